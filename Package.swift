@@ -1,0 +1,55 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+    name: "Quarry",
+    platforms: [.macOS(.v15)],
+    products: [
+        .library(name: "Quarry", targets: ["Quarry"])
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-collections", from: "1.1.0")
+    ],
+    targets: [
+        // The system's SQLite, and `static inline` shims for what Swift can't import.
+        .systemLibrary(
+            name: "CSQLite", pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+
+        // One connection: handles, values, errors, SQL text, statements, rows, fetching, transactions, hooks.
+        .target(name: "QuarryCore", dependencies: ["CSQLite"], swiftSettings: settings),
+
+        // The query interface: values that render to SQL text and arguments.
+        .target(name: "QuarrySQL", dependencies: ["QuarryCore"], swiftSettings: settings),
+
+        // What users import: queues, pools and snapshots, and the conformances of Foundation's types.
+        .target(
+            name: "Quarry",
+            dependencies: [
+                "QuarryCore", "QuarrySQL",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "HeapModule", package: "swift-collections"),
+            ],
+            swiftSettings: settings),
+
+        // Connections on temporary files, schedules of named steps, seeded randomness.
+        .target(
+            name: "QuarryTestSupport", dependencies: ["Quarry", "QuarryCore", "QuarrySQL"],
+            path: "Tests/QuarryTestSupport", swiftSettings: settings),
+        .testTarget(
+            name: "QuarryCoreTests", dependencies: ["QuarryCore", "QuarryTestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "QuarrySQLTests", dependencies: ["QuarrySQL", "QuarryTestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "QuarryTests", dependencies: ["Quarry", "QuarryTestSupport"],
+            swiftSettings: settings),
+    ]
+)
