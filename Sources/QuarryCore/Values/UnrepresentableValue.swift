@@ -30,7 +30,7 @@ package final class UnrepresentableValue: Hashable, Sendable, CustomStringConver
 }
 
 extension DatabaseValue {
-    /// What can't be stored: binding it throws a `DatabaseError` with the code `SQLITE_MISMATCH`, that names it and the reason.
+    /// What can't be stored: binding it throws a `DatabaseError` with the code `SQLITE_MISMATCH`.
     ///
     /// - parameter description: the value, for people.
     /// - parameter reason: what is wrong with it, as a clause.
