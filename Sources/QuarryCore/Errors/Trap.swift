@@ -11,8 +11,9 @@
 /// GRDB's call sites have such subscripts; `Row.decode` throws instead. A precondition alone would end a release build without a word.
 @inline(never)
 @usableFromInline
-func trap(_ message: @autoclosure () -> String, file: StaticString = #file, line: UInt = #line) -> Never {
+func trap(_ message: @autoclosure () -> String, file: StaticString = #file, sourceLine: UInt = #line) -> Never {
     let text = message()
-    fputs("Quarry: \(text)\n", stderr)
-    preconditionFailure(text, file: file, line: line)
+    var line = "Quarry: \(text)\n"
+    line.withUTF8 { _ = write(2, $0.baseAddress, $0.count) }
+    preconditionFailure(text, file: file, line: sourceLine)
 }

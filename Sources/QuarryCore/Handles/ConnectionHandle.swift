@@ -42,14 +42,12 @@ struct ConnectionHandle: ~Copyable {
         sqlite3_close_v2(pointer)
     }
 
-    /// Closes, or answers `SQLITE_BUSY` and the handle, when statements, blobs or backups are left.
+    /// Closes, or answers `SQLITE_BUSY` when statements, blobs or backups are left: the connection stays usable then.
     /// The corresponding C function is `sqlite3_close`.
-    consuming func close() -> (code: CInt, handle: ConnectionHandle?) {
-        let code = sqlite3_close(pointer)
-        guard code == SQLITE_OK else { return (code, self) }
-        discard self
-        return (code, nil)
-    }
+    borrowing func close() -> CInt { sqlite3_close(pointer) }
+
+    /// Ends a handle whose connection is closed.
+    consuming func forget() { discard self }
 }
 
 /// The functions of a connection that is not owned here: those of `Database`, whose lifetime holds the handle.

@@ -1,4 +1,4 @@
-public import CSQLite
+import CSQLite
 
 /// What SQLite tells of itself, without a connection.
 package enum SQLiteLibrary {

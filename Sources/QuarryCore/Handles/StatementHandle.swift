@@ -14,26 +14,28 @@ struct StatementHandle: ~Copyable {
         case failure(CInt)
     }
 
-    /// Prepares the first statement of `sql[start...]`, and tells where the next begins.
+    /// Prepares the first statement of `sql[start...]`, and moves `start` to where the next begins.
     /// The corresponding C function is `sqlite3_prepare_v3`.
     ///
     /// - parameter sql: UTF-8 that ends with a NUL, which isn't counted.
     static func prepare(
-        _ connection: SQLiteConnection, sql: UnsafeBufferPointer<UInt8>, from start: Int, persistent: Bool
-    ) -> (outcome: Outcome, end: Int) {
-        guard let base = sql.baseAddress else { return (.empty, 0) }
-        let rest = sql.count - start
-        guard rest < Int(Int32.max) else { return (.failure(SQLITE_TOOBIG), sql.count) }
-        return UnsafeRawPointer(base + start).withMemoryRebound(to: CChar.self, capacity: rest + 1) { text in
+        _ connection: SQLiteConnection, sql: UnsafeBufferPointer<UInt8>, from start: inout Int, persistent: Bool
+    ) -> Outcome {
+        let position = start
+        let rest = sql.count - position
+        start = sql.count
+        guard let base = sql.baseAddress else { return .empty }
+        guard rest < Int(Int32.max) else { return .failure(SQLITE_TOOBIG) }
+        return UnsafeRawPointer(base + position).withMemoryRebound(to: CChar.self, capacity: rest + 1) { text in
             var pointer: OpaquePointer?
             var tail: UnsafePointer<CChar>?
             // With the terminating NUL in the count, SQLite needs no copy of the text.
             let code = sqlite3_prepare_v3(
                 connection, text, CInt(rest + 1), persistent ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0, &pointer, &tail)
-            let end = tail.map { start + ($0 - text) } ?? sql.count
-            guard code == SQLITE_OK else { return (.failure(code), end) }
-            guard let pointer else { return (.empty, end) }
-            return (.statement(StatementHandle(pointer: pointer)), end)
+            if let tail { start = position + (tail - text) }
+            guard code == SQLITE_OK else { return .failure(code) }
+            guard let pointer else { return .empty }
+            return .statement(StatementHandle(pointer: pointer))
         }
     }
 
