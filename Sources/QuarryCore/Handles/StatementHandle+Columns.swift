@@ -91,12 +91,22 @@ public enum StatementColumns {
     public static func withBytes<T, E: Error>(
         _ statement: SQLiteStatement, _ index: CInt, _ body: (UnsafeRawBufferPointer) throws(E) -> T
     ) throws(E) -> T {
-        // In a database of UTF-16, `sqlite3_column_blob` gives text in UTF-16, and `sqlite3_column_text` converts.
-        let isText = sqlite3_column_type(statement, index) == SQLITE_TEXT
-        let pointer =
-            isText
-            ? sqlite3_column_text(statement, index).map { UnsafeRawPointer($0) }
-            : sqlite3_column_blob(statement, index)
+        if sqlite3_column_type(statement, index) == SQLITE_TEXT { return try withUTF8(statement, index, body) }
+        let pointer = sqlite3_column_blob(statement, index)
+        let count = Int(sqlite3_column_bytes(statement, index))
+        return try body(UnsafeRawBufferPointer(start: pointer, count: pointer == nil ? 0 : count))
+    }
+
+    /// The UTF-8 of text, without a copy; it is gone at the next step. The corresponding C functions are
+    /// `sqlite3_column_text` and `sqlite3_column_bytes`.
+    ///
+    /// In a database of UTF-16 it is converted, where `sqlite3_column_blob` would give the UTF-16.
+    @inlinable
+    @inline(__always)
+    public static func withUTF8<T, E: Error>(
+        _ statement: SQLiteStatement, _ index: CInt, _ body: (UnsafeRawBufferPointer) throws(E) -> T
+    ) throws(E) -> T {
+        let pointer = sqlite3_column_text(statement, index)
         let count = Int(sqlite3_column_bytes(statement, index))
         return try body(UnsafeRawBufferPointer(start: pointer, count: pointer == nil ? 0 : count))
     }

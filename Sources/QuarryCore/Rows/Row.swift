@@ -96,7 +96,7 @@ public final class Row {
         self.init(columns: [])
     }
 
-    convenience init(columns: [(String, DatabaseValue)]) {
+    package convenience init(columns: [(String, DatabaseValue)]) {
         self.init(
             block: RowBlock(columns.map(\.1)), layout: RowLayout(names: columns.map(\.0)))
     }
@@ -142,7 +142,7 @@ public final class Row {
     /// The index of the leftmost column of that name, whatever the case.
     @inlinable
     @inline(__always)
-    final func columnIndex(_ name: String) -> Int? {
+    package final func columnIndex(_ name: String) -> Int? {
         if sqliteStatement != nil {
             if let index = memo.predicted(name) { return index }
             return memoizedIndex(name)

@@ -178,7 +178,7 @@ public final class Statement {
         let parameter = parameterNames[index].map { ":\($0)" } ?? "\(index + 1)"
         let message =
             if case .unrepresentable(let value) = boundValues[index].content {
-                "could not bind \(value) to parameter \(parameter): it doesn't fit in a signed integer of 64 bits"
+                "could not bind \(value) to parameter \(parameter): \(value.reason)"
             } else {
                 "could not bind parameter \(parameter): \(SQLiteLibrary.errorString(code))"
             }
