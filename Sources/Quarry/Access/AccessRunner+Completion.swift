@@ -42,6 +42,20 @@ extension AccessRunner {
             })
     }
 
+    func enqueueWriteWithoutTransaction(_ placement: Placement, _ updates: @escaping @Sendable (Database) -> Void) {
+        let isCalled = Lock(false)
+        enqueue(
+            placement,
+            { db in
+                isCalled.withLock { $0 = true }
+                updates(db)
+            },
+            orFail: { [lane] _ in
+                guard !isCalled.withLock({ $0 }), let db = lane.anyConnection else { return }
+                updates(db)
+            })
+    }
+
     /// Runs `body` with the connection that this thread has, or as an access.
     func reentrant<T>(_ body: (Database) throws -> T) throws -> T {
         if let db = lane.ownedConnection { return try body(db) }

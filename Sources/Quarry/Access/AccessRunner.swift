@@ -135,6 +135,25 @@ final class AccessRunner: Sendable {
         }
     }
 
+    /// Ends a read that another thread has begun, in a task of its own, on the library's threads.
+    func continueRead(
+        _ lease: ConnectionLane.Lease, _ body: @escaping @Sendable (Result<Database, any Error>) -> Void
+    ) {
+        Task { [lane, workers] in
+            await withTaskExecutorPreference(workers, isolation: nil) {
+                defer { lane.release(lease) }
+                do {
+                    try Self.frame(lease.database, nil) { db in
+                        try db.finishRead { body(.success(db)) }
+                    }
+                } catch {
+                    // The read has been had, or the pool is closed: nobody is left to tell.
+                    if lease.database.isClosed { body(.failure(error)) }
+                }
+            }
+        }
+    }
+
     // MARK: - Running
 
     private func run<T: Sendable>(

@@ -16,9 +16,9 @@ final class ConnectionLane: Sendable {
     }
 
     /// A connection that goes from thread to thread.
-    private struct Lent: @unchecked Sendable {
-        // Sendable: `Database` is used by the thread that has the slot's lease. Other threads only compare its owner, and
-        // interrupt it, with the lane's lock held.
+    struct Lent: @unchecked Sendable {
+        // Sendable: `Database` is used by the thread that has the slot's lease, or that has just opened it. Other threads only
+        // compare its owner, and interrupt it, with the lane's lock held.
         let database: Database
     }
 
@@ -46,14 +46,14 @@ final class ConnectionLane: Sendable {
     /// - parameter connections: those that are open already.
     /// - parameter open: opens another one.
     init(
-        _ name: String, capacity: Int, limits: Limits, connections: sending [Database] = [], idleTime: Double? = nil,
+        _ name: String, capacity: Int, limits: Limits, connections: [Lent] = [], idleTime: Double? = nil,
         open: @escaping @Sendable () throws -> Database
     ) {
         self.name = name
         self.limits = limits
         self.open = open
         self.idleTime = idleTime
-        var lent: [Lent?] = connections.map { Lent(database: $0) }
+        var lent: [Lent?] = connections
         lent += Array(repeating: nil, count: capacity - lent.count)
         state = Lock(
             State(
@@ -278,7 +278,7 @@ final class ConnectionLane: Sendable {
         do {
             try closeConnections()
         } catch {
-            endBarrier()
+            abandonClosing()
             throw error
         }
         finishClosing()
@@ -305,7 +305,6 @@ final class ConnectionLane: Sendable {
     /// Closes the connections, under a barrier.
     func closeConnections() throws {
         let connections = state.withLock { $0.connections }
-        var closed: [Int] = []
         for (slot, connection) in connections.enumerated() {
             guard let connection else { continue }
             // Out of reach for `interrupt()` while it closes.
@@ -315,21 +314,24 @@ final class ConnectionLane: Sendable {
                 try connection.database.close()
             } catch {
                 _ = connection.database.endAccess()
-                state.withLock { state in
-                    state.connections[slot] = connection
-                    // Those that are closed already are opened again when they are needed.
-                    for slot in closed {
-                        state.connections[slot] = nil
-                        state.machine.forget(slot)
-                    }
-                }
+                state.withLock { $0.connections[slot] = connection }
                 throw error
             }
-            closed.append(slot)
             _ = connection.database.endAccess()
             // Kept where it was, closed: a later access says so.
             state.withLock { $0.connections[slot] = connection }
         }
+    }
+
+    /// Goes on after a close that has failed. Connections that are closed already are opened again when they are needed.
+    func abandonClosing() {
+        state.withLock { state in
+            for slot in state.connections.indices where state.connections[slot]?.database.isClosed ?? false {
+                state.connections[slot] = nil
+                state.machine.forget(slot)
+            }
+        }
+        endBarrier()
     }
 
     func finishClosing() {

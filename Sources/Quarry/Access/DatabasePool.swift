@@ -43,7 +43,7 @@ public final class DatabasePool: DatabaseWriter {
         workers = WorkerThreads(maximumThreadCount: configuration.maximumReaderCount + 1)
         writer = AccessRunner(
             ConnectionLane(
-                "the writer of \(name)", capacity: 1, limits: configuration.laneLimits, connections: [database],
+                "the writer of \(name)", capacity: 1, limits: configuration.laneLimits, connections: [.init(database: database)],
                 open: { throw DatabaseError.connectionIsClosed() }),
             workers: workers)
         let openReader = configuration.readerOpener(path: path)
@@ -65,14 +65,20 @@ public final class DatabasePool: DatabaseWriter {
     public func close() throws {
         guard try writer.lane.beginClosing() else { return }
         do {
-            // With the writer at rest, so that nobody waits for a reader and holds it.
-            try readers.lane.close()
-            try writer.lane.closeConnections()
+            guard try readers.lane.beginClosing() else { return writer.lane.abandonClosing() }
+            do {
+                // The writer goes last: it takes the log into the database, and removes it.
+                try readers.lane.closeConnections()
+                try writer.lane.closeConnections()
+            } catch {
+                readers.lane.abandonClosing()
+                throw error
+            }
         } catch {
-            readers.lane.reopen()
-            writer.lane.endBarrier()
+            writer.lane.abandonClosing()
             throw error
         }
+        readers.lane.finishClosing()
         writer.lane.finishClosing()
     }
 
@@ -124,9 +130,7 @@ public final class DatabasePool: DatabaseWriter {
     }
 
     public func asyncWriteWithoutTransaction(_ updates: @escaping @Sendable (Database) -> Void) {
-        writer.enqueue(writePlacement) { result in
-            if case .success(let db) = result { updates(db) }
-        }
+        writer.enqueueWriteWithoutTransaction(writePlacement, updates)
     }
 
     public func barrierWriteWithoutTransaction<T>(_ updates: (Database) throws -> T) throws -> T {

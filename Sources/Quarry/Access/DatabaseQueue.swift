@@ -72,7 +72,7 @@ public final class DatabaseQueue: DatabaseWriter {
         }
         let lane = ConnectionLane(
             "the connection of \(configuration.label ?? path)", capacity: 1, limits: configuration.laneLimits,
-            connections: [database], open: { throw DatabaseError.connectionIsClosed() })
+            connections: [.init(database: database)], open: { throw DatabaseError.connectionIsClosed() })
         workers = WorkerThreads(maximumThreadCount: 2)
         runner = AccessRunner(lane, workers: workers)
         readPlacement = configuration.asyncExecution.readPlacement(inMemory: isInMemory)
@@ -137,9 +137,7 @@ public final class DatabaseQueue: DatabaseWriter {
     }
 
     public func asyncWriteWithoutTransaction(_ updates: @escaping @Sendable (Database) -> Void) {
-        runner.enqueue(writePlacement) { result in
-            if case .success(let db) = result { updates(db) }
-        }
+        runner.enqueueWriteWithoutTransaction(writePlacement, updates)
     }
 
     public func barrierWriteWithoutTransaction<T>(_ updates: (Database) throws -> T) throws -> T {

@@ -21,7 +21,7 @@ public protocol DatabaseWriter: DatabaseReader {
 
     /// As `writeWithoutTransaction`, in a task of its own. Its place among the writes is taken before this returns.
     ///
-    /// A failure to get the connection is not reported: the statements of `updates` throw it.
+    /// Where there is no connection to be had, `updates` gets one that refuses every statement.
     func asyncWriteWithoutTransaction(_ updates: @escaping @Sendable (Database) -> Void)
 
     /// Writes while nobody reads: waits for the reads that run, and makes later ones wait.

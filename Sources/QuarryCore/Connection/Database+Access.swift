@@ -89,3 +89,12 @@ extension Database {
     /// Whether nothing can be written.
     package var isReadOnly: Bool { options.readonly || readOnlyDepth > 0 }
 }
+
+extension Database {
+    /// Leaves the connection to another thread in the middle of an access: its transaction stays open, its statements must have
+    /// ended.
+    package func suspendAccess() {
+        while let statement = activeStatements.last { statement.stopExecution(self) }
+        lifetime.leave()
+    }
+}
