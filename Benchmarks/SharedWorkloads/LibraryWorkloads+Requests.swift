@@ -19,11 +19,11 @@ extension LibraryWorkloads {
         }
     }
 
-    static func selectUncached() throws -> Workload {
+    static func selectUncached(_ texts: [String]) throws -> Workload {
         try select { db, range in
             var count = 0
             for number in range {
-                count += try Row.fetchAll(db, sql: BenchSQL.selectBestPlayers, arguments: [number]).count
+                count += try Row.fetchAll(db, sql: texts[number % texts.count], arguments: [number]).count
             }
             return count
         }

@@ -33,7 +33,8 @@ enum LibraryWorkloads {
         case .emptyPoolReadOffloaded: try emptyPoolReadAsync(fixtures, offloaded)
         case .emptyPoolWriteAsync: try emptyPoolWriteAsync(fixtures)
         case .selectCached: try selectCached()
-        case .selectUncached: try selectUncached()
+        case .selectUncached: try selectUncached([BenchSQL.selectBestPlayers])
+        case .selectNewText: try selectUncached(BenchSQL.manySelects)
         case .threadHop: nil
         }
     }

@@ -23,6 +23,8 @@ package enum BenchTask: String, CaseIterable, Sendable {
     case emptyPoolWriteAsync = "7.10"
     case selectCached = "8.5"
     case selectUncached = "8.7"
+    /// The same with more texts than a cache of statements keeps: what 8.7 costs where the text is really new.
+    case selectNewText = "8.7n"
     /// A round trip to a thread of our own: what offloading costs before anything is done. Only the C side has it.
     case threadHop = "hop"
 }

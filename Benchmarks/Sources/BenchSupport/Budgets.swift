@@ -30,6 +30,7 @@ extension BenchRow {
             .overC(nanoseconds: 2_000), at8: .timesGRDB(0.2)),
         row(.selectCached, "cachedStatement(sql:) + fetchAll(arguments:)", 20_000, .timesC(1.3)),
         row(.selectUncached, "raw SQL, uncached", 5_000, .timesC(1.2)),
+        row(.selectNewText, "same, another text each time", 5_000, .timesC(1.2)),
         rows(.threadHop, "thread hop and back, nothing done there", 10_000, .none),
     ]
 

@@ -24,6 +24,9 @@ package enum BenchSQL {
     package static let deleteItems = "DELETE FROM item"
     package static let selectPlayer = "SELECT * FROM player WHERE id = ?"
     package static let selectBestPlayers = "SELECT * FROM player WHERE score > ? ORDER BY name LIMIT 10"
+    package static let manySelects = (1...1_000).map { limit in
+        "SELECT * FROM player WHERE score > ? ORDER BY name LIMIT \(limit)"
+    }
 }
 
 /// Database files for the workloads, in a folder that lives until `remove()`: in memory where the system has such a

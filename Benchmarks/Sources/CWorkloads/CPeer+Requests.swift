@@ -16,12 +16,13 @@ extension CPeer {
         }
     }
 
-    static func selectUncached() throws -> Workload {
+    static func selectUncached(_ texts: [String]) throws -> Workload {
         try select { connection, range in
             var count = 0
             for number in range {
                 var statement: OpaquePointer?
-                let code = sqlite3_prepare_v2(connection.handle, BenchSQL.selectBestPlayers, -1, &statement, nil)
+                let text = texts[number % texts.count]
+                let code = sqlite3_prepare_v2(connection.handle, text, -1, &statement, nil)
                 guard code == SQLITE_OK, let statement else { throw connection.failure(code) }
                 defer { sqlite3_finalize(statement) }
                 sqlite3_bind_int64(statement, 1, Int64(number))

@@ -29,7 +29,8 @@ package struct CPeer: Peer {
         case .emptyPoolReadOffloaded: try Self.emptyReadOnOwnThread(fixtures)
         case .emptyPoolWriteAsync: try Self.emptyWriteOnOwnThread(fixtures)
         case .selectCached: try Self.selectCached()
-        case .selectUncached: try Self.selectUncached()
+        case .selectUncached: try Self.selectUncached([BenchSQL.selectBestPlayers])
+        case .selectNewText: try Self.selectUncached(BenchSQL.manySelects)
         case .threadHop: Self.threadHop()
         }
     }

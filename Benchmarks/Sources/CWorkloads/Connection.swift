@@ -10,8 +10,8 @@ struct SQLiteFailure: Error, CustomStringConvertible {
 
 /// A connection and the statements prepared on it.
 ///
-/// Unchecked: each workload lets one thread at a time use a connection and its statements, by a mutex, by an actor or by
-/// being the only client.
+/// Unchecked: each workload lets one thread at a time use a connection and its statements, by a mutex, by an actor or
+/// by being the only client.
 final class Connection: @unchecked Sendable {
     let handle: OpaquePointer
     private var statements: [String: OpaquePointer] = [:]
