@@ -72,7 +72,7 @@ struct ControlFileParserTests {
     @Test(arguments: [
         ("Package: a\nno colon here\n", "2! field without a colon"),
         (" continued\nPackage: a\n", "1! continuation line without a field"),
-        ("Package: a\nVersion: 1\npackage: b\n", "3! duplicate field package"),
+        ("Package: a\nVersion: 1\npackage: b\n", "3! duplicate field \"package\""),
         (": value\n", "1! bad field name \"\""),
         ("-Package: a\n", "1! bad field name \"-Package\""),
         ("Package Name: a\n", "1! bad field name \"Package Name\""),
@@ -80,6 +80,11 @@ struct ControlFileParserTests {
     func malformedStanzas(text: String, item: String) {
         #expect(Self.parse(text) == [item])
         #expect(Self.parse("Package: x\n\n" + text + "\n\nPackage: y").count == 3)
+    }
+
+    @Test func messagesShowNoMoreThanOneCanRead() {
+        let long = String(repeating: " x", count: 5000)
+        #expect(Self.parse("Package\(long): a") == ["1! bad field name \"Package\(long.prefix(53))\"…"])
     }
 
     @Test func invalidUTF8() {

@@ -132,11 +132,11 @@ private struct OpenStanza {
         }
         let name = String(decoding: line[..<colon], as: UTF8.self)
         guard !name.isEmpty, name.utf8.allSatisfy({ (33...126).contains($0) }), !name.hasPrefix("-") else {
-            throw MalformedStanza(line: number, reason: "bad field name \(name.debugDescription)")
+            throw MalformedStanza(line: number, reason: "bad field name \(name.quoted)")
         }
         let key = name.lowercased()
         guard names.insert(key).inserted else {
-            throw MalformedStanza(line: number, reason: "duplicate field \(name)")
+            throw MalformedStanza(line: number, reason: "duplicate field \(name.quoted)")
         }
         current = key
         if kept.contains(key) {
@@ -149,6 +149,11 @@ private struct OpenStanza {
         let end = bytes.lastIndex { !$0.isBlank }.map { $0 + 1 } ?? start
         return String(decoding: bytes[start..<end], as: UTF8.self)
     }
+}
+
+extension String {
+    /// Quoted and escaped for a message, which shows no more of a long text than one can read.
+    var quoted: String { count > 60 ? prefix(60).debugDescription + "…" : debugDescription }
 }
 
 extension UInt8 {

@@ -28,7 +28,7 @@ struct DependencyParser {
         skipSpace()
         var alternative = Dependency.Alternative(name: try word("a package name", where: \.isNameByte))
         guard alternative.name.isPackageName else {
-            throw DependencySyntaxError(reason: "bad package name \(alternative.name.debugDescription)")
+            throw DependencySyntaxError(reason: "bad package name \(alternative.name.quoted)")
         }
         // The colon stands right behind the name: `python3 :any` is not a qualifier.
         if position < bytes.count, bytes[position] == UInt8(ascii: ":") {

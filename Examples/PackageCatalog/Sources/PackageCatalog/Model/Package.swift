@@ -30,7 +30,7 @@ struct Package: Sendable, Equatable {
             throw MalformedStanza(line: stanza.line, reason: "no Package field")
         }
         guard name.value.isPackageName else {
-            throw MalformedStanza(line: name.line, reason: "bad package name \(name.value.debugDescription)")
+            throw MalformedStanza(line: name.line, reason: "bad package name \(name.value.quoted)")
         }
         self.name = name.value
         architecture = stanza.fields["architecture"]?.value ?? ""
@@ -55,7 +55,7 @@ struct Package: Sendable, Equatable {
     private static func version(_ stanza: Stanza) throws(MalformedStanza) -> String {
         guard let field = stanza.fields["version"] else { return "" }
         guard field.value.isPackageVersion else {
-            throw MalformedStanza(line: field.line, reason: "bad Version \(field.value.debugDescription)")
+            throw MalformedStanza(line: field.line, reason: "bad Version \(field.value.quoted)")
         }
         return field.value
     }
@@ -65,7 +65,7 @@ struct Package: Sendable, Equatable {
         guard let field = stanza.fields["status"] else { return available }
         let words = field.value.split(separator: " ")
         guard words.count == 3 else {
-            throw MalformedStanza(line: field.line, reason: "bad Status \(field.value.debugDescription)")
+            throw MalformedStanza(line: field.line, reason: "bad Status \(field.value.quoted)")
         }
         return String(words[2])
     }
@@ -73,7 +73,7 @@ struct Package: Sendable, Equatable {
     private static func number(_ name: String, in stanza: Stanza) throws(MalformedStanza) -> Int? {
         guard let field = stanza.fields[name.lowercased()] else { return nil }
         guard let number = Int(field.value), number >= 0 else {
-            throw MalformedStanza(line: field.line, reason: "bad \(name) \(field.value.debugDescription)")
+            throw MalformedStanza(line: field.line, reason: "bad \(name) \(field.value.quoted)")
         }
         return number
     }
