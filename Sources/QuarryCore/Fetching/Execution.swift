@@ -34,7 +34,7 @@ struct Execution: ~Copyable {
         var row = statementRow
         if let adapter = request.adapter {
             do {
-                row = try adapter.adapt(statementRow)
+                row = try statementRow.adapted(by: adapter, request.statement)
             } catch {
                 request.statement.abandonExecution(id)
                 throw error
@@ -48,8 +48,15 @@ struct Execution: ~Copyable {
         self.row = row
     }
 
-    deinit {
+    // Inlinable, because the optimizer of Swift 6.3.1 stops where inlinable code destroys a value whose deinit isn't.
+    @inlinable
+    deinit { end() }
+
+    @usableFromInline
+    @inline(never)
+    func end() {
         statement.abandonExecution(id)
+        row.detach()
         statement.giveBack(statementRow)
     }
 
@@ -72,11 +79,14 @@ struct Execution: ~Copyable {
         if code == ResultCode.SQLITE_ROW.rawValue {
             hasStepped = true
             // The first step is the one in which SQLite prepares a statement again after a change of the schema.
-            if statementRow.refreshLayout(statement), let adapter { row = try adapter.adapt(statementRow) }
+            if statementRow.refreshLayout(statement), let adapter {
+                row = try statementRow.adapted(by: adapter, statement)
+            }
             return true
         }
         id = Self.over
         let database = try statement.lifetime.accessedDatabase()
+        row.detach()
         statementRow.detach()
         try statement.endExecution(code, database)
         return false
@@ -87,6 +97,7 @@ struct Execution: ~Copyable {
     mutating func advanceAfterEnd() throws -> Bool {
         if id == Self.over { return false }
         id = Self.over
+        row.detach()
         statementRow.detach()
         throw statement.staleExecutionError()
     }
