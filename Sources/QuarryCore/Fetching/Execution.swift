@@ -11,11 +11,13 @@ struct Execution: ~Copyable {
 
     /// The row that decoders read: the statement's, or what an adapter makes of it.
     @usableFromInline
-    private(set) var row: Row
+    var row: Row
 
-    private let statementRow: Row
+    @usableFromInline
+    let statementRow: Row
 
-    private let adapter: (any RowAdapter)?
+    @usableFromInline
+    let adapter: (any RowAdapter)?
 
     /// The statement's number of this execution, or `over`.
     @usableFromInline
@@ -50,11 +52,13 @@ struct Execution: ~Copyable {
 
     // Inlinable, because the optimizer of Swift 6.3.1 stops where inlinable code destroys a value whose deinit isn't.
     @inlinable
-    deinit { end() }
+    deinit {
+        Self.end(statement, row, statementRow, id)
+    }
 
     @usableFromInline
     @inline(never)
-    func end() {
+    static func end(_ statement: Statement, _ row: Row, _ statementRow: Row, _ id: Int) {
         statement.abandonExecution(id)
         row.detach()
         statement.giveBack(statementRow)
