@@ -36,7 +36,7 @@ struct Execution: ~Copyable {
         var row = statementRow
         if let adapter = request.adapter {
             do {
-                row = try adapter.adapt(statementRow)
+                row = try statementRow.adapted(by: adapter, request.statement)
             } catch {
                 request.statement.abandonExecution(id)
                 throw error
@@ -50,16 +50,18 @@ struct Execution: ~Copyable {
         self.row = row
     }
 
+    // Inlinable, because the optimizer of Swift 6.3.1 stops where inlinable code destroys a value whose deinit isn't.
     @inlinable
     deinit {
-        Self.end(statement, statementRow, id)
+        Self.end(statement, row, statementRow, id)
     }
 
     @usableFromInline
     @inline(never)
-    static func end(_ statement: Statement, _ row: Row, _ id: Int) {
+    static func end(_ statement: Statement, _ row: Row, _ statementRow: Row, _ id: Int) {
         statement.abandonExecution(id)
-        statement.giveBack(row)
+        row.detach()
+        statement.giveBack(statementRow)
     }
 
     /// Steps to the next row; false after the last.
@@ -81,11 +83,14 @@ struct Execution: ~Copyable {
         if code == ResultCode.SQLITE_ROW.rawValue {
             hasStepped = true
             // The first step is the one in which SQLite prepares a statement again after a change of the schema.
-            if statementRow.refreshLayout(statement), let adapter { row = try adapter.adapt(statementRow) }
+            if statementRow.refreshLayout(statement), let adapter {
+                row = try statementRow.adapted(by: adapter, statement)
+            }
             return true
         }
         id = Self.over
         let database = try statement.lifetime.accessedDatabase()
+        row.detach()
         statementRow.detach()
         try statement.endExecution(code, database)
         return false
@@ -96,6 +101,7 @@ struct Execution: ~Copyable {
     mutating func advanceAfterEnd() throws -> Bool {
         if id == Self.over { return false }
         id = Self.over
+        row.detach()
         statementRow.detach()
         throw statement.staleExecutionError()
     }
