@@ -86,12 +86,17 @@ public enum StatementColumns {
         }
     }
 
-    /// The bytes of a blob or of text, without a copy; they are gone at the next step.
+    /// The bytes of a blob or the UTF-8 of text, without a copy; they are gone at the next step.
     @inlinable
     public static func withBytes<T, E: Error>(
         _ statement: SQLiteStatement, _ index: CInt, _ body: (UnsafeRawBufferPointer) throws(E) -> T
     ) throws(E) -> T {
-        let pointer = sqlite3_column_blob(statement, index)
+        // In a database of UTF-16, `sqlite3_column_blob` gives text in UTF-16, and `sqlite3_column_text` converts.
+        let isText = sqlite3_column_type(statement, index) == SQLITE_TEXT
+        let pointer =
+            isText
+            ? sqlite3_column_text(statement, index).map { UnsafeRawPointer($0) }
+            : sqlite3_column_blob(statement, index)
         let count = Int(sqlite3_column_bytes(statement, index))
         return try body(UnsafeRawBufferPointer(start: pointer, count: pointer == nil ? 0 : count))
     }
