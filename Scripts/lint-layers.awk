@@ -120,6 +120,12 @@ function split_line(line,    rest, start, hashCount, delimiter) {
     if (mode[depth] == "string" && !isMultiline[depth]) depth--
 }
 
+# The script runs in the C locale: a character of several bytes counts by its first.
+function columns(text) {
+    gsub(/[\200-\277]/, "", text)
+    return length(text)
+}
+
 function hash_run(count,    text) {
     text = ""
     while (count-- > 0) text = text "#"
@@ -162,6 +168,9 @@ FNR == 1 {
     lineCount = FNR
     split_line($0)
     if (comment != "") lastCommentLine = FNR
+    if (length($0) > 120 && $0 !~ /:\/\// && columns($0) > 120) {
+        report(FNR, "line-length", columns($0) " columns, at most 120")
+    }
 
     if (isSource || isExample) {
         if (code ~ /(^|[^A-Za-z0-9_])fatalError[ \t]*\(/) report(FNR, "trap", "fatalError: throw instead")
