@@ -1,0 +1,23 @@
+/// What a connection is opened with: the part of a configuration that concerns one connection.
+package struct ConnectionOptions: Sendable {
+    package var label: String?
+    package var readonly = false
+    package var foreignKeysEnabled = true
+    package var acceptsDoubleQuotedStringLiterals = false
+    package var publicStatementArguments = false
+    package var allowsUnsafeTransactions = false
+    package var allowsLoadingExtensions = false
+    package var busyMode: Database.BusyMode = .timeout(5)
+    /// Seconds a statement may run.
+    package var statementTimeout: Double?
+    /// How many statements a connection keeps.
+    package var statementCacheCapacity = 128
+    /// The name of a registered VFS: <https://www.sqlite.org/vfs.html>.
+    package var vfs: String?
+    /// `PRAGMA name = value` statements that follow the opening.
+    package var pragmas: [String] = []
+    /// Seconds since the reference date, 2001-01-01 00:00:00 UTC; nil for the system's clock.
+    package var transactionClock: (@Sendable (Database) throws -> Double)?
+
+    package init() {}
+}

@@ -1,0 +1,91 @@
+// The frame of an access: what the queue and the pool call before and after a closure gets the connection.
+
+extension Database {
+    /// Makes the thread that runs the connection's owner. The caller has the connection's lease.
+    ///
+    /// - parameter token: lets the access be cancelled while it runs.
+    package func beginAccess(_ token: AccessToken?) throws {
+        try lifetime.take()
+        if let token {
+            self.token = token
+            token.begin(lifetime)
+        }
+    }
+
+    /// Ends the access: its cursors are over, and a transaction it left open is rolled back.
+    ///
+    /// - returns: an error if a transaction was left open.
+    package func endAccess() -> (any Error)? {
+        if let token {
+            token.end()
+            self.token = nil
+        }
+        while let statement = activeStatements.last { statement.stopExecution(self) }
+        var error: (any Error)?
+        if !lifetime.isClosed, !ConnectionCalls.isAutocommit(pointer), !options.allowsUnsafeTransactions {
+            try? rollback()
+            error = DatabaseError.misuse("A transaction has been left open at the end of a database access.")
+        }
+        lifetime.leave()
+        return error
+    }
+
+    /// Whether the thread that runs has the connection.
+    package var isOwned: Bool { lifetime.isOwned }
+
+    /// The connection itself, for those who wait for it from other threads.
+    package var isClosed: Bool { lifetime.isClosed }
+
+    /// Interrupts what runs, from any thread: <https://www.sqlite.org/c3ref/interrupt.html>.
+    ///
+    /// The caller keeps the connection from being closed meanwhile.
+    package func interrupt() {
+        if !lifetime.isClosed { ConnectionCalls.interrupt(pointer) }
+    }
+
+    /// Closes the connection for good.
+    ///
+    /// - throws: `SQLITE_BUSY` if statements, blobs or backups are left; the connection stays usable.
+    package func close() throws {
+        guard !lifetime.isClosed else { return }
+        try checkAccess()
+        forgetStatements()
+        try lifetime.close()
+    }
+
+    /// Runs `body` so that cancelling the task doesn't stop it.
+    func withoutCancellation<T>(_ body: () throws -> T) rethrows -> T {
+        uncancellableDepth += 1
+        defer { uncancellableDepth -= 1 }
+        return try body()
+    }
+
+    /// Frees as much memory as can be: <https://www.sqlite.org/c3ref/db_release_memory.html>.
+    public func releaseMemory() {
+        guard !lifetime.isClosed else { return }
+        statementCache.removeAll()
+        ConnectionCalls.releaseMemory(pointer)
+    }
+
+    func forgetStatements() {
+        statementCache.removeAll()
+        controlStatements.removeAll()
+    }
+
+    /// Runs `body` where nothing can be written.
+    ///
+    /// ```swift
+    /// try db.readOnly {
+    ///     try db.execute(sql: "DELETE FROM player") // throws SQLITE_READONLY
+    /// }
+    /// ```
+    public func readOnly<T>(_ body: () throws -> T) throws -> T {
+        try checkAccess()
+        readOnlyDepth += 1
+        defer { readOnlyDepth -= 1 }
+        return try body()
+    }
+
+    /// Whether nothing can be written.
+    package var isReadOnly: Bool { options.readonly || readOnlyDepth > 0 }
+}

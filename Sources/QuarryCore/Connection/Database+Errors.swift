@@ -1,0 +1,81 @@
+extension Database {
+    /// Called before a statement's first step: throws where it must not run.
+    @inline(__always)
+    func statementWillStart(_ statement: Statement) throws {
+        if readOnlyDepth > 0, !statement.isReadonly {
+            throw DatabaseError(
+                resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database", sql: statement.sql)
+        }
+        if let token, token.isCancelled, uncancellableDepth == 0, !mayEndTransaction(statement) {
+            throw CancellationError()
+        }
+        if transaction.isWrapped,
+            transaction.statementWillStart(statement.kind, isAutocommit: ConnectionCalls.isAutocommit(pointer))
+                == .abort
+        {
+            throw abortedTransactionError(sql: statement.sql)
+        }
+        if deadline.limit != nil { deadline.start() }
+    }
+
+    /// A rollback ends a cancelled transaction, and so does a commit that has nothing to write.
+    private func mayEndTransaction(_ statement: Statement) -> Bool {
+        switch statement.kind {
+        case .rollback, .rollbackToSavepoint: true
+        case .commit: isReadOnly
+        default: false
+        }
+    }
+
+    /// Called after a statement's last step.
+    @inline(__always)
+    func statementDidEnd(_ statement: Statement, succeeded: Bool) {
+        // Other statements that succeed neither begin nor end a transaction.
+        if succeeded, !statement.kind.controlsTransactions, nextTransactionHandlers.isEmpty { return }
+        transactionMayHaveChanged(statement, succeeded: succeeded)
+    }
+
+    @inline(never)
+    private func transactionMayHaveChanged(_ statement: Statement, succeeded: Bool) {
+        let event = transaction.statementDidEnd(
+            statement.kind, succeeded: succeeded, isReadonly: statement.isReadonly,
+            isAutocommit: ConnectionCalls.isAutocommit(pointer))
+        switch event {
+        case .none: break
+        case .didBegin: transactionSeconds = Result { try currentSeconds() }
+        case .didCommit: transactionDidEnd(committed: true)
+        case .didRollback: transactionDidEnd(committed: false)
+        }
+    }
+
+    /// The error of a step or a preparation that failed.
+    ///
+    /// - parameter statement: the statement that was stepped.
+    @inline(never)
+    func error(of statement: Statement, _ code: CInt) -> any Error {
+        error(code, sql: statement.sql, arguments: statement.arguments)
+    }
+
+    @inline(never)
+    func error(_ code: CInt, sql: String?, arguments: StatementArguments? = nil) -> any Error {
+        let extendedCode = ConnectionCalls.errorCode(pointer)
+        let resultCode =
+            extendedCode.primaryResultCode.rawValue == code & 0xFF ? extendedCode : ResultCode(rawValue: code)
+        let primary = resultCode.primaryResultCode
+        let isInterruption = primary == .SQLITE_INTERRUPT || primary == .SQLITE_ABORT
+        if uncancellableDepth == 0, let token, token.isCancelled, isInterruption || primary == .SQLITE_BUSY {
+            return CancellationError()
+        }
+        var message = ConnectionCalls.errorMessage(pointer)
+        if isInterruption, let limit = deadline.exceeded() {
+            message = "statement timeout: it ran longer than \(limit) seconds"
+        }
+        return DatabaseError(
+            resultCode: resultCode, message: message, sql: sql, arguments: arguments,
+            publicStatementArguments: options.publicStatementArguments)
+    }
+
+    func abortedTransactionError(sql: String? = nil) -> DatabaseError {
+        DatabaseError(resultCode: .SQLITE_ABORT, message: "Transaction was aborted", sql: sql)
+    }
+}

@@ -1,0 +1,168 @@
+/// A connection, as the closures of `read` and `write` get it.
+///
+/// ```swift
+/// let count = try dbQueue.read { db in
+///     try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM player")!
+/// }
+/// ```
+///
+/// A `Database` is used in the closure that gets it, on that closure's thread. Elsewhere it throws `SQLITE_MISUSE`.
+public final class Database {
+    @usableFromInline
+    let lifetime: ConnectionLifetime
+
+    /// What identifies the connection in logs: the configuration's label, or the path.
+    public let description: String
+
+    package let options: ConnectionOptions
+
+    /// What the layers above keep with the connection.
+    package var context: (any Sendable)?
+
+    /// The owner of the connection's hooks.
+    package let hooks: HookSlots
+
+    @exclusivity(unchecked)
+    var statementCache: StatementCache
+
+    /// Statements that run, in the order they began.
+    @exclusivity(unchecked)
+    var activeStatements: [Statement] = []
+
+    @exclusivity(unchecked)
+    var controlStatements: [ControlStatement: Statement] = [:]
+
+    // MARK: The current access
+
+    /// Lets the current access be cancelled; nil for one that can't.
+    @exclusivity(unchecked)
+    var token: AccessToken?
+
+    /// While positive, cancellation is ignored: a rollback has to run.
+    @exclusivity(unchecked)
+    var uncancellableDepth = 0
+
+    /// While positive, statements that may write throw.
+    @exclusivity(unchecked)
+    var readOnlyDepth = 0
+
+    /// Whether a lock that another connection has is an error at once: the access must not wait where it runs.
+    @exclusivity(unchecked)
+    package var refusesToWait = false
+
+    // MARK: Transactions
+
+    @exclusivity(unchecked)
+    var transaction = TransactionStateMachine()
+
+    /// The date of the current transaction, in seconds since the reference date.
+    @exclusivity(unchecked)
+    var transactionSeconds: Result<Double, any Error>?
+
+    var nextTransactionHandlers: [(onCommit: (Database) -> Void, onRollback: (Database) -> Void)] = []
+
+    // MARK: Time
+
+    var busyState = BusyState()
+    var deadline = StatementDeadline()
+
+    /// Opens a connection, and sets it up: busy handler, string literals, foreign keys, pragmas.
+    ///
+    /// - parameter prepare: the last step: what the user does to each connection.
+    package init(
+        path: String, options: ConnectionOptions, context: (any Sendable)? = nil,
+        prepare: (Database) throws -> Void = { _ in }
+    ) throws {
+        ErrorLog.install()
+        let handle = try ConnectionHandle(
+            path: path, mode: options.readonly ? .readOnly : .readWriteCreate, vfs: options.vfs)
+        lifetime = ConnectionLifetime(handle)
+        self.options = options
+        self.context = context
+        description = options.label ?? path
+        hooks = HookSlots(lifetime.pointer)
+        statementCache = StatementCache(capacity: options.statementCacheCapacity)
+        lifetime.database = self
+
+        try beginAccess(nil)
+        do {
+            try setUp()
+            try prepare(self)
+            // A file that is no database is found out here, not at the first use.
+            try execute(sql: "SELECT * FROM sqlite_master LIMIT 1")
+        } catch {
+            _ = endAccess()
+            throw error
+        }
+        if let error = endAccess() { throw error }
+    }
+
+    deinit {
+        // Cached statements go while the connection is taken, if it is free: they need no grave then.
+        if !lifetime.isClosed {
+            lifetime.takeForGood()
+            forgetStatements()
+            lifetime.leave()
+        }
+        lifetime.database = nil
+    }
+
+    private func setUp() throws {
+        ConnectionCalls.setAcceptsDoubleQuotedStringLiterals(pointer, options.acceptsDoubleQuotedStringLiterals)
+        installBusyHandler()
+        installStatementDeadline()
+        try execute(sql: "PRAGMA foreign_keys = \(options.foreignKeysEnabled ? "ON" : "OFF")")
+        for pragma in options.pragmas { try execute(sql: pragma) }
+    }
+
+    var pointer: SQLiteConnection { lifetime.pointer }
+
+    /// SQLite's connection; nil when it is closed.
+    public var sqliteConnection: SQLiteConnection? { lifetime.isClosed ? nil : pointer }
+
+    /// Throws unless the thread that runs has the connection.
+    package func checkAccess() throws {
+        _ = try lifetime.accessedDatabase()
+    }
+
+    // MARK: - Information
+
+    /// The rowid of the last row that was inserted: <https://www.sqlite.org/c3ref/last_insert_rowid.html>.
+    public var lastInsertedRowID: Int64 { lifetime.isClosed ? 0 : ConnectionCalls.lastInsertedRowID(pointer) }
+
+    /// The number of rows that the last INSERT, UPDATE or DELETE changed: <https://www.sqlite.org/c3ref/changes.html>.
+    public var changesCount: Int { lifetime.isClosed ? 0 : ConnectionCalls.changes(pointer) }
+
+    /// The number of rows changed since the connection was opened: <https://www.sqlite.org/c3ref/total_changes.html>.
+    public var totalChangesCount: Int { lifetime.isClosed ? 0 : ConnectionCalls.totalChanges(pointer) }
+
+    /// The code of the last error: <https://www.sqlite.org/c3ref/errcode.html>.
+    public var lastErrorCode: ResultCode { lifetime.isClosed ? .SQLITE_MISUSE : ConnectionCalls.errorCode(pointer) }
+
+    /// The message of the last error.
+    public var lastErrorMessage: String? { lifetime.isClosed ? nil : ConnectionCalls.errorMessage(pointer) }
+
+    /// SQLite's version as a number: 3040001 for 3.40.1.
+    public static var sqliteLibVersionNumber: CInt { SQLiteLibrary.versionNumber }
+
+    /// The most arguments a statement can have: <https://www.sqlite.org/limits.html#max_variable_number>.
+    public var maximumStatementArgumentCount: Int { limit(.variableNumber) }
+
+    /// The number SQLite changes with each change of the schema.
+    ///
+    /// ```sql
+    /// PRAGMA schema_version
+    /// ```
+    public func schemaVersion() throws -> Int32 {
+        let statement = try controlStatement(.schemaVersion)
+        return try Int32.fetchOne(statement) ?? 0
+    }
+}
+
+@available(*, unavailable)
+extension Database: Sendable {}
+
+extension Database: CustomStringConvertible, CustomDebugStringConvertible {
+    /// `<Database: label>`
+    public var debugDescription: String { "<Database: \(description)>" }
+}

@@ -1,0 +1,135 @@
+/// An error of SQLite, or of Quarry on SQLite's behalf.
+///
+/// ```swift
+/// do {
+///     try db.execute(sql: "INSERT INTO player (teamId) VALUES (?)", arguments: [1])
+/// } catch let error as DatabaseError {
+///     error.resultCode          // SQLITE_CONSTRAINT
+///     error.extendedResultCode  // SQLITE_CONSTRAINT_FOREIGNKEY
+///     error.message             // "FOREIGN KEY constraint failed"
+///     error.sql                 // "INSERT INTO player (teamId) VALUES (?)"
+/// }
+/// ```
+///
+/// Misuse of the library (a reentrant access, a closed connection, wrong arguments) has the code `SQLITE_MISUSE`.
+/// See <https://www.sqlite.org/rescode.html>.
+public struct DatabaseError: Error, Sendable {
+    // One reference: an error that is thrown costs a word on the way that doesn't throw.
+    private let content: Content
+
+    private final class Content: Sendable {
+        let extendedResultCode: ResultCode
+        let message: String?
+        let sql: String?
+        let arguments: StatementArguments?
+        let publicStatementArguments: Bool
+
+        init(
+            extendedResultCode: ResultCode, message: String?, sql: String?, arguments: StatementArguments?,
+            publicStatementArguments: Bool
+        ) {
+            self.extendedResultCode = extendedResultCode
+            self.message = message
+            self.sql = sql
+            self.arguments = arguments
+            self.publicStatementArguments = publicStatementArguments
+        }
+    }
+
+    /// An error with a result code, primary or extended.
+    ///
+    /// - parameter resultCode: SQLite's code.
+    /// - parameter message: what went wrong, in words.
+    /// - parameter sql: the statement that failed.
+    /// - parameter arguments: the arguments of that statement.
+    /// - parameter publicStatementArguments: whether `description` shows the arguments.
+    public init(
+        resultCode: ResultCode = .SQLITE_ERROR,
+        message: String? = nil,
+        sql: String? = nil,
+        arguments: StatementArguments? = nil,
+        publicStatementArguments: Bool = false
+    ) {
+        content = Content(
+            extendedResultCode: resultCode, message: message, sql: sql, arguments: arguments,
+            publicStatementArguments: publicStatementArguments)
+    }
+
+    /// The primary code, such as `SQLITE_CONSTRAINT`.
+    public var resultCode: ResultCode { content.extendedResultCode.primaryResultCode }
+
+    /// The extended code, such as `SQLITE_CONSTRAINT_UNIQUE`.
+    ///
+    /// See <https://www.sqlite.org/rescode.html#primary_result_codes_versus_extended_result_codes>.
+    public var extendedResultCode: ResultCode { content.extendedResultCode }
+
+    /// What went wrong, in words.
+    public var message: String? { content.message }
+
+    /// The SQL of the statement that failed.
+    public var sql: String? { content.sql }
+
+    /// The arguments of the statement that failed.
+    ///
+    /// They are in `description` only where `Configuration.publicStatementArguments` says so.
+    public var arguments: StatementArguments? { content.arguments }
+
+    /// Whether `description` shows the arguments.
+    public var publicStatementArguments: Bool { content.publicStatementArguments }
+
+    /// Whether the error tells that a statement or transaction was interrupted: `SQLITE_INTERRUPT` or `SQLITE_ABORT`.
+    ///
+    /// See <https://www.sqlite.org/c3ref/interrupt.html>.
+    public var isInterruptionError: Bool {
+        switch resultCode {
+        case .SQLITE_INTERRUPT, .SQLITE_ABORT: true
+        default: false
+        }
+    }
+}
+
+extension DatabaseError: CustomStringConvertible {
+    /// `SQLite error 19: UNIQUE constraint failed: player.id - while executing …`; the arguments only where they are public.
+    public var description: String {
+        describe(withArguments: publicStatementArguments)
+    }
+
+    /// As `description`, with the arguments.
+    ///
+    /// - warning: arguments may hold what logs must not: passwords, names, addresses.
+    public var expandedDescription: String {
+        describe(withArguments: true)
+    }
+
+    private func describe(withArguments showsArguments: Bool) -> String {
+        var text = "SQLite error \(resultCode.rawValue)"
+        text += ": " + (message ?? SQLiteLibrary.errorString(extendedResultCode.rawValue))
+        if let sql {
+            text += " - while executing `\(sql)`"
+        }
+        if showsArguments, let arguments, !arguments.isEmpty {
+            text += " with arguments \(arguments)"
+        }
+        return text
+    }
+}
+
+extension DatabaseError {
+    /// Wrong use of the library.
+    @usableFromInline
+    static func misuse(_ message: String, sql: String? = nil, arguments: StatementArguments? = nil) -> DatabaseError {
+        DatabaseError(resultCode: .SQLITE_MISUSE, message: message, sql: sql, arguments: arguments)
+    }
+
+    package static func reentrantAccess() -> DatabaseError {
+        misuse("Database methods are not reentrant.")
+    }
+
+    package static func wrongThread() -> DatabaseError {
+        misuse("Database was not used on the correct thread.")
+    }
+
+    package static func connectionIsClosed() -> DatabaseError {
+        misuse("Connection is closed")
+    }
+}

@@ -1,0 +1,30 @@
+extension Database {
+    /// Gets the messages of SQLite's error log.
+    public typealias LogErrorFunction = @Sendable (ResultCode, String) -> Void
+
+    /// Called with each message of SQLite's error log, on the thread that had the error; nil for none.
+    ///
+    /// ```swift
+    /// Database.logError = { code, message in logger.warning("SQLite: \(code) \(message)") }
+    /// ```
+    ///
+    /// The log belongs to the process. It works unless another library has started SQLite before Quarry's first connection.
+    /// The function must not use a database. See <https://www.sqlite.org/errlog.html>.
+    public static var logError: LogErrorFunction? {
+        get { ErrorLog.function.withLock { $0 } }
+        set { ErrorLog.function.withLock { $0 = newValue } }
+    }
+}
+
+enum ErrorLog {
+    static let function = Lock<Database.LogErrorFunction?>(nil)
+
+    private static let installation: Void = ErrorLogHandle.install()
+
+    /// Puts the log in place, once, before the first connection is opened.
+    static func install() { _ = installation }
+
+    static func log(_ code: CInt, _ message: String) {
+        function.withLock { $0 }?(ResultCode(rawValue: code), message)
+    }
+}

@@ -1,0 +1,51 @@
+/// Thrown when a database value can't become the Swift value that is asked for.
+///
+/// ```swift
+/// let ids = try Int.fetchAll(db, sql: "SELECT 'foo' AS id")
+/// // RowDecodingError: could not decode Int from database value "foo" - column: "id", column index: 0,
+/// // row: [id:"foo"], sql: `SELECT 'foo' AS id`
+/// ```
+public struct RowDecodingError: Error, Sendable {
+    /// What went wrong, and where, for developers.
+    public let description: String
+
+    init(_ problem: String, _ place: Place) {
+        description = problem + place.description
+    }
+
+    /// A value that isn't what was asked for.
+    static func mismatch(_ type: Any.Type, value: DatabaseValue, place: Place) -> RowDecodingError {
+        RowDecodingError("could not decode \(type) from database value \(value)", place)
+    }
+
+    /// A column that isn't there.
+    static func columnNotFound(_ name: String, place: Place) -> RowDecodingError {
+        RowDecodingError("column not found: \(String(reflecting: name))", place)
+    }
+
+    /// An index that isn't in the row.
+    static func indexOutOfRange(_ index: Int, count: Int, place: Place) -> RowDecodingError {
+        RowDecodingError("column index \(index) is out of range 0..<\(count)", place)
+    }
+
+    /// Where decoding stands.
+    struct Place {
+        var columnName: String? = nil
+        var columnIndex: Int? = nil
+        var row: String? = nil
+        var sql: String? = nil
+        var arguments: StatementArguments? = nil
+
+        var description: String {
+            var parts: [String] = []
+            if let columnName { parts.append("column: \(String(reflecting: columnName))") }
+            if let columnIndex { parts.append("column index: \(columnIndex)") }
+            if let row { parts.append("row: \(row)") }
+            if let sql { parts.append("sql: `\(sql)`") }
+            if let arguments, !arguments.isEmpty { parts.append("arguments: \(arguments)") }
+            return parts.isEmpty ? "" : " - " + parts.joined(separator: ", ")
+        }
+    }
+}
+
+extension RowDecodingError: CustomStringConvertible {}

@@ -1,0 +1,19 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// Ends the process with a message: for subscripts that can't throw and have no value to give (`row["missing"] as Int`).
+///
+/// GRDB's call sites have such subscripts; `Row.decode` throws instead. A precondition alone would end a release build without a word.
+@inline(never)
+@usableFromInline
+func trap(_ message: @autoclosure () -> String, file: StaticString = #file, sourceLine: UInt = #line) -> Never {
+    let text = message()
+    var line = "Quarry: \(text)\n"
+    line.withUTF8 { _ = write(2, $0.baseAddress, $0.count) }
+    preconditionFailure(text, file: file, line: sourceLine)
+}

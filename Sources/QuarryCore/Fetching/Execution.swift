@@ -1,0 +1,113 @@
+/// A statement that runs, step by step, and the row that its columns are read from.
+///
+/// It resets the statement when it ends. All fetch verbs and cursors stand on it.
+@usableFromInline
+struct Execution: ~Copyable {
+    @usableFromInline
+    let statement: Statement
+
+    @usableFromInline
+    let sqliteStatement: SQLiteStatement
+
+    /// The row that decoders read: the statement's, or what an adapter makes of it.
+    @usableFromInline
+    private(set) var row: Row
+
+    private let statementRow: Row
+
+    private let adapter: (any RowAdapter)?
+
+    /// The statement's number of this execution, or `over`.
+    @usableFromInline
+    var id: Int
+
+    @usableFromInline
+    var hasStepped = false
+
+    private static var over: Int { -1 }
+
+    /// Begins, with the arguments bound, but takes no step.
+    @usableFromInline
+    init(_ request: PreparedRequest) throws {
+        let id = try request.statement.beginExecution()
+        let statementRow = request.statement.takeRow()
+        var row = statementRow
+        if let adapter = request.adapter {
+            do {
+                row = try adapter.adapt(statementRow)
+            } catch {
+                request.statement.abandonExecution(id)
+                throw error
+            }
+        }
+        statement = request.statement
+        sqliteStatement = request.statement.sqliteStatement
+        adapter = request.adapter
+        self.id = id
+        self.statementRow = statementRow
+        self.row = row
+    }
+
+    deinit {
+        statement.abandonExecution(id)
+        statement.giveBack(statementRow)
+    }
+
+    /// Steps to the next row; false after the last.
+    @inlinable
+    @inline(__always)
+    mutating func advance() throws -> Bool {
+        if id == statement.executionID {
+            let code = StatementCalls.step(sqliteStatement)
+            if code == 100, hasStepped { return true }
+            return try advanceUnusually(code)
+        }
+        return try advanceAfterEnd()
+    }
+
+    /// The first row, the end, or an error.
+    @usableFromInline
+    @inline(never)
+    mutating func advanceUnusually(_ code: CInt) throws -> Bool {
+        if code == ResultCode.SQLITE_ROW.rawValue {
+            hasStepped = true
+            // The first step is the one in which SQLite prepares a statement again after a change of the schema.
+            if statementRow.refreshLayout(statement), let adapter { row = try adapter.adapt(statementRow) }
+            return true
+        }
+        id = Self.over
+        let database = try statement.lifetime.accessedDatabase()
+        statementRow.detach()
+        try statement.endExecution(code, database)
+        return false
+    }
+
+    @usableFromInline
+    @inline(never)
+    mutating func advanceAfterEnd() throws -> Bool {
+        if id == Self.over { return false }
+        id = Self.over
+        statementRow.detach()
+        throw statement.staleExecutionError()
+    }
+}
+
+extension Statement {
+    /// The row of an execution: that of the last one, unless somebody keeps it.
+    func takeRow() -> Row {
+        guard spareRow != nil else { return Row(self) }
+        guard isKnownUniquelyReferenced(&spareRow), let row = spareRow.take() else {
+            spareRow = nil
+            return Row(self)
+        }
+        row.attach(self)
+        return row
+    }
+
+    /// Keeps the row of an execution that is over for the next.
+    func giveBack(_ row: Row) {
+        // Without its statement: they would keep each other.
+        row.detach()
+        if lifetime.isOwned { spareRow = row }
+    }
+}

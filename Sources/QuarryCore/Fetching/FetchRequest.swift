@@ -1,0 +1,130 @@
+/// What to run, and what its rows become.
+///
+/// ```swift
+/// struct Winners: FetchRequest {
+///     typealias RowDecoder = String
+///     func makePreparedRequest(_ db: Database, forSingleResult singleResult: Bool) throws -> PreparedRequest {
+///         PreparedRequest(statement: try db.cachedStatement(sql: "SELECT name FROM player WHERE score > 1000"))
+///     }
+/// }
+/// let names = try Winners().fetchAll(db)
+/// ```
+public protocol FetchRequest<RowDecoder> {
+    /// What a row becomes.
+    associatedtype RowDecoder
+
+    /// The statement to run, with its arguments set.
+    ///
+    /// - parameter singleResult: whether only the first row will be looked at.
+    func makePreparedRequest(_ db: Database, forSingleResult singleResult: Bool) throws -> PreparedRequest
+
+    /// The number of rows.
+    func fetchCount(_ db: Database) throws -> Int
+}
+
+extension FetchRequest {
+    /// The number of rows.
+    ///
+    /// ```sql
+    /// SELECT COUNT(*) FROM (…)
+    /// ```
+    public func fetchCount(_ db: Database) throws -> Int {
+        let statement = try makePreparedRequest(db, forSingleResult: false).statement
+        let count = try db.cachedStatement(sql: "SELECT COUNT(*) FROM (\(statement.sql))")
+        return try Int.fetchOne(count, arguments: statement.arguments) ?? 0
+    }
+
+    /// The request with its rows seen through an adapter.
+    ///
+    /// ```swift
+    /// let request = SQLRequest<Row>(sql: "SELECT 1 AS a, 2 AS b").adapted { _ in SuffixRowAdapter(fromIndex: 1) }
+    /// try request.fetchOne(db) // [b:2]
+    /// ```
+    public func adapted(
+        _ adapter: @escaping @Sendable (Database) throws -> any RowAdapter
+    ) -> AdaptedFetchRequest<Self> {
+        AdaptedFetchRequest(base: self, adapter: adapter)
+    }
+}
+
+/// A statement that is ready to run, and the adapter of its rows.
+public struct PreparedRequest {
+    /// The statement, with its arguments set.
+    public var statement: Statement
+
+    /// Changes the columns that are seen.
+    public var adapter: (any RowAdapter)?
+
+    /// A statement, and the adapter of its rows.
+    public init(statement: Statement, adapter: (any RowAdapter)? = nil) {
+        self.statement = statement
+        self.adapter = adapter
+    }
+
+    @usableFromInline
+    init(_ statement: Statement, _ arguments: StatementArguments?, _ adapter: (any RowAdapter)?) throws {
+        if let arguments { try statement.setArguments(arguments) }
+        self.init(statement: statement, adapter: adapter)
+    }
+
+    @usableFromInline
+    init(_ db: Database, _ sql: String, _ arguments: StatementArguments, _ adapter: (any RowAdapter)?) throws {
+        let statement = try db.reusableStatement(sql: sql)
+        try statement.setArguments(arguments)
+        self.init(statement: statement, adapter: adapter)
+    }
+}
+
+/// A request whose rows are seen through an adapter.
+public struct AdaptedFetchRequest<Base: FetchRequest>: FetchRequest {
+    /// What a row becomes.
+    public typealias RowDecoder = Base.RowDecoder
+
+    let base: Base
+    let adapter: @Sendable (Database) throws -> any RowAdapter
+
+    /// The base's statement, with the adapter.
+    public func makePreparedRequest(_ db: Database, forSingleResult singleResult: Bool) throws -> PreparedRequest {
+        var request = try base.makePreparedRequest(db, forSingleResult: singleResult)
+        let outer = try adapter(db)
+        request.adapter = request.adapter.map { ChainedAdapter(first: $0, second: outer) } ?? outer
+        return request
+    }
+
+    /// The number of rows.
+    public func fetchCount(_ db: Database) throws -> Int { try base.fetchCount(db) }
+}
+
+extension AdaptedFetchRequest: Sendable where Base: Sendable {}
+
+/// Any request whose rows become `RowDecoder`.
+public struct AnyFetchRequest<RowDecoder>: FetchRequest {
+    private let prepare: (Database, Bool) throws -> PreparedRequest
+    private let count: (Database) throws -> Int
+
+    /// Wraps a request.
+    public init(_ request: some FetchRequest<RowDecoder>) {
+        self.init(erasing: request)
+    }
+
+    private init(erasing request: some FetchRequest) {
+        prepare = { try request.makePreparedRequest($0, forSingleResult: $1) }
+        count = { try request.fetchCount($0) }
+    }
+
+    private init<Other>(_ other: AnyFetchRequest<Other>) {
+        prepare = other.prepare
+        count = other.count
+    }
+
+    /// The same request, whose rows become something else.
+    public func asRequest<T>(of type: T.Type) -> AnyFetchRequest<T> { AnyFetchRequest<T>(self) }
+
+    /// The wrapped request's statement.
+    public func makePreparedRequest(_ db: Database, forSingleResult singleResult: Bool = false) throws -> PreparedRequest {
+        try prepare(db, singleResult)
+    }
+
+    /// The number of rows.
+    public func fetchCount(_ db: Database) throws -> Int { try count(db) }
+}

@@ -1,0 +1,232 @@
+// The fetch verbs, each written once: over a prepared request, for whatever a row can become.
+
+extension PreparedRequest {
+    @inlinable
+    func fetchCursor<Value: RowDecodable>(_ type: Value.Type) throws -> FetchCursor<Value> {
+        try FetchCursor(self)
+    }
+
+    @inlinable
+    func fetchAll<Value: RowDecodable>(_ type: Value.Type) throws -> [Value] {
+        var execution = try Execution(self)
+        var values: [Value] = []
+        while try execution.advance() { values.append(try Value.detached(from: execution.row)) }
+        return values
+    }
+
+    @inlinable
+    func fetchSet<Value: RowDecodable & Hashable>(_ type: Value.Type) throws -> Set<Value> {
+        var execution = try Execution(self)
+        var values: Set<Value> = []
+        while try execution.advance() { values.insert(try Value.detached(from: execution.row)) }
+        return values
+    }
+
+    @inlinable
+    func fetchOne<Value: RowDecodable>(_ type: Value.Type) throws -> Value? {
+        var execution = try Execution(self)
+        guard try execution.advance() else { return nil }
+        return try Value.decodedFirst(from: execution.row)
+    }
+}
+
+// MARK: - From a statement
+
+extension RowDecodable {
+    /// A cursor over the rows of a statement.
+    ///
+    /// ```swift
+    /// let statement = try db.makeStatement(sql: "SELECT name FROM player WHERE teamId = ?")
+    /// let names = try String.fetchCursor(statement, arguments: [1]) // a cursor of String
+    /// while let name = try names.next() { … }
+    /// ```
+    ///
+    /// - parameter arguments: the statement's arguments; nil for those that were set before.
+    /// - parameter adapter: changes the columns that are seen.
+    /// - throws: `DatabaseError` if the arguments don't fit, or the statement isn't used inside an access to its database.
+    @inlinable
+    public static func fetchCursor(
+        _ statement: Statement, arguments: StatementArguments? = nil, adapter: (any RowAdapter)? = nil
+    ) throws -> FetchCursor<Self> {
+        try PreparedRequest(statement, arguments, adapter).fetchCursor(Self.self)
+    }
+
+    /// All values of a statement.
+    ///
+    /// - throws: `DatabaseError`; `RowDecodingError` for a value that can't be had, such as NULL for a type that isn't optional.
+    @inlinable
+    public static func fetchAll(
+        _ statement: Statement, arguments: StatementArguments? = nil, adapter: (any RowAdapter)? = nil
+    ) throws -> [Self] {
+        try PreparedRequest(statement, arguments, adapter).fetchAll(Self.self)
+    }
+
+    /// The value of the first row of a statement; nil if there is no row, or its value is NULL.
+    ///
+    /// - throws: `DatabaseError`; `RowDecodingError`.
+    @inlinable
+    public static func fetchOne(
+        _ statement: Statement, arguments: StatementArguments? = nil, adapter: (any RowAdapter)? = nil
+    ) throws -> Self? {
+        try PreparedRequest(statement, arguments, adapter).fetchOne(Self.self)
+    }
+}
+
+extension RowDecodable where Self: Hashable {
+    /// The set of values of a statement.
+    ///
+    /// - throws: `DatabaseError`; `RowDecodingError`.
+    @inlinable
+    public static func fetchSet(
+        _ statement: Statement, arguments: StatementArguments? = nil, adapter: (any RowAdapter)? = nil
+    ) throws -> Set<Self> {
+        try PreparedRequest(statement, arguments, adapter).fetchSet(Self.self)
+    }
+}
+
+// MARK: - From SQL
+
+extension RowDecodable {
+    /// A cursor over the rows of a query.
+    ///
+    /// ```swift
+    /// let names = try String.fetchCursor(db, sql: "SELECT name FROM player WHERE teamId = ?", arguments: [1])
+    /// while let name = try names.next() { … }
+    /// ```
+    ///
+    /// - parameter sql: one statement.
+    /// - parameter arguments: its arguments.
+    /// - parameter adapter: changes the columns that are seen.
+    /// - throws: `DatabaseError` if the SQL is wrong, or the arguments don't fit.
+    @inlinable
+    public static func fetchCursor(
+        _ db: Database, sql: String, arguments: StatementArguments = StatementArguments(),
+        adapter: (any RowAdapter)? = nil
+    ) throws -> FetchCursor<Self> {
+        try PreparedRequest(db, sql, arguments, adapter).fetchCursor(Self.self)
+    }
+
+    /// All values of a query.
+    ///
+    /// ```swift
+    /// let scores = try Int.fetchAll(db, sql: "SELECT score FROM player") // [Int]
+    /// let maybes = try Int?.fetchAll(db, sql: "SELECT teamId FROM player") // [Int?]
+    /// let rows = try Row.fetchAll(db, sql: "SELECT * FROM player") // [Row]
+    /// ```
+    ///
+    /// - throws: `DatabaseError`; `RowDecodingError` for a value that can't be had, such as NULL for a type that isn't optional.
+    @inlinable
+    public static func fetchAll(
+        _ db: Database, sql: String, arguments: StatementArguments = StatementArguments(),
+        adapter: (any RowAdapter)? = nil
+    ) throws -> [Self] {
+        try PreparedRequest(db, sql, arguments, adapter).fetchAll(Self.self)
+    }
+
+    /// The value of the first row of a query; nil if there is no row, or its value is NULL.
+    ///
+    /// ```swift
+    /// let count = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM player")! // Int
+    /// ```
+    ///
+    /// - throws: `DatabaseError`; `RowDecodingError`.
+    @inlinable
+    public static func fetchOne(
+        _ db: Database, sql: String, arguments: StatementArguments = StatementArguments(),
+        adapter: (any RowAdapter)? = nil
+    ) throws -> Self? {
+        try PreparedRequest(db, sql, arguments, adapter).fetchOne(Self.self)
+    }
+}
+
+extension RowDecodable where Self: Hashable {
+    /// The set of values of a query.
+    ///
+    /// - throws: `DatabaseError`; `RowDecodingError`.
+    @inlinable
+    public static func fetchSet(
+        _ db: Database, sql: String, arguments: StatementArguments = StatementArguments(),
+        adapter: (any RowAdapter)? = nil
+    ) throws -> Set<Self> {
+        try PreparedRequest(db, sql, arguments, adapter).fetchSet(Self.self)
+    }
+}
+
+// MARK: - From a request
+
+extension RowDecodable {
+    /// A cursor over the rows of a request.
+    ///
+    /// - throws: `DatabaseError`.
+    @inlinable
+    public static func fetchCursor(_ db: Database, _ request: some FetchRequest) throws -> FetchCursor<Self> {
+        try request.makePreparedRequest(db, forSingleResult: false).fetchCursor(Self.self)
+    }
+
+    /// All values of a request.
+    ///
+    /// - throws: `DatabaseError`; `RowDecodingError`.
+    @inlinable
+    public static func fetchAll(_ db: Database, _ request: some FetchRequest) throws -> [Self] {
+        try request.makePreparedRequest(db, forSingleResult: false).fetchAll(Self.self)
+    }
+
+    /// The value of the first row of a request; nil if there is no row, or its value is NULL.
+    ///
+    /// - throws: `DatabaseError`; `RowDecodingError`.
+    @inlinable
+    public static func fetchOne(_ db: Database, _ request: some FetchRequest) throws -> Self? {
+        try request.makePreparedRequest(db, forSingleResult: true).fetchOne(Self.self)
+    }
+}
+
+extension RowDecodable where Self: Hashable {
+    /// The set of values of a request.
+    ///
+    /// - throws: `DatabaseError`; `RowDecodingError`.
+    @inlinable
+    public static func fetchSet(_ db: Database, _ request: some FetchRequest) throws -> Set<Self> {
+        try request.makePreparedRequest(db, forSingleResult: false).fetchSet(Self.self)
+    }
+}
+
+extension FetchRequest where RowDecoder: RowDecodable {
+    /// A cursor over the values of the request.
+    ///
+    /// ```swift
+    /// let request: SQLRequest<String> = "SELECT name FROM player WHERE teamId = \(teamId)"
+    /// let names = try request.fetchCursor(db)
+    /// ```
+    ///
+    /// - throws: `DatabaseError`.
+    @inlinable
+    public func fetchCursor(_ db: Database) throws -> FetchCursor<RowDecoder> {
+        try RowDecoder.fetchCursor(db, self)
+    }
+
+    /// All values of the request.
+    ///
+    /// - throws: `DatabaseError`; `RowDecodingError`.
+    @inlinable
+    public func fetchAll(_ db: Database) throws -> [RowDecoder] {
+        try RowDecoder.fetchAll(db, self)
+    }
+
+    /// The first value of the request; nil if there is no row, or its value is NULL.
+    ///
+    /// - throws: `DatabaseError`; `RowDecodingError`.
+    @inlinable
+    public func fetchOne(_ db: Database) throws -> RowDecoder? {
+        try RowDecoder.fetchOne(db, self)
+    }
+}
+
+extension FetchRequest where RowDecoder: RowDecodable & Hashable {
+    /// The set of values of the request.
+    ///
+    /// - throws: `DatabaseError`; `RowDecodingError`.
+    @inlinable
+    public func fetchSet(_ db: Database) throws -> Set<RowDecoder> {
+        try RowDecoder.fetchSet(db, self)
+    }
+}

@@ -1,0 +1,134 @@
+import CSQLite
+
+/// Owns a connection, and closes it when it ends.
+///
+/// The connection is opened without SQLite's own mutex: one access at a time owns it (see `ConnectionLifetime`).
+struct ConnectionHandle: ~Copyable {
+    let pointer: SQLiteConnection
+
+    /// How a file is opened: <https://www.sqlite.org/c3ref/c_open_autoproxy.html>.
+    enum Mode {
+        case readOnly
+        case readWriteCreate
+
+        var flags: CInt {
+            let flags =
+                switch self {
+                case .readOnly: SQLITE_OPEN_READONLY
+                case .readWriteCreate: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+                }
+            return flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_URI
+        }
+    }
+
+    /// Opens a connection. The corresponding C function is `sqlite3_open_v2`.
+    init(path: String, mode: Mode, vfs: String?) throws(DatabaseError) {
+        var pointer: OpaquePointer?
+        let code = sqlite3_open_v2(path, &pointer, mode.flags, vfs)
+        guard code == SQLITE_OK, let pointer else {
+            let reason = pointer.flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) }
+            let extendedCode = pointer.map { sqlite3_extended_errcode($0) } ?? code
+            // A connection that failed to open has to be closed all the same.
+            sqlite3_close_v2(pointer)
+            throw DatabaseError(
+                resultCode: ResultCode(rawValue: extendedCode),
+                message: "\(reason ?? SQLiteLibrary.errorString(code)) - while opening \(path)")
+        }
+        self.pointer = pointer
+    }
+
+    deinit {
+        // Statements hold the lifetime that holds this handle: none is left, and neither are blobs and backups.
+        sqlite3_close_v2(pointer)
+    }
+
+    /// Closes, or answers `SQLITE_BUSY` when statements, blobs or backups are left: the connection stays usable then.
+    /// The corresponding C function is `sqlite3_close`.
+    borrowing func close() -> CInt { sqlite3_close(pointer) }
+
+    /// Ends a handle whose connection is closed.
+    consuming func forget() { discard self }
+}
+
+/// The functions of a connection that is not owned here: those of `Database`, whose lifetime holds the handle.
+enum ConnectionCalls {
+    /// The corresponding C function is `sqlite3_get_autocommit`.
+    @inline(__always)
+    static func isAutocommit(_ connection: SQLiteConnection) -> Bool { sqlite3_get_autocommit(connection) != 0 }
+
+    /// The corresponding C function is `sqlite3_interrupt`.
+    static func interrupt(_ connection: SQLiteConnection) { sqlite3_interrupt(connection) }
+
+    /// The corresponding C function is `sqlite3_changes64`.
+    static func changes(_ connection: SQLiteConnection) -> Int { Int(sqlite3_changes64(connection)) }
+
+    /// The corresponding C function is `sqlite3_total_changes64`.
+    static func totalChanges(_ connection: SQLiteConnection) -> Int { Int(sqlite3_total_changes64(connection)) }
+
+    /// The corresponding C function is `sqlite3_last_insert_rowid`.
+    static func lastInsertedRowID(_ connection: SQLiteConnection) -> Int64 { sqlite3_last_insert_rowid(connection) }
+
+    /// The corresponding C function is `sqlite3_extended_errcode`.
+    static func errorCode(_ connection: SQLiteConnection) -> ResultCode {
+        ResultCode(rawValue: sqlite3_extended_errcode(connection))
+    }
+
+    /// The corresponding C function is `sqlite3_errmsg`.
+    static func errorMessage(_ connection: SQLiteConnection) -> String {
+        String(cString: sqlite3_errmsg(connection))
+    }
+
+    /// The byte where the SQL of the last error goes wrong, or -1. The corresponding C function is `sqlite3_error_offset`.
+    static func errorOffset(_ connection: SQLiteConnection) -> Int { Int(sqlite3_error_offset(connection)) }
+
+    /// The corresponding C function is `sqlite3_limit`. A negative value changes nothing.
+    static func limit(_ connection: SQLiteConnection, _ category: CInt, _ value: CInt) -> CInt {
+        sqlite3_limit(connection, category, value)
+    }
+
+    /// The corresponding C function is `sqlite3_db_release_memory`.
+    static func releaseMemory(_ connection: SQLiteConnection) { sqlite3_db_release_memory(connection) }
+
+    /// Whether a database of the connection can't be written, or nil if there is none of that name.
+    /// The corresponding C function is `sqlite3_db_readonly`.
+    static func isReadOnly(_ connection: SQLiteConnection, schema: String) -> Bool? {
+        switch sqlite3_db_readonly(connection, schema) {
+        case 0: false
+        case 1: true
+        default: nil
+        }
+    }
+
+    /// The file of a database of the connection; empty in memory. The corresponding C function is `sqlite3_db_filename`.
+    static func fileName(_ connection: SQLiteConnection, schema: String) -> String? {
+        sqlite3_db_filename(connection, schema).map { String(cString: $0) }
+    }
+
+    /// The corresponding C function is `sqlite3_wal_checkpoint_v2`.
+    static func checkpoint(
+        _ connection: SQLiteConnection, schema: String?, mode: CInt
+    ) -> (code: CInt, walFrames: Int, checkpointedFrames: Int) {
+        var frames: CInt = -1
+        var checkpointed: CInt = -1
+        let code = sqlite3_wal_checkpoint_v2(connection, schema, mode, &frames, &checkpointed)
+        return (code, Int(frames), Int(checkpointed))
+    }
+
+    /// Switches string literals in double quotes off or on. The corresponding C function is `sqlite3_db_config`.
+    ///
+    /// See <https://www.sqlite.org/quirks.html#double_quoted_string_literals_are_accepted>.
+    static func setAcceptsDoubleQuotedStringLiterals(_ connection: SQLiteConnection, _ accepts: Bool) {
+        for option in [SQLITE_DBCONFIG_DQS_DDL, SQLITE_DBCONFIG_DQS_DML] {
+            _ = csqlite_db_config_bool(connection, CInt(option), accepts ? 1 : 0, nil)
+        }
+    }
+
+    /// Ends every statement of the connection that runs. The corresponding C functions are `sqlite3_next_stmt` and `sqlite3_reset`.
+    static func resetAllStatements(_ connection: SQLiteConnection) {
+        var statement = sqlite3_next_stmt(connection, nil)
+        while let current = statement {
+            if sqlite3_stmt_busy(current) != 0 { sqlite3_reset(current) }
+            statement = sqlite3_next_stmt(connection, current)
+        }
+    }
+}

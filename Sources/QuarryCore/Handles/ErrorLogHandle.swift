@@ -1,0 +1,12 @@
+import CSQLite
+
+enum ErrorLogHandle {
+    /// Sends SQLite's error log to `ErrorLog`. The corresponding C function is `sqlite3_config`.
+    static func install() {
+        _ = csqlite_config_log(
+            { _, code, message in
+                guard let message else { return }
+                ErrorLog.log(code, String(cString: message))
+            }, nil)
+    }
+}

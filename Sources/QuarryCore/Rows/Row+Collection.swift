@@ -1,0 +1,73 @@
+extension Row: RandomAccessCollection {
+    /// A position among the columns.
+    public struct Index: Hashable, Comparable, Strideable, Sendable {
+        let offset: Int
+
+        /// Whether one column is left of another.
+        public static func < (lhs: Index, rhs: Index) -> Bool { lhs.offset < rhs.offset }
+
+        /// The number of columns to another.
+        public func distance(to other: Index) -> Int { other.offset - offset }
+
+        /// The position that many columns to the right.
+        public func advanced(by count: Int) -> Index { Index(offset: offset + count) }
+    }
+
+    /// The leftmost column.
+    public var startIndex: Index { Index(offset: 0) }
+
+    /// The position after the rightmost column.
+    public var endIndex: Index { Index(offset: count) }
+
+    /// The name and value of a column.
+    public subscript(position: Index) -> (String, DatabaseValue) {
+        let value = checkedValue(atIndex: position.offset)
+        return (layout.names[position.offset], value)
+    }
+
+    /// The names of the columns, from left to right.
+    public var columnNames: LazyMapCollection<Row, String> { lazy.map { $0.0 } }
+
+    /// The values, from left to right.
+    public var databaseValues: LazyMapCollection<Row, DatabaseValue> { lazy.map { $0.1 } }
+}
+
+extension Row: ExpressibleByDictionaryLiteral {
+    /// A row with those columns, in that order: `["id": 1, "name": "Arthur"]`.
+    public convenience init(dictionaryLiteral elements: (String, (any DatabaseValueConvertible)?)...) {
+        self.init(columns: elements.map { ($0.0, $0.1?.databaseValue ?? .null) })
+    }
+}
+
+extension Row: CustomStringConvertible, CustomDebugStringConvertible {
+    /// `[id:1 name:"Arthur"]`
+    public var description: String {
+        "[" + map { "\($0.0):\($0.1)" }.joined(separator: " ") + "]"
+    }
+
+    /// As `description`.
+    public var debugDescription: String { description }
+}
+
+extension Row: Hashable {
+    /// Whether two rows have the same columns, in the same order, with the same case of names, and equal values.
+    public static func == (lhs: Row, rhs: Row) -> Bool {
+        lhs === rhs || (lhs.count == rhs.count && lhs.elementsEqual(rhs) { $0 == $1 })
+    }
+
+    /// Hashes names and values.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(count)
+        for (name, value) in self {
+            hasher.combine(name)
+            hasher.combine(value)
+        }
+    }
+}
+
+extension Row {
+    /// The row without any adapter: with all the columns of its statement.
+    public var unadapted: Row {
+        if case .adapted(let adapted) = source { adapted.base.unadapted } else { self }
+    }
+}

@@ -1,0 +1,111 @@
+extension Row {
+    /// The value of a column, converted.
+    ///
+    /// ```swift
+    /// let id = try row.decode(Int64.self, atIndex: 0)
+    /// let score: Int? = try row.decode(atIndex: 2)
+    /// ```
+    ///
+    /// - parameter index: the column, from 0.
+    /// - throws: `RowDecodingError` if there is no such column, or its value is no such value.
+    @inlinable
+    public func decode<Value: DatabaseValueConvertible>(
+        _ type: Value.Type = Value.self, atIndex index: Int
+    ) throws -> Value {
+        if let value = fastDecode(type, index) { return value }
+        return try decodeSlowly(type, atIndex: index)
+    }
+
+    /// The value of the leftmost column of that name, converted.
+    ///
+    /// ```swift
+    /// let name = try row.decode(String.self, forColumn: "name")
+    /// ```
+    ///
+    /// - throws: `RowDecodingError` if there is no such column, or its value is no such value.
+    @inlinable
+    public func decode<Value: DatabaseValueConvertible>(
+        _ type: Value.Type = Value.self, forColumn columnName: String
+    ) throws -> Value {
+        guard let index = columnIndex(columnName) else { return try missing(type, columnName) }
+        return try decode(type, atIndex: index)
+    }
+
+    /// The value of the leftmost column of that name, converted.
+    ///
+    /// - throws: `RowDecodingError` if there is no such column, or its value is no such value.
+    @inlinable
+    public func decode<Value: DatabaseValueConvertible>(
+        _ type: Value.Type = Value.self, forColumn column: some ColumnExpression
+    ) throws -> Value {
+        try decode(type, forColumn: column.name)
+    }
+
+    // MARK: - Off the hot road
+
+    /// Converts where the fast path found nothing: other sources of rows, and every failure.
+    @usableFromInline
+    @inline(never)
+    func decodeSlowly<Value: DatabaseValueConvertible>(_ type: Value.Type, atIndex index: Int) throws -> Value {
+        guard 0..<count ~= index else {
+            throw RowDecodingError.indexOutOfRange(index, count: count, place: place())
+        }
+        if case .expired = source { throw expiredError }
+        let value = value(atUncheckedIndex: index)
+        if let result = Value.fromDatabaseValue(value) { return result }
+        throw RowDecodingError.mismatch(
+            type, value: value, place: place(columnName: layout.names[index], columnIndex: index))
+    }
+
+    @usableFromInline
+    @inline(never)
+    func missing<Value: DatabaseValueConvertible>(_ type: Value.Type, _ columnName: String) throws -> Value {
+        if let value = Value.fromMissingColumn() { return value }
+        throw RowDecodingError.columnNotFound(columnName, place: place())
+    }
+
+    /// For subscripts, which can't throw.
+    @usableFromInline
+    @inline(never)
+    func decodeOrTrap<Value: DatabaseValueConvertible>(_ type: Value.Type, atIndex index: Int) -> Value {
+        do {
+            return try decodeSlowly(type, atIndex: index)
+        } catch {
+            trap("\(error)")
+        }
+    }
+
+    /// For subscripts, which can't throw.
+    @usableFromInline
+    @inline(never)
+    func missingOrTrap<Value: DatabaseValueConvertible>(_ type: Value.Type, _ columnName: String) -> Value {
+        do {
+            return try missing(type, columnName)
+        } catch {
+            trap("\(error)")
+        }
+    }
+
+    /// A copy of the value at an index, which must be in the row.
+    func checkedValue(atIndex index: Int) -> DatabaseValue {
+        guard 0..<count ~= index else {
+            trap("\(RowDecodingError.indexOutOfRange(index, count: count, place: place()))")
+        }
+        return value(atUncheckedIndex: index)
+    }
+
+    private var expiredError: DatabaseError {
+        .misuse("The row's cursor is over: copy() a row to keep it.")
+    }
+
+    private func place(columnName: String? = nil, columnIndex: Int? = nil) -> RowDecodingError.Place {
+        var place = RowDecodingError.Place(columnName: columnName, columnIndex: columnIndex, row: description)
+        if case .statement(let statement) = unadapted.source {
+            place.sql = statement.sql
+            if statement.lifetime.database?.options.publicStatementArguments == true {
+                place.arguments = statement.arguments
+            }
+        }
+        return place
+    }
+}

@@ -1,0 +1,146 @@
+extension Row {
+    // MARK: - By index
+
+    /// The value of a column, converted. The process ends if there is no such column, or its value is no such value: `decode` throws.
+    ///
+    /// ```swift
+    /// let id: Int64 = row[0]
+    /// let score: Int? = row[2]
+    /// ```
+    ///
+    /// - parameter index: the column, from 0.
+    @inlinable
+    @inline(__always)
+    public subscript<Value: DatabaseValueConvertible>(_ index: Int) -> Value {
+        fastDecode(Value.self, index) ?? decodeOrTrap(Value.self, atIndex: index)
+    }
+
+    /// The value of a column: nil for NULL, otherwise an `Int64`, `Double`, `String` or `[UInt8]`.
+    ///
+    /// - parameter index: the column, from 0. The process ends if it isn't in the row.
+    @_disfavoredOverload
+    public subscript(_ index: Int) -> (any DatabaseValueConvertible)? {
+        checkedValue(atIndex: index).untyped
+    }
+
+    // MARK: - By name
+
+    /// The value of the leftmost column of that name, whatever the case, converted.
+    ///
+    /// A missing column is nil for an optional; otherwise the process ends, and if the value is no such value: `decode` throws.
+    ///
+    /// ```swift
+    /// let name: String = row["name"]
+    /// let score: Int? = row["score"]
+    /// ```
+    @inlinable
+    @inline(__always)
+    public subscript<Value: DatabaseValueConvertible>(_ columnName: String) -> Value {
+        guard let index = columnIndex(columnName) else { return missingOrTrap(Value.self, columnName) }
+        return self[index]
+    }
+
+    /// The value of the leftmost column of that name: nil for NULL or a missing column, otherwise an `Int64`, `Double`, `String` or
+    /// `[UInt8]`.
+    @_disfavoredOverload
+    public subscript(_ columnName: String) -> (any DatabaseValueConvertible)? {
+        columnIndex(columnName).flatMap { value(atUncheckedIndex: $0).untyped }
+    }
+
+    // MARK: - By column
+
+    /// The value of a column, converted: as by name.
+    ///
+    /// ```swift
+    /// let name: String = row[Column("name")]
+    /// ```
+    @inlinable
+    public subscript<Value: DatabaseValueConvertible>(_ column: some ColumnExpression) -> Value {
+        self[column.name]
+    }
+
+    /// The value of a column: as by name.
+    @_disfavoredOverload
+    public subscript(_ column: some ColumnExpression) -> (any DatabaseValueConvertible)? {
+        self[column.name]
+    }
+
+    // MARK: - Questions
+
+    /// Whether there is a column of that name, whatever the case.
+    public func hasColumn(_ columnName: String) -> Bool {
+        columnIndex(columnName) != nil
+    }
+
+    /// Whether a column is NULL, without making its value.
+    ///
+    /// - parameter index: the column, from 0. The process ends if it isn't in the row.
+    public func hasNull(atIndex index: Int) -> Bool {
+        if let sqliteStatement, 0..<count ~= index { return StatementColumns.isNull(sqliteStatement, CInt(index)) }
+        return checkedValue(atIndex: index).isNull
+    }
+
+    /// Whether any column isn't NULL.
+    public var containsNonNullValue: Bool {
+        (0..<count).contains { !hasNull(atIndex: $0) }
+    }
+
+    /// The first value that isn't NULL among columns; nil if there is none.
+    ///
+    /// ```swift
+    /// let name: String? = row.coalesce(["nickname", "name"])
+    /// ```
+    public func coalesce<T: DatabaseValueConvertible>(_ columns: some Collection<String>) -> T? {
+        for column in columns {
+            if let value = self[column] as T? { return value }
+        }
+        return nil
+    }
+
+    /// The first value that isn't NULL among columns; nil if there is none.
+    public func coalesce<T: DatabaseValueConvertible>(_ columns: some Collection<any ColumnExpression>) -> T? {
+        coalesce(columns.map(\.name))
+    }
+
+    /// The bytes of text or a blob without a copy, for the length of a closure; nil for NULL and numbers.
+    ///
+    /// - throws: `RowDecodingError` if the index isn't in the row; what the closure throws.
+    public func withUnsafeBytes<T>(
+        atIndex index: Int, _ body: (UnsafeRawBufferPointer?) throws -> T
+    ) throws -> T {
+        guard 0..<count ~= index else {
+            _ = try decodeSlowly(DatabaseValue.self, atIndex: index)
+            return try body(nil)
+        }
+        switch source {
+        case .statement(let statement):
+            switch StatementColumns.type(statement.sqliteStatement, CInt(index)) {
+            case .text, .blob: return try StatementColumns.withBytes(statement.sqliteStatement, CInt(index), body)
+            default: return try body(nil)
+            }
+        case .block(let block):
+            switch block.type(index) {
+            case .text, .blob: return try block.withBytes(index, body)
+            default: return try body(nil)
+            }
+        case .adapted(let adapted):
+            return try adapted.base.withUnsafeBytes(atIndex: adapted.columns[index], body)
+        case .expired:
+            _ = try decodeSlowly(DatabaseValue.self, atIndex: index)
+            return try body(nil)
+        }
+    }
+}
+
+extension DatabaseValue {
+    /// nil for NULL, otherwise the Swift value of the storage.
+    var untyped: (any DatabaseValueConvertible)? {
+        switch storage {
+        case .null: nil
+        case .int64(let value): value
+        case .double(let value): value
+        case .string(let value): value
+        case .blob(let value): value
+        }
+    }
+}

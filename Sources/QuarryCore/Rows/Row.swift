@@ -1,0 +1,171 @@
+/// A row of a result.
+///
+/// ```swift
+/// let rows = try Row.fetchCursor(db, sql: "SELECT id, name, score FROM player")
+/// while let row = try rows.next() {
+///     let id: Int64 = row[0]
+///     let name: String = row["name"]
+///     let score: Int? = row["score"]
+/// }
+/// ```
+///
+/// Columns are found by index, name (whatever the case; the leftmost wins) or column expression. The subscripts that return a
+/// non-optional end the process when the value can't be had; `decode` throws instead.
+///
+/// A cursor gives the same `Row` at each step, with other values: `copy()` one to keep it. `fetchAll` and `fetchOne` give copies.
+public final class Row {
+    /// What is behind a row.
+    enum Source {
+        /// The current row of a statement.
+        case statement(Statement)
+        /// Values of its own.
+        case block(RowBlock)
+        /// Another row, seen through an adapter.
+        case adapted(AdaptedRowSource)
+        /// The row of a cursor that is over.
+        case expired
+    }
+
+    /// The statement that stands on this row, or nil for a row that isn't a statement's as it is.
+    @usableFromInline
+    @exclusivity(unchecked)
+    final var sqliteStatement: SQLiteStatement?
+
+    /// The number of columns.
+    @exclusivity(unchecked)
+    public private(set) final var count: Int
+
+    @exclusivity(unchecked)
+    private(set) final var source: Source
+
+    @usableFromInline
+    @exclusivity(unchecked)
+    final var layout: RowLayout
+
+    @usableFromInline
+    @exclusivity(unchecked)
+    final var memo = ColumnMemo()
+
+    private init(source: Source, layout: RowLayout, sqliteStatement: SQLiteStatement?) {
+        self.source = source
+        self.layout = layout
+        self.count = layout.names.count
+        self.sqliteStatement = sqliteStatement
+    }
+
+    // MARK: - Rows of cursors
+
+    /// The row of a cursor on a statement.
+    convenience init(_ statement: Statement) {
+        self.init(
+            source: .statement(statement), layout: statement.layout, sqliteStatement: statement.sqliteStatement)
+    }
+
+    /// Takes a row that was given back for another execution of its statement.
+    func attach(_ statement: Statement) {
+        let layout = statement.layout
+        if layout !== self.layout {
+            self.layout = layout
+            count = layout.names.count
+            memo = ColumnMemo()
+        }
+        memo.next = 0
+        source = .statement(statement)
+        sqliteStatement = statement.sqliteStatement
+    }
+
+    /// The statement's columns after SQLite has prepared it again.
+    ///
+    /// - returns: whether they have changed.
+    func refreshLayout(_ statement: Statement) -> Bool {
+        guard statement.layout !== layout else { return false }
+        attach(statement)
+        return true
+    }
+
+    /// Ends the use of a cursor's row.
+    func detach() {
+        source = .expired
+        sqliteStatement = nil
+    }
+
+    // MARK: - Rows of their own
+
+    /// A row without columns.
+    public convenience init() {
+        self.init(columns: [])
+    }
+
+    convenience init(columns: [(String, DatabaseValue)]) {
+        self.init(
+            block: RowBlock(columns.map(\.1)), layout: RowLayout(names: columns.map(\.0)))
+    }
+
+    convenience init(block: RowBlock, layout: RowLayout) {
+        self.init(source: .block(block), layout: layout, sqliteStatement: nil)
+    }
+
+    convenience init(adapted: AdaptedRowSource, layout: RowLayout) {
+        self.init(source: .adapted(adapted), layout: layout, sqliteStatement: nil)
+    }
+
+    /// A row that lasts: a copy of a cursor's row, or this one if it lasts already.
+    ///
+    /// ```swift
+    /// var rows: [Row] = []
+    /// let cursor = try Row.fetchCursor(db, sql: "SELECT * FROM player")
+    /// while let row = try cursor.next() { rows.append(row.copy()) }
+    /// ```
+    public func copy() -> Row {
+        switch source {
+        case .statement(let statement):
+            return Row(block: RowBlock(statement.sqliteStatement, count: count), layout: layout)
+        case .block, .expired:
+            return self
+        case .adapted(let adapted):
+            return adapted.copy()
+        }
+    }
+
+    // MARK: - Values
+
+    /// The value of a column; the index must be in the row.
+    func value(atUncheckedIndex index: Int) -> DatabaseValue {
+        switch source {
+        case .statement(let statement): StatementColumns.value(statement.sqliteStatement, CInt(index))
+        case .block(let block): block.value(index)
+        case .adapted(let adapted): adapted.value(index)
+        case .expired: .null
+        }
+    }
+
+    /// The index of the leftmost column of that name, whatever the case.
+    @inlinable
+    @inline(__always)
+    final func columnIndex(_ name: String) -> Int? {
+        if sqliteStatement != nil {
+            if let index = memo.predicted(name) { return index }
+            return memoizedIndex(name)
+        }
+        return layoutIndex(name)
+    }
+
+    @usableFromInline
+    @inline(never)
+    final func memoizedIndex(_ name: String) -> Int? { memo.lookUp(name, in: layout) }
+
+    @usableFromInline
+    @inline(never)
+    final func layoutIndex(_ name: String) -> Int? { layout.index(of: name) }
+
+    /// Converts without a check of the index.
+    @inlinable
+    @inline(__always)
+    final func fastDecode<Value: DatabaseValueConvertible>(_ type: Value.Type, _ index: Int) -> Value? {
+        guard let sqliteStatement, index >= 0, index < count else { return nil }
+        return Value.fromStatement(sqliteStatement, atUncheckedIndex: CInt(truncatingIfNeeded: index))
+    }
+}
+
+@available(*, unavailable)
+extension Row: Sendable {}

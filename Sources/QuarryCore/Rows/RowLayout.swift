@@ -1,0 +1,95 @@
+/// The names of the columns of a result, shared by its rows.
+///
+/// It never changes, so that rows of one result can be read by several threads.
+@usableFromInline
+final class RowLayout: Sendable {
+    @usableFromInline
+    let names: [String]
+
+    private let indexes: [String: Int]
+
+    init(names: [String]) {
+        self.names = names
+        var indexes: [String: Int] = [:]
+        indexes.reserveCapacity(names.count)
+        for (index, name) in names.enumerated() {
+            let folded = name.foldingASCIICase
+            let first = indexes[folded] ?? index
+            if first == index { indexes[folded] = index }
+            // As it is spelled, so that the usual lookup folds nothing.
+            if indexes[name] == nil { indexes[name] = first }
+        }
+        self.indexes = indexes
+    }
+
+    /// The leftmost column of that name, whatever the case of its ASCII letters.
+    func index(of name: String) -> Int? {
+        indexes[name] ?? indexes[name.foldingASCIICase]
+    }
+}
+
+extension String {
+    /// With ASCII letters in lower case, as SQLite compares identifiers.
+    package var foldingASCIICase: String {
+        guard utf8.contains(where: { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 }) else { return self }
+        return String(
+            decoding: utf8.map { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 ? $0 | 0x20 : $0 }, as: UTF8.self)
+    }
+}
+
+/// The columns that a cursor's row has been asked for, in the order it was asked.
+///
+/// Code that reads rows asks each for the same names in the same order: then the answer is one comparison of two words, without
+/// hashing.
+@usableFromInline
+struct ColumnMemo {
+    @usableFromInline
+    struct Entry {
+        // Keeps the name's storage, so that equal bits mean an equal name.
+        @usableFromInline let name: String
+        @usableFromInline let bits: (UInt64, UInt64)
+        @usableFromInline let index: Int
+    }
+
+    @usableFromInline
+    var entries: [Entry] = []
+
+    @usableFromInline
+    var next = 0
+
+    @inlinable
+    init() {}
+
+    @inlinable
+    @inline(__always)
+    static func bits(_ name: String) -> (UInt64, UInt64) { unsafeBitCast(name, to: (UInt64, UInt64).self) }
+
+    /// The index that was found for the name that is next, if it is this one.
+    @inlinable
+    @inline(__always)
+    mutating func predicted(_ name: String) -> Int? {
+        guard next < entries.count else { return nil }
+        let bits = Self.bits(name)
+        let entry = entries[next].bits
+        guard entry.0 == bits.0, entry.1 == bits.1 else { return nil }
+        let index = entries[next].index
+        next = next &+ 1 == entries.count ? 0 : next &+ 1
+        return index
+    }
+
+    /// The index of a name that wasn't predicted.
+    @inline(never)
+    mutating func lookUp(_ name: String, in layout: RowLayout) -> Int? {
+        let bits = Self.bits(name)
+        if let place = entries.firstIndex(where: { $0.bits == bits }) {
+            next = place + 1 == entries.count ? 0 : place + 1
+            return entries[place].index
+        }
+        guard let index = layout.index(of: name) else { return nil }
+        if entries.count < 256 {
+            entries.append(Entry(name: name, bits: bits, index: index))
+            next = 0
+        }
+        return index
+    }
+}

@@ -1,0 +1,125 @@
+/// SQL with the values that belong to it.
+///
+/// ```swift
+/// let name = "O'Brien"
+/// try db.execute(literal: "UPDATE player SET name = \(name) WHERE id = \(1)")
+/// ```
+/// ```sql
+/// UPDATE player SET name = ? WHERE id = ?   -- arguments: ["O'Brien", 1]
+/// ```
+///
+/// Values that are interpolated become arguments: nothing a user types can become SQL. `SQL` composes with `+`, `append`
+/// and `joined(separator:)`.
+public struct SQL: Sendable {
+    /// A part of SQL.
+    package enum Element: Sendable {
+        /// Text, with arguments for its parameters.
+        case sql(String, StatementArguments)
+        /// A value: `?`
+        case value(DatabaseValue)
+        /// What is only known with a connection at hand.
+        case deferred(@Sendable (Database) throws -> (sql: String, arguments: StatementArguments))
+    }
+
+    package private(set) var elements: [Element]
+
+    package init(elements: [Element]) {
+        self.elements = elements
+    }
+
+    /// SQL as it is, with the arguments of its parameters.
+    ///
+    /// ```swift
+    /// let query = SQL(sql: "SELECT * FROM player WHERE id = ?", arguments: [1])
+    /// ```
+    public init(sql: String, arguments: StatementArguments = StatementArguments()) {
+        elements = [.sql(sql, arguments)]
+    }
+
+    /// Whether there is no SQL.
+    public var isEmpty: Bool {
+        elements.allSatisfy { if case .sql(let sql, _) = $0 { sql.isEmpty } else { false } }
+    }
+
+    /// The text, and the arguments of its parameters.
+    ///
+    /// - throws: `DatabaseError` if parts of it can't be made for this connection.
+    public func build(_ db: Database) throws -> (sql: String, arguments: StatementArguments) {
+        var text = ""
+        var arguments = StatementArguments()
+        for element in elements {
+            switch element {
+            case .sql(let sql, let others):
+                text += sql
+                arguments += others
+            case .value(let value):
+                text += "?"
+                arguments += StatementArguments(values: [value])
+            case .deferred(let build):
+                let (sql, others) = try build(db)
+                text += sql
+                arguments += others
+            }
+        }
+        return (text, arguments)
+    }
+
+    /// Appends other SQL.
+    public mutating func append(literal sqlLiteral: SQL) {
+        elements += sqlLiteral.elements
+    }
+
+    /// Appends SQL as it is, with the arguments of its parameters.
+    public mutating func append(sql: String, arguments: StatementArguments = StatementArguments()) {
+        elements.append(.sql(sql, arguments))
+    }
+
+    /// Both, one after the other.
+    public static func + (lhs: SQL, rhs: SQL) -> SQL { SQL(elements: lhs.elements + rhs.elements) }
+
+    /// Appends other SQL.
+    public static func += (lhs: inout SQL, rhs: SQL) { lhs.append(literal: rhs) }
+}
+
+extension SQL: ExpressibleByStringInterpolation {
+    /// SQL as it is.
+    public init(stringLiteral value: String) { self.init(sql: value) }
+
+    /// SQL with interpolated values.
+    public init(stringInterpolation sqlInterpolation: SQLInterpolation) {
+        self.init(elements: sqlInterpolation.elements)
+    }
+}
+
+extension Sequence where Element == SQL {
+    /// All of them, one after the other, with `separator` between.
+    ///
+    /// ```swift
+    /// let conditions: [SQL] = ["name = \("Arthur")", "score > \(1000)"]
+    /// let query: SQL = "SELECT * FROM player WHERE \(literal: conditions.joined(separator: " AND "))"
+    /// ```
+    public func joined(separator: String = "") -> SQL {
+        var result: [SQL.Element] = []
+        for (index, sql) in enumerated() {
+            if index > 0, !separator.isEmpty { result.append(.sql(separator, StatementArguments())) }
+            result += sql.elements
+        }
+        return SQL(elements: result)
+    }
+}
+
+extension String {
+    /// The text as an SQL identifier, in double quotes: <https://www.sqlite.org/lang_keywords.html>.
+    ///
+    /// ```swift
+    /// "order".quotedDatabaseIdentifier // "\"order\""
+    /// ```
+    public var quotedDatabaseIdentifier: String {
+        var quoted = "\""
+        for character in unicodeScalars {
+            if character == "\"" { quoted.unicodeScalars.append("\"") }
+            quoted.unicodeScalars.append(character)
+        }
+        return quoted + "\""
+    }
+}

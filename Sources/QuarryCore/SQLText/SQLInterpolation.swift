@@ -1,0 +1,111 @@
+/// What `\(…)` does in an `SQL` literal.
+public struct SQLInterpolation: StringInterpolationProtocol, Sendable {
+    package var elements: [SQL.Element] = []
+
+    /// Called by the compiler.
+    public init(literalCapacity: Int, interpolationCount: Int) {
+        elements.reserveCapacity(2 * interpolationCount + 1)
+    }
+
+    /// Appends the text between two interpolations.
+    public mutating func appendLiteral(_ sql: String) {
+        if !sql.isEmpty { elements.append(.sql(sql, StatementArguments())) }
+    }
+
+    /// `\(sql: "score DESC")`: text as it is, with the arguments of its parameters. Never put in what a user typed.
+    public mutating func appendInterpolation(sql: String, arguments: StatementArguments = StatementArguments()) {
+        elements.append(.sql(sql, arguments))
+    }
+
+    /// `\(literal: other)`: other SQL.
+    public mutating func appendInterpolation(literal sqlLiteral: SQL) {
+        elements += sqlLiteral.elements
+    }
+
+    /// `\(other)`: other SQL.
+    public mutating func appendInterpolation(_ sqlLiteral: SQL) {
+        elements += sqlLiteral.elements
+    }
+
+    /// `\(identifier: "order")`: an identifier in double quotes, with those inside doubled.
+    public mutating func appendInterpolation(identifier: String) {
+        elements.append(.sql(identifier.quotedDatabaseIdentifier, StatementArguments()))
+    }
+
+    /// `\(column)`: a column's name as an identifier.
+    public mutating func appendInterpolation(_ column: some ColumnExpression) {
+        appendInterpolation(identifier: column.name)
+    }
+
+    /// `\(CodingKeys.name)`: a key as an identifier.
+    public mutating func appendInterpolation(_ key: some CodingKey) {
+        appendInterpolation(identifier: key.stringValue)
+    }
+
+    /// `\(Database.CollationName.nocase)`: the name of a collation.
+    public mutating func appendInterpolation(_ collation: Database.CollationName) {
+        elements.append(.sql(collation.rawValue, StatementArguments()))
+    }
+
+    /// `\(value)`: a value as an argument; nil is NULL.
+    public mutating func appendInterpolation(_ value: (some DatabaseValueConvertible)?) {
+        elements.append(.value(value?.databaseValue ?? .null))
+    }
+
+    /// `\(value)`: a value as an argument; nil is NULL.
+    @_disfavoredOverload
+    public mutating func appendInterpolation(_ value: (any DatabaseValueConvertible)?) {
+        elements.append(.value(value?.databaseValue ?? .null))
+    }
+
+    /// `IN \([1, 2, 3])`: values as arguments in parentheses, `(?,?,?)`; of none, a list that holds nothing.
+    @_disfavoredOverload
+    public mutating func appendInterpolation<S: Sequence>(_ sequence: S) where S.Element: DatabaseValueConvertible {
+        appendList(sequence.map(\.databaseValue))
+    }
+
+    /// `IN \(values)`: values as arguments in parentheses, `(?,?,?)`; of none, a list that holds nothing.
+    @_disfavoredOverload
+    public mutating func appendInterpolation<S: Sequence>(_ sequence: S)
+    where S.Element == any DatabaseValueConvertible {
+        appendList(sequence.map(\.databaseValue))
+    }
+
+    private mutating func appendList(_ values: [DatabaseValue]) {
+        guard !values.isEmpty else {
+            // `()` is SQLite's own extension, and no subquery; this is both portable and empty.
+            elements.append(.sql("(SELECT NULL WHERE NULL)", StatementArguments()))
+            return
+        }
+        let marks = Array(repeating: "?", count: values.count).joined(separator: ",")
+        elements.append(.sql("(\(marks))", StatementArguments(values: values)))
+    }
+
+    /// `FROM (\(request))`: the SQL of a request, in parentheses.
+    public mutating func appendInterpolation<Decoder>(_ request: SQLRequest<Decoder>) {
+        elements.append(.sql("(", StatementArguments()))
+        elements += request.literal.elements
+        elements.append(.sql(")", StatementArguments()))
+    }
+}
+
+extension Database {
+    /// The name of a collation: <https://www.sqlite.org/datatype3.html#collating_sequences>.
+    public struct CollationName: RawRepresentable, Hashable, Sendable {
+        /// The name.
+        public let rawValue: String
+
+        /// A collation's name.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// A collation's name.
+        public init(_ rawValue: String) { self.rawValue = rawValue }
+
+        /// Compares bytes.
+        public static let binary = CollationName("BINARY")
+        /// Ignores the case of ASCII letters.
+        public static let nocase = CollationName("NOCASE")
+        /// Ignores spaces at the end.
+        public static let rtrim = CollationName("RTRIM")
+    }
+}

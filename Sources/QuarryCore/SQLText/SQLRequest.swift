@@ -1,0 +1,103 @@
+/// A request made of SQL.
+///
+/// ```swift
+/// let request: SQLRequest<String> = "SELECT name FROM player WHERE teamId = \(teamId)"
+/// let names = try dbQueue.read { db in try request.fetchAll(db) }
+/// ```
+/// ```sql
+/// SELECT name FROM player WHERE teamId = ?
+/// ```
+public struct SQLRequest<RowDecoder>: FetchRequest {
+    package let literal: SQL
+
+    /// Changes the columns that are seen.
+    public var adapter: (any RowAdapter)?
+
+    private let isCached: Bool
+
+    /// Called by the initializers of constrained extensions.
+    private init(_ literal: SQL, _ adapter: (any RowAdapter)?, _ cached: Bool) {
+        self.literal = literal
+        self.adapter = adapter
+        isCached = cached
+    }
+
+    /// A request made of SQL and the arguments of its parameters.
+    ///
+    /// - parameter adapter: changes the columns that are seen.
+    /// - parameter cached: whether to keep the statement, even where it isn't a query.
+    public init(
+        sql: String, arguments: StatementArguments = StatementArguments(), adapter: (any RowAdapter)? = nil,
+        cached: Bool = false
+    ) {
+        self.init(SQL(sql: sql, arguments: arguments), adapter, cached)
+    }
+
+    /// A request made of SQL with its values.
+    ///
+    /// - parameter adapter: changes the columns that are seen.
+    /// - parameter cached: whether to keep the statement, even where it isn't a query.
+    public init(literal sqlLiteral: SQL, adapter: (any RowAdapter)? = nil, cached: Bool = false) {
+        self.init(sqlLiteral, adapter, cached)
+    }
+
+    /// The statement, with its arguments set.
+    public func makePreparedRequest(
+        _ db: Database, forSingleResult singleResult: Bool = false
+    ) throws -> PreparedRequest {
+        let (sql, arguments) = try literal.build(db)
+        let statement = try isCached ? db.cachedStatement(sql: sql) : db.reusableStatement(sql: sql)
+        try statement.setArguments(arguments)
+        return PreparedRequest(statement: statement, adapter: adapter)
+    }
+}
+
+extension SQLRequest: Sendable {}
+
+extension SQLRequest: ExpressibleByStringInterpolation {
+    /// SQL as it is.
+    public init(stringLiteral value: String) { self.init(sql: value) }
+
+    /// SQL with interpolated values.
+    public init(stringInterpolation sqlInterpolation: SQLInterpolation) {
+        self.init(literal: SQL(stringInterpolation: sqlInterpolation))
+    }
+}
+
+extension Database {
+    /// Prepares a statement with its arguments set.
+    ///
+    /// ```swift
+    /// let statement = try db.makeStatement(literal: "SELECT * FROM player WHERE id = \(1)")
+    /// ```
+    public func makeStatement(literal sqlLiteral: SQL) throws -> Statement {
+        let (sql, arguments) = try sqlLiteral.build(self)
+        let statement = try makeStatement(sql: sql)
+        try statement.setArguments(arguments)
+        return statement
+    }
+
+    /// A prepared statement that the connection keeps, with its arguments set.
+    public func cachedStatement(literal sqlLiteral: SQL) throws -> Statement {
+        let (sql, arguments) = try sqlLiteral.build(self)
+        let statement = try cachedStatement(sql: sql)
+        try statement.setArguments(arguments)
+        return statement
+    }
+
+    /// The statements of some SQL, prepared one after the other, with their arguments set.
+    public func allStatements(literal sqlLiteral: SQL) throws -> SQLStatementCursor {
+        let (sql, arguments) = try sqlLiteral.build(self)
+        return try allStatements(sql: sql, arguments: arguments)
+    }
+
+    /// Runs one statement or several.
+    ///
+    /// ```swift
+    /// try db.execute(literal: "INSERT INTO player (name) VALUES (\(name))")
+    /// ```
+    public func execute(literal sqlLiteral: SQL) throws {
+        let (sql, arguments) = try sqlLiteral.build(self)
+        try execute(sql: sql, arguments: arguments)
+    }
+}

@@ -1,0 +1,210 @@
+extension Database {
+    // MARK: - Preparing
+
+    /// Prepares a statement.
+    ///
+    /// ```swift
+    /// let statement = try db.makeStatement(sql: "INSERT INTO player (name) VALUES (:name)")
+    /// try statement.execute(arguments: ["name": "Arthur"])
+    /// ```
+    ///
+    /// - parameter sql: exactly one statement.
+    /// - throws: `DatabaseError` if the SQL is wrong, holds no statement, or more than one.
+    public func makeStatement(sql: String) throws -> Statement {
+        try makeStatement(sql: sql, persistent: true)
+    }
+
+    private func makeStatement(sql: String, persistent: Bool) throws -> Statement {
+        var first: Statement?
+        try forEachStatement(sql: sql, persistent: persistent) { statement in
+            first = statement
+        } rest: {
+            throw DatabaseError.misuse("more than one statement: use execute(sql:) or allStatements(sql:)", sql: sql)
+        }
+        guard let first else { throw DatabaseError(message: "empty statement", sql: sql) }
+        return first
+    }
+
+    /// A prepared statement that the connection keeps for its next use.
+    ///
+    /// ```swift
+    /// let statement = try db.cachedStatement(sql: "SELECT name FROM player WHERE id = ?")
+    /// let name = try String.fetchOne(statement, arguments: [1])
+    /// ```
+    ///
+    /// While somebody holds the statement of some SQL, others get one of their own. The connection keeps a limited number, and
+    /// drops the one that wasn't used for longest.
+    ///
+    /// - parameter sql: exactly one statement.
+    /// - throws: as `makeStatement`.
+    public func cachedStatement(sql: String) throws -> Statement {
+        try checkAccess()
+        if let statement = statementCache.statement(for: sql) { return statement }
+        let statement = try makeStatement(sql: sql, persistent: true)
+        statementCache.insert(statement, for: sql)
+        return statement
+    }
+
+    /// The statement of SQL that may well run again.
+    ///
+    /// Only queries and changes of rows are kept: a PRAGMA may act when it is prepared.
+    @usableFromInline
+    func reusableStatement(sql: String) throws -> Statement {
+        try checkAccess()
+        if let statement = statementCache.statement(for: sql) { return statement }
+        let statement = try makeStatement(sql: sql, persistent: false)
+        if case .query = statement.kind { statementCache.insert(statement, for: sql) }
+        return statement
+    }
+
+    // MARK: - Executing
+
+    /// Runs one statement or several, to the end.
+    ///
+    /// ```swift
+    /// try db.execute(sql: "INSERT INTO player (name) VALUES (?)", arguments: ["Arthur"])
+    /// try db.execute(
+    ///     sql: """
+    ///         INSERT INTO player (name) VALUES (:a);
+    ///         INSERT INTO player (name) VALUES (:b);
+    ///         """, arguments: ["a": "Arthur", "b": "Barbara"])
+    /// ```
+    ///
+    /// Positional arguments go to the statements from left to right; named ones to all that name them.
+    ///
+    /// - parameter sql: statements, with semicolons between them.
+    /// - parameter arguments: their arguments, all of which must be used.
+    /// - throws: `DatabaseError`; the statements before the one that failed have run.
+    public func execute(sql: String, arguments: StatementArguments = StatementArguments()) throws {
+        try checkAccess()
+        if let statement = statementCache.statement(for: sql) {
+            try statement.execute(arguments: arguments)
+            statement.clearArguments()
+            return
+        }
+        var cursor = ArgumentCursor(arguments)
+        var count = 0
+        var last: Statement?
+        try forEachStatement(sql: sql, persistent: false) { statement in
+            count += 1
+            last = statement
+            let values = try cursor.values(for: statement)
+            statement.setValues(values, of: arguments)
+            try statement.execute()
+        }
+        try cursor.finish(sql: sql)
+        if count == 1, let last, case .query = last.kind {
+            last.clearArguments()
+            statementCache.insert(last, for: sql)
+        }
+    }
+
+    /// The statements of some SQL, prepared one after the other.
+    ///
+    /// ```swift
+    /// let statements = try db.allStatements(sql: """
+    ///     CREATE TABLE player (name TEXT);
+    ///     INSERT INTO player VALUES (?);
+    ///     """, arguments: ["Arthur"])
+    /// while let statement = try statements.next() { try statement.execute() }
+    /// ```
+    ///
+    /// Each is prepared when it is asked for: it sees the tables that those before it have made.
+    ///
+    /// - parameter arguments: the arguments of all; nil to set none.
+    public func allStatements(sql: String, arguments: StatementArguments? = nil) throws -> SQLStatementCursor {
+        try checkAccess()
+        return SQLStatementCursor(self, sql: sql, arguments: arguments)
+    }
+
+    /// Prepares the statements of some SQL, and gives each to `body` before the next is prepared.
+    ///
+    /// - parameter rest: called when more follows a statement, before it is prepared.
+    private func forEachStatement(
+        sql: String, persistent: Bool, _ body: (Statement) throws -> Void, rest: () throws -> Void = {}
+    ) throws {
+        try withSQL(sql) { text in
+            var start = 0
+            while start < text.count {
+                let (statement, end) = try prepare(text, from: start, sql: sql, persistent: persistent)
+                start = end
+                guard let statement else { continue }
+                try body(statement)
+                if start < text.count, !Substring(sql).utf8.dropFirst(start).skippingSpaceAndComments.isEmpty {
+                    try rest()
+                }
+            }
+        }
+    }
+
+    /// Prepares the statement that begins at a byte of some SQL.
+    ///
+    /// - returns: the statement, nil if there is only space, and the byte where the next begins.
+    func prepare(
+        _ text: UnsafeBufferPointer<UInt8>, from start: Int, sql: String, persistent: Bool
+    ) throws -> (statement: Statement?, end: Int) {
+        try checkAccess()
+        var end = start
+        switch StatementHandle.prepare(pointer, sql: text, from: &end, persistent: persistent) {
+        case .statement(let handle):
+            let utf8 = sql.utf8
+            let lower = utf8.index(utf8.startIndex, offsetBy: start)
+            let upper = utf8.index(utf8.startIndex, offsetBy: end)
+            return (Statement(handle, sql: sql[lower..<upper], lifetime: lifetime), end)
+        case .empty:
+            return (nil, end)
+        case .failure(let code):
+            let rest = Substring(Substring(sql).utf8.dropFirst(start))
+            throw error(code, sql: String(Substring(rest.utf8.skippingSpaceAndComments.droppingTrailingSpace)))
+        }
+    }
+
+    /// The bytes of some SQL, which a NUL follows.
+    func withSQL<T>(_ sql: String, _ body: (UnsafeBufferPointer<UInt8>) throws -> T) throws -> T {
+        try sql.withCString { text in
+            let count = sql.utf8.count
+            return try text.withMemoryRebound(to: UInt8.self, capacity: count + 1) { bytes in
+                let buffer = UnsafeBufferPointer(start: bytes, count: count)
+                if let index = buffer.firstIndex(of: 0) {
+                    // SQLite would read up to the NUL, and leave the rest without a word.
+                    throw DatabaseError.misuse("SQL has a NUL character at byte \(index)", sql: sql)
+                }
+                return try body(buffer)
+            }
+        }
+    }
+}
+
+/// Prepares the statements of some SQL one after the other.
+public final class SQLStatementCursor: Cursor {
+    private let database: Database
+    private let sql: String
+    private var arguments: ArgumentCursor?
+    private var start = 0
+
+    init(_ database: Database, sql: String, arguments: StatementArguments?) {
+        self.database = database
+        self.sql = sql
+        self.arguments = arguments.map { ArgumentCursor($0) }
+    }
+
+    /// The next statement with its arguments set, or nil after the last.
+    ///
+    /// - throws: `DatabaseError` if the SQL is wrong, arguments are missing, or left over at the end.
+    public func next() throws -> Statement? {
+        try database.withSQL(sql) { text in
+            while start < text.count {
+                let (statement, end) = try database.prepare(text, from: start, sql: sql, persistent: false)
+                start = end
+                guard let statement else { continue }
+                if var cursor = arguments {
+                    statement.setValues(try cursor.values(for: statement), of: cursor.arguments)
+                    arguments = cursor
+                }
+                return statement
+            }
+            try arguments?.finish(sql: sql)
+            return nil
+        }
+    }
+}

@@ -1,0 +1,329 @@
+/// A prepared statement.
+///
+/// ```swift
+/// try dbQueue.write { db in
+///     let statement = try db.makeStatement(sql: "INSERT INTO player (name) VALUES (?)")
+///     for name in names {
+///         try statement.execute(arguments: [name])
+///     }
+/// }
+/// ```
+///
+/// A statement runs only inside an access to its database; elsewhere it throws `SQLITE_MISUSE`. It doesn't keep its `Database`
+/// alive. Several cursors can't run on one statement at once: a new execution ends the one before, whose cursor then throws.
+///
+/// See <https://www.sqlite.org/c3ref/stmt.html>.
+public final class Statement {
+    /// SQLite's statement.
+    public let sqliteStatement: SQLiteStatement
+
+    /// The SQL, without white space and semicolons around it.
+    public let sql: String
+
+    package let kind: StatementKind
+
+    /// Whether running it can't change the database. The corresponding C function is `sqlite3_stmt_readonly`.
+    public let isReadonly: Bool
+
+    /// The connection, which stays open at least as long as its statements.
+    @usableFromInline
+    let lifetime: ConnectionLifetime
+
+    let parameterCount: Int
+
+    /// The names of the parameters without their prefix, nil for `?`.
+    private(set) lazy var parameterNames: [String?] = (0..<parameterCount).map {
+        StatementCalls.parameterName(sqliteStatement, $0 + 1)
+    }
+
+    /// Counts executions: a cursor of an earlier one finds that it is over.
+    @usableFromInline
+    @exclusivity(unchecked)
+    var executionID = 0
+
+    @exclusivity(unchecked)
+    private(set) var isExecuting = false
+
+    /// Whether `arguments` are bound in SQLite.
+    @exclusivity(unchecked)
+    private var isBound = true
+
+    @exclusivity(unchecked)
+    private var argumentsStorage = StatementArguments()
+
+    @exclusivity(unchecked)
+    private var boundValues: [DatabaseValue] = []
+
+    @exclusivity(unchecked)
+    private var currentLayout: RowLayout?
+
+    @exclusivity(unchecked)
+    private var repreparationCount: CInt = 0
+
+    /// A row that the last execution has given back.
+    @exclusivity(unchecked)
+    var spareRow: Row?
+
+    init(_ handle: consuming StatementHandle, sql: Substring, lifetime: ConnectionLifetime) {
+        let pointer = handle.release()
+        sqliteStatement = pointer
+        let text = sql.utf8.skippingSpaceAndComments.droppingTrailingSpace
+        self.sql = String(Substring(text))
+        kind = StatementKind(sql: text)
+        self.lifetime = lifetime
+        isReadonly = StatementCalls.isReadOnly(pointer)
+        parameterCount = StatementCalls.parameterCount(pointer)
+        isBound = parameterCount == 0
+    }
+
+    deinit {
+        lifetime.finalize(sqliteStatement)
+    }
+
+    // MARK: - Columns
+
+    /// The number of columns of its rows; 0 if it has none.
+    public var columnCount: Int { StatementCalls.columnCount(sqliteStatement) }
+
+    /// The names of the columns, as SQLite gives them.
+    public var columnNames: [String] { layout.names }
+
+    /// The index of the leftmost column of that name, whatever the case; nil if there is none.
+    public func index(ofColumn name: String) -> Int? { layout.index(of: name) }
+
+    /// The names of the columns; made again when SQLite has prepared the statement again.
+    var layout: RowLayout {
+        let count = StatementCalls.repreparationCount(sqliteStatement)
+        if let currentLayout, repreparationCount == count { return currentLayout }
+        repreparationCount = count
+        let layout = RowLayout(names: (0..<columnCount).map { StatementCalls.columnName(sqliteStatement, $0) })
+        currentLayout = layout
+        return layout
+    }
+
+    // MARK: - Arguments
+
+    /// The arguments of the next executions.
+    ///
+    /// Setting arguments that don't fit the statement doesn't throw: its execution does. Use `setArguments` to know at once.
+    public var arguments: StatementArguments {
+        get { argumentsStorage }
+        set { setUncheckedArguments(newValue) }
+    }
+
+    /// Throws `SQLITE_MISUSE` unless the arguments give each parameter its value, and none is left over.
+    ///
+    /// ```swift
+    /// let statement = try db.makeStatement(sql: "SELECT ?, ?")
+    /// try statement.validateArguments([1]) // wrong number of statement arguments: 1
+    /// ```
+    public func validateArguments(_ arguments: StatementArguments) throws {
+        _ = try values(of: arguments)
+    }
+
+    /// Sets the arguments of the next executions.
+    ///
+    /// - throws: `SQLITE_MISUSE` unless they give each parameter its value, and none is left over.
+    public func setArguments(_ arguments: StatementArguments) throws {
+        setValues(try values(of: arguments), of: arguments)
+    }
+
+    /// Sets arguments without a check: parameters without an argument are NULL, arguments without a parameter are ignored.
+    public func setUncheckedArguments(_ arguments: StatementArguments) {
+        var position = 0
+        let values = parameterNames.map { name in
+            if let name, let value = arguments.namedValues[name] { return value }
+            defer { position += 1 }
+            return position < arguments.values.count ? arguments.values[position] : .null
+        }
+        setValues(values, of: arguments)
+    }
+
+    private func values(of arguments: StatementArguments) throws(DatabaseError) -> [DatabaseValue] {
+        var cursor = ArgumentCursor(arguments)
+        let values = try cursor.values(for: self)
+        try cursor.finish(sql: sql)
+        return values
+    }
+
+    func setValues(_ values: [DatabaseValue], of arguments: StatementArguments) {
+        argumentsStorage = arguments
+        boundValues = values
+        isBound = false
+    }
+
+    /// Forgets the arguments, and what SQLite copied of them.
+    func clearArguments() {
+        guard parameterCount > 0 else { return }
+        StatementCalls.clearBindings(sqliteStatement)
+        setValues([], of: StatementArguments())
+    }
+
+    /// Binds copies that last for any number of steps.
+    private func bindCopies() throws(DatabaseError) {
+        if boundValues.count != parameterCount {
+            // Never set.
+            boundValues = try values(of: argumentsStorage)
+        }
+        for index in boundValues.indices {
+            let code = StatementBindings.bind(boundValues[index], to: sqliteStatement, at: CInt(index + 1))
+            if code != 0 { throw bindingError(code, index) }
+        }
+        isBound = true
+    }
+
+    @inline(never)
+    private func bindingError(_ code: CInt, _ index: Int) -> DatabaseError {
+        isBound = false
+        let parameter = parameterNames[index].map { ":\($0)" } ?? "\(index + 1)"
+        let message =
+            if case .unrepresentable(let value) = boundValues[index].content {
+                "could not bind \(value) to parameter \(parameter): it doesn't fit in a signed integer of 64 bits"
+            } else {
+                "could not bind parameter \(parameter): \(SQLiteLibrary.errorString(code))"
+            }
+        return DatabaseError(
+            resultCode: ResultCode(rawValue: code), message: message, sql: sql, arguments: argumentsStorage,
+            publicStatementArguments: lifetime.database?.options.publicStatementArguments ?? false)
+    }
+
+    // MARK: - Execution
+
+    /// Runs to the end, whatever rows there are.
+    ///
+    /// ```swift
+    /// let statement = try db.makeStatement(sql: "UPDATE player SET score = ? WHERE id = ?")
+    /// try statement.execute(arguments: [1000, 1])
+    /// ```
+    ///
+    /// - parameter arguments: the arguments; nil for those that were set before.
+    /// - throws: `DatabaseError`; `CancellationError` in a task that is cancelled.
+    public func execute(arguments: StatementArguments? = nil) throws {
+        if let arguments { try setArguments(arguments) }
+        let database = try startExecution()
+        if isBound {
+            try run(database)
+            return
+        }
+        if boundValues.count != parameterCount { boundValues = try valuesOrStop(database) }
+        try BindingArena.withArena(for: boundValues) { arena in
+            for index in boundValues.indices {
+                let code = arena.bind(boundValues[index], to: sqliteStatement, at: CInt(index + 1))
+                if code != 0 {
+                    stopExecution(database)
+                    throw bindingError(code, index)
+                }
+            }
+            // What SQLite only borrowed must not stay bound.
+            defer { if arena.lends { StatementCalls.clearBindings(sqliteStatement) } else { isBound = true } }
+            try run(database)
+        }
+    }
+
+    private func valuesOrStop(_ database: Database) throws(DatabaseError) -> [DatabaseValue] {
+        do {
+            return try values(of: argumentsStorage)
+        } catch {
+            stopExecution(database)
+            throw error
+        }
+    }
+
+    private func run(_ database: Database) throws {
+        var code: CInt
+        repeat { code = StatementCalls.step(sqliteStatement) } while code == ResultCode.SQLITE_ROW.rawValue
+        try endExecution(code, database)
+    }
+
+    /// Begins an execution whose steps a cursor takes.
+    ///
+    /// - returns: the execution's number.
+    @usableFromInline
+    func beginExecution() throws -> Int {
+        let database = try startExecution()
+        if !isBound {
+            do {
+                try bindCopies()
+            } catch {
+                stopExecution(database)
+                throw error
+            }
+        }
+        return executionID
+    }
+
+    private func startExecution() throws -> Database {
+        let database = try lifetime.accessedDatabase()
+        if isExecuting { stopExecution(database) }
+        try database.statementWillStart(self)
+        executionID &+= 1
+        isExecuting = true
+        database.activeStatements.append(self)
+        return database
+    }
+
+    /// Ends an execution before its last row.
+    func stopExecution(_ database: Database) {
+        guard isExecuting else { return }
+        leaveExecution(database)
+        StatementCalls.reset(sqliteStatement)
+    }
+
+    /// Ends the execution that a cursor leaves, unless another has begun, or the access is over.
+    @usableFromInline
+    func abandonExecution(_ id: Int) {
+        guard isExecuting, id == executionID, lifetime.isOwned, let database = lifetime.database else { return }
+        stopExecution(database)
+    }
+
+    /// Ends an execution after a step that gave no row.
+    ///
+    /// - throws: the error of that step.
+    @usableFromInline
+    func endExecution(_ code: CInt, _ database: Database) throws {
+        if code == ResultCode.SQLITE_DONE.rawValue {
+            leaveExecution(database)
+            StatementCalls.reset(sqliteStatement)
+            database.statementDidEnd(self, succeeded: true)
+        } else {
+            let error = database.error(of: self, code)
+            leaveExecution(database)
+            StatementCalls.reset(sqliteStatement)
+            database.statementCache.remove(self)
+            database.statementDidEnd(self, succeeded: false)
+            throw error
+        }
+    }
+
+    private func leaveExecution(_ database: Database) {
+        isExecuting = false
+        executionID &+= 1
+        // Executions mostly end in the reverse of the order they began.
+        let count = database.activeStatements.count
+        if count > 0, database.activeStatements[count - 1] === self {
+            database.activeStatements.removeLast()
+        } else {
+            database.activeStatements.removeAll { $0 === self }
+        }
+    }
+
+    /// What to say to a cursor whose execution is over.
+    @usableFromInline
+    @inline(never)
+    func staleExecutionError() -> DatabaseError {
+        do {
+            _ = try lifetime.accessedDatabase()
+        } catch {
+            return error
+        }
+        return .misuse("The cursor is over: its statement has been run again, or its access has ended.", sql: sql)
+    }
+}
+
+extension Statement: CustomStringConvertible {
+    /// The SQL.
+    public var description: String { sql }
+}
+
+@available(*, unavailable)
+extension Statement: Sendable {}

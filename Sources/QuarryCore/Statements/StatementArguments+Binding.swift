@@ -1,0 +1,46 @@
+/// Where the arguments of several statements stand: each statement takes its positional ones from the front.
+struct ArgumentCursor {
+    let arguments: StatementArguments
+    private(set) var position = 0
+
+    init(_ arguments: StatementArguments) {
+        self.arguments = arguments
+    }
+
+    /// The values of the parameters of a statement.
+    mutating func values(for statement: Statement) throws(DatabaseError) -> [DatabaseValue] {
+        if let conflict = arguments.conflict {
+            throw .misuse("already defined statement argument: \(conflict)", sql: statement.sql)
+        }
+        let count = statement.parameterCount
+        // The usual case: all positional.
+        if arguments.namedValues.isEmpty, position == 0, arguments.values.count == count {
+            position = count
+            return arguments.values
+        }
+        var values: [DatabaseValue] = []
+        values.reserveCapacity(count)
+        for name in statement.parameterNames {
+            if let name, let value = arguments.namedValues[name] {
+                values.append(value)
+            } else if position < arguments.values.count {
+                values.append(arguments.values[position])
+                position += 1
+            } else if let name {
+                throw .misuse("missing statement argument: \(name)", sql: statement.sql)
+            } else {
+                throw wrongNumber(statement.sql)
+            }
+        }
+        return values
+    }
+
+    /// Throws if positional arguments are left over.
+    func finish(sql: String) throws(DatabaseError) {
+        if position < arguments.values.count { throw wrongNumber(sql) }
+    }
+
+    private func wrongNumber(_ sql: String) -> DatabaseError {
+        .misuse("wrong number of statement arguments: \(arguments.values.count)", sql: sql)
+    }
+}

@@ -1,0 +1,115 @@
+/// The arguments of a statement: positional, named, or both.
+///
+/// ```swift
+/// try db.execute(sql: "INSERT INTO player (name, score) VALUES (?, ?)", arguments: ["Arthur", 1000])
+/// try db.execute(
+///     sql: "INSERT INTO player (name, score) VALUES (:name, :score)",
+///     arguments: ["name": "Arthur", "score": 1000])
+/// ```
+///
+/// A named parameter (`:name`, `@name`, `$name`) takes the argument of that name, or else the next positional one; other
+/// parameters take the next positional one. See <https://www.sqlite.org/lang_expr.html#varparam>.
+public struct StatementArguments: Hashable, Sendable {
+    package private(set) var values: [DatabaseValue]
+    package private(set) var namedValues: [String: DatabaseValue]
+
+    /// A name that `+` found on both sides: binding throws.
+    private(set) var conflict: String?
+
+    /// No arguments.
+    public init() {
+        values = []
+        namedValues = [:]
+    }
+
+    package init(values: [DatabaseValue]) {
+        self.values = values
+        namedValues = [:]
+    }
+
+    /// Whether there is no argument.
+    public var isEmpty: Bool { values.isEmpty && namedValues.isEmpty }
+
+    /// Positional arguments.
+    public init<S: Sequence>(_ sequence: S) where S.Element: DatabaseValueConvertible {
+        self.init(values: sequence.map(\.databaseValue))
+    }
+
+    /// Positional arguments; nil is NULL.
+    public init<S: Sequence>(_ sequence: S) where S.Element == (any DatabaseValueConvertible)? {
+        self.init(values: sequence.map { $0?.databaseValue ?? .null })
+    }
+
+    /// Named arguments, without the prefix of their parameters; nil is NULL.
+    public init(_ dictionary: [String: (any DatabaseValueConvertible)?]) {
+        values = []
+        namedValues = dictionary.mapValues { $0?.databaseValue ?? .null }
+    }
+
+    /// Named arguments, without the prefix of their parameters. The last of a name counts.
+    public init<S: Sequence>(_ sequence: S) where S.Element == (String, (any DatabaseValueConvertible)?) {
+        values = []
+        namedValues = Dictionary(
+            sequence.lazy.map { ($0.0, $0.1?.databaseValue ?? .null) }, uniquingKeysWith: { _, last in last })
+    }
+
+    // MARK: - Combining
+
+    /// Appends positional arguments, and adds named ones, which replace those of the same name.
+    ///
+    /// - returns: the named values that were replaced.
+    @discardableResult
+    public mutating func append(contentsOf arguments: StatementArguments) -> [String: DatabaseValue] {
+        var replaced: [String: DatabaseValue] = [:]
+        values.append(contentsOf: arguments.values)
+        for (name, value) in arguments.namedValues {
+            if let old = namedValues.updateValue(value, forKey: name) { replaced[name] = old }
+        }
+        conflict = conflict ?? arguments.conflict
+        return replaced
+    }
+
+    /// Both sides' arguments. A name on both sides makes a statement throw: use `&+` to replace.
+    public static func + (lhs: StatementArguments, rhs: StatementArguments) -> StatementArguments {
+        var sum = lhs
+        sum += rhs
+        return sum
+    }
+
+    /// Adds the arguments of the right side. A name on both sides makes a statement throw: use `append(contentsOf:)` to replace.
+    public static func += (lhs: inout StatementArguments, rhs: StatementArguments) {
+        let replaced = lhs.append(contentsOf: rhs)
+        lhs.conflict = lhs.conflict ?? replaced.keys.min()
+    }
+
+    /// Both sides' arguments; of two with the same name, the right one.
+    public static func &+ (lhs: StatementArguments, rhs: StatementArguments) -> StatementArguments {
+        var sum = lhs
+        sum.append(contentsOf: rhs)
+        return sum
+    }
+}
+
+extension StatementArguments: ExpressibleByArrayLiteral {
+    /// Positional arguments: `["Arthur", 1000, nil]`.
+    @inlinable
+    public init(arrayLiteral elements: (any DatabaseValueConvertible)?...) {
+        self.init(elements)
+    }
+}
+
+extension StatementArguments: ExpressibleByDictionaryLiteral {
+    /// Named arguments: `["name": "Arthur", "score": 1000]`.
+    public init(dictionaryLiteral elements: (String, (any DatabaseValueConvertible)?)...) {
+        self.init(elements)
+    }
+}
+
+extension StatementArguments: CustomStringConvertible {
+    /// `["Arthur", 1000]`, `["name": "Arthur"]`, or both.
+    public var description: String {
+        let positional = values.map(\.description)
+        let named = namedValues.sorted { $0.key < $1.key }.map { "\(String(reflecting: $0.key)): \($0.value)" }
+        return "[" + (positional + named).joined(separator: ", ") + "]"
+    }
+}

@@ -1,0 +1,88 @@
+/// What a statement does to transactions, told from its first word; and whether it is worth keeping.
+package enum StatementKind: Sendable {
+    case begin
+    case commit
+    case rollback
+    case rollbackToSavepoint
+    case savepoint
+    case release
+    /// SELECT, INSERT, UPDATE, DELETE, REPLACE, WITH, VALUES: what may run again as it is.
+    case query
+    /// PRAGMA, DDL, ATTACH, VACUUM, EXPLAIN, …
+    case other
+
+    /// - parameter sql: a statement without white space and comments before it.
+    init(sql: Substring.UTF8View) {
+        var word = sql.makeWordIterator()
+        switch word.next() {
+        case "BEGIN": self = .begin
+        case "COMMIT", "END": self = .commit
+        case "SAVEPOINT": self = .savepoint
+        case "RELEASE": self = .release
+        case "ROLLBACK":
+            // ROLLBACK [TRANSACTION] [TO [SAVEPOINT] name]
+            let second = word.next()
+            self = second == "TO" || (second == "TRANSACTION" && word.next() == "TO") ? .rollbackToSavepoint : .rollback
+        case "SELECT", "INSERT", "UPDATE", "DELETE", "REPLACE", "WITH", "VALUES": self = .query
+        default: self = .other
+        }
+    }
+
+    /// Whether it begins or ends transactions or savepoints.
+    var controlsTransactions: Bool {
+        switch self {
+        case .query, .other: false
+        default: true
+        }
+    }
+}
+
+extension Substring.UTF8View {
+    struct WordIterator {
+        var rest: Substring.UTF8View
+
+        /// The next word in capitals, or nil where there is none.
+        mutating func next() -> String? {
+            rest = rest.skippingSpaceAndComments
+            let word = rest.prefix { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 & 0xDF }
+            guard !word.isEmpty else { return nil }
+            rest = rest[word.endIndex...]
+            return String(decoding: word.map { $0 & 0xDF }, as: UTF8.self)
+        }
+    }
+
+    func makeWordIterator() -> WordIterator { WordIterator(rest: self) }
+
+    /// The text from the first byte that is no white space, comment or semicolon.
+    ///
+    /// See <https://www.sqlite.org/lang_comment.html>.
+    var skippingSpaceAndComments: Substring.UTF8View {
+        var rest = self
+        while let byte = rest.first {
+            switch byte {
+            case UInt8(ascii: " "), 9, 10, 12, 13, UInt8(ascii: ";"):
+                rest = rest.dropFirst()
+            case UInt8(ascii: "-"):
+                guard rest.dropFirst().first == UInt8(ascii: "-") else { return rest }
+                rest = rest.drop { $0 != 10 }
+            case UInt8(ascii: "/"):
+                guard rest.dropFirst().first == UInt8(ascii: "*") else { return rest }
+                rest = rest.dropFirst(2)
+                while let byte = rest.popFirst(), !(byte == UInt8(ascii: "*") && rest.first == UInt8(ascii: "/")) {}
+                rest = rest.dropFirst()
+            default:
+                return rest
+            }
+        }
+        return rest
+    }
+
+    /// The text without white space and semicolons at its end.
+    var droppingTrailingSpace: Substring.UTF8View {
+        var rest = self
+        while let byte = rest.last, [UInt8(ascii: " "), 9, 10, 12, 13, UInt8(ascii: ";")].contains(byte) {
+            rest = rest.dropLast()
+        }
+        return rest
+    }
+}

@@ -1,0 +1,47 @@
+extension Database {
+    /// The date of the current transaction, in seconds since 2001-01-01 00:00:00 UTC; of now outside a transaction.
+    package var secondsOfTransaction: Double {
+        get throws {
+            if isInsideTransaction, let transactionSeconds { return try transactionSeconds.get() }
+            return try currentSeconds()
+        }
+    }
+
+    func currentSeconds() throws -> Double {
+        guard let clock = options.transactionClock else { return SystemClock.secondsSinceReferenceDate() }
+        return try clock(self)
+    }
+
+    /// Runs a closure after the current transaction, or the next if none is open.
+    ///
+    /// ```swift
+    /// try dbQueue.write { db in
+    ///     db.afterNextTransaction { _ in print("it is on disk") }
+    ///     try db.execute(sql: "INSERT INTO player (name) VALUES ('Arthur')")
+    /// }
+    /// ```
+    ///
+    /// The closures run with the connection, which may be used. Where nothing can be written, they run after the transaction
+    /// that is read in.
+    ///
+    /// - parameter onCommit: after a commit.
+    /// - parameter onRollback: after a rollback.
+    public func afterNextTransaction(
+        onCommit: @escaping @Sendable (Database) -> Void,
+        onRollback: @escaping @Sendable (Database) -> Void = { _ in }
+    ) {
+        nextTransactionHandlers.append((onCommit, onRollback))
+    }
+
+    func transactionDidEnd(committed: Bool) {
+        transactionSeconds = nil
+        guard !nextTransactionHandlers.isEmpty else { return }
+        let handlers = nextTransactionHandlers
+        nextTransactionHandlers = []
+        withoutCancellation {
+            for handler in handlers {
+                if committed { handler.onCommit(self) } else { handler.onRollback(self) }
+            }
+        }
+    }
+}

@@ -1,0 +1,208 @@
+extension Database {
+    /// When a transaction takes its locks: <https://www.sqlite.org/lang_transaction.html#deferred_immediate_and_exclusive_transactions>.
+    public enum TransactionKind: String, Sendable {
+        /// At its first statement.
+        case deferred = "DEFERRED"
+        /// At once, for writing.
+        case immediate = "IMMEDIATE"
+        /// At once; outside WAL mode nobody else can read either.
+        case exclusive = "EXCLUSIVE"
+    }
+
+    /// How a transaction ends.
+    public enum TransactionCompletion: Sendable {
+        /// With its changes kept.
+        case commit
+        /// Without.
+        case rollback
+    }
+
+    /// Whether a transaction is open.
+    public var isInsideTransaction: Bool { !lifetime.isClosed && !ConnectionCalls.isAutocommit(pointer) }
+
+    /// Runs `operations` in a transaction.
+    ///
+    /// ```swift
+    /// try db.inTransaction {
+    ///     try db.execute(sql: "INSERT INTO player (name) VALUES ('Arthur')")
+    ///     return .commit
+    /// }
+    /// ```
+    /// ```sql
+    /// BEGIN IMMEDIATE TRANSACTION
+    /// INSERT INTO player (name) VALUES ('Arthur')
+    /// COMMIT TRANSACTION
+    /// ```
+    ///
+    /// An error rolls the transaction back, and is thrown; the first error counts. When SQLite has rolled back on its own
+    /// (interruption, `ON CONFLICT ROLLBACK`), further statements and this method throw `SQLITE_ABORT`.
+    ///
+    /// - parameter kind: nil for DEFERRED where nothing can be written, IMMEDIATE otherwise.
+    /// - throws: what `operations` throws; `DatabaseError`, for example when a transaction is open already.
+    public func inTransaction(
+        _ kind: TransactionKind? = nil, _ operations: () throws -> TransactionCompletion
+    ) throws {
+        try withTransaction(kind) { (try operations(), ()) }
+    }
+
+    /// Runs `body` in a transaction, and gives what it returns.
+    package func withTransaction<T>(
+        _ kind: TransactionKind? = nil, _ body: () throws -> (TransactionCompletion, T)
+    ) throws -> T {
+        try beginTransaction(kind)
+        transaction.wrapperDidBegin()
+        let completion: TransactionCompletion
+        let result: T
+        do {
+            (completion, result) = try body()
+            if completion == .commit {
+                if transaction.isAborted(isAutocommit: ConnectionCalls.isAutocommit(pointer)) {
+                    throw abortedTransactionError()
+                }
+                try commit()
+            }
+        } catch {
+            // The first error counts.
+            transaction.wrapperWillEnd()
+            try? rollback()
+            throw error
+        }
+        transaction.wrapperWillEnd()
+        if completion == .rollback { try rollback() }
+        return result
+    }
+
+    /// Runs `operations` in a savepoint: a transaction of its own, or a part of the one that is open.
+    ///
+    /// ```swift
+    /// try db.inSavepoint {
+    ///     try db.execute(sql: "DELETE FROM player")
+    ///     return .rollback // takes back this savepoint's changes only
+    /// }
+    /// ```
+    /// ```sql
+    /// SAVEPOINT quarry
+    /// DELETE FROM player
+    /// ROLLBACK TRANSACTION TO SAVEPOINT quarry
+    /// RELEASE SAVEPOINT quarry
+    /// ```
+    ///
+    /// See <https://www.sqlite.org/lang_savepoint.html>.
+    ///
+    /// - throws: what `operations` throws, after the savepoint's changes are taken back; `DatabaseError`.
+    public func inSavepoint(_ operations: () throws -> TransactionCompletion) throws {
+        guard isInsideTransaction else { return try inTransaction(nil, operations) }
+        try run(.savepoint)
+        do {
+            switch try operations() {
+            case .commit: try run(.releaseSavepoint)
+            case .rollback: try rollbackToSavepoint()
+            }
+        } catch {
+            // Nothing is left to take back where SQLite has rolled back the whole transaction.
+            if isInsideTransaction { try? rollbackToSavepoint() }
+            throw error
+        }
+    }
+
+    private func rollbackToSavepoint() throws {
+        try withoutCancellation {
+            try run(.rollbackToSavepoint)
+            try run(.releaseSavepoint)
+        }
+    }
+
+    /// Begins a transaction, which `commit()` or `rollback()` ends. `inTransaction` is safer.
+    ///
+    /// ```sql
+    /// BEGIN IMMEDIATE TRANSACTION
+    /// ```
+    ///
+    /// - parameter kind: nil for DEFERRED where nothing can be written, IMMEDIATE otherwise.
+    public func beginTransaction(_ kind: TransactionKind? = nil) throws {
+        try run(.begin(kind ?? (isReadOnly ? .deferred : .immediate)))
+    }
+
+    /// Commits the open transaction.
+    ///
+    /// ```sql
+    /// COMMIT TRANSACTION
+    /// ```
+    ///
+    /// - throws: `DatabaseError`: after `SQLITE_BUSY` the transaction is still open, and can be committed later.
+    public func commit() throws {
+        try run(.commit)
+    }
+
+    /// Rolls back the open transaction; does nothing where SQLite has done so already.
+    ///
+    /// ```sql
+    /// ROLLBACK TRANSACTION
+    /// ```
+    public func rollback() throws {
+        try checkAccess()
+        guard isInsideTransaction else { return transaction.wrapperWillEnd() }
+        try withoutCancellation {
+            do {
+                try run(.rollback)
+            } catch let error as DatabaseError where error.isInterruptionError {
+                // A statement that was interrupted and never reset keeps the interruption alive.
+                ConnectionCalls.resetAllStatements(pointer)
+                if isInsideTransaction { try run(.rollback) }
+            }
+        }
+    }
+
+    // MARK: - Read transactions
+
+    /// Begins a read transaction, and pins what it sees: a bare BEGIN DEFERRED doesn't.
+    ///
+    /// ```sql
+    /// BEGIN DEFERRED TRANSACTION
+    /// PRAGMA schema_version
+    /// ```
+    package func beginRead() throws {
+        try beginTransaction(.deferred)
+        do {
+            try run(.schemaVersion)
+        } catch {
+            try? rollback()
+            throw error
+        }
+        transaction.wrapperDidBegin()
+    }
+
+    /// Ends a read transaction, whatever has become of it.
+    package func endRead() throws {
+        transaction.wrapperWillEnd()
+        guard isInsideTransaction else { return }
+        try withoutCancellation {
+            do { try commit() } catch { try rollback() }
+        }
+    }
+
+    /// Runs `body` in a read transaction.
+    ///
+    /// - parameter pinned: whether the transaction sees the state of its beginning. A lone connection needs no pin.
+    package func withReadTransaction<T>(pinned: Bool, _ body: () throws -> T) throws -> T {
+        if pinned {
+            try beginRead()
+        } else {
+            try beginTransaction(.deferred)
+            transaction.wrapperDidBegin()
+        }
+        let result: T
+        do {
+            result = try body()
+            if transaction.isAborted(isAutocommit: ConnectionCalls.isAutocommit(pointer)) {
+                throw abortedTransactionError()
+            }
+        } catch {
+            // The first error counts.
+            try? endRead()
+            throw error
+        }
+        try endRead()
+        return result
+    }
+}

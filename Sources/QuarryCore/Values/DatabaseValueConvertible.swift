@@ -1,0 +1,86 @@
+/// A pointer to a prepared statement: <https://www.sqlite.org/c3ref/stmt.html>.
+public typealias SQLiteStatement = OpaquePointer
+
+/// A pointer to a connection: <https://www.sqlite.org/c3ref/sqlite3.html>.
+public typealias SQLiteConnection = OpaquePointer
+
+/// A type that can bind itself to a parameter of a statement.
+public protocol StatementBinding {
+    /// Binds to the parameter at `index`, from 1.
+    ///
+    /// - returns: SQLite's result code.
+    /// - parameter sqliteStatement: a prepared statement.
+    /// - parameter index: the parameter, from 1.
+    func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt
+}
+
+/// A type that converts to and from a single database value.
+///
+/// ```swift
+/// struct Email: DatabaseValueConvertible {
+///     var address: String
+///     var databaseValue: DatabaseValue { address.databaseValue }
+///     static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Email? {
+///         String.fromDatabaseValue(dbValue).map { Email(address: $0) }
+///     }
+/// }
+///
+/// let emails = try Email.fetchAll(db, sql: "SELECT email FROM player")   // [Email]
+/// try db.execute(sql: "DELETE FROM player WHERE email = ?", arguments: [emails[0]])
+/// ```
+///
+/// Conversions of the library's types are exact or fail: an `Int` is made of an integer, or a real that is one; never of text.
+public protocol DatabaseValueConvertible: StatementBinding, RowDecodable {
+    /// The value to store.
+    var databaseValue: DatabaseValue { get }
+
+    /// The Swift value of a database value, or nil if there is none.
+    static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self?
+
+    /// The value of a column that is missing in a row, or nil if it must be there. Optionals answer `.some(nil)`.
+    static func fromMissingColumn() -> Self?
+
+    /// The Swift value of a column of the current row of a statement.
+    ///
+    /// Types that are `StatementColumnConvertible` use their fast path, others their `fromDatabaseValue`.
+    ///
+    /// - parameter index: the column, from 0, which must be in the row.
+    static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> Self?
+}
+
+extension DatabaseValueConvertible {
+    /// Binds `databaseValue`.
+    @inlinable
+    public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
+        StatementBindings.bind(databaseValue, to: sqliteStatement, at: index)
+    }
+
+    /// There is no value for a missing column.
+    @inlinable
+    public static func fromMissingColumn() -> Self? { nil }
+
+    /// Converts through `DatabaseValue`.
+    @inlinable
+    public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> Self? {
+        fromDatabaseValue(StatementColumns.value(sqliteStatement, index))
+    }
+}
+
+/// A type that reads itself straight from a column of a statement: the fast path of `DatabaseValueConvertible`.
+///
+/// It must agree with `fromDatabaseValue`.
+public protocol StatementColumnConvertible {
+    /// Reads a column of the current row, or nil if it has no such value.
+    ///
+    /// - parameter sqliteStatement: a statement that stands on a row.
+    /// - parameter index: the column, from 0, which must be in the row.
+    init?(sqliteStatement: SQLiteStatement, index: CInt)
+}
+
+extension DatabaseValueConvertible where Self: StatementColumnConvertible {
+    /// Reads the column without a `DatabaseValue` between.
+    @inlinable
+    public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> Self? {
+        Self(sqliteStatement: sqliteStatement, index: index)
+    }
+}

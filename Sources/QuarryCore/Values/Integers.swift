@@ -1,0 +1,51 @@
+/// Integers: stored as INTEGER; read from INTEGER, or from a REAL that is an integer, when they fit.
+public protocol SQLInteger: DatabaseValueConvertible, StatementColumnConvertible, FixedWidthInteger {}
+
+extension SQLInteger {
+    /// An integer. One above `Int64.max` can't be stored: binding it throws.
+    @inlinable
+    public var databaseValue: DatabaseValue {
+        if let value = Int64(exactly: self) { return DatabaseValue(content: .int64(value)) }
+        return DatabaseValue(content: .unrepresentable(UInt64(truncatingIfNeeded: self)))
+    }
+
+    /// An integer that fits, or a real that is an integer and fits; nil for anything else.
+    @inlinable
+    public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self? {
+        switch dbValue.content {
+        case .int64(let value): Self(exactly: value)
+        case .double(let value): Self(exactly: value)
+        default: nil
+        }
+    }
+
+    /// Reads an integer that fits, or a real that is an integer and fits.
+    @inlinable
+    @inline(__always)
+    public init?(sqliteStatement: SQLiteStatement, index: CInt) {
+        if StatementColumns.isInteger(sqliteStatement, index) {
+            self.init(exactly: StatementColumns.int64(sqliteStatement, index))
+        } else {
+            guard let value = StatementColumns.exactInteger(sqliteStatement, index) else { return nil }
+            self.init(exactly: value)
+        }
+    }
+
+    /// Binds an integer; one above `Int64.max` answers `SQLITE_MISMATCH`.
+    @inlinable
+    public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
+        guard let value = Int64(exactly: self) else { return ResultCode.SQLITE_MISMATCH.rawValue }
+        return StatementBindings.bind(value, to: sqliteStatement, at: index)
+    }
+}
+
+extension Int: SQLInteger {}
+extension Int8: SQLInteger {}
+extension Int16: SQLInteger {}
+extension Int32: SQLInteger {}
+extension Int64: SQLInteger {}
+extension UInt: SQLInteger {}
+extension UInt8: SQLInteger {}
+extension UInt16: SQLInteger {}
+extension UInt32: SQLInteger {}
+extension UInt64: SQLInteger {}

@@ -1,0 +1,35 @@
+import Foundation
+public import QuarryCore
+
+/// Runs `body` with a connection of its own, in memory unless a path is given.
+///
+/// ```swift
+/// try withConnection { db in
+///     #expect(try Int.fetchOne(db, sql: "SELECT 1") == 1)
+/// }
+/// ```
+public func withConnection<T>(path: String = ":memory:", _ body: (Database) throws -> T) throws -> T {
+    try TestConnection(path: path).access(body)
+}
+
+/// Runs `body` with a folder that is removed afterwards.
+public func withTemporaryFolder<T>(_ body: (String) throws -> T) throws -> T {
+    let folder = try TemporaryFolder()
+    return try body(folder.path)
+}
+
+/// A folder that is removed when it goes.
+public final class TemporaryFolder: Sendable {
+    public let path: String
+
+    public init() throws {
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("quarry-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        path = url.path
+    }
+
+    /// The path of a file in the folder.
+    public func file(_ name: String) -> String { path + "/" + name }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+}
