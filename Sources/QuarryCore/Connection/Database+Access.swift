@@ -69,7 +69,7 @@ extension Database {
 
     func forgetStatements() {
         statementCache.removeAll()
-        controlStatements.removeAll()
+        for index in controlStatements.indices { controlStatements[index] = nil }
     }
 
     /// Runs `body` where nothing can be written.

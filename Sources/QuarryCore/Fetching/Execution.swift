@@ -11,11 +11,13 @@ struct Execution: ~Copyable {
 
     /// The row that decoders read: the statement's, or what an adapter makes of it.
     @usableFromInline
-    private(set) var row: Row
+    var row: Row
 
-    private let statementRow: Row
+    @usableFromInline
+    let statementRow: Row
 
-    private let adapter: (any RowAdapter)?
+    @usableFromInline
+    let adapter: (any RowAdapter)?
 
     /// The statement's number of this execution, or `over`.
     @usableFromInline
@@ -48,9 +50,16 @@ struct Execution: ~Copyable {
         self.row = row
     }
 
+    @inlinable
     deinit {
+        Self.end(statement, statementRow, id)
+    }
+
+    @usableFromInline
+    @inline(never)
+    static func end(_ statement: Statement, _ row: Row, _ id: Int) {
         statement.abandonExecution(id)
-        statement.giveBack(statementRow)
+        statement.giveBack(row)
     }
 
     /// Steps to the next row; false after the last.
