@@ -30,7 +30,7 @@ public final class Database {
     var activeStatements: [Statement] = []
 
     @exclusivity(unchecked)
-    var controlStatements: [ControlStatement: Statement] = [:]
+    var controlStatements = [Statement?](repeating: nil, count: ControlStatement.allCases.count)
 
     // MARK: The current access
 

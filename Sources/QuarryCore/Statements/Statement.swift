@@ -60,6 +60,10 @@ public final class Statement {
     @exclusivity(unchecked)
     private var repreparationCount: CInt = 0
 
+    /// What the last adapter made of the columns.
+    @exclusivity(unchecked)
+    var lastAdaptation: Adaptation?
+
     /// A row that the last execution has given back.
     @exclusivity(unchecked)
     var spareRow: Row?
