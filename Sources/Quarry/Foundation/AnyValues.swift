@@ -58,8 +58,8 @@ extension Row {
     /// let row = Row(["name": "Arthur", "score": NSNull()] as [AnyHashable: Any])
     /// ```
     ///
-    /// - parameter dictionary: values as `DatabaseValue.init(value:)` takes them, by column name. The columns are sorted
-    ///   by name.
+    /// - parameter dictionary: values as `DatabaseValue.init(value:)` takes them, by column name. The columns are
+    ///   sorted by name.
     public convenience init?(_ dictionary: [AnyHashable: Any]) {
         guard let columns = databaseColumns(dictionary) else { return nil }
         self.init(columns: columns.sorted { $0.0 < $1.0 })

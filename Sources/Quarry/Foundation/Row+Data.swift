@@ -11,7 +11,7 @@ extension Row {
     /// ```
     ///
     /// - parameter index: the column, from 0.
-    /// - parameter body: gets data that is only good until it returns. A copy of it must be made with `Data(Array(data))`.
+    /// - parameter body: gets data that is only good until it returns. `Data(Array(data))` makes a copy that lasts.
     /// - throws: `RowDecodingError` if there is no such column, or it is a number; what the closure throws.
     public func withUnsafeData<T>(atIndex index: Int, _ body: (Data?) throws -> T) throws -> T {
         try withUnsafeBytes(atIndex: index) { bytes in
@@ -26,7 +26,7 @@ extension Row {
         }
     }
 
-    /// Runs a closure with the bytes of the leftmost column of that name, as by index; nil for a column that is missing.
+    /// Runs a closure with the bytes of the leftmost column of that name; nil for NULL and for a missing column.
     ///
     /// - throws: `RowDecodingError` if the column is a number; what the closure throws.
     public func withUnsafeData<T>(named columnName: String, _ body: (Data?) throws -> T) throws -> T {
@@ -34,7 +34,7 @@ extension Row {
         return try withUnsafeData(atIndex: index, body)
     }
 
-    /// Runs a closure with the bytes of the leftmost column of that name, as by index; nil for a column that is missing.
+    /// Runs a closure with the bytes of the leftmost column of that name; nil for NULL and for a missing column.
     ///
     /// - throws: `RowDecodingError` if the column is a number; what the closure throws.
     public func withUnsafeData<T>(at column: some ColumnExpression, _ body: (Data?) throws -> T) throws -> T {

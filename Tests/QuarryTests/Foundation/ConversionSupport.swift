@@ -1,7 +1,8 @@
 import Quarry
-@testable import QuarryCore
 import QuarryTestSupport
 import Testing
+
+@testable import QuarryCore
 
 /// The value of type `T` that a database value reads as, nil if there is none.
 ///

@@ -129,8 +129,11 @@ import Testing
             #expect(try row.decode(Decimal.self, atIndex: 2) == 1.5)
             #expect(try row.decode(Data.self, atIndex: 3) == Data([0xC3, 0xA9]))
             #expect(try row.decode([UInt8].self, atIndex: 4) == [0xC3, 0xA9])
-            #expect(row.copy() == ["date": "2024-01-01 12:34:56.789", "id": "E621E1F8-C36C-495A-93FC-0C247A3E6E5F",
-                "number": "1.5", "data": "é", "data": "é"])
+            #expect(
+                row.copy() == [
+                    "date": "2024-01-01 12:34:56.789", "id": "E621E1F8-C36C-495A-93FC-0C247A3E6E5F",
+                    "number": "1.5", "data": "é", "data": "é",
+                ])
         }
     }
 
