@@ -23,10 +23,8 @@ extension Data: DatabaseValueConvertible, StatementColumnConvertible {
     /// Reads a blob, or the UTF-8 of text.
     public init?(sqliteStatement: SQLiteStatement, index: CInt) {
         switch StatementColumns.type(sqliteStatement, index) {
-        case .blob, .text:
-            self = StatementColumns.withBytes(sqliteStatement, index) { bytes in
-                bytes.baseAddress.map { Data(bytes: $0, count: bytes.count) } ?? Data()
-            }
+        case .blob: self = StatementColumns.withBlob(sqliteStatement, index) { Data(copying: $0) }
+        case .text: self = StatementColumns.withUTF8(sqliteStatement, index) { Data(copying: $0) }
         default: return nil
         }
     }
@@ -34,5 +32,10 @@ extension Data: DatabaseValueConvertible, StatementColumnConvertible {
     /// Binds a blob with its length.
     public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
         withUnsafeBytes { StatementBindings.bind(bytes: $0, to: sqliteStatement, at: index) }
+    }
+
+    @inline(__always)
+    private init(copying bytes: UnsafeRawBufferPointer) {
+        if let base = bytes.baseAddress { self.init(bytes: base, count: bytes.count) } else { self.init() }
     }
 }

@@ -51,7 +51,7 @@ extension Date: DatabaseValueConvertible, StatementColumnConvertible {
             guard let date else { return nil }
             self = date
         case .blob:
-            let date = StatementColumns.withBytes(sqliteStatement, index) { Date(databaseText: $0) }
+            let date = StatementColumns.withBlob(sqliteStatement, index) { Date(databaseText: $0) }
             guard let date else { return nil }
             self = date
         case .integer, .real:

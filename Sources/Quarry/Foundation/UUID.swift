@@ -26,7 +26,7 @@ extension UUID: DatabaseValueConvertible, StatementColumnConvertible {
     public init?(sqliteStatement: SQLiteStatement, index: CInt) {
         let uuid: UUID?
         switch StatementColumns.type(sqliteStatement, index) {
-        case .blob: uuid = StatementColumns.withBytes(sqliteStatement, index) { UUID(bytes: $0) }
+        case .blob: uuid = StatementColumns.withBlob(sqliteStatement, index) { UUID(bytes: $0) }
         case .text: uuid = StatementColumns.withUTF8(sqliteStatement, index) { UUID(text: $0) }
         default: uuid = nil
         }

@@ -92,6 +92,16 @@ public enum StatementColumns {
         _ statement: SQLiteStatement, _ index: CInt, _ body: (UnsafeRawBufferPointer) throws(E) -> T
     ) throws(E) -> T {
         if sqlite3_column_type(statement, index) == SQLITE_TEXT { return try withUTF8(statement, index, body) }
+        return try withBlob(statement, index, body)
+    }
+
+    /// The bytes of a blob, without a copy; they are gone at the next step. The corresponding C functions are
+    /// `sqlite3_column_blob` and `sqlite3_column_bytes`.
+    @inlinable
+    @inline(__always)
+    public static func withBlob<T, E: Error>(
+        _ statement: SQLiteStatement, _ index: CInt, _ body: (UnsafeRawBufferPointer) throws(E) -> T
+    ) throws(E) -> T {
         let pointer = sqlite3_column_blob(statement, index)
         let count = Int(sqlite3_column_bytes(statement, index))
         return try body(UnsafeRawBufferPointer(start: pointer, count: pointer == nil ? 0 : count))
