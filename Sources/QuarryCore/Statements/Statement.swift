@@ -44,15 +44,16 @@ public final class Statement {
     @exclusivity(unchecked)
     private(set) var isExecuting = false
 
-    /// Whether `arguments` are bound in SQLite.
+    /// Whether `boundValues` are bound in SQLite.
     @exclusivity(unchecked)
-    private var isBound = true
+    private var isBound = false
 
     @exclusivity(unchecked)
     private var argumentsStorage = StatementArguments()
 
+    /// A value for each parameter; nil until the arguments are known to fit.
     @exclusivity(unchecked)
-    private var boundValues: [DatabaseValue] = []
+    private var boundValues: [DatabaseValue]?
 
     @exclusivity(unchecked)
     private var currentLayout: RowLayout?
@@ -73,7 +74,10 @@ public final class Statement {
         self.lifetime = lifetime
         isReadonly = StatementCalls.isReadOnly(pointer)
         parameterCount = StatementCalls.parameterCount(pointer)
-        isBound = parameterCount == 0
+        if parameterCount == 0 {
+            boundValues = []
+            isBound = true
+        }
     }
 
     deinit {
@@ -108,7 +112,11 @@ public final class Statement {
     /// Setting arguments that don't fit the statement doesn't throw: its execution does. Use `setArguments` to know at once.
     public var arguments: StatementArguments {
         get { argumentsStorage }
-        set { setUncheckedArguments(newValue) }
+        set {
+            argumentsStorage = newValue
+            boundValues = nil
+            isBound = false
+        }
     }
 
     /// Throws `SQLITE_MISUSE` unless the arguments give each parameter its value, and none is left over.
@@ -156,28 +164,33 @@ public final class Statement {
     func clearArguments() {
         guard parameterCount > 0 else { return }
         StatementCalls.clearBindings(sqliteStatement)
-        setValues([], of: StatementArguments())
+        arguments = StatementArguments()
     }
 
     /// Binds copies that last for any number of steps.
     private func bindCopies() throws(DatabaseError) {
-        if boundValues.count != parameterCount {
-            // Never set.
-            boundValues = try values(of: argumentsStorage)
-        }
+        let boundValues = try checkedValues()
         for index in boundValues.indices {
             let code = StatementBindings.bind(boundValues[index], to: sqliteStatement, at: CInt(index + 1))
-            if code != 0 { throw bindingError(code, index) }
+            if code != 0 { throw bindingError(code, boundValues[index], index) }
         }
         isBound = true
     }
 
+    /// The values of the arguments, which are checked if they have not been.
+    private func checkedValues() throws(DatabaseError) -> [DatabaseValue] {
+        if let boundValues { return boundValues }
+        let values = try values(of: argumentsStorage)
+        boundValues = values
+        return values
+    }
+
     @inline(never)
-    private func bindingError(_ code: CInt, _ index: Int) -> DatabaseError {
+    private func bindingError(_ code: CInt, _ value: DatabaseValue, _ index: Int) -> DatabaseError {
         isBound = false
         let parameter = parameterNames[index].map { ":\($0)" } ?? "\(index + 1)"
         let message =
-            if case .unrepresentable(let value) = boundValues[index].content {
+            if case .unrepresentable(let value) = value.content {
                 "could not bind \(value) to parameter \(parameter): it doesn't fit in a signed integer of 64 bits"
             } else {
                 "could not bind parameter \(parameter): \(SQLiteLibrary.errorString(code))"
@@ -205,13 +218,13 @@ public final class Statement {
             try run(database)
             return
         }
-        if boundValues.count != parameterCount { boundValues = try valuesOrStop(database) }
+        let boundValues = try valuesOrStop(database)
         try BindingArena.withArena(for: boundValues) { arena in
             for index in boundValues.indices {
                 let code = arena.bind(boundValues[index], to: sqliteStatement, at: CInt(index + 1))
                 if code != 0 {
                     stopExecution(database)
-                    throw bindingError(code, index)
+                    throw bindingError(code, boundValues[index], index)
                 }
             }
             // What SQLite only borrowed must not stay bound.
@@ -222,7 +235,7 @@ public final class Statement {
 
     private func valuesOrStop(_ database: Database) throws(DatabaseError) -> [DatabaseValue] {
         do {
-            return try values(of: argumentsStorage)
+            return try checkedValues()
         } catch {
             stopExecution(database)
             throw error
