@@ -28,3 +28,20 @@ func expectDecodingError<T>(
     let error = #expect(throws: RowDecodingError.self, sourceLocation: sourceLocation) { _ = try body() }
     #expect(error?.description == description, sourceLocation: sourceLocation)
 }
+
+/// Expects that `body` throws a `DatabaseError` that the code matches: a primary code matches its extended codes.
+@discardableResult
+func expectCode<T>(
+    _ code: ResultCode, sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> T
+) -> DatabaseError? {
+    let error = #expect(throws: DatabaseError.self, sourceLocation: sourceLocation) { _ = try body() }
+    guard let error else { return nil }
+    #expect(code ~= error.extendedResultCode, "\(error)", sourceLocation: sourceLocation)
+    return error
+}
+
+/// Expects that a process ended with a message on its standard error.
+func expectMessage(_ message: String, of result: ExitTest.Result?, sourceLocation: SourceLocation = #_sourceLocation) {
+    let output = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) } ?? ""
+    #expect(output.contains("Quarry: \(message)\n"), "\(output)", sourceLocation: sourceLocation)
+}

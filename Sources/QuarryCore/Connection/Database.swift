@@ -50,6 +50,9 @@ public final class Database {
     @exclusivity(unchecked)
     package var refusesToWait = false
 
+    /// The error of a change whose cursor was left before its end: the end of the access throws it.
+    var unreportedError: (any Error)?
+
     // MARK: Transactions
 
     @exclusivity(unchecked)

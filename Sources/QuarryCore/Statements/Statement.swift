@@ -276,10 +276,28 @@ public final class Statement {
     }
 
     /// Ends an execution before its last row.
+    ///
+    /// What a statement with RETURNING changes is committed, or refused, when it ends: an error that nobody waits for any more
+    /// is the access's.
     func stopExecution(_ database: Database) {
         guard isExecuting else { return }
+        if isReadonly {
+            leaveExecution(database)
+            StatementCalls.reset(sqliteStatement)
+        } else {
+            stopChange(database)
+        }
+    }
+
+    @inline(never)
+    private func stopChange(_ database: Database) {
+        let hasStepped = StatementCalls.isBusy(sqliteStatement)
         leaveExecution(database)
-        StatementCalls.reset(sqliteStatement)
+        let code = StatementCalls.reset(sqliteStatement)
+        guard hasStepped else { return }
+        let succeeded = code == ResultCode.SQLITE_OK.rawValue
+        if !succeeded, database.unreportedError == nil { database.unreportedError = database.error(of: self, code) }
+        database.statementDidEnd(self, succeeded: succeeded)
     }
 
     /// Ends the execution that a cursor leaves, unless another has begun, or the access is over.
