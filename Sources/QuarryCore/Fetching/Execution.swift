@@ -46,6 +46,7 @@ struct Execution: ~Copyable {
         self.id = id
         self.statementRow = statementRow
         self.row = row
+        statement.executionRows = (row, statementRow)
     }
 
     deinit {
@@ -73,11 +74,11 @@ struct Execution: ~Copyable {
             hasStepped = true
             // The first step is the one in which SQLite prepares a statement again after a change of the schema.
             if statementRow.refreshLayout(statement), let adapter { row = try adapter.adapt(statementRow) }
+            statement.executionRows = (row, statementRow)
             return true
         }
         id = Self.over
         let database = try statement.lifetime.accessedDatabase()
-        statementRow.detach()
         try statement.endExecution(code, database)
         return false
     }

@@ -61,6 +61,10 @@ public final class Statement {
     @exclusivity(unchecked)
     private var repreparationCount: CInt = 0
 
+    /// The rows that read the execution's columns, the statement's own last: they end with it.
+    @exclusivity(unchecked)
+    var executionRows: (seen: Row, own: Row)?
+
     /// A row that the last execution has given back.
     @exclusivity(unchecked)
     var spareRow: Row?
@@ -329,6 +333,10 @@ public final class Statement {
     private func leaveExecution(_ database: Database) {
         isExecuting = false
         executionID &+= 1
+        if let rows = executionRows.take() {
+            rows.seen.detach()
+            rows.own.detach()
+        }
         // Executions mostly end in the reverse of the order they began.
         let count = database.activeStatements.count
         if count > 0, database.activeStatements[count - 1] === self {
