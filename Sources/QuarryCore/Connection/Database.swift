@@ -105,6 +105,8 @@ public final class Database {
         if !lifetime.isClosed {
             lifetime.takeForGood()
             forgetStatements()
+            // Statements may outlive the hooks' owner, and so may the transaction that closing rolls back.
+            hooks.removeAll()
             lifetime.leave()
         }
         lifetime.database = nil
