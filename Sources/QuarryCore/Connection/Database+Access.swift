@@ -14,17 +14,17 @@ extension Database {
 
     /// Ends the access: its cursors are over, and a transaction it left open is rolled back.
     ///
-    /// - returns: an error if a transaction was left open.
+    /// - returns: an error if a transaction was left open, or a change failed whose cursor was left before its end.
     package func endAccess() -> (any Error)? {
         if let token {
             token.end()
             self.token = nil
         }
         while let statement = activeStatements.last { statement.stopExecution(self) }
-        var error: (any Error)?
+        var error = unreportedError.take()
         if !lifetime.isClosed, !ConnectionCalls.isAutocommit(pointer), !options.allowsUnsafeTransactions {
             try? rollback()
-            error = DatabaseError.misuse("A transaction has been left open at the end of a database access.")
+            error = error ?? DatabaseError.misuse("A transaction has been left open at the end of a database access.")
         }
         lifetime.leave()
         return error

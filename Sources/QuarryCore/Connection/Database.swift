@@ -50,6 +50,9 @@ public final class Database {
     @exclusivity(unchecked)
     package var refusesToWait = false
 
+    /// The error of a change whose cursor was left before its end: the end of the access throws it.
+    var unreportedError: (any Error)?
+
     // MARK: Transactions
 
     @exclusivity(unchecked)
@@ -102,6 +105,8 @@ public final class Database {
         if !lifetime.isClosed {
             lifetime.takeForGood()
             forgetStatements()
+            // Statements may outlive the hooks' owner, and so may the transaction that closing rolls back.
+            hooks.removeAll()
             lifetime.leave()
         }
         lifetime.database = nil

@@ -23,6 +23,11 @@ struct ConnectionHandle: ~Copyable {
 
     /// Opens a connection. The corresponding C function is `sqlite3_open_v2`.
     init(path: String, mode: Mode, vfs: String?) throws(DatabaseError) {
+        guard !path.utf8.contains(0) else {
+            // SQLite would open the file that is named before it.
+            throw DatabaseError(
+                resultCode: .SQLITE_CANTOPEN, message: "the path has a NUL character: \(String(reflecting: path))")
+        }
         var pointer: OpaquePointer?
         let code = sqlite3_open_v2(path, &pointer, mode.flags, vfs)
         guard code == SQLITE_OK, let pointer else {

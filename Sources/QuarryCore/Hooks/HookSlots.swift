@@ -14,6 +14,7 @@ package final class HookSlots {
     struct Clients<Handler> {
         private(set) var entries: [(client: Client, handler: Handler)] = []
         var isEmpty: Bool { entries.isEmpty }
+        var clients: [Client] { entries.map(\.client) }
 
         fileprivate mutating func append(_ handler: Handler, _ client: Client) {
             entries.append((client, handler))
@@ -191,6 +192,12 @@ package final class HookSlots {
         } else if busy.remove(client) {
             if busy.isEmpty { HookHandles.setBusyHandler(connection, nil) }
         }
+    }
+
+    /// Frees all slots, so that SQLite calls nobody while it closes the connection.
+    func removeAll() {
+        for client in update.clients + preupdate.clients + commit.clients + rollback.clients + wal.clients { remove(client) }
+        for client in authorizer.clients + progress.clients + trace.clients + busy.clients { remove(client) }
     }
 
     private func installTrace() {
