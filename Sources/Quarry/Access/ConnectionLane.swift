@@ -141,7 +141,12 @@ final class ConnectionLane: Sendable {
             case .granted(let grant): return grant
             case .failed(let error): throw error
             case .retry:
-                if let grant = state.withLock({ $0.machine.retry(id: id) }) { return grant }
+                let answer = state.withLock {
+                    $0.machine.retry(id: id, now: SystemClock.monotonicNanoseconds())
+                }
+                guard let answer else { continue }
+                perform(answer.actions)
+                return answer.grant
             case nil:
                 let actions = state.withLock { $0.machine.cancel(id: id, now: SystemClock.monotonicNanoseconds()) }
                 // Served at the last moment: the outcome is on its way.
