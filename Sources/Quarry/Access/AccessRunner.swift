@@ -29,11 +29,12 @@ final class AccessRunner: Sendable {
     ///
     /// - parameter barrier: a lane whose connections must all be at rest meanwhile.
     func sync<T>(barrier: ConnectionLane? = nil, _ body: (Database) throws -> T) throws -> T {
+        // Before the lane's connection is waited for: who has it may wait for this thread's.
+        if let barrier, barrier.ownedConnection != nil { throw DatabaseError.reentrantAccess() }
         let lease = try lane.lease()
         defer { lane.release(lease) }
         guard let barrier else { return try Self.frame(lease.database, nil, body) }
-        if barrier.ownedConnection != nil { throw DatabaseError.reentrantAccess() }
-        try barrier.beginBarrier()
+        try barrier.beginBarrier(for: lease)
         defer { barrier.endBarrier() }
         return try Self.frame(lease.database, nil, body)
     }
@@ -171,7 +172,7 @@ final class AccessRunner: Sendable {
         defer { lane.release(lease) }
         guard let barrier = place.barrier else { return try Self.frame(lease.database, place.token, body) }
         barrier.request(place.barrierTicket, place.token, .barrier)
-        try await barrier.beginBarrier(place.barrierTicket)
+        try await barrier.beginBarrier(place.barrierTicket, for: lease)
         defer { barrier.endBarrier() }
         return try Self.frame(lease.database, place.token, body)
     }

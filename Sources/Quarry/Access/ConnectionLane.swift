@@ -11,6 +11,8 @@ final class ConnectionLane: Sendable {
         var machine: Machine
         /// The connections by slot; nil where there is none yet, or no more.
         var connections: [Lent?]
+        /// The connection whose access has the barrier.
+        var barrierHolder: Lent?
         var isTimerSet = false
         var isTicking = false
     }
@@ -101,7 +103,11 @@ final class ConnectionLane: Sendable {
             guard
                 let answer = state.machine.acquireNow(
                     isThread: true, now: { SystemClock.monotonicNanoseconds() })
-            else { return nil }
+            else {
+                // The barrier would never end while its own thread waits for it.
+                if state.barrierHolder?.database.isOwned ?? false { throw DatabaseError.reentrantAccess() }
+                return nil
+            }
             if case .granted(.connection(let slot)) = answer { return (answer, state.connections[slot]) }
             return (answer, nil)
         }
@@ -118,8 +124,11 @@ final class ConnectionLane: Sendable {
     }
 
     /// Waits on this thread for all connections to be here, and keeps them until `endBarrier`.
-    func beginBarrier() throws {
+    ///
+    /// - parameter holder: the connection for whose access they are kept.
+    func beginBarrier(for holder: Lease) throws {
         _ = try wait(for: .barrier)
+        state.withLock { $0.barrierHolder = Lent(database: holder.database) }
     }
 
     /// Waits on this thread for what can't be had at once.
@@ -191,8 +200,11 @@ final class ConnectionLane: Sendable {
     }
 
     /// Waits for the turn of a ticket for a barrier.
-    func beginBarrier(_ ticket: Ticket) async throws {
+    ///
+    /// - parameter holder: the connection for whose access all connections are kept.
+    func beginBarrier(_ ticket: Ticket, for holder: Lease) async throws {
         _ = try await grant(ticket)
+        state.withLock { $0.barrierHolder = Lent(database: holder.database) }
     }
 
     private func grant(_ ticket: Ticket) async throws -> LeaseStateMachine<any LeaseWaiter>.Grant {
@@ -249,7 +261,11 @@ final class ConnectionLane: Sendable {
     }
 
     func endBarrier() {
-        perform(state.withLock { $0.machine.releaseBarrier(now: SystemClock.monotonicNanoseconds()) })
+        perform(
+            state.withLock { state in
+                state.barrierHolder = nil
+                return state.machine.releaseBarrier(now: SystemClock.monotonicNanoseconds())
+            })
     }
 
     private func perform(_ actions: [Machine.Action]) {
@@ -294,10 +310,7 @@ final class ConnectionLane: Sendable {
     /// - returns: false if they are closed already.
     func beginClosing() throws -> Bool {
         guard !isClosed else { return false }
-        guard ownedConnection == nil else {
-            throw DatabaseError(
-                resultCode: .SQLITE_BUSY, message: "unable to close \(name): an access of this thread still runs")
-        }
+        try checkMayClose()
         do {
             _ = try wait(for: .barrier, isFirst: true)
         } catch {
@@ -305,6 +318,13 @@ final class ConnectionLane: Sendable {
             throw error
         }
         return true
+    }
+
+    /// Throws `SQLITE_BUSY` where closing would wait for the thread that runs.
+    func checkMayClose() throws {
+        guard ownedConnection != nil else { return }
+        throw DatabaseError(
+            resultCode: .SQLITE_BUSY, message: "unable to close \(name): an access of this thread still runs")
     }
 
     /// Closes the connections, under a barrier.

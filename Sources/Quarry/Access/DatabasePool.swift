@@ -63,6 +63,8 @@ public final class DatabasePool: DatabaseWriter {
     }
 
     public func close() throws {
+        // Before the writer is waited for: who has it may wait for this thread's reader.
+        if !writer.lane.isClosed { try readers.lane.checkMayClose() }
         guard try writer.lane.beginClosing() else { return }
         do {
             guard try readers.lane.beginClosing() else { return writer.lane.abandonClosing() }
@@ -115,8 +117,8 @@ public final class DatabasePool: DatabaseWriter {
 
     /// As `unsafeRead`; inside a read of this thread, with its connection; inside a write, with the writer.
     public func unsafeReentrantRead<T>(_ value: (Database) throws -> T) throws -> T {
-        if let db = writer.lane.ownedConnection { return try value(db) }
-        return try readers.reentrant(value)
+        if let db = readers.lane.ownedConnection ?? writer.lane.ownedConnection { return try value(db) }
+        return try readers.sync(value)
     }
 
     // MARK: - Writing
