@@ -43,7 +43,8 @@ public final class DatabasePool: DatabaseWriter {
         workers = WorkerThreads(maximumThreadCount: configuration.maximumReaderCount + 1)
         writer = AccessRunner(
             ConnectionLane(
-                "the writer of \(name)", capacity: 1, limits: configuration.laneLimits, connections: [.init(database: database)],
+                "the writer of \(name)", capacity: 1, limits: configuration.laneLimits,
+                connections: [.init(database: database)],
                 open: { throw DatabaseError.connectionIsClosed() }),
             workers: workers)
         let openReader = configuration.readerOpener(path: path)
