@@ -39,8 +39,9 @@ final class AccessRunner: Sendable {
         return try Self.frame(lease.database, nil, body)
     }
 
-    /// Runs `body` as one access of a connection.
+    /// Runs `body` as one access of a connection, unless it has been cancelled.
     static func frame<T>(_ db: Database, _ token: AccessToken?, _ body: (Database) throws -> T) throws -> T {
+        if let token, token.isCancelled { throw CancellationError() }
         try db.beginAccess(token)
         let result: T
         do {
