@@ -186,7 +186,7 @@ final class AccessRunner: Sendable {
             return try await runHere(place) { db in try Self.read(db, kind, body) }
         case .measured where admission.withLock { $0.admitsInline() }:
             defer { admission.withLock { $0.inlineReadDidEnd() } }
-            let lease = try await lane.lease(place.ticket)
+            let lease = try await lane.lease(place.ticket, openedBy: workers)
             defer { lane.release(lease) }
             do {
                 return try Self.frame(lease.database, place.token) { db in

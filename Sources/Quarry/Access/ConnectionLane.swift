@@ -5,7 +5,7 @@ import QuarryCore
 ///
 /// The decisions are `LeaseStateMachine`'s; this takes the lock, asks, releases the lock, and acts.
 final class ConnectionLane: Sendable {
-    private typealias Machine = LeaseStateMachine<any LeaseWaiter>
+    typealias Machine = LeaseStateMachine<any LeaseWaiter>
 
     private struct State {
         var machine: Machine
@@ -31,15 +31,9 @@ final class ConnectionLane: Sendable {
         fileprivate let slot: Int
     }
 
-    struct Limits {
-        /// Seconds a request may wait.
-        var acquireTimeout: Double?
-        var maximumWaiters: Int?
-    }
-
     /// What the connections are, for messages: `the writer of players.sqlite`.
     let name: String
-    private let limits: Limits
+    let limits: Limits
     private let open: @Sendable () throws -> Database
     private let state: Lock<State>
     /// Seconds between two looks for connections that nobody uses; nil to keep them.
@@ -161,7 +155,7 @@ final class ConnectionLane: Sendable {
                 // Served at the last moment: the outcome is on its way.
                 guard let actions else { continue }
                 perform(actions)
-                throw timeoutError()
+                throw timeoutError(request)
             }
         }
     }
@@ -170,7 +164,7 @@ final class ConnectionLane: Sendable {
 
     /// Takes a place in the line for a task, now; `lease(_:)` then waits for its turn.
     func request(
-        _ ticket: Ticket, _ token: AccessToken, _ request: LeaseStateMachine<any LeaseWaiter>.Request = .connection
+        _ ticket: Ticket, _ token: AccessToken, _ request: Machine.Request = .connection
     ) {
         let answer: Machine.Answer? = state.withLock { state in
             // Who cancels raises the flag before it takes the lock: either it is seen here, or the place is found there.
@@ -195,8 +189,14 @@ final class ConnectionLane: Sendable {
     }
 
     /// Waits for a ticket's turn.
-    func lease(_ ticket: Ticket) async throws -> Lease {
-        try take(await grant(ticket))
+    ///
+    /// - parameter opener: where a connection is opened: that reads the disk, and may wait for a lock.
+    func lease(_ ticket: Ticket, openedBy opener: (any TaskExecutor)? = nil) async throws -> Lease {
+        let grant = try await grant(ticket)
+        if let opener, case .open = grant {
+            return try await withTaskExecutorPreference(opener, isolation: nil) { try take(grant) }
+        }
+        return try take(grant)
     }
 
     /// Waits for the turn of a ticket for a barrier.
@@ -207,7 +207,7 @@ final class ConnectionLane: Sendable {
         state.withLock { $0.barrierHolder = Lent(database: holder.database) }
     }
 
-    private func grant(_ ticket: Ticket) async throws -> LeaseStateMachine<any LeaseWaiter>.Grant {
+    private func grant(_ ticket: Ticket) async throws -> Machine.Grant {
         switch await ticket.outcome() {
         case .granted(let grant): return grant
         case .failed(let error): throw error
@@ -379,14 +379,14 @@ final class ConnectionLane: Sendable {
 
     private func timerFired(_ timeout: Double) {
         let now = SystemClock.monotonicNanoseconds()
-        let (expired, actions): ([any LeaseWaiter], [Machine.Action]) = state.withLock { state in
+        let (expired, actions): ([(any LeaseWaiter, Machine.Request)], [Machine.Action]) = state.withLock { state in
             state.isTimerSet = false
             let length = nanoseconds(timeout)
             let result = state.machine.expire(arrivedBefore: now > length ? now - length : 0, now: now)
             if state.machine.firstSuspendedArrival != nil { setTimer(&state, now: now) }
             return result
         }
-        for waiter in expired { waiter.resolve(.failed(timeoutError())) }
+        for (waiter, request) in expired { waiter.resolve(.failed(timeoutError(request))) }
         perform(actions)
     }
 
@@ -407,26 +407,4 @@ final class ConnectionLane: Sendable {
     }
 
     private func nanoseconds(_ seconds: Double) -> UInt64 { UInt64(max(0, min(seconds, 1e9)) * 1e9) }
-
-    // MARK: - Errors
-
-    private func error(_ refusal: Machine.Refusal) -> DatabaseError {
-        switch refusal {
-        case .closed:
-            DatabaseError.connectionIsClosed()
-        case .tooManyWaiters(let count):
-            DatabaseError(
-                resultCode: .SQLITE_BUSY,
-                message: "too many accesses wait for \(name): at most \(count) may (Configuration.maximumWaiters)")
-        }
-    }
-
-    private func timeoutError() -> DatabaseError {
-        DatabaseError(
-            resultCode: .SQLITE_BUSY,
-            message: """
-                timeout while waiting for \(name): none was free within \(limits.acquireTimeout ?? 0) seconds \
-                (Configuration.acquireTimeout)
-                """)
-    }
 }

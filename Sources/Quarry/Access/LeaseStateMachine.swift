@@ -162,11 +162,12 @@ struct LeaseStateMachine<Waiter> {
     }
 
     /// The waiters that came before a time, which now give up.
-    mutating func expire(arrivedBefore limit: UInt64, now: UInt64) -> (expired: [Waiter], actions: [Action]) {
-        var expired: [Waiter] = []
+    mutating func expire(arrivedBefore limit: UInt64, now: UInt64) -> (expired: [(Waiter, Request)], actions: [Action])
+    {
+        var expired: [(Waiter, Request)] = []
         // A waiter that goes first may be younger than those behind.
         while let index = waiters.firstIndex(where: { !$0.isThread && $0.arrival <= limit }) {
-            expired.append(waiters[index].waiter)
+            expired.append((waiters[index].waiter, waiters[index].request))
             remove(at: index)
         }
         return (expired, expired.isEmpty ? [] : pump(now: now))
