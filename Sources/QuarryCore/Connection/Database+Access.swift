@@ -16,11 +16,16 @@ extension Database {
     ///
     /// - returns: an error if a transaction was left open, or a change failed whose cursor was left before its end.
     package func endAccess() -> (any Error)? {
+        let wasCancelled: Bool
         if let token {
             token.end()
+            wasCancelled = token.isCancelled
             self.token = nil
+        } else {
+            wasCancelled = false
         }
         while let statement = activeStatements.last { statement.stopExecution(self) }
+        if wasCancelled, !lifetime.isClosed { ConnectionCalls.forgetInterruption(pointer) }
         var error = unreportedError.take()
         if !lifetime.isClosed, !ConnectionCalls.isAutocommit(pointer), !options.allowsUnsafeTransactions {
             try? rollback()
