@@ -5,7 +5,7 @@ extension Database {
     ///
     /// - parameter token: lets the access be cancelled while it runs.
     package func beginAccess(_ token: AccessToken?) throws {
-        try lifetime.take()
+        accessError = try lifetime.take()
         if let token {
             self.token = token
             token.begin(lifetime)
@@ -14,20 +14,32 @@ extension Database {
 
     /// Ends the access: its cursors are over, and a transaction it left open is rolled back.
     ///
-    /// - returns: an error if a transaction was left open.
+    /// - returns: an error if a transaction was left open, or a method that can't throw has failed.
     package func endAccess() -> (any Error)? {
         if let token {
             token.end()
             self.token = nil
         }
         while let statement = activeStatements.last { statement.stopExecution(self) }
-        var error: (any Error)?
+        var error = accessError
+        accessError = nil
         if !lifetime.isClosed, !ConnectionCalls.isAutocommit(pointer), !options.allowsUnsafeTransactions {
             try? rollback()
-            error = DatabaseError.misuse("A transaction has been left open at the end of a database access.")
+            error = error ?? DatabaseError.misuse("A transaction has been left open at the end of a database access.")
         }
         lifetime.leave()
         return error
+    }
+
+    /// Runs the body of a method that can't throw, as its callers expect: its error is thrown when the access ends.
+    ///
+    /// Where there is no access, the next one throws it.
+    func failingAccess(_ body: () throws -> Void) {
+        do {
+            try body()
+        } catch {
+            if lifetime.isOwned { accessError = accessError ?? error } else { lifetime.leave(error: error) }
+        }
     }
 
     /// Whether the thread that runs has the connection.

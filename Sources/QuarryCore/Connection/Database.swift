@@ -50,6 +50,10 @@ public final class Database {
     @exclusivity(unchecked)
     package var refusesToWait = false
 
+    /// The error of a method that can't throw.
+    @exclusivity(unchecked)
+    var accessError: (any Error)?
+
     // MARK: Transactions
 
     @exclusivity(unchecked)
