@@ -22,6 +22,9 @@ public final class Database {
     /// The owner of the connection's hooks.
     package let hooks: HookSlots
 
+    /// The client of `trace(options:_:)`.
+    var traceClient: HookSlots.Client?
+
     @exclusivity(unchecked)
     var statementCache: StatementCache
 
@@ -84,7 +87,7 @@ public final class Database {
         self.options = options
         self.context = context
         description = options.label ?? path
-        hooks = HookSlots(lifetime.pointer)
+        hooks = HookSlots(lifetime)
         statementCache = StatementCache(capacity: options.statementCacheCapacity)
         lifetime.database = self
 
@@ -106,6 +109,7 @@ public final class Database {
         if !lifetime.isClosed {
             lifetime.takeForGood()
             forgetStatements()
+            hooks.removeAll()
             lifetime.leave()
         }
         lifetime.database = nil
