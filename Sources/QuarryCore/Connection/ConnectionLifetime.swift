@@ -12,11 +12,17 @@ public import Synchronization
 final class ConnectionLifetime: @unchecked Sendable {
     // Sendable: `owner` is atomic, the graveyard is locked, and the rest is touched by the owner alone.
 
-    /// The thread that has the connection; 0 between accesses; `closed` for good.
+    /// The thread that has the connection; 0 between accesses; `lent` during a backup; `closed` for good.
     @usableFromInline
     let owner = Atomic<UInt>(0)
 
     static let closed = UInt.max
+
+    /// The owner while a backup writes to the connection, which nobody may use meanwhile.
+    static let lent = UInt.max - 1
+
+    /// The thread that had the connection before it was lent; 0 otherwise.
+    private let lender = Atomic<UInt>(0)
 
     /// The connection, for the functions that take a pointer. Valid while the lifetime lives and isn't closed.
     @usableFromInline
@@ -86,8 +92,25 @@ final class ConnectionLifetime: @unchecked Sendable {
 
     @inline(never)
     private func accessError() -> DatabaseError {
-        isClosed || database == nil ? .connectionIsClosed() : .wrongThread()
+        if owner.load(ordering: .relaxed) == Self.lent {
+            return .misuse("The destination of a backup can't be used until the backup ends.")
+        }
+        return isClosed || database == nil ? .connectionIsClosed() : .wrongThread()
     }
+
+    /// Runs `body` on the owner's thread, while the connection counts as nobody's.
+    func lend<T>(_ body: () throws -> T) rethrows -> T {
+        let thread = owner.exchange(Self.lent, ordering: .relaxed)
+        lender.store(thread, ordering: .relaxed)
+        defer {
+            lender.store(0, ordering: .relaxed)
+            owner.store(thread, ordering: .relaxed)
+        }
+        return try body()
+    }
+
+    /// Whether an access of the thread that runs is under way, even if it can't use the connection now.
+    var isAccessed: Bool { isOwned || lender.load(ordering: .relaxed) == Self.currentThread }
 
     /// Finalizes a statement, now or when the owner is back.
     func finalize(_ statement: SQLiteStatement) {

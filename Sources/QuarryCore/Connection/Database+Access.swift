@@ -21,6 +21,7 @@ extension Database {
             self.token = nil
         }
         while let statement = activeStatements.last { statement.stopExecution(self) }
+        if !openBlobs.isEmpty { closeBlobs() }
         var error = accessError
         accessError = nil
         if !lifetime.isClosed, !ConnectionCalls.isAutocommit(pointer), !options.allowsUnsafeTransactions {
@@ -42,8 +43,8 @@ extension Database {
         }
     }
 
-    /// Whether the thread that runs has the connection.
-    package var isOwned: Bool { lifetime.isOwned }
+    /// Whether an access of the thread that runs has the connection.
+    package var isOwned: Bool { lifetime.isAccessed }
 
     /// The connection itself, for those who wait for it from other threads.
     package var isClosed: Bool { lifetime.isClosed }

@@ -35,6 +35,13 @@ public final class Database {
     @exclusivity(unchecked)
     var controlStatements: [ControlStatement: Statement] = [:]
 
+    /// Blobs that the access has opened and not yet closed.
+    @exclusivity(unchecked)
+    var openBlobs: [OpenBlob] = []
+
+    /// Whether a backup reads this database.
+    var isBackedUp = false
+
     // MARK: The current access
 
     /// Lets the current access be cancelled; nil for one that can't.

@@ -215,6 +215,11 @@ package final class HookSlots {
         HookHandles.clear(lifetime.pointer)
     }
 
+    /// Asks the busy handlers, for a lock that SQLite doesn't ask them for.
+    func mayTryAgain(_ tries: Int) -> Bool {
+        !busy.isEmpty && busy.entries.allSatisfy { $0.handler(tries) }
+    }
+
     private func installTrace() {
         guard !lifetime.isClosed else { return }
         HookHandles.setTrace(
