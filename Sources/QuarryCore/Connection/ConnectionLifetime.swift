@@ -1,5 +1,12 @@
-import CSQLite
 public import Synchronization
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
 
 /// How long a connection lives, and which thread has it.
 ///
@@ -58,7 +65,13 @@ final class ConnectionLifetime: @unchecked Sendable {
 
     /// A number for the thread that runs.
     @usableFromInline
-    static var currentThread: UInt { UInt(csqlite_current_thread()) }
+    static var currentThread: UInt {
+        #if canImport(Darwin) || canImport(Musl)
+            UInt(bitPattern: pthread_self())
+        #else
+            pthread_self()
+        #endif
+    }
 
     /// Whether the thread that runs has the connection.
     @usableFromInline

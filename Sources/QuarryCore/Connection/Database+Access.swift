@@ -82,7 +82,7 @@ extension Database {
 
     func forgetStatements() {
         statementCache.removeAll()
-        controlStatements.removeAll()
+        for index in controlStatements.indices { controlStatements[index] = nil }
     }
 
     /// Runs `body` where nothing can be written.
@@ -101,4 +101,13 @@ extension Database {
 
     /// Whether nothing can be written.
     package var isReadOnly: Bool { options.readonly || readOnlyDepth > 0 }
+}
+
+extension Database {
+    /// Leaves the connection to another thread in the middle of an access: its transaction stays open, its statements must have
+    /// ended.
+    package func suspendAccess() {
+        while let statement = activeStatements.last { statement.stopExecution(self) }
+        lifetime.leave()
+    }
 }

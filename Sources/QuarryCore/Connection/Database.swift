@@ -33,7 +33,7 @@ public final class Database {
     var activeStatements: [Statement] = []
 
     @exclusivity(unchecked)
-    var controlStatements: [ControlStatement: Statement] = [:]
+    var controlStatements = [Statement?](repeating: nil, count: ControlStatement.allCases.count)
 
     /// Blobs that the access has opened and not yet closed.
     @exclusivity(unchecked)

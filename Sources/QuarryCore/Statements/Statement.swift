@@ -60,6 +60,10 @@ public final class Statement {
     @exclusivity(unchecked)
     private var repreparationCount: CInt = 0
 
+    /// What the last adapter made of the columns.
+    @exclusivity(unchecked)
+    var lastAdaptation: Adaptation?
+
     /// A row that the last execution has given back.
     @exclusivity(unchecked)
     var spareRow: Row?
@@ -178,7 +182,7 @@ public final class Statement {
         let parameter = parameterNames[index].map { ":\($0)" } ?? "\(index + 1)"
         let message =
             if case .unrepresentable(let value) = boundValues[index].content {
-                "could not bind \(value) to parameter \(parameter): it doesn't fit in a signed integer of 64 bits"
+                "could not bind \(value) to parameter \(parameter): \(value.reason)"
             } else {
                 "could not bind parameter \(parameter): \(SQLiteLibrary.errorString(code))"
             }
