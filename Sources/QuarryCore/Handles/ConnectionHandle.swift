@@ -61,6 +61,12 @@ enum ConnectionCalls {
     @inline(__always)
     static func isAutocommit(_ connection: SQLiteConnection) -> Bool { sqlite3_get_autocommit(connection) != 0 }
 
+    /// Whether a statement or transaction reads or writes a database of the connection. The corresponding C function is
+    /// `sqlite3_txn_state`.
+    static func isInUse(_ connection: SQLiteConnection, schema: String) -> Bool {
+        sqlite3_txn_state(connection, schema) > SQLITE_TXN_NONE
+    }
+
     /// The corresponding C function is `sqlite3_interrupt`.
     static func interrupt(_ connection: SQLiteConnection) { sqlite3_interrupt(connection) }
 

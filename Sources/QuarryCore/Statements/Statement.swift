@@ -304,7 +304,7 @@ public final class Statement {
         let code = StatementCalls.reset(sqliteStatement)
         guard hasStepped else { return }
         let succeeded = code == ResultCode.SQLITE_OK.rawValue
-        if !succeeded, database.unreportedError == nil { database.unreportedError = database.error(of: self, code) }
+        if !succeeded, database.accessError == nil { database.accessError = database.error(of: self, code) }
         database.statementDidEnd(self, succeeded: succeeded)
     }
 
