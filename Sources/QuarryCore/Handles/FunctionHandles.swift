@@ -2,7 +2,8 @@ import CSQLite
 
 /// Defines the SQL functions and collations of a connection.
 enum FunctionHandles {
-    /// Adds a function. The corresponding C functions are `sqlite3_create_function_v2` and `sqlite3_create_window_function`.
+    /// Adds a function. The corresponding C functions are `sqlite3_create_function_v2` and
+    /// `sqlite3_create_window_function`.
     ///
     /// SQLite releases the registration when the function is replaced or removed, when the connection closes, and when
     /// this fails.

@@ -61,10 +61,11 @@ enum HookHandles {
 
     /// The corresponding C function is `sqlite3_wal_hook`.
     ///
-    /// - returns: after how many pages SQLite's own hook, which had the slot, would have run a checkpoint; nil if ours had it.
+    /// - returns: after how many pages SQLite's own hook, which had the slot, would have run a checkpoint; nil if ours
+    ///   had it.
     static func setWALHook(_ connection: SQLiteConnection, _ context: UnsafeMutableRawPointer) -> Int? {
-        // The hook before gives back its context. SQLite's own keeps the number of pages there, and there is none for 0:
-        // https://www.sqlite.org/c3ref/wal_autocheckpoint.html
+        // The hook before gives back its context. SQLite's own keeps the number of pages there, and there is none for
+        // 0: https://www.sqlite.org/c3ref/wal_autocheckpoint.html
         let previous = sqlite3_wal_hook(
             connection,
             { context, connection, schema, pages in
@@ -81,7 +82,8 @@ enum HookHandles {
         return previous == context ? nil : Int(bitPattern: previous)
     }
 
-    /// Gives the WAL slot back to SQLite's own hook, or frees it. The corresponding C function is `sqlite3_wal_autocheckpoint`.
+    /// Gives the WAL slot back to SQLite's own hook, or frees it. The corresponding C function is
+    /// `sqlite3_wal_autocheckpoint`.
     static func setAutomaticCheckpoints(_ connection: SQLiteConnection, _ pages: Int) {
         sqlite3_wal_autocheckpoint(connection, CInt(clamping: pages))
     }
@@ -192,7 +194,8 @@ package struct PreupdateEvent {
     /// The number of columns of the row. The corresponding C function is `sqlite3_preupdate_count`.
     package var columnCount: Int { Int(sqlite3_preupdate_count(connection)) }
 
-    /// 0 for a change by a statement itself, more inside triggers. The corresponding C function is `sqlite3_preupdate_depth`.
+    /// 0 for a change by a statement itself, more inside triggers. The corresponding C function is
+    /// `sqlite3_preupdate_depth`.
     package var depth: Int { Int(sqlite3_preupdate_depth(connection)) }
 
     /// A column before the change; nil for an INSERT. The corresponding C function is `sqlite3_preupdate_old`.

@@ -29,7 +29,8 @@ func databaseError(_ body: () throws -> Void) -> DatabaseError? {
             ]
             for value in values {
                 let row = try #require(
-                    try Row.fetchOne(db, sql: "SELECT echo(?), typeof(echo(?)), typeof(?)", arguments: [value, value, value]))
+                    try Row.fetchOne(
+                        db, sql: "SELECT echo(?), typeof(echo(?)), typeof(?)", arguments: [value, value, value]))
                 #expect(row[0] as DatabaseValue == value)
                 #expect(row[1] as String == row[2])
             }

@@ -32,7 +32,9 @@ import Testing
 
     @Test func update() throws {
         try withTable { (db) throws in
-            try checkClients(db) { hooks, call in hooks.onUpdate { _ in call() } } event: {
+            try checkClients(db) { hooks, call in
+                hooks.onUpdate { _ in call() }
+            } event: {
                 try db.execute(sql: "INSERT INTO t DEFAULT VALUES")
             }
         }
@@ -40,7 +42,9 @@ import Testing
 
     @Test func preupdate() throws {
         try withTable { (db) throws in
-            try checkClients(db) { hooks, call in try hooks.onPreupdate { _ in call() } } event: {
+            try checkClients(db) { hooks, call in
+                try hooks.onPreupdate { _ in call() }
+            } event: {
                 try db.execute(sql: "INSERT INTO t DEFAULT VALUES")
             }
         }
@@ -61,7 +65,9 @@ import Testing
 
     @Test func rollback() throws {
         try withTable { (db) throws in
-            try checkClients(db) { hooks, call in hooks.onRollback { call() } } event: {
+            try checkClients(db) { hooks, call in
+                hooks.onRollback { call() }
+            } event: {
                 try db.execute(sql: "BEGIN; INSERT INTO t DEFAULT VALUES; ROLLBACK")
             }
         }
@@ -89,7 +95,8 @@ import Testing
                 }
             } event: {
                 let count = try Int.fetchOne(
-                    db, sql: "WITH c(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM c WHERE n < 500) SELECT COUNT(*) FROM c")
+                    db,
+                    sql: "WITH c(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM c WHERE n < 500) SELECT COUNT(*) FROM c")
                 #expect(count == 500)
             }
         }
@@ -243,16 +250,18 @@ import Testing
             }
             _ = db.hooks.onUpdate { _ in updates += 1 }
             try db.execute(sql: "INSERT INTO r VALUES (1, 'x'); REPLACE INTO r VALUES (2, 'x')")
-            #expect(events == [
-                #"insert r [] [1 "x"] 0"#, #"delete r [1 "x"] [] 0"#, #"insert r [] [2 "x"] 0"#,
-            ])
+            #expect(
+                events == [
+                    #"insert r [] [1 "x"] 0"#, #"delete r [1 "x"] [] 0"#, #"insert r [] [2 "x"] 0"#,
+                ])
             #expect(updates == 2)
             events = []
             try db.execute(sql: "INSERT INTO w VALUES ('k', 1); UPDATE w SET a = 2; DELETE FROM w WHERE k = 'k'")
-            #expect(events == [
-                #"insert w [] ["k" 1] 0"#, #"insert log [] ["k"] 1"#, #"update w ["k" 1] ["k" 2] 0"#,
-                #"delete w ["k" 2] [] 0"#,
-            ])
+            #expect(
+                events == [
+                    #"insert w [] ["k" 1] 0"#, #"insert log [] ["k"] 1"#, #"update w ["k" 1] ["k" 2] 0"#,
+                    #"delete w ["k" 2] [] 0"#,
+                ])
             // The trigger's row alone: w has no rowid.
             #expect(updates == 3)
         }
@@ -327,7 +336,8 @@ import Testing
                 }
                 clients[7] = hooks.onTrace(statements: true, profiles: true) { _ in called(7, "trace") }
                 let sql = """
-                    INSERT INTO t (a) WITH c(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM c WHERE n < 1000) SELECT n FROM c;
+                    INSERT INTO t (a)
+                    WITH c(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM c WHERE n < 1000) SELECT n FROM c;
                     BEGIN; DELETE FROM t; ROLLBACK;
                     """
                 try db.execute(sql: sql)
