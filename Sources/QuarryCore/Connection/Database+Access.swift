@@ -64,6 +64,8 @@ extension Database {
         try checkAccess()
         forgetStatements()
         try lifetime.close()
+        // What they hold may hold the database.
+        hooks.removeAll()
     }
 
     /// Runs `body` so that cancelling the task doesn't stop it.

@@ -20,16 +20,18 @@ enum HookHandles {
             }, context)
     }
 
-    /// The corresponding C function is `sqlite3_preupdate_hook`.
+    /// The corresponding C functions are `sqlite3_preupdate_hook` and `sqlite3_preupdate_blobwrite`.
     static func setPreupdateHook(_ connection: SQLiteConnection, _ context: UnsafeMutableRawPointer?) {
         guard let context else { return _ = sqlite3_preupdate_hook(connection, nil, nil) }
         sqlite3_preupdate_hook(
             connection,
             { context, connection, kind, schema, table, oldRowID, newRowID in
                 guard let connection, let schema, let table else { return }
+                let blobColumn = sqlite3_preupdate_blobwrite(connection)
                 let event = PreupdateEvent(
-                    connection: connection, kind: .init(kind), schema: schema, table: table, oldRowID: oldRowID,
-                    newRowID: newRowID)
+                    connection: connection, kind: blobColumn < 0 ? .init(kind) : .update,
+                    blobColumn: blobColumn < 0 ? nil : Int(blobColumn), schema: schema, table: table,
+                    oldRowID: oldRowID, newRowID: newRowID)
                 for entry in HookHandles.slots(context).preupdate.entries where entry.isActive { entry.handler(event) }
             }, context)
     }
@@ -185,7 +187,10 @@ extension HookSlots.UpdateEvent.Kind {
 /// A row that is about to change: <https://www.sqlite.org/c3ref/preupdate_count.html>.
 package struct PreupdateEvent {
     let connection: SQLiteConnection
+    /// What happens to the row; an update for a write to an open blob, which SQLite calls a deletion.
     package let kind: HookSlots.UpdateEvent.Kind
+    /// The column that is written through an open blob, whose new value isn't known.
+    package let blobColumn: Int?
     package let schema: UnsafePointer<CChar>
     package let table: UnsafePointer<CChar>
     package let oldRowID: Int64
@@ -205,7 +210,8 @@ package struct PreupdateEvent {
         return ValueHandle.value(value)
     }
 
-    /// A column after the change; nil for a DELETE. The corresponding C function is `sqlite3_preupdate_new`.
+    /// A column after the change; nil for a DELETE and for a write to an open blob. The corresponding C function is
+    /// `sqlite3_preupdate_new`.
     package func newValue(_ index: Int) -> DatabaseValue? {
         var value: OpaquePointer?
         guard sqlite3_preupdate_new(connection, CInt(index), &value) == SQLITE_OK, let value else { return nil }

@@ -217,7 +217,7 @@ package final class HookSlots {
         progress.removeAll()
         trace.removeAll()
         busy.removeAll()
-        HookHandles.clear(lifetime.pointer)
+        if !lifetime.isClosed { HookHandles.clear(lifetime.pointer) }
     }
 
     /// Asks the busy handlers, for a lock that SQLite doesn't ask them for.

@@ -212,16 +212,18 @@ func databaseError(_ body: () throws -> Void) -> DatabaseError? {
         let connection = try TestConnection()
         try connection.access { (db) throws in
             nonisolated(unsafe) let database = db
-            db.add(
-                function: DatabaseFunction("factorial", argumentCount: 1) { values in
-                    let number = try #require(Int.fromDatabaseValue(values[0]))
-                    if number <= 1 { return 1 }
-                    let rest = try Int.fetchOne(database, sql: "SELECT factorial(?)", arguments: [number - 1])
-                    // The arguments are still this call's.
-                    #expect(values == [number.databaseValue])
-                    return rest.map { $0 * number }
-                })
+            let factorial = DatabaseFunction("factorial", argumentCount: 1) { values in
+                let number = try #require(Int.fromDatabaseValue(values[0]))
+                if number <= 1 { return 1 }
+                let rest = try Int.fetchOne(database, sql: "SELECT factorial(?)", arguments: [number - 1])
+                // The arguments are still this call's.
+                #expect(values == [number.databaseValue])
+                return rest.map { $0 * number }
+            }
+            db.add(function: factorial)
             #expect(try Int.fetchOne(db, sql: "SELECT factorial(factorial(3))") == 720)
+            // The connection and the closure keep each other.
+            db.remove(function: factorial)
         }
     }
 
