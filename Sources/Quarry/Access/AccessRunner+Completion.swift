@@ -7,53 +7,57 @@ extension AccessRunner {
         _ placement: Placement, barrier: ConnectionLane? = nil,
         _ body: @escaping @Sendable (Result<Database, any Error>) -> Void
     ) {
-        enqueue(placement, barrier: barrier, { body(.success($0)) }, orFail: { body(.failure($0)) })
+        let call = SingleCall()
+        enqueue(
+            placement, barrier: barrier, { db in call { body(.success(db)) } },
+            orFail: { error in call { body(.failure(error)) } })
     }
 
     func enqueueRead(
         _ placement: Placement, _ kind: ReadKind, _ body: @escaping @Sendable (Result<Database, any Error>) -> Void
     ) {
-        let isCalled = Lock(false)
+        let call = SingleCall()
         enqueueRead(
-            placement, kind,
-            { db in
-                isCalled.withLock { $0 = true }
-                body(.success(db))
-            },
-            orFail: { error in
-                // An error of the transaction's end comes after the closure has had its connection.
-                if !isCalled.withLock({ $0 }) { body(.failure(error)) }
-            })
+            placement, kind, { db in call { body(.success(db)) } }, orFail: { error in call { body(.failure(error)) } })
     }
 
     func enqueueWrite<T: Sendable>(
         _ placement: Placement, _ updates: @escaping @Sendable (Database) throws -> T,
         completion: @escaping @Sendable (Database, Result<T, any Error>) -> Void
     ) {
+        let call = SingleCall()
         enqueue(
             placement,
             { db in
                 let result = Result { try db.withTransaction { (.commit, try updates(db)) } }
-                completion(db, result)
+                call { completion(db, result) }
             },
             orFail: { [lane] error in
                 // Closed, or too many wait: the connection that is handed out refuses every use.
-                if let db = lane.anyConnection { completion(db, .failure(error)) }
+                if let db = lane.anyConnection { call { completion(db, .failure(error)) } }
             })
     }
 
     func enqueueWriteWithoutTransaction(_ placement: Placement, _ updates: @escaping @Sendable (Database) -> Void) {
-        let isCalled = Lock(false)
+        let call = SingleCall()
         enqueue(
-            placement,
-            { db in
-                isCalled.withLock { $0 = true }
-                updates(db)
-            },
+            placement, { db in call { updates(db) } },
             orFail: { [lane] _ in
-                guard !isCalled.withLock({ $0 }), let db = lane.anyConnection else { return }
-                updates(db)
+                if let db = lane.anyConnection { call { updates(db) } }
             })
+    }
+
+    /// Calls one closure of several, the first: an access may leave an error behind after its closure has had the connection.
+    private final class SingleCall: Sendable {
+        private let isCalled = Lock(false)
+
+        func callAsFunction(_ body: () -> Void) {
+            let isFirst = isCalled.withLock { isCalled in
+                defer { isCalled = true }
+                return !isCalled
+            }
+            if isFirst { body() }
+        }
     }
 
     /// Runs `body` with the connection that this thread has, or as an access.

@@ -29,17 +29,19 @@ final class AccessRunner: Sendable {
     ///
     /// - parameter barrier: a lane whose connections must all be at rest meanwhile.
     func sync<T>(barrier: ConnectionLane? = nil, _ body: (Database) throws -> T) throws -> T {
+        // Before the lane's connection is waited for: who has it may wait for this thread's.
+        if let barrier, barrier.ownedConnection != nil { throw DatabaseError.reentrantAccess() }
         let lease = try lane.lease()
         defer { lane.release(lease) }
         guard let barrier else { return try Self.frame(lease.database, nil, body) }
-        if barrier.ownedConnection != nil { throw DatabaseError.reentrantAccess() }
-        try barrier.beginBarrier()
+        try barrier.beginBarrier(for: lease)
         defer { barrier.endBarrier() }
         return try Self.frame(lease.database, nil, body)
     }
 
-    /// Runs `body` as one access of a connection.
+    /// Runs `body` as one access of a connection, unless it has been cancelled.
     static func frame<T>(_ db: Database, _ token: AccessToken?, _ body: (Database) throws -> T) throws -> T {
+        if let token, token.isCancelled { throw CancellationError() }
         try db.beginAccess(token)
         let result: T
         do {
@@ -171,7 +173,7 @@ final class AccessRunner: Sendable {
         defer { lane.release(lease) }
         guard let barrier = place.barrier else { return try Self.frame(lease.database, place.token, body) }
         barrier.request(place.barrierTicket, place.token, .barrier)
-        try await barrier.beginBarrier(place.barrierTicket)
+        try await barrier.beginBarrier(place.barrierTicket, for: lease)
         defer { barrier.endBarrier() }
         return try Self.frame(lease.database, place.token, body)
     }
@@ -184,7 +186,7 @@ final class AccessRunner: Sendable {
             return try await runHere(place) { db in try Self.read(db, kind, body) }
         case .measured where admission.withLock { $0.admitsInline() }:
             defer { admission.withLock { $0.inlineReadDidEnd() } }
-            let lease = try await lane.lease(place.ticket)
+            let lease = try await lane.lease(place.ticket, openedBy: workers)
             defer { lane.release(lease) }
             do {
                 return try Self.frame(lease.database, place.token) { db in

@@ -5,12 +5,14 @@ import QuarryCore
 ///
 /// The decisions are `LeaseStateMachine`'s; this takes the lock, asks, releases the lock, and acts.
 final class ConnectionLane: Sendable {
-    private typealias Machine = LeaseStateMachine<any LeaseWaiter>
+    typealias Machine = LeaseStateMachine<any LeaseWaiter>
 
     private struct State {
         var machine: Machine
         /// The connections by slot; nil where there is none yet, or no more.
         var connections: [Lent?]
+        /// The connection whose access has the barrier.
+        var barrierHolder: Lent?
         var isTimerSet = false
         var isTicking = false
     }
@@ -29,15 +31,9 @@ final class ConnectionLane: Sendable {
         fileprivate let slot: Int
     }
 
-    struct Limits {
-        /// Seconds a request may wait.
-        var acquireTimeout: Double?
-        var maximumWaiters: Int?
-    }
-
     /// What the connections are, for messages: `the writer of players.sqlite`.
     let name: String
-    private let limits: Limits
+    let limits: Limits
     private let open: @Sendable () throws -> Database
     private let state: Lock<State>
     /// Seconds between two looks for connections that nobody uses; nil to keep them.
@@ -101,7 +97,11 @@ final class ConnectionLane: Sendable {
             guard
                 let answer = state.machine.acquireNow(
                     isThread: true, now: { SystemClock.monotonicNanoseconds() })
-            else { return nil }
+            else {
+                // The barrier would never end while its own thread waits for it.
+                if state.barrierHolder?.database.isOwned ?? false { throw DatabaseError.reentrantAccess() }
+                return nil
+            }
             if case .granted(.connection(let slot)) = answer { return (answer, state.connections[slot]) }
             return (answer, nil)
         }
@@ -118,8 +118,11 @@ final class ConnectionLane: Sendable {
     }
 
     /// Waits on this thread for all connections to be here, and keeps them until `endBarrier`.
-    func beginBarrier() throws {
+    ///
+    /// - parameter holder: the connection for whose access they are kept.
+    func beginBarrier(for holder: Lease) throws {
         _ = try wait(for: .barrier)
+        state.withLock { $0.barrierHolder = Lent(database: holder.database) }
     }
 
     /// Waits on this thread for what can't be had at once.
@@ -141,13 +144,18 @@ final class ConnectionLane: Sendable {
             case .granted(let grant): return grant
             case .failed(let error): throw error
             case .retry:
-                if let grant = state.withLock({ $0.machine.retry(id: id) }) { return grant }
+                let answer = state.withLock {
+                    $0.machine.retry(id: id, now: SystemClock.monotonicNanoseconds())
+                }
+                guard let answer else { continue }
+                perform(answer.actions)
+                return answer.grant
             case nil:
                 let actions = state.withLock { $0.machine.cancel(id: id, now: SystemClock.monotonicNanoseconds()) }
                 // Served at the last moment: the outcome is on its way.
                 guard let actions else { continue }
                 perform(actions)
-                throw timeoutError()
+                throw timeoutError(request)
             }
         }
     }
@@ -156,7 +164,7 @@ final class ConnectionLane: Sendable {
 
     /// Takes a place in the line for a task, now; `lease(_:)` then waits for its turn.
     func request(
-        _ ticket: Ticket, _ token: AccessToken, _ request: LeaseStateMachine<any LeaseWaiter>.Request = .connection
+        _ ticket: Ticket, _ token: AccessToken, _ request: Machine.Request = .connection
     ) {
         let answer: Machine.Answer? = state.withLock { state in
             // Who cancels raises the flag before it takes the lock: either it is seen here, or the place is found there.
@@ -181,16 +189,25 @@ final class ConnectionLane: Sendable {
     }
 
     /// Waits for a ticket's turn.
-    func lease(_ ticket: Ticket) async throws -> Lease {
-        try take(await grant(ticket))
+    ///
+    /// - parameter opener: where a connection is opened: that reads the disk, and may wait for a lock.
+    func lease(_ ticket: Ticket, openedBy opener: (any TaskExecutor)? = nil) async throws -> Lease {
+        let grant = try await grant(ticket)
+        if let opener, case .open = grant {
+            return try await withTaskExecutorPreference(opener, isolation: nil) { try take(grant) }
+        }
+        return try take(grant)
     }
 
     /// Waits for the turn of a ticket for a barrier.
-    func beginBarrier(_ ticket: Ticket) async throws {
+    ///
+    /// - parameter holder: the connection for whose access all connections are kept.
+    func beginBarrier(_ ticket: Ticket, for holder: Lease) async throws {
         _ = try await grant(ticket)
+        state.withLock { $0.barrierHolder = Lent(database: holder.database) }
     }
 
-    private func grant(_ ticket: Ticket) async throws -> LeaseStateMachine<any LeaseWaiter>.Grant {
+    private func grant(_ ticket: Ticket) async throws -> Machine.Grant {
         switch await ticket.outcome() {
         case .granted(let grant): return grant
         case .failed(let error): throw error
@@ -244,7 +261,11 @@ final class ConnectionLane: Sendable {
     }
 
     func endBarrier() {
-        perform(state.withLock { $0.machine.releaseBarrier(now: SystemClock.monotonicNanoseconds()) })
+        perform(
+            state.withLock { state in
+                state.barrierHolder = nil
+                return state.machine.releaseBarrier(now: SystemClock.monotonicNanoseconds())
+            })
     }
 
     private func perform(_ actions: [Machine.Action]) {
@@ -289,10 +310,7 @@ final class ConnectionLane: Sendable {
     /// - returns: false if they are closed already.
     func beginClosing() throws -> Bool {
         guard !isClosed else { return false }
-        guard ownedConnection == nil else {
-            throw DatabaseError(
-                resultCode: .SQLITE_BUSY, message: "unable to close \(name): an access of this thread still runs")
-        }
+        try checkMayClose()
         do {
             _ = try wait(for: .barrier, isFirst: true)
         } catch {
@@ -300,6 +318,13 @@ final class ConnectionLane: Sendable {
             throw error
         }
         return true
+    }
+
+    /// Throws `SQLITE_BUSY` where closing would wait for the thread that runs.
+    func checkMayClose() throws {
+        guard ownedConnection != nil else { return }
+        throw DatabaseError(
+            resultCode: .SQLITE_BUSY, message: "unable to close \(name): an access of this thread still runs")
     }
 
     /// Closes the connections, under a barrier.
@@ -354,14 +379,14 @@ final class ConnectionLane: Sendable {
 
     private func timerFired(_ timeout: Double) {
         let now = SystemClock.monotonicNanoseconds()
-        let (expired, actions): ([any LeaseWaiter], [Machine.Action]) = state.withLock { state in
+        let (expired, actions): ([(any LeaseWaiter, Machine.Request)], [Machine.Action]) = state.withLock { state in
             state.isTimerSet = false
             let length = nanoseconds(timeout)
             let result = state.machine.expire(arrivedBefore: now > length ? now - length : 0, now: now)
             if state.machine.firstSuspendedArrival != nil { setTimer(&state, now: now) }
             return result
         }
-        for waiter in expired { waiter.resolve(.failed(timeoutError())) }
+        for (waiter, request) in expired { waiter.resolve(.failed(timeoutError(request))) }
         perform(actions)
     }
 
@@ -382,26 +407,4 @@ final class ConnectionLane: Sendable {
     }
 
     private func nanoseconds(_ seconds: Double) -> UInt64 { UInt64(max(0, min(seconds, 1e9)) * 1e9) }
-
-    // MARK: - Errors
-
-    private func error(_ refusal: Machine.Refusal) -> DatabaseError {
-        switch refusal {
-        case .closed:
-            DatabaseError.connectionIsClosed()
-        case .tooManyWaiters(let count):
-            DatabaseError(
-                resultCode: .SQLITE_BUSY,
-                message: "too many accesses wait for \(name): at most \(count) may (Configuration.maximumWaiters)")
-        }
-    }
-
-    private func timeoutError() -> DatabaseError {
-        DatabaseError(
-            resultCode: .SQLITE_BUSY,
-            message: """
-                timeout while waiting for \(name): none was free within \(limits.acquireTimeout ?? 0) seconds \
-                (Configuration.acquireTimeout)
-                """)
-    }
 }

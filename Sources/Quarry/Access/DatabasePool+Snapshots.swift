@@ -46,7 +46,8 @@ extension DatabasePool {
         try writer.reentrant { db in
             guard !db.isInsideTransaction else {
                 throw DatabaseError(
-                    resultCode: .SQLITE_MISUSE, message: "a snapshot sees the last commit: it can't be made inside a transaction")
+                    resultCode: .SQLITE_MISUSE,
+                    message: "a snapshot sees the last commit: it can't be made inside a transaction")
             }
             // The write lock keeps other processes out as well, so that all connections see one commit.
             if count > 1, !configuration.readonly { try db.beginTransaction(.immediate) }
@@ -77,8 +78,10 @@ extension DatabasePool {
     /// - parameter value: gets a reader's connection, or why there is none: `SQLITE_MISUSE` outside a write or inside a transaction.
     public func asyncConcurrentRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
         guard let db = writer.lane.ownedConnection else {
-            return value(.failure(DatabaseError(
-                resultCode: .SQLITE_MISUSE, message: "a concurrent read is begun inside a write of its pool")))
+            return value(
+                .failure(
+                    DatabaseError(
+                        resultCode: .SQLITE_MISUSE, message: "a concurrent read is begun inside a write of its pool")))
         }
         guard !db.isInsideTransaction else { return value(.failure(DatabaseError.concurrentReadInTransaction())) }
         let lease: ConnectionLane.Lease

@@ -43,7 +43,8 @@ public final class DatabasePool: DatabaseWriter {
         workers = WorkerThreads(maximumThreadCount: configuration.maximumReaderCount + 1)
         writer = AccessRunner(
             ConnectionLane(
-                "the writer of \(name)", capacity: 1, limits: configuration.laneLimits, connections: [.init(database: database)],
+                "the writer of \(name)", capacity: 1, limits: configuration.laneLimits,
+                connections: [.init(database: database)],
                 open: { throw DatabaseError.connectionIsClosed() }),
             workers: workers)
         let openReader = configuration.readerOpener(path: path)
@@ -63,6 +64,8 @@ public final class DatabasePool: DatabaseWriter {
     }
 
     public func close() throws {
+        // Before the writer is waited for: who has it may wait for this thread's reader.
+        if !writer.lane.isClosed { try readers.lane.checkMayClose() }
         guard try writer.lane.beginClosing() else { return }
         do {
             guard try readers.lane.beginClosing() else { return writer.lane.abandonClosing() }
@@ -115,8 +118,8 @@ public final class DatabasePool: DatabaseWriter {
 
     /// As `unsafeRead`; inside a read of this thread, with its connection; inside a write, with the writer.
     public func unsafeReentrantRead<T>(_ value: (Database) throws -> T) throws -> T {
-        if let db = writer.lane.ownedConnection { return try value(db) }
-        return try readers.reentrant(value)
+        if let db = readers.lane.ownedConnection ?? writer.lane.ownedConnection { return try value(db) }
+        return try readers.sync(value)
     }
 
     // MARK: - Writing

@@ -95,7 +95,14 @@ struct LeaseStateMachine<Waiter> {
     private func maySkipQueue(isThread: Bool, now: () -> UInt64) -> Bool {
         guard let head = waiters.first else { return true }
         // Only threads wait, the first of them not long, and a thread asks.
-        return isThread && suspendedCount == 0 && head.request == .connection && now() - head.arrival < Self.patience
+        return isThread && suspendedCount == 0 && head.request == .connection && isPatient(head, now: now())
+    }
+
+    /// Whether a waiting thread may still be overtaken.
+    ///
+    /// Clocks are read before the lock is taken: the one who comes first here may have come a moment later.
+    private func isPatient(_ entry: Entry, now: UInt64) -> Bool {
+        entry.isThread && now < entry.arrival &+ Self.patience
     }
 
     /// Asks without waiting: nil where it would have to wait.
@@ -133,14 +140,16 @@ struct LeaseStateMachine<Waiter> {
     }
 
     /// A thread that was woken asks again: a grant, or nil to wait on.
-    mutating func retry(id: Int) -> Grant? {
+    ///
+    /// Only one thread is woken at a time: the next one, if there is a connection for it too, is in the actions.
+    mutating func retry(id: Int, now: UInt64) -> (grant: Grant, actions: [Action])? {
         guard let index = index(of: id) else { return nil }
         guard !hasBarrier, hasFreeSlot, waiters[index].request == .connection else {
             waiters[index].isWoken = false
             return nil
         }
         remove(at: index)
-        return takeSlot()
+        return (takeSlot(), pump(now: now))
     }
 
     /// Gives up waiting.
@@ -153,11 +162,12 @@ struct LeaseStateMachine<Waiter> {
     }
 
     /// The waiters that came before a time, which now give up.
-    mutating func expire(arrivedBefore limit: UInt64, now: UInt64) -> (expired: [Waiter], actions: [Action]) {
-        var expired: [Waiter] = []
+    mutating func expire(arrivedBefore limit: UInt64, now: UInt64) -> (expired: [(Waiter, Request)], actions: [Action])
+    {
+        var expired: [(Waiter, Request)] = []
         // A waiter that goes first may be younger than those behind.
         while let index = waiters.firstIndex(where: { !$0.isThread && $0.arrival <= limit }) {
-            expired.append(waiters[index].waiter)
+            expired.append((waiters[index].waiter, waiters[index].request))
             remove(at: index)
         }
         return (expired, expired.isEmpty ? [] : pump(now: now))
@@ -182,6 +192,7 @@ struct LeaseStateMachine<Waiter> {
     /// A slot comes back without a connection: it couldn't be opened.
     mutating func openingFailed(_ slot: Int, now: UInt64) -> [Action] {
         leasedCount -= 1
+        retiring.remove(slot)
         unopened.append(slot)
         return pump(now: now)
     }
@@ -250,7 +261,7 @@ struct LeaseStateMachine<Waiter> {
                 actions.append(.grant(head.waiter, .all))
             case .connection:
                 guard hasFreeSlot else { return actions }
-                if head.isThread, suspendedCount == 0, now - head.arrival < Self.patience {
+                if suspendedCount == 0, isPatient(head, now: now) {
                     if !head.isWoken {
                         waiters[0].isWoken = true
                         actions.append(.wake(head.waiter))

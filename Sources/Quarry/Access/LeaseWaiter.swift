@@ -53,9 +53,11 @@ final class WaitingThread: LeaseWaiter, @unchecked Sendable {
 
     func resolve(_ outcome: LeaseOutcome) {
         pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        // Outcomes are delivered without the lane's lock: a wake-up may come after the grant that was decided later.
+        if case .retry = outcome, self.outcome != nil { return }
         self.outcome = outcome
         pthread_cond_signal(condition)
-        pthread_mutex_unlock(mutex)
     }
 
     /// Sleeps until there is an outcome, or a time has come.

@@ -1,3 +1,4 @@
+import DequeModule
 import QuarryCore
 import Synchronization
 
@@ -17,8 +18,7 @@ final class WorkerThreads: TaskExecutor, @unchecked Sendable {
     // Sendable: the fields below are touched with the mutex held only; `pending` is atomic.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
-    private var jobs: [UnownedJob] = []
-    private var firstJob = 0
+    private var jobs: Deque<UnownedJob> = []
     private var threadCount = 0
     private var sleepingCount = 0
     private var spinningCount = 0
@@ -52,9 +52,9 @@ final class WorkerThreads: TaskExecutor, @unchecked Sendable {
         pthread_mutex_lock(mutex)
         jobs.append(job)
         let pendingCount = pending.wrappingAdd(1, ordering: .releasing).newValue
-        // Those that spin will see it.
+        // Those that spin will see it. One that has been woken counts as sleeping until it runs: it takes one job only.
         let mustWake = pendingCount > spinningCount && sleepingCount > 0
-        let mustStart = !mustWake && pendingCount > spinningCount && threadCount < maximumThreadCount
+        let mustStart = pendingCount > spinningCount + sleepingCount && threadCount < maximumThreadCount
         if mustStart { threadCount += 1 }
         if mustWake { pthread_cond_signal(condition) }
         pthread_mutex_unlock(mutex)
@@ -107,13 +107,7 @@ final class WorkerThreads: TaskExecutor, @unchecked Sendable {
     }
 
     private func takeJob() -> UnownedJob? {
-        guard firstJob < jobs.count else { return nil }
-        let job = jobs[firstJob]
-        firstJob += 1
-        if firstJob == jobs.count {
-            jobs.removeAll(keepingCapacity: true)
-            firstJob = 0
-        }
+        guard let job = jobs.popFirst() else { return nil }
         pending.wrappingSubtract(1, ordering: .relaxed)
         return job
     }
@@ -149,11 +143,11 @@ final class WorkerThreads: TaskExecutor, @unchecked Sendable {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         time.tv_sec += Self.idleSeconds
-        while firstJob == jobs.count {
+        while jobs.isEmpty {
             sleepingCount += 1
             let code = isShutDown ? ETIMEDOUT : pthread_cond_timedwait(condition, mutex, &time)
             sleepingCount -= 1
-            if code == ETIMEDOUT, firstJob == jobs.count {
+            if code == ETIMEDOUT, jobs.isEmpty {
                 threadCount -= 1
                 return false
             }

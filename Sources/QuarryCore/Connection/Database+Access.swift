@@ -14,16 +14,21 @@ extension Database {
 
     /// Ends the access: its cursors are over, and a transaction it left open is rolled back.
     ///
-    /// - returns: an error if a transaction was left open, or a method that can't throw has failed.
+    /// - returns: an error if a transaction was left open, a change failed whose cursor was left before its end, or a method that
+    ///   can't throw has failed.
     package func endAccess() -> (any Error)? {
+        let wasCancelled: Bool
         if let token {
             token.end()
+            wasCancelled = token.isCancelled
             self.token = nil
+        } else {
+            wasCancelled = false
         }
         while let statement = activeStatements.last { statement.stopExecution(self) }
+        if wasCancelled, !lifetime.isClosed { ConnectionCalls.forgetInterruption(pointer) }
         if !openBlobs.isEmpty { closeBlobs() }
-        var error = accessError
-        accessError = nil
+        var error = accessError.take()
         if !lifetime.isClosed, !ConnectionCalls.isAutocommit(pointer), !options.allowsUnsafeTransactions {
             try? rollback()
             error = error ?? DatabaseError.misuse("A transaction has been left open at the end of a database access.")
@@ -110,6 +115,7 @@ extension Database {
     /// ended.
     package func suspendAccess() {
         while let statement = activeStatements.last { statement.stopExecution(self) }
+        if !openBlobs.isEmpty { closeBlobs() }
         lifetime.leave()
     }
 }

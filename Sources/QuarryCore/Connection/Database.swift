@@ -60,7 +60,7 @@ public final class Database {
     @exclusivity(unchecked)
     package var refusesToWait = false
 
-    /// The error of a method that can't throw.
+    /// The error of a method that can't throw, or of a change whose cursor was left before its end: the end of the access throws it.
     @exclusivity(unchecked)
     var accessError: (any Error)?
 
@@ -116,6 +116,7 @@ public final class Database {
         if !lifetime.isClosed {
             lifetime.takeForGood()
             forgetStatements()
+            // Statements may outlive the hooks' owner, and so may the transaction that closing rolls back.
             hooks.removeAll()
             lifetime.leave()
         }

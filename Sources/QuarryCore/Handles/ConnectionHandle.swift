@@ -23,6 +23,11 @@ struct ConnectionHandle: ~Copyable {
 
     /// Opens a connection. The corresponding C function is `sqlite3_open_v2`.
     init(path: String, mode: Mode, vfs: String?) throws(DatabaseError) {
+        guard !path.utf8.contains(0) else {
+            // SQLite would open the file that is named before it.
+            throw DatabaseError(
+                resultCode: .SQLITE_CANTOPEN, message: "the path has a NUL character: \(String(reflecting: path))")
+        }
         var pointer: OpaquePointer?
         let code = sqlite3_open_v2(path, &pointer, mode.flags, vfs)
         guard code == SQLITE_OK, let pointer else {
@@ -64,6 +69,14 @@ enum ConnectionCalls {
 
     /// The corresponding C function is `sqlite3_interrupt`.
     static func interrupt(_ connection: SQLiteConnection) { sqlite3_interrupt(connection) }
+
+    /// Forgets an interruption that no statement has met; it would stop a checkpoint, or a blob that is opened, later.
+    ///
+    /// SQLite forgets it when SQL is parsed and no statement runs. The corresponding C function is `sqlite3_prepare_v2`, of no SQL.
+    static func forgetInterruption(_ connection: SQLiteConnection) {
+        var statement: OpaquePointer?
+        sqlite3_prepare_v2(connection, "", 0, &statement, nil)
+    }
 
     /// The corresponding C function is `sqlite3_changes64`.
     static func changes(_ connection: SQLiteConnection) -> Int { Int(sqlite3_changes64(connection)) }
@@ -116,6 +129,8 @@ enum ConnectionCalls {
     ) -> (code: CInt, walFrames: Int, checkpointedFrames: Int) {
         var frames: CInt = -1
         var checkpointed: CInt = -1
+        // An interruption concerns what runs: one that came before has nothing to do with this.
+        forgetInterruption(connection)
         let code = sqlite3_wal_checkpoint_v2(connection, schema, mode, &frames, &checkpointed)
         return (code, Int(frames), Int(checkpointed))
     }

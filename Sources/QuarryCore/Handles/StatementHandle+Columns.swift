@@ -51,12 +51,12 @@ public enum StatementColumns {
         sqlite3_column_double(statement, index)
     }
 
-    /// A real as the integer it is, or nil.
+    /// A real, or nil for any other storage class.
     @inlinable
     @inline(never)
-    public static func exactInteger(_ statement: SQLiteStatement, _ index: CInt) -> Int64? {
+    public static func real(_ statement: SQLiteStatement, _ index: CInt) -> Double? {
         guard sqlite3_column_type(statement, index) == SQLITE_FLOAT else { return nil }
-        return Int64(exactly: sqlite3_column_double(statement, index))
+        return sqlite3_column_double(statement, index)
     }
 
     /// Text, or a blob that is UTF-8. The corresponding C functions are `sqlite3_column_text`, `sqlite3_column_blob`

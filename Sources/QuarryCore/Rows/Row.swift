@@ -166,7 +166,7 @@ public final class Row {
         case .statement(let statement): StatementColumns.value(statement.sqliteStatement, CInt(index))
         case .block(let block): block.value(index)
         case .adapted(let adapted): adapted.value(index)
-        case .expired: .null
+        case .expired: trap("\(expiredError)")
         }
     }
 

@@ -39,7 +39,11 @@ extension Database {
     /// - throws: as `makeStatement`.
     public func cachedStatement(sql: String) throws -> Statement {
         try checkAccess()
-        if let statement = statementCache.statement(for: sql) { return statement }
+        if let statement = statementCache.statement(for: sql) {
+            // Those of its last user.
+            statement.arguments = StatementArguments()
+            return statement
+        }
         let statement = try makeStatement(sql: sql, persistent: true)
         statementCache.insert(statement, for: sql)
         return statement
