@@ -11,8 +11,9 @@
 ///
 /// Each connection has functions of its own: add them in `prepareDatabase`, so that all readers of a pool have them.
 ///
-/// A thrown `DatabaseError` is the query's error, with its code and message; another error becomes `SQLITE_ERROR` with
-/// its description. See <https://www.sqlite.org/appfunc.html>.
+/// A thrown `DatabaseError` is the query's error, with its code and message. `CancellationError` ends the query as
+/// cancelling it would; another error becomes `SQLITE_ERROR` with its description.
+/// See <https://www.sqlite.org/appfunc.html>.
 public final class DatabaseFunction: Identifiable, Sendable {
     /// What tells functions apart: the name, whatever the case, and the number of arguments.
     public struct ID: Hashable, Sendable {

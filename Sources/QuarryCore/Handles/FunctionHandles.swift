@@ -210,6 +210,10 @@ enum FunctionResult {
             let isError = ![.SQLITE_OK, .SQLITE_ROW, .SQLITE_DONE].contains(error.resultCode)
             if isError { code = error.extendedResultCode }
             message = error.message ?? SQLiteLibrary.errorString(error.extendedResultCode.rawValue)
+        } else if error is CancellationError {
+            // As if the query had been cancelled in SQLite.
+            code = .SQLITE_INTERRUPT
+            message = SQLiteLibrary.errorString(code.rawValue)
         } else {
             message = String(describing: error)
         }

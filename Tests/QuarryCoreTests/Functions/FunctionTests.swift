@@ -172,6 +172,27 @@ func databaseError(_ body: () throws -> Void) -> DatabaseError? {
         }
     }
 
+    @Test func cancellationInsideAFunction() throws {
+        let function = DatabaseFunction("checked", argumentCount: 0) { _ in throw CancellationError() }
+        try withConnection { db in
+            db.add(function: function)
+            let error = databaseError { try db.execute(sql: "SELECT checked()") }
+            #expect(error?.resultCode == .SQLITE_INTERRUPT)
+        }
+        let token = AccessToken()
+        let connection = try TestConnection()
+        let cancelling = DatabaseFunction("cancel", argumentCount: 0) { _ in
+            token.cancel()
+            throw CancellationError()
+        }
+        #expect(throws: CancellationError.self) {
+            try connection.access(token) { db in
+                db.add(function: cancelling)
+                try db.execute(sql: "SELECT cancel()")
+            }
+        }
+    }
+
     @Test func pureFunctionsCanBeIndexed() throws {
         try withConnection { (db) throws in
             db.add(function: DatabaseFunction("pure", argumentCount: 1, pure: true) { $0[0] })
