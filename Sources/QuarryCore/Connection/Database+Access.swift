@@ -69,6 +69,8 @@ extension Database {
         try checkAccess()
         forgetStatements()
         try lifetime.close()
+        // What they hold may hold the database.
+        hooks.removeAll()
     }
 
     /// Runs `body` so that cancelling the task doesn't stop it.
@@ -113,6 +115,7 @@ extension Database {
     /// ended.
     package func suspendAccess() {
         while let statement = activeStatements.last { statement.stopExecution(self) }
+        if !openBlobs.isEmpty { closeBlobs() }
         lifetime.leave()
     }
 }
