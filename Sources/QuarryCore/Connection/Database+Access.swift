@@ -20,7 +20,7 @@ extension Database {
             token.end()
             self.token = nil
         }
-        while let statement = activeStatements.last { statement.stopExecution(self) }
+        stopAllStatements()
         var error = unreportedError.take()
         if !lifetime.isClosed, !ConnectionCalls.isAutocommit(pointer), !options.allowsUnsafeTransactions {
             try? rollback()
@@ -28,6 +28,11 @@ extension Database {
         }
         lifetime.leave()
         return error
+    }
+
+    /// Ends every cursor.
+    func stopAllStatements() {
+        while let statement = activeStatements.last { statement.stopExecution(self) }
     }
 
     /// Whether the thread that runs has the connection.
