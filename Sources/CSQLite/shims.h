@@ -2,17 +2,7 @@
 #ifndef CSQLITE_SHIMS_H
 #define CSQLITE_SHIMS_H
 
-#include <pthread.h>
 #include <sqlite3.h>
-#include <stdint.h>
-
-// A number that no other running thread has.
-static inline uintptr_t csqlite_current_thread(void) {
-    return (uintptr_t)pthread_self();
-}
-
-// https://www.sqlite.org/c3ref/c_static.html
-#define CSQLITE_STATIC ((sqlite3_destructor_type)0)
 
 // https://www.sqlite.org/c3ref/c_dbconfig_defensive.html
 static inline int csqlite_db_config_bool(sqlite3 *db, int option, int value, int *result) {

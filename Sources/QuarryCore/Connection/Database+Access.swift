@@ -5,7 +5,7 @@ extension Database {
     ///
     /// - parameter token: lets the access be cancelled while it runs.
     package func beginAccess(_ token: AccessToken?) throws {
-        try lifetime.take()
+        accessError = try lifetime.take()
         if let token {
             self.token = token
             token.begin(lifetime)
@@ -14,14 +14,21 @@ extension Database {
 
     /// Ends the access: its cursors are over, and a transaction it left open is rolled back.
     ///
-    /// - returns: an error if a transaction was left open, or a change failed whose cursor was left before its end.
+    /// - returns: an error if a transaction was left open, a change failed whose cursor was left before its end, or a method that
+    ///   can't throw has failed.
     package func endAccess() -> (any Error)? {
+        let wasCancelled: Bool
         if let token {
             token.end()
+            wasCancelled = token.isCancelled
             self.token = nil
+        } else {
+            wasCancelled = false
         }
         stopAllStatements()
-        var error = unreportedError.take()
+        if wasCancelled, !lifetime.isClosed { ConnectionCalls.forgetInterruption(pointer) }
+        if !openBlobs.isEmpty { closeBlobs() }
+        var error = accessError.take()
         if !lifetime.isClosed, !ConnectionCalls.isAutocommit(pointer), !options.allowsUnsafeTransactions {
             try? rollback()
             error = error ?? DatabaseError.misuse("A transaction has been left open at the end of a database access.")
@@ -35,8 +42,19 @@ extension Database {
         while let statement = activeStatements.last { statement.stopExecution(self) }
     }
 
-    /// Whether the thread that runs has the connection.
-    package var isOwned: Bool { lifetime.isOwned }
+    /// Runs the body of a method that can't throw, as its callers expect: its error is thrown when the access ends.
+    ///
+    /// Where there is no access, the next one throws it.
+    func failingAccess(_ body: () throws -> Void) {
+        do {
+            try body()
+        } catch {
+            if lifetime.isOwned { accessError = accessError ?? error } else { lifetime.leave(error: error) }
+        }
+    }
+
+    /// Whether an access of the thread that runs has the connection.
+    package var isOwned: Bool { lifetime.isAccessed }
 
     /// The connection itself, for those who wait for it from other threads.
     package var isClosed: Bool { lifetime.isClosed }
@@ -74,7 +92,7 @@ extension Database {
 
     func forgetStatements() {
         statementCache.removeAll()
-        controlStatements.removeAll()
+        for index in controlStatements.indices { controlStatements[index] = nil }
     }
 
     /// Runs `body` where nothing can be written.
@@ -93,4 +111,13 @@ extension Database {
 
     /// Whether nothing can be written.
     package var isReadOnly: Bool { options.readonly || readOnlyDepth > 0 }
+}
+
+extension Database {
+    /// Leaves the connection to another thread in the middle of an access: its transaction stays open, its statements must have
+    /// ended.
+    package func suspendAccess() {
+        while let statement = activeStatements.last { statement.stopExecution(self) }
+        lifetime.leave()
+    }
 }

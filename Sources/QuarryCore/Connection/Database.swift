@@ -22,6 +22,9 @@ public final class Database {
     /// The owner of the connection's hooks.
     package let hooks: HookSlots
 
+    /// The client of `trace(options:_:)`.
+    var traceClient: HookSlots.Client?
+
     @exclusivity(unchecked)
     var statementCache: StatementCache
 
@@ -30,7 +33,14 @@ public final class Database {
     var activeStatements: [Statement] = []
 
     @exclusivity(unchecked)
-    var controlStatements: [ControlStatement: Statement] = [:]
+    var controlStatements = [Statement?](repeating: nil, count: ControlStatement.allCases.count)
+
+    /// Blobs that the access has opened and not yet closed.
+    @exclusivity(unchecked)
+    var openBlobs: [OpenBlob] = []
+
+    /// Whether a backup reads this database.
+    var isBackedUp = false
 
     // MARK: The current access
 
@@ -50,8 +60,9 @@ public final class Database {
     @exclusivity(unchecked)
     package var refusesToWait = false
 
-    /// The error of a change whose cursor was left before its end: the end of the access throws it.
-    var unreportedError: (any Error)?
+    /// The error of a method that can't throw, or of a change whose cursor was left before its end: the end of the access throws it.
+    @exclusivity(unchecked)
+    var accessError: (any Error)?
 
     // MARK: Transactions
 
@@ -83,7 +94,7 @@ public final class Database {
         self.options = options
         self.context = context
         description = options.label ?? path
-        hooks = HookSlots(lifetime.pointer)
+        hooks = HookSlots(lifetime)
         statementCache = StatementCache(capacity: options.statementCacheCapacity)
         lifetime.database = self
 

@@ -1,31 +1,36 @@
 #if canImport(Darwin)
-    import Darwin
+    package import Darwin
 #elseif canImport(Musl)
-    import Musl
+    package import Musl
 #else
-    import Glibc
+    package import Glibc
 #endif
 
 /// A mutual exclusion lock over a value.
 ///
 /// It stands on `pthread_mutex_t`: the thread sanitizer reports falsely on the standard library's `Mutex` on Linux.
+///
+/// Inlinable: a lock on the way of each access must not cost a generic call.
 package final class Lock<Value>: @unchecked Sendable {
     // Sendable: `value` is reached with the mutex held, and only for the length of the body.
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private var value: Value
+    @usableFromInline package let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    @usableFromInline @exclusivity(unchecked) package var value: Value
 
+    @inlinable
     package init(_ value: sending Value) {
         self.value = value
         mutex = .allocate(capacity: 1)
         pthread_mutex_init(mutex, nil)
     }
 
+    @inlinable
     deinit {
         pthread_mutex_destroy(mutex)
         mutex.deallocate()
     }
 
     /// Runs `body` with the lock held.
+    @inlinable
     @inline(__always)
     package func withLock<T, E: Error>(_ body: (inout Value) throws(E) -> T) throws(E) -> T {
         pthread_mutex_lock(mutex)

@@ -11,11 +11,13 @@ struct Execution: ~Copyable {
 
     /// The row that decoders read: the statement's, or what an adapter makes of it.
     @usableFromInline
-    private(set) var row: Row
+    var row: Row
 
-    private let statementRow: Row
+    @usableFromInline
+    let statementRow: Row
 
-    private let adapter: (any RowAdapter)?
+    @usableFromInline
+    let adapter: (any RowAdapter)?
 
     /// The statement's number of this execution, or `over`.
     @usableFromInline
@@ -34,7 +36,7 @@ struct Execution: ~Copyable {
         var row = statementRow
         if let adapter = request.adapter {
             do {
-                row = try adapter.adapt(statementRow)
+                row = try statementRow.adapted(by: adapter, request.statement)
             } catch {
                 request.statement.abandonExecution(id)
                 throw error
@@ -49,8 +51,17 @@ struct Execution: ~Copyable {
         statement.executionRows = (row, statementRow)
     }
 
+    // Inlinable, because the optimizer of Swift 6.3.1 stops where inlinable code destroys a value whose deinit isn't.
+    @inlinable
     deinit {
+        Self.end(statement, row, statementRow, id)
+    }
+
+    @usableFromInline
+    @inline(never)
+    static func end(_ statement: Statement, _ row: Row, _ statementRow: Row, _ id: Int) {
         statement.abandonExecution(id)
+        row.detach()
         statement.giveBack(statementRow)
     }
 
@@ -73,8 +84,10 @@ struct Execution: ~Copyable {
         if code == ResultCode.SQLITE_ROW.rawValue {
             hasStepped = true
             // The first step is the one in which SQLite prepares a statement again after a change of the schema.
-            if statementRow.refreshLayout(statement), let adapter { row = try adapter.adapt(statementRow) }
-            statement.executionRows = (row, statementRow)
+            if statementRow.refreshLayout(statement), let adapter {
+                row = try statementRow.adapted(by: adapter, statement)
+                statement.executionRows = (row, statementRow)
+            }
             return true
         }
         id = Self.over
@@ -88,6 +101,7 @@ struct Execution: ~Copyable {
     mutating func advanceAfterEnd() throws -> Bool {
         if id == Self.over { return false }
         id = Self.over
+        row.detach()
         statementRow.detach()
         throw statement.staleExecutionError()
     }

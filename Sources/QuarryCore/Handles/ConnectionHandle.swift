@@ -61,8 +61,22 @@ enum ConnectionCalls {
     @inline(__always)
     static func isAutocommit(_ connection: SQLiteConnection) -> Bool { sqlite3_get_autocommit(connection) != 0 }
 
+    /// Whether a statement or transaction reads or writes a database of the connection. The corresponding C function is
+    /// `sqlite3_txn_state`.
+    static func isInUse(_ connection: SQLiteConnection, schema: String) -> Bool {
+        sqlite3_txn_state(connection, schema) > SQLITE_TXN_NONE
+    }
+
     /// The corresponding C function is `sqlite3_interrupt`.
     static func interrupt(_ connection: SQLiteConnection) { sqlite3_interrupt(connection) }
+
+    /// Forgets an interruption that no statement has met; it would stop a checkpoint, or a blob that is opened, later.
+    ///
+    /// SQLite forgets it when SQL is parsed and no statement runs. The corresponding C function is `sqlite3_prepare_v2`, of no SQL.
+    static func forgetInterruption(_ connection: SQLiteConnection) {
+        var statement: OpaquePointer?
+        sqlite3_prepare_v2(connection, "", 0, &statement, nil)
+    }
 
     /// The corresponding C function is `sqlite3_changes64`.
     static func changes(_ connection: SQLiteConnection) -> Int { Int(sqlite3_changes64(connection)) }
@@ -115,6 +129,8 @@ enum ConnectionCalls {
     ) -> (code: CInt, walFrames: Int, checkpointedFrames: Int) {
         var frames: CInt = -1
         var checkpointed: CInt = -1
+        // An interruption concerns what runs: one that came before has nothing to do with this.
+        forgetInterruption(connection)
         let code = sqlite3_wal_checkpoint_v2(connection, schema, mode, &frames, &checkpointed)
         return (code, Int(frames), Int(checkpointed))
     }

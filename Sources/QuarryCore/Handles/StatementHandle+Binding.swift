@@ -39,6 +39,14 @@ public enum StatementBindings {
         value.withUnsafeBytes { bind(bytes: $0, to: statement, at: index) }
     }
 
+    /// Binds a copy of UTF-8 as text. The corresponding C function is `sqlite3_bind_text64`.
+    @inlinable
+    public static func bind(
+        utf8: UnsafeBufferPointer<UInt8>, to statement: SQLiteStatement, at index: CInt
+    ) -> CInt {
+        bind(text: utf8, to: statement, at: index, destructor: transient)
+    }
+
     /// Binds a copy of bytes as a blob. The corresponding C function is `sqlite3_bind_blob64`.
     @inlinable
     public static func bind(bytes: UnsafeRawBufferPointer, to statement: SQLiteStatement, at index: CInt) -> CInt {

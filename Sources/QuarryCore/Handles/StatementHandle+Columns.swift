@@ -86,12 +86,37 @@ public enum StatementColumns {
         }
     }
 
-    /// The bytes of a blob or of text, without a copy; they are gone at the next step.
+    /// The bytes of a blob or the UTF-8 of text, without a copy; they are gone at the next step.
     @inlinable
     public static func withBytes<T, E: Error>(
         _ statement: SQLiteStatement, _ index: CInt, _ body: (UnsafeRawBufferPointer) throws(E) -> T
     ) throws(E) -> T {
+        if sqlite3_column_type(statement, index) == SQLITE_TEXT { return try withUTF8(statement, index, body) }
+        return try withBlob(statement, index, body)
+    }
+
+    /// The bytes of a blob, without a copy; they are gone at the next step. The corresponding C functions are
+    /// `sqlite3_column_blob` and `sqlite3_column_bytes`.
+    @inlinable
+    @inline(__always)
+    public static func withBlob<T, E: Error>(
+        _ statement: SQLiteStatement, _ index: CInt, _ body: (UnsafeRawBufferPointer) throws(E) -> T
+    ) throws(E) -> T {
         let pointer = sqlite3_column_blob(statement, index)
+        let count = Int(sqlite3_column_bytes(statement, index))
+        return try body(UnsafeRawBufferPointer(start: pointer, count: pointer == nil ? 0 : count))
+    }
+
+    /// The UTF-8 of text, without a copy; it is gone at the next step. The corresponding C functions are
+    /// `sqlite3_column_text` and `sqlite3_column_bytes`.
+    ///
+    /// In a database of UTF-16 it is converted, where `sqlite3_column_blob` would give the UTF-16.
+    @inlinable
+    @inline(__always)
+    public static func withUTF8<T, E: Error>(
+        _ statement: SQLiteStatement, _ index: CInt, _ body: (UnsafeRawBufferPointer) throws(E) -> T
+    ) throws(E) -> T {
+        let pointer = sqlite3_column_text(statement, index)
         let count = Int(sqlite3_column_bytes(statement, index))
         return try body(UnsafeRawBufferPointer(start: pointer, count: pointer == nil ? 0 : count))
     }

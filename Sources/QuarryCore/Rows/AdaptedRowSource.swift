@@ -1,19 +1,116 @@
-/// A row seen through an adapter: some columns of another row, in some order.
-final class AdaptedRowSource {
-    let base: Row
+/// A projection, resolved for the rows of an execution, which share it.
+final class RowAdaptation: Sendable {
     /// For each column, its index in the base row.
     let columns: [Int]
 
-    init(base: Row, columns: [Int]) {
-        self.base = base
-        self.columns = columns
+    /// The index of the first column in the base row, if the others stand at its right in their order.
+    let firstColumn: Int?
+
+    let layout: RowLayout
+
+    /// In the order of their names.
+    let scopes: [(name: String, adaptation: RowAdaptation)]
+
+    convenience init(_ projection: RowProjection, columnCount: Int) throws(DatabaseError) {
+        var columns: [Int] = []
+        columns.reserveCapacity(projection.columns.count)
+        var scopes: [(name: String, adaptation: RowAdaptation)] = []
+        for column in projection.columns {
+            try column.check(columnCount: columnCount)
+            columns.append(column.index)
+        }
+        for (name, scope) in projection.scopes.sorted(by: { $0.key < $1.key }) {
+            scopes.append((name, try RowAdaptation(scope, columnCount: columnCount)))
+        }
+        self.init(columns: columns, layout: RowLayout(names: projection.columns.map(\.name)), scopes: scopes)
     }
 
-    func value(_ index: Int) -> DatabaseValue { base.value(atUncheckedIndex: columns[index]) }
+    private init(columns: [Int], layout: RowLayout, scopes: [(name: String, adaptation: RowAdaptation)]) {
+        self.columns = columns
+        self.layout = layout
+        self.scopes = scopes
+        let start = columns.first ?? 0
+        firstColumn = columns.enumerated().allSatisfy { $1 == start + $0 } ? start : nil
+    }
+
+    var withoutScopes: RowAdaptation {
+        scopes.isEmpty ? self : RowAdaptation(columns: columns, layout: layout, scopes: [])
+    }
+}
+
+/// What is behind a row that is seen through an adapter: another row, and the columns to show of it.
+final class AdaptedRowSource {
+    /// The row with all columns: that of a statement, or a copy of it.
+    let base: Row
+
+    let adaptation: RowAdaptation
+
+    /// The scopes of a cursor's row, which stay the same from step to step as the row does; empty until one is wanted.
+    private var scopeRows: [Row?] = []
+
+    init(base: Row, adaptation: RowAdaptation) {
+        self.base = base
+        self.adaptation = adaptation
+    }
+
+    func value(_ index: Int) -> DatabaseValue { base.value(atUncheckedIndex: adaptation.columns[index]) }
 
     func copy() -> Row {
-        Row(
-            adapted: AdaptedRowSource(base: base.copy(), columns: columns),
-            layout: RowLayout(names: columns.map { base.layout.names[$0] }))
+        Row(adapted: AdaptedRowSource(base: base.copy(), adaptation: adaptation))
+    }
+
+    func scope(at index: Int) -> Row {
+        if index < scopeRows.count, let row = scopeRows[index] { return row }
+        let source = AdaptedRowSource(base: base, adaptation: adaptation.scopes[index].adaptation)
+        // A row that lasts may be read by several threads: it changes nothing.
+        guard base.sqliteStatement != nil else { return Row(adapted: source) }
+        let row = Row(adapted: source, readsStatement: true)
+        if scopeRows.isEmpty { scopeRows = Array(repeating: nil, count: adaptation.scopes.count) }
+        scopeRows[index] = row
+        return row
+    }
+
+    /// Ends the use of the statement by the rows of the scopes.
+    func detachScopes() {
+        for row in scopeRows { row?.detach() }
+    }
+}
+
+extension Row {
+    /// A row that shows what an adapter makes of a cursor's row, and changes with it.
+    ///
+    /// It is to be detached before this one is.
+    ///
+    /// - throws: what the adapter throws, with the SQL of the statement.
+    func adapted(by adapter: any RowAdapter, _ statement: Statement) throws -> Row {
+        do {
+            let adaptation = try statement.adaptation(of: layout, by: adapter)
+            return Row(adapted: AdaptedRowSource(base: self, adaptation: adaptation), readsStatement: true)
+        } catch let error as DatabaseError where error.sql == nil {
+            throw DatabaseError(
+                resultCode: error.extendedResultCode, message: error.message, sql: statement.sql)
+        }
+    }
+}
+
+extension Statement {
+    /// What the columns of the statement become, for executions that come again with the same adapter.
+    struct Adaptation {
+        let adapter: ScopeAdapter.Content
+        let layout: RowLayout
+        let adaptation: RowAdaptation
+    }
+
+    fileprivate func adaptation(of layout: RowLayout, by adapter: any RowAdapter) throws -> RowAdaptation {
+        let content = (adapter as? ScopeAdapter)?.content
+        if let content, let lastAdaptation, lastAdaptation.adapter === content, lastAdaptation.layout === layout {
+            return lastAdaptation.adaptation
+        }
+        let projection = try adapter.projection(of: layout.names)
+        let adaptation = try RowAdaptation(projection, columnCount: layout.names.count)
+        if let content {
+            lastAdaptation = Adaptation(adapter: content, layout: layout, adaptation: adaptation)
+        }
+        return adaptation
     }
 }

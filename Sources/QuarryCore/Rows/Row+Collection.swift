@@ -39,7 +39,7 @@ extension Row: ExpressibleByDictionaryLiteral {
     }
 }
 
-extension Row: CustomStringConvertible, CustomDebugStringConvertible {
+extension Row: CustomStringConvertible {
     /// `[id:1 name:"Arthur"]`
     ///
     /// Safe for a row whose cursor is over, as errors show rows.
@@ -47,30 +47,27 @@ extension Row: CustomStringConvertible, CustomDebugStringConvertible {
         if case .expired = unadapted.source { return "[a row whose cursor is over]" }
         return "[" + map { "\($0.0):\($0.1)" }.joined(separator: " ") + "]"
     }
-
-    /// As `description`.
-    public var debugDescription: String { description }
 }
 
 extension Row: Hashable {
-    /// Whether two rows have the same columns, in the same order, with the same case of names, and equal values.
+    /// Whether two rows have the same columns, in the same order, with the same case of names, and equal values; and
+    /// the same scopes.
     public static func == (lhs: Row, rhs: Row) -> Bool {
-        lhs === rhs || (lhs.count == rhs.count && lhs.elementsEqual(rhs) { $0 == $1 })
+        lhs === rhs
+            || (lhs.count == rhs.count && lhs.elementsEqual(rhs) { $0 == $1 }
+                && lhs.scopes.elementsEqual(rhs.scopes) { $0 == $1 })
     }
 
-    /// Hashes names and values.
+    /// Hashes names and values, of columns and scopes.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(count)
         for (name, value) in self {
             hasher.combine(name)
             hasher.combine(value)
         }
-    }
-}
-
-extension Row {
-    /// The row without any adapter: with all the columns of its statement.
-    public var unadapted: Row {
-        if case .adapted(let adapted) = source { adapted.base.unadapted } else { self }
+        for (name, row) in scopes {
+            hasher.combine(name)
+            hasher.combine(row)
+        }
     }
 }

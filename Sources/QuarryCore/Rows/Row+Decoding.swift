@@ -52,7 +52,11 @@ extension Row {
         guard 0..<count ~= index else {
             throw RowDecodingError.indexOutOfRange(index, count: count, place: place())
         }
-        if case .expired = source { throw expiredError }
+        if isExpired { throw expiredError }
+        if let adaptedSource, let statement = adaptedSource.base.sqliteStatement {
+            let column = CInt(truncatingIfNeeded: adaptedSource.adaptation.columns[index])
+            if let result = Value.fromStatement(statement, atUncheckedIndex: column) { return result }
+        }
         let value = value(atUncheckedIndex: index)
         if let result = Value.fromDatabaseValue(value) { return result }
         throw RowDecodingError.mismatch(

@@ -76,13 +76,15 @@ extension Row {
     ///
     /// - parameter index: the column, from 0. The process ends if it isn't in the row.
     public func hasNull(atIndex index: Int) -> Bool {
-        if let sqliteStatement, 0..<count ~= index { return StatementColumns.isNull(sqliteStatement, CInt(index)) }
+        if let sqliteStatement, 0..<count ~= index {
+            return StatementColumns.isNull(sqliteStatement, CInt(index + columnOffset))
+        }
         return checkedValue(atIndex: index).isNull
     }
 
-    /// Whether any column isn't NULL.
+    /// Whether any column isn't NULL, in the row or its scopes.
     public var containsNonNullValue: Bool {
-        (0..<count).contains { !hasNull(atIndex: $0) }
+        (0..<count).contains { !hasNull(atIndex: $0) } || scopes.contains { $0.row.containsNonNullValue }
     }
 
     /// The first value that isn't NULL among columns; nil if there is none.
@@ -124,7 +126,7 @@ extension Row {
             default: return try body(nil)
             }
         case .adapted(let adapted):
-            return try adapted.base.withUnsafeBytes(atIndex: adapted.columns[index], body)
+            return try adapted.base.withUnsafeBytes(atIndex: adapted.adaptation.columns[index], body)
         case .expired:
             _ = try decodeSlowly(DatabaseValue.self, atIndex: index)
             return try body(nil)

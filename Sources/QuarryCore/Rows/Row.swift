@@ -26,10 +26,15 @@ public final class Row {
         case expired
     }
 
-    /// The statement that stands on this row, or nil for a row that isn't a statement's as it is.
+    /// The statement that stands on this row, if the columns stand side by side in it; nil for other rows.
     @usableFromInline
     @exclusivity(unchecked)
     final var sqliteStatement: SQLiteStatement?
+
+    /// The index in the statement of the leftmost column.
+    @usableFromInline
+    @exclusivity(unchecked)
+    final var columnOffset: Int
 
     /// The number of columns.
     @exclusivity(unchecked)
@@ -46,11 +51,12 @@ public final class Row {
     @exclusivity(unchecked)
     final var memo = ColumnMemo()
 
-    private init(source: Source, layout: RowLayout, sqliteStatement: SQLiteStatement?) {
+    private init(source: Source, layout: RowLayout, sqliteStatement: SQLiteStatement?, columnOffset: Int = 0) {
         self.source = source
         self.layout = layout
         self.count = layout.names.count
         self.sqliteStatement = sqliteStatement
+        self.columnOffset = columnOffset
     }
 
     // MARK: - Rows of cursors
@@ -83,10 +89,23 @@ public final class Row {
         return true
     }
 
-    /// Ends the use of a cursor's row.
+    /// Ends the use of a cursor's row. Those that see it through an adapter are to be detached before.
     func detach() {
-        source = .expired
         sqliteStatement = nil
+        switch source {
+        case .adapted(let adapted): adapted.detachScopes()
+        case .statement: source = .expired
+        case .block, .expired: break
+        }
+    }
+
+    /// Whether the row is that of a cursor that is over.
+    var isExpired: Bool {
+        switch source {
+        case .expired: true
+        case .adapted(let adapted): adapted.base.isExpired
+        case .statement, .block: false
+        }
     }
 
     // MARK: - Rows of their own
@@ -96,7 +115,7 @@ public final class Row {
         self.init(columns: [])
     }
 
-    convenience init(columns: [(String, DatabaseValue)]) {
+    package convenience init(columns: [(String, DatabaseValue)]) {
         self.init(
             block: RowBlock(columns.map(\.1)), layout: RowLayout(names: columns.map(\.0)))
     }
@@ -105,8 +124,20 @@ public final class Row {
         self.init(source: .block(block), layout: layout, sqliteStatement: nil)
     }
 
-    convenience init(adapted: AdaptedRowSource, layout: RowLayout) {
-        self.init(source: .adapted(adapted), layout: layout, sqliteStatement: nil)
+    /// A row seen through an adapter.
+    ///
+    /// - parameter readsStatement: whether columns that stand side by side are read straight from the base's statement.
+    ///   Then `detach()` must be called before the base is detached.
+    convenience init(adapted: AdaptedRowSource, readsStatement: Bool = false) {
+        let firstColumn = readsStatement ? adapted.adaptation.firstColumn : nil
+        self.init(
+            source: .adapted(adapted), layout: adapted.adaptation.layout,
+            sqliteStatement: firstColumn == nil ? nil : adapted.base.sqliteStatement, columnOffset: firstColumn ?? 0)
+    }
+
+    /// What is behind a row that is seen through an adapter.
+    var adaptedSource: AdaptedRowSource? {
+        if case .adapted(let adapted) = source { adapted } else { nil }
     }
 
     /// A row that lasts: a copy of a cursor's row, or this one if it lasts already.
@@ -142,7 +173,7 @@ public final class Row {
     /// The index of the leftmost column of that name, whatever the case.
     @inlinable
     @inline(__always)
-    final func columnIndex(_ name: String) -> Int? {
+    package final func columnIndex(_ name: String) -> Int? {
         if sqliteStatement != nil {
             if let index = memo.predicted(name) { return index }
             return memoizedIndex(name)
@@ -163,7 +194,7 @@ public final class Row {
     @inline(__always)
     final func fastDecode<Value: DatabaseValueConvertible>(_ type: Value.Type, _ index: Int) -> Value? {
         guard let sqliteStatement, index >= 0, index < count else { return nil }
-        return Value.fromStatement(sqliteStatement, atUncheckedIndex: CInt(truncatingIfNeeded: index))
+        return Value.fromStatement(sqliteStatement, atUncheckedIndex: CInt(truncatingIfNeeded: index &+ columnOffset))
     }
 }
 

@@ -6,25 +6,22 @@ final class RowLayout: Sendable {
     @usableFromInline
     let names: [String]
 
-    private let indexes: [String: Int]
+    /// The names in lower case.
+    private let foldedNames: [String]
+
+    /// The leftmost index of each name in lower case, where there are so many that a search would take longer.
+    private let indexes: [String: Int]?
 
     init(names: [String]) {
         self.names = names
-        var indexes: [String: Int] = [:]
-        indexes.reserveCapacity(names.count)
-        for (index, name) in names.enumerated() {
-            let folded = name.foldingASCIICase
-            let first = indexes[folded] ?? index
-            if first == index { indexes[folded] = index }
-            // As it is spelled, so that the usual lookup folds nothing.
-            if indexes[name] == nil { indexes[name] = first }
-        }
-        self.indexes = indexes
+        foldedNames = names.map(\.foldingASCIICase)
+        indexes = names.count <= 16 ? nil : Dictionary(zip(foldedNames, 0...)) { first, _ in first }
     }
 
     /// The leftmost column of that name, whatever the case of its ASCII letters.
     func index(of name: String) -> Int? {
-        indexes[name] ?? indexes[name.foldingASCIICase]
+        let name = name.foldingASCIICase
+        return indexes.map { $0[name] } ?? foldedNames.firstIndex(of: name)
     }
 }
 

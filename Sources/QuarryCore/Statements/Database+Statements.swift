@@ -154,7 +154,9 @@ extension Database {
             let utf8 = sql.utf8
             let lower = utf8.index(utf8.startIndex, offsetBy: start)
             let upper = utf8.index(utf8.startIndex, offsetBy: end)
-            return (Statement(handle, sql: sql[lower..<upper], lifetime: lifetime), end)
+            let statement = Statement(handle, sql: sql[lower..<upper], lifetime: lifetime)
+            hooks.statementWasPrepared(statement.kind)
+            return (statement, end)
         case .empty:
             return (nil, end)
         case .failure(let code):

@@ -61,6 +61,10 @@ public final class Statement {
     @exclusivity(unchecked)
     private var repreparationCount: CInt = 0
 
+    /// What the last adapter made of the columns.
+    @exclusivity(unchecked)
+    var lastAdaptation: Adaptation?
+
     /// The rows that read the execution's columns, the statement's own last: they end with it.
     @exclusivity(unchecked)
     var executionRows: (seen: Row, own: Row)?
@@ -195,7 +199,7 @@ public final class Statement {
         let parameter = parameterNames[index].map { ":\($0)" } ?? "\(index + 1)"
         let message =
             if case .unrepresentable(let value) = value.content {
-                "could not bind \(value) to parameter \(parameter): it doesn't fit in a signed integer of 64 bits"
+                "could not bind \(value) to parameter \(parameter): \(value.reason)"
             } else {
                 "could not bind parameter \(parameter): \(SQLiteLibrary.errorString(code))"
             }
@@ -300,7 +304,7 @@ public final class Statement {
         let code = StatementCalls.reset(sqliteStatement)
         guard hasStepped else { return }
         let succeeded = code == ResultCode.SQLITE_OK.rawValue
-        if !succeeded, database.unreportedError == nil { database.unreportedError = database.error(of: self, code) }
+        if !succeeded, database.accessError == nil { database.accessError = database.error(of: self, code) }
         database.statementDidEnd(self, succeeded: succeeded)
     }
 

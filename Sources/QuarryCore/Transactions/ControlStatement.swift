@@ -1,6 +1,8 @@
 /// The statements that a connection runs again and again, prepared once.
-enum ControlStatement: Hashable {
-    case begin(Database.TransactionKind)
+enum ControlStatement: Int, CaseIterable {
+    case beginDeferred
+    case beginImmediate
+    case beginExclusive
     case commit
     case rollback
     case savepoint
@@ -10,7 +12,9 @@ enum ControlStatement: Hashable {
 
     var sql: String {
         switch self {
-        case .begin(let kind): "BEGIN \(kind.rawValue) TRANSACTION"
+        case .beginDeferred: "BEGIN DEFERRED TRANSACTION"
+        case .beginImmediate: "BEGIN IMMEDIATE TRANSACTION"
+        case .beginExclusive: "BEGIN EXCLUSIVE TRANSACTION"
         case .commit: "COMMIT TRANSACTION"
         case .rollback: "ROLLBACK TRANSACTION"
         case .savepoint: "SAVEPOINT quarry"
@@ -23,9 +27,9 @@ enum ControlStatement: Hashable {
 
 extension Database {
     func controlStatement(_ control: ControlStatement) throws -> Statement {
-        if let statement = controlStatements[control] { return statement }
+        if let statement = controlStatements[control.rawValue] { return statement }
         let statement = try makeStatement(sql: control.sql)
-        controlStatements[control] = statement
+        controlStatements[control.rawValue] = statement
         return statement
     }
 

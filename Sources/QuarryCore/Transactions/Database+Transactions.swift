@@ -120,7 +120,11 @@ extension Database {
     ///
     /// - parameter kind: nil for DEFERRED where nothing can be written, IMMEDIATE otherwise.
     public func beginTransaction(_ kind: TransactionKind? = nil) throws {
-        try run(.begin(kind ?? (isReadOnly ? .deferred : .immediate)))
+        switch kind ?? (isReadOnly ? .deferred : .immediate) {
+        case .deferred: try run(.beginDeferred)
+        case .immediate: try run(.beginImmediate)
+        case .exclusive: try run(.beginExclusive)
+        }
     }
 
     /// Commits the open transaction.
@@ -157,42 +161,30 @@ extension Database {
 
     // MARK: - Read transactions
 
-    /// Begins a read transaction, and pins what it sees: a bare BEGIN DEFERRED doesn't.
+    /// Begins a read transaction, in which nothing can be written.
     ///
     /// ```sql
     /// BEGIN DEFERRED TRANSACTION
     /// PRAGMA schema_version
     /// ```
-    package func beginRead() throws {
-        try beginTransaction(.deferred)
+    ///
+    /// - parameter pinned: whether it sees the state of now: a bare BEGIN DEFERRED sees that of its first statement.
+    package func beginRead(pinned: Bool) throws {
+        readOnlyDepth += 1
         do {
-            try run(.schemaVersion)
+            try run(.beginDeferred)
+            if pinned { try run(.schemaVersion) }
         } catch {
             try? rollback()
+            readOnlyDepth -= 1
             throw error
         }
         transaction.wrapperDidBegin()
     }
 
-    /// Ends a read transaction, whatever has become of it.
-    package func endRead() throws {
-        transaction.wrapperWillEnd()
-        guard isInsideTransaction else { return }
-        try withoutCancellation {
-            do { try commit() } catch { try rollback() }
-        }
-    }
-
-    /// Runs `body` in a read transaction.
-    ///
-    /// - parameter pinned: whether the transaction sees the state of its beginning. A lone connection needs no pin.
-    package func withReadTransaction<T>(pinned: Bool, _ body: () throws -> T) throws -> T {
-        if pinned {
-            try beginRead()
-        } else {
-            try beginTransaction(.deferred)
-            transaction.wrapperDidBegin()
-        }
+    /// Runs `body` in the read transaction that has begun, and ends it.
+    package func finishRead<T>(_ body: () throws -> T) throws -> T {
+        defer { readOnlyDepth -= 1 }
         let result: T
         do {
             result = try body()
@@ -206,5 +198,14 @@ extension Database {
         }
         try endRead()
         return result
+    }
+
+    /// Ends a read transaction, whatever has become of it.
+    private func endRead() throws {
+        transaction.wrapperWillEnd()
+        guard isInsideTransaction else { return }
+        try withoutCancellation {
+            do { try commit() } catch { try rollback() }
+        }
     }
 }

@@ -33,8 +33,8 @@ public struct DatabaseValue: Sendable {
         case double(Double)
         case string(String)
         case blob([UInt8])
-        /// An integer above `Int64.max`: binding it throws.
-        case unrepresentable(UInt64)
+        /// What SQLite can't store: binding it throws.
+        case unrepresentable(UnrepresentableValue)
     }
 
     @usableFromInline
@@ -47,7 +47,7 @@ public struct DatabaseValue: Sendable {
 
     /// The storage class and content.
     ///
-    /// An integer above `Int64.max`, which SQLite can't store, shows as text, and throws when it is bound.
+    /// What SQLite can't store, such as an integer above `Int64.max`, shows as text, and throws when it is bound.
     @inlinable
     public var storage: Storage {
         switch content {
@@ -56,7 +56,7 @@ public struct DatabaseValue: Sendable {
         case .double(let value): .double(value)
         case .string(let value): .string(value)
         case .blob(let value): .blob(value)
-        case .unrepresentable(let value): .string(String(value))
+        case .unrepresentable(let value): .string(value.description)
         }
     }
 
@@ -127,7 +127,7 @@ extension DatabaseValue: CustomStringConvertible {
         case .double(let value): String(value)
         case .string(let value): String(reflecting: value)
         case .blob(let value): "x'" + value.hexadecimal + "'"
-        case .unrepresentable(let value): String(value)
+        case .unrepresentable(let value): value.description
         }
     }
 }

@@ -40,6 +40,29 @@ public protocol DatabaseValueConvertible: StatementBinding, RowDecodable {
     /// The value of a column that is missing in a row, or nil if it must be there. Optionals answer `.some(nil)`.
     static func fromMissingColumn() -> Self?
 
+    /// What makes the JSON of the type, if the type says: `JSONEncoder`.
+    associatedtype DatabaseJSONEncoder = StandardJSONCoder
+
+    /// What reads the JSON of the type, if the type says: `JSONDecoder`.
+    associatedtype DatabaseJSONDecoder = StandardJSONCoder
+
+    /// The encoder of a type that is `Encodable`, and stored as JSON.
+    ///
+    /// ```swift
+    /// struct Visit: Codable, DatabaseValueConvertible {
+    ///     var date: Date
+    ///     static func databaseJSONEncoder() -> JSONEncoder {
+    ///         let encoder = JSONEncoder()
+    ///         encoder.dateEncodingStrategy = .iso8601
+    ///         return encoder
+    ///     }
+    /// }
+    /// ```
+    static func databaseJSONEncoder() -> DatabaseJSONEncoder
+
+    /// The decoder of a type that is `Decodable`, and stored as JSON.
+    static func databaseJSONDecoder() -> DatabaseJSONDecoder
+
     /// The Swift value of a column of the current row of a statement.
     ///
     /// Types that are `StatementColumnConvertible` use their fast path, others their `fromDatabaseValue`.

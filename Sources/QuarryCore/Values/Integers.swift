@@ -6,7 +6,7 @@ extension SQLInteger {
     @inlinable
     public var databaseValue: DatabaseValue {
         if let value = Int64(exactly: self) { return DatabaseValue(content: .int64(value)) }
-        return DatabaseValue(content: .unrepresentable(UInt64(truncatingIfNeeded: self)))
+        return .unrepresentable(String(self), reason: "it doesn't fit in a signed integer of 64 bits")
     }
 
     /// An integer that fits, or a real that is an integer and fits; nil for anything else.

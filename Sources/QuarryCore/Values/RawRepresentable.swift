@@ -1,4 +1,7 @@
 // An enum or struct with a raw value that converts, converts too: `enum Kind: String, DatabaseValueConvertible`.
+//
+// Nothing but the two conversions stands here: `bind` and `fromStatement` of the raw value would pass by a type that
+// writes its own.
 extension DatabaseValueConvertible where Self: RawRepresentable, RawValue: DatabaseValueConvertible {
     /// The raw value's.
     @inlinable
@@ -8,18 +11,6 @@ extension DatabaseValueConvertible where Self: RawRepresentable, RawValue: Datab
     @inlinable
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self? {
         RawValue.fromDatabaseValue(dbValue).flatMap { Self(rawValue: $0) }
-    }
-
-    /// Reads the raw value.
-    @inlinable
-    public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> Self? {
-        RawValue.fromStatement(sqliteStatement, atUncheckedIndex: index).flatMap { Self(rawValue: $0) }
-    }
-
-    /// Binds the raw value.
-    @inlinable
-    public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
-        rawValue.bind(to: sqliteStatement, at: index)
     }
 }
 

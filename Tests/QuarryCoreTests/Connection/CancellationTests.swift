@@ -91,7 +91,8 @@ struct CancellationTests {
         let connection = try table()
         let token = AccessToken()
         let values = try connection.access(token) { db in
-            try db.withReadTransaction(pinned: true) {
+            try db.beginRead(pinned: true)
+            return try db.finishRead {
                 let values = try Int.fetchAll(db, sql: "SELECT a FROM t")
                 token.cancel()
                 return values

@@ -58,7 +58,7 @@ struct FaultInjectionTests {
         options.busyMode = .immediateError
         // Only WAL is a property of the file.
         options.pragmas = ["PRAGMA cache_size = 8", "PRAGMA journal_mode = \(scenario.journal)"]
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryFolder(isFast: true)
         try create(folder.file("origin"), scenario.journal)
 
         var codes: Set<ResultCode> = []
@@ -116,7 +116,7 @@ struct FaultInjectionTests {
         let faults = try FaultVFS()
         var options = ConnectionOptions()
         options.vfs = faults.name
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryFolder(isFast: true)
         try create(folder.file("db"), journal)
         var nth = 0
         var errors = 0
@@ -148,7 +148,7 @@ struct FaultInjectionTests {
         var options = ConnectionOptions()
         options.vfs = faults.name
         options.pragmas = ["PRAGMA cache_size = 8"]
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryFolder(isFast: true)
         try create(folder.file("db"), "DELETE")
         let connection = try TestConnection(path: folder.file("db"), options: options)
         let sql = "SELECT a FROM t WHERE length(b) > 0 ORDER BY rowid"
@@ -167,7 +167,7 @@ struct FaultInjectionTests {
         let faults = try FaultVFS()
         var options = ConnectionOptions()
         options.vfs = faults.name
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryFolder(isFast: true)
         try create(folder.file("db"), "DELETE")
         let connection = try TestConnection(path: folder.file("db"), options: options)
         let expected: [(FaultVFS.Operations, ResultCode)] = [

@@ -145,18 +145,4 @@ struct AbortedTransactionTests {
             try db.rollback()
         }
     }
-
-    @Test("read transactions too")
-    func readTransaction() throws {
-        try withTable { db throws in
-            for pinned in [true, false] {
-                expectError(.SQLITE_ABORT, aborted) {
-                    try db.withReadTransaction(pinned: pinned) {
-                        expectCode(.SQLITE_CONSTRAINT) { try Cause.conflict.happen(db) }
-                        expectCode(.SQLITE_ABORT) { try Int.fetchOne(db, sql: "SELECT 1") }
-                    }
-                }
-            }
-        }
-    }
 }

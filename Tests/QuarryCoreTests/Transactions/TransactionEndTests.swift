@@ -86,7 +86,8 @@ struct TransactionEndTests {
                 return .commit
             }
             #expect(log.take() == ["commit"])
-            try db.withReadTransaction(pinned: true) { register(db, log) }
+            try db.beginRead(pinned: true)
+            try db.finishRead { register(db, log) }
             #expect(log.take() == ["commit"])
         }
     }

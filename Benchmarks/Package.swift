@@ -1,0 +1,53 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+// A package of its own, so that the peers never enter Quarry's dependencies.
+let package = Package(
+    name: "QuarryBenchmarks",
+    platforms: [.macOS(.v15)],
+    products: [
+        .executable(name: "quarry-bench", targets: ["quarry-bench"])
+    ],
+    dependencies: [
+        .package(name: "Quarry", path: ".."),
+        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+    ],
+    targets: [
+        // The system's SQLite for the C side, independent of the module that Quarry uses.
+        .systemLibrary(
+            name: "CSQLiteBench", pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+
+        // Counts the allocations of the whole process while it is told to.
+        .target(name: "CMallocCounter"),
+
+        // The rows with their budgets, the harness, statistics and tables.
+        .target(name: "BenchSupport", dependencies: ["CMallocCounter"], swiftSettings: settings),
+
+        // One module for each peer, because their names clash.
+        .target(name: "CWorkloads", dependencies: ["BenchSupport", "CSQLiteBench"], swiftSettings: settings),
+        .target(
+            name: "GRDBWorkloads",
+            dependencies: ["BenchSupport", .product(name: "GRDB", package: "GRDB.swift")],
+            swiftSettings: settings),
+        .target(
+            name: "QuarryWorkloads",
+            dependencies: ["BenchSupport", .product(name: "Quarry", package: "Quarry")],
+            swiftSettings: settings + [.define("BENCH_QUARRY")]),
+
+        .executableTarget(
+            name: "quarry-bench",
+            dependencies: [
+                "BenchSupport", "CWorkloads", "GRDBWorkloads", "QuarryWorkloads",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings),
+    ]
+)

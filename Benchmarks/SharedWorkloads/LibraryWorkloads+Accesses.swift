@@ -1,0 +1,80 @@
+import BenchSupport
+
+#if BENCH_QUARRY
+    import Quarry
+#else
+    import GRDB
+#endif
+
+/// Rows 7: accesses that do nothing.
+extension LibraryWorkloads {
+    static func emptyQueueRead() throws -> Workload {
+        let queue = try DatabaseQueue()
+        return .sync { range in
+            for _ in range {
+                try queue.read { _ in }
+            }
+            return range.count
+        }
+    }
+
+    static func emptyQueueWrite() throws -> Workload {
+        let queue = try DatabaseQueue()
+        return .sync { range in
+            for _ in range {
+                try queue.write { _ in }
+            }
+            return range.count
+        }
+    }
+
+    static func emptyPoolRead(_ fixtures: Fixtures) throws -> Workload {
+        let pool = try DatabasePool(path: fixtures.newPath())
+        return .sync { range in
+            for _ in range {
+                try pool.read { _ in }
+            }
+            return range.count
+        }
+    }
+
+    static func emptyPoolWrite(_ fixtures: Fixtures) throws -> Workload {
+        let pool = try DatabasePool(path: fixtures.newPath())
+        return .sync { range in
+            for _ in range {
+                try pool.write { _ in }
+            }
+            return range.count
+        }
+    }
+
+    static func emptyQueueReadAsync() throws -> Workload {
+        let queue = try DatabaseQueue()
+        return .async { range in
+            for _ in range {
+                try await queue.read { _ in }
+            }
+            return range.count
+        }
+    }
+
+    static func emptyPoolReadAsync(_ fixtures: Fixtures, _ configuration: Configuration) throws -> Workload {
+        let pool = try DatabasePool(path: fixtures.newPath(), configuration: configuration)
+        return .async { range in
+            for _ in range {
+                try await pool.read { _ in }
+            }
+            return range.count
+        }
+    }
+
+    static func emptyPoolWriteAsync(_ fixtures: Fixtures) throws -> Workload {
+        let pool = try DatabasePool(path: fixtures.newPath())
+        return .async { range in
+            for _ in range {
+                try await pool.write { _ in }
+            }
+            return range.count
+        }
+    }
+}

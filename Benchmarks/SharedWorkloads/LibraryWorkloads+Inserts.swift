@@ -1,0 +1,49 @@
+import BenchSupport
+
+#if BENCH_QUARRY
+    import Quarry
+#else
+    import GRDB
+#endif
+
+/// Rows 5: inserting, in memory.
+extension LibraryWorkloads {
+    static func insertPrepared() throws -> Workload {
+        try insert { db, range in
+            let statement = try db.makeStatement(sql: BenchSQL.insertItem)
+            for n in range {
+                try statement.execute(
+                    arguments: [n, n + 1, n + 2, n + 3, n + 4, n + 5, n + 6, n + 7, n + 8, n + 9])
+            }
+        }
+    }
+
+    static func insertUncached() throws -> Workload {
+        try insert { db, range in
+            for n in range {
+                try db.execute(
+                    sql: BenchSQL.insertItem,
+                    arguments: [n, n + 1, n + 2, n + 3, n + 4, n + 5, n + 6, n + 7, n + 8, n + 9])
+            }
+        }
+    }
+
+    private static func insert(
+        _ body: @escaping @Sendable (Database, Range<Int>) throws -> Void
+    ) throws -> Workload {
+        let queue = try DatabaseQueue()
+        try queue.write { try $0.execute(sql: BenchSQL.createItem) }
+        return Workload(
+            .sync { range in
+                try queue.write { try body($0, range) }
+                return 0
+            },
+            finish: {
+                try queue.write { db in
+                    let checksum = try Int.fetchOne(db, sql: BenchSQL.itemChecksum) ?? 0
+                    try db.execute(sql: BenchSQL.deleteItems)
+                    return checksum
+                }
+            })
+    }
+}

@@ -1,0 +1,60 @@
+import BenchSupport
+
+#if BENCH_QUARRY
+    import Quarry
+#else
+    import GRDB
+#endif
+
+/// Rows 6: a player by its key.
+extension LibraryWorkloads {
+    static func lookupCached(_ fixtures: Fixtures) throws -> Workload {
+        let queue = try DatabaseQueue(path: fixtures.readPath)
+        return .sync { range in
+            try queue.read { db in
+                try range.reduce(0) { try $0 &+ lookUp(db, fixtures.playerKey($1)) }
+            }
+        }
+    }
+
+    static func lookupQueueRead(_ fixtures: Fixtures) throws -> Workload {
+        let queue = try DatabaseQueue(path: fixtures.readPath)
+        return .sync { range in
+            var sum = 0
+            for number in range {
+                let key = fixtures.playerKey(number)
+                sum &+= try queue.read { db in try lookUp(db, key) }
+            }
+            return sum
+        }
+    }
+
+    static func lookupPoolRead(_ fixtures: Fixtures) throws -> Workload {
+        let pool = try DatabasePool(path: fixtures.copy())
+        return .sync { range in
+            var sum = 0
+            for number in range {
+                let key = fixtures.playerKey(number)
+                sum &+= try pool.read { db in try lookUp(db, key) }
+            }
+            return sum
+        }
+    }
+
+    static func lookupPoolReadAsync(_ fixtures: Fixtures) throws -> Workload {
+        let pool = try DatabasePool(path: fixtures.copy())
+        return .async { range in
+            var sum = 0
+            for number in range {
+                let key = fixtures.playerKey(number)
+                sum &+= try await pool.read { db in try lookUp(db, key) }
+            }
+            return sum
+        }
+    }
+
+    private static func lookUp(_ db: Database, _ key: Int64) throws -> Int {
+        let statement = try db.cachedStatement(sql: BenchSQL.selectPlayer)
+        return try Player.fetchOne(statement, arguments: [key])?.checksum ?? 0
+    }
+}

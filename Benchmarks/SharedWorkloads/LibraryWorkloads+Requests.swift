@@ -1,0 +1,41 @@
+import BenchSupport
+
+#if BENCH_QUARRY
+    import Quarry
+#else
+    import GRDB
+#endif
+
+/// Rows 8: a query that finds no rows, so that what surrounds it shows.
+extension LibraryWorkloads {
+    static func selectCached() throws -> Workload {
+        try select { db, range in
+            var count = 0
+            for number in range {
+                let statement = try db.cachedStatement(sql: BenchSQL.selectBestPlayers)
+                count += try Row.fetchAll(statement, arguments: [number]).count
+            }
+            return count
+        }
+    }
+
+    static func selectUncached(_ texts: [String]) throws -> Workload {
+        try select { db, range in
+            var count = 0
+            for number in range {
+                count += try Row.fetchAll(db, sql: texts[number % texts.count], arguments: [number]).count
+            }
+            return count
+        }
+    }
+
+    private static func select(
+        _ body: @escaping @Sendable (Database, Range<Int>) throws -> Int
+    ) throws -> Workload {
+        let queue = try DatabaseQueue()
+        try queue.write { try $0.execute(sql: BenchSQL.createPlayer) }
+        return .sync { range in
+            try queue.read { try body($0, range) } &+ range.count
+        }
+    }
+}

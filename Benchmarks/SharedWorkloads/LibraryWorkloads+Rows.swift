@@ -1,0 +1,82 @@
+import BenchSupport
+
+#if BENCH_QUARRY
+    import Quarry
+#else
+    import GRDB
+#endif
+
+/// Rows 1 to 4: reading whole tables.
+extension LibraryWorkloads {
+    static func cursorByPosition(_ fixtures: Fixtures) throws -> Workload {
+        try scan(fixtures) { db in
+            var sum = 0
+            let rows = try Row.fetchCursor(db, sql: BenchSQL.selectItems)
+            while let row = try rows.next() {
+                sum &+= Checksum.of(
+                    row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8], row[9])
+            }
+            return sum
+        }
+    }
+
+    static func cursorUntyped(_ fixtures: Fixtures) throws -> Workload {
+        try scan(fixtures) { db in
+            var sum = 0
+            let rows = try Row.fetchCursor(db, sql: BenchSQL.selectItems)
+            while let row = try rows.next() {
+                for index in 0..<10 {
+                    let value: DatabaseValue = row[index]
+                    if case .int64(let integer) = value.storage {
+                        sum &+= (index + 1) &* Int(integer)
+                    }
+                }
+            }
+            return sum
+        }
+    }
+
+    static func cursorByName(_ fixtures: Fixtures) throws -> Workload {
+        try scan(fixtures) { db in
+            var sum = 0
+            let rows = try Row.fetchCursor(db, sql: BenchSQL.selectItems)
+            while let row = try rows.next() {
+                sum &+= Checksum.of(
+                    row["i0"], row["i1"], row["i2"], row["i3"], row["i4"],
+                    row["i5"], row["i6"], row["i7"], row["i8"], row["i9"])
+            }
+            return sum
+        }
+    }
+
+    static func structsByPosition(_ fixtures: Fixtures) throws -> Workload {
+        try scan(fixtures) { db in
+            try Item.fetchAll(db, sql: BenchSQL.selectItems).reduce(0) { $0 &+ $1.checksum }
+        }
+    }
+
+    static func stringArray(_ fixtures: Fixtures) throws -> Workload {
+        try scan(fixtures) { db in
+            Checksum.of(try String.fetchAll(db, sql: BenchSQL.selectNames))
+        }
+    }
+
+    static func intArray(_ fixtures: Fixtures) throws -> Workload {
+        try scan(fixtures) { db in
+            Checksum.of(try Int.fetchAll(db, sql: BenchSQL.selectInts))
+        }
+    }
+
+    static func optionalArray(_ fixtures: Fixtures) throws -> Workload {
+        try scan(fixtures) { db in
+            Checksum.of(try Optional<Int64>.fetchAll(db, sql: BenchSQL.selectTeams))
+        }
+    }
+
+    private static func scan(
+        _ fixtures: Fixtures, _ body: @escaping @Sendable (Database) throws -> Int
+    ) throws -> Workload {
+        let queue = try DatabaseQueue(path: fixtures.readPath)
+        return .sync { _ in try queue.read(body) }
+    }
+}

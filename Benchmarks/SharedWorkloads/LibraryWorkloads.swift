@@ -1,0 +1,41 @@
+import BenchSupport
+
+#if BENCH_QUARRY
+    import Quarry
+#else
+    import GRDB
+#endif
+
+/// What both libraries do, from one source: the call sites differ in the import alone.
+enum LibraryWorkloads {
+    /// - parameter offloaded: the configuration whose asynchronous accesses run on threads of the library's.
+    static func workload(for task: BenchTask, fixtures: Fixtures, offloaded: Configuration) throws -> Workload? {
+        switch task {
+        case .cursorByPosition: try cursorByPosition(fixtures)
+        case .cursorUntyped: try cursorUntyped(fixtures)
+        case .cursorByName: try cursorByName(fixtures)
+        case .structsByPosition: try structsByPosition(fixtures)
+        case .stringArray: try stringArray(fixtures)
+        case .intArray: try intArray(fixtures)
+        case .optionalArray: try optionalArray(fixtures)
+        case .insertPrepared: try insertPrepared()
+        case .insertUncached: try insertUncached()
+        case .lookupCached: try lookupCached(fixtures)
+        case .lookupQueueRead: try lookupQueueRead(fixtures)
+        case .lookupPoolRead: try lookupPoolRead(fixtures)
+        case .lookupPoolReadAsync: try lookupPoolReadAsync(fixtures)
+        case .emptyQueueRead: try emptyQueueRead()
+        case .emptyQueueWrite: try emptyQueueWrite()
+        case .emptyPoolRead: try emptyPoolRead(fixtures)
+        case .emptyPoolWrite: try emptyPoolWrite(fixtures)
+        case .emptyQueueReadAsync: try emptyQueueReadAsync()
+        case .emptyPoolReadAsync: try emptyPoolReadAsync(fixtures, Configuration())
+        case .emptyPoolReadOffloaded: try emptyPoolReadAsync(fixtures, offloaded)
+        case .emptyPoolWriteAsync: try emptyPoolWriteAsync(fixtures)
+        case .selectCached: try selectCached()
+        case .selectUncached: try selectUncached([BenchSQL.selectBestPlayers])
+        case .selectNewText: try selectUncached(BenchSQL.manySelects)
+        case .threadHop: nil
+        }
+    }
+}

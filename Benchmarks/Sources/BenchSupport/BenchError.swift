@@ -1,0 +1,21 @@
+/// Why a benchmark can't be trusted or run.
+package enum BenchError: Error, CustomStringConvertible {
+    case checksumsDiffer(row: String, checksums: [(peer: PeerName, checksum: Int)])
+    case checksumChanged(row: String, peer: PeerName, from: Int, to: Int)
+    case missingWorkload(row: String, peer: PeerName)
+    case noResult
+
+    package var description: String {
+        switch self {
+        case .checksumsDiffer(let row, let checksums):
+            let list = checksums.map { "\($0.peer.rawValue) \($0.checksum)" }.joined(separator: ", ")
+            return "row \(row): the peers did not do the same, checksums \(list)"
+        case .checksumChanged(let row, let peer, let from, let to):
+            return "row \(row): \(peer.rawValue) gave checksum \(from), then \(to)"
+        case .missingWorkload(let row, let peer):
+            return "row \(row): \(peer.rawValue) has no workload for it"
+        case .noResult:
+            return "an asynchronous workload ended without a result"
+        }
+    }
+}

@@ -1,0 +1,67 @@
+/// What a peer is asked to do. The raw value is the row's number in the table of budgets.
+package enum BenchTask: String, CaseIterable, Sendable {
+    case cursorByPosition = "1.1"
+    case cursorUntyped = "1.3"
+    case cursorByName = "2.1"
+    case structsByPosition = "3.2"
+    case stringArray = "4.1"
+    case intArray = "4.2"
+    case optionalArray = "4.3"
+    case insertPrepared = "5.1"
+    case insertUncached = "5.9"
+    case lookupCached = "6.3"
+    case lookupQueueRead = "6.6"
+    case lookupPoolRead = "6.7"
+    case lookupPoolReadAsync = "6.8"
+    case emptyQueueRead = "7.1"
+    case emptyQueueWrite = "7.2"
+    case emptyPoolRead = "7.3"
+    case emptyPoolWrite = "7.4"
+    case emptyQueueReadAsync = "7.7"
+    case emptyPoolReadAsync = "7.9"
+    case emptyPoolReadOffloaded = "7.9o"
+    case emptyPoolWriteAsync = "7.10"
+    case selectCached = "8.5"
+    case selectUncached = "8.7"
+    /// The same with more texts than a cache of statements keeps: what 8.7 costs where the text is really new.
+    case selectNewText = "8.7n"
+    /// A round trip to a thread of our own: what offloading costs before anything is done. Only the C side has it.
+    case threadHop = "hop"
+}
+
+/// What the median of a row may cost.
+package enum Budget: Sendable {
+    /// A multiple of the C side's time.
+    case timesC(Double)
+    /// The C side's time, which includes the hop to another thread, plus this many nanoseconds.
+    case overC(nanoseconds: Double)
+    /// A fraction of GRDB's time.
+    case timesGRDB(Double)
+    /// Shown for orientation.
+    case none
+}
+
+/// One line of the result: a task, how many threads or tasks do it at once, and what it may cost.
+package struct BenchRow: Sendable {
+    package let task: BenchTask
+    /// Threads of a synchronous workload, tasks of an asynchronous one; 0 where the row isn't about concurrency.
+    package let clients: Int
+    package let title: String
+    /// What one pass performs before `--scale`. For whole-table rows it is the number of rows.
+    package let operations: Int
+    package let budget: Budget
+
+    package var id: String {
+        clients == 0 ? task.rawValue : "\(task.rawValue)/\(clients)"
+    }
+}
+
+extension BenchRow {
+    /// Whether the row's number starts with the prefix, number by number: `7.1` names 7.1/1, 7.1/2 and 7.1/8, but not
+    /// 7.10.
+    package func matches(_ prefix: some StringProtocol) -> Bool {
+        guard id.hasPrefix(prefix) else { return false }
+        let next = id.dropFirst(prefix.count).first
+        return next.map { !$0.isNumber } ?? true || prefix.last == "." || prefix.last == "/"
+    }
+}

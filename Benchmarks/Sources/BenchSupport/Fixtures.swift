@@ -1,0 +1,95 @@
+import Foundation
+
+/// How many rows the tables have before `--scale`.
+package enum FixtureSize {
+    package static let items = 200_000
+    package static let players = 100_000
+}
+
+/// The statements that all peers run, so that they can't differ by accident.
+package enum BenchSQL {
+    package static let createItem =
+        "CREATE TABLE item(i0 INTEGER, i1 INTEGER, i2 INTEGER, i3 INTEGER, i4 INTEGER, "
+        + "i5 INTEGER, i6 INTEGER, i7 INTEGER, i8 INTEGER, i9 INTEGER)"
+    package static let createPlayer =
+        "CREATE TABLE player(id INTEGER PRIMARY KEY, name TEXT NOT NULL, email TEXT NOT NULL, "
+        + "score INTEGER NOT NULL, bonus DOUBLE NOT NULL, teamId INTEGER, createdAt TEXT NOT NULL, avatar BLOB)"
+    package static let selectItems = "SELECT i0, i1, i2, i3, i4, i5, i6, i7, i8, i9 FROM item"
+    package static let selectInts = "SELECT i0 FROM item"
+    package static let selectNames = "SELECT name FROM player"
+    package static let selectTeams = "SELECT teamId FROM player"
+    package static let insertItem =
+        "INSERT INTO item(i0, i1, i2, i3, i4, i5, i6, i7, i8, i9) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    package static let itemChecksum = "SELECT count(*) + coalesce(sum(i0 + i9), 0) FROM item"
+    package static let deleteItems = "DELETE FROM item"
+    package static let selectPlayer = "SELECT * FROM player WHERE id = ?"
+    package static let selectBestPlayers = "SELECT * FROM player WHERE score > ? ORDER BY name LIMIT 10"
+    package static let manySelects = (1...1_000).map { limit in
+        "SELECT * FROM player WHERE score > ? ORDER BY name LIMIT \(limit)"
+    }
+}
+
+/// Database files for the workloads, in a folder that lives until `remove()`: in memory where the system has such a
+/// place.
+package final class Fixtures: Sendable {
+    package let itemCount: Int
+    package let playerCount: Int
+    private let folder: URL
+    private let template: URL
+
+    /// - parameter scale: shrinks the tables.
+    /// - parameter build: creates the two tables with the given numbers of rows in the file at the path.
+    package init(scale: Double, build: (_ path: String, _ items: Int, _ players: Int) throws -> Void) throws {
+        itemCount = FixtureSize.items.scaled(by: scale)
+        playerCount = FixtureSize.players.scaled(by: scale)
+        let sharedMemory = URL(fileURLWithPath: "/dev/shm", isDirectory: true)
+        let parent =
+            FileManager.default.isWritableFile(atPath: sharedMemory.path)
+            ? sharedMemory : FileManager.default.temporaryDirectory
+        folder = parent.appendingPathComponent("quarry-bench-\(UUID().uuidString)", isDirectory: true)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        template = folder.appendingPathComponent("template.sqlite")
+        do {
+            try build(template.path, itemCount, playerCount)
+        } catch {
+            remove()
+            throw error
+        }
+    }
+
+    /// Deletes the folder with all files. A folder that is gone already is fine.
+    package func remove() {
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    /// The tables, for reading only: all peers share the file.
+    package var readPath: String { template.path }
+
+    /// A file of the caller's own with both tables.
+    package func copy() throws -> String {
+        let url = newURL()
+        try FileManager.default.copyItem(at: template, to: url)
+        return url.path
+    }
+
+    /// The path of a file that doesn't exist yet.
+    package func newPath() -> String {
+        newURL().path
+    }
+
+    /// The key that the lookup with this number asks for: spread over the table, the same for all peers.
+    package func playerKey(_ number: Int) -> Int64 {
+        Int64((number &* 7_919) % playerCount) + 1
+    }
+
+    private func newURL() -> URL {
+        folder.appendingPathComponent("\(UUID().uuidString).sqlite")
+    }
+}
+
+extension Int {
+    /// A count, shrunk, but never to nothing: eight tasks still get some work each.
+    func scaled(by scale: Double) -> Int {
+        Swift.max(80, Int((Double(self) * scale).rounded()))
+    }
+}

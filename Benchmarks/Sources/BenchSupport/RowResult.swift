@@ -1,0 +1,52 @@
+/// What one row gave.
+package struct RowResult: Sendable {
+    package enum Verdict: String, Sendable {
+        case ok = "OK"
+        case over = "OVER"
+        /// The row has no budget, or Quarry didn't run.
+        case none = ""
+    }
+
+    package let row: BenchRow
+    package let samples: [PeerName: Samples]
+    /// Allocations an operation. Empty where they can't be counted.
+    package let mallocs: [PeerName: Double]
+
+    /// The median time of an operation in nanoseconds.
+    package func median(_ peer: PeerName) -> Double? {
+        samples[peer]?.median
+    }
+
+    /// The peer's median time in multiples of C's.
+    package func ratio(_ peer: PeerName) -> Double? {
+        guard let time = samples[peer]?.median, let c = samples[.c]?.median else { return nil }
+        return time / c
+    }
+
+    /// The same of the fastest rounds: what remains of the difference when nothing else disturbs.
+    package func ratioOfMinima(_ peer: PeerName) -> Double? {
+        guard let time = samples[peer]?.min, let c = samples[.c]?.min else { return nil }
+        return time / c
+    }
+
+    /// How much of its budget Quarry used: 1 is all of it.
+    package var budgetUse: Double? {
+        guard let quarry = median(.quarry) else { return nil }
+        return limit.map { quarry / $0 }
+    }
+
+    package var verdict: Verdict {
+        guard let budgetUse else { return .none }
+        return budgetUse <= 1 ? .ok : .over
+    }
+
+    /// What an operation may take, in nanoseconds.
+    private var limit: Double? {
+        switch row.budget {
+        case .timesC(let factor): median(.c).map { $0 * factor }
+        case .overC(let nanoseconds): median(.c).map { $0 + nanoseconds }
+        case .timesGRDB(let factor): median(.grdb).map { $0 * factor }
+        case .none: nil
+        }
+    }
+}

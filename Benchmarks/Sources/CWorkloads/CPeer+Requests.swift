@@ -1,0 +1,47 @@
+import BenchSupport
+import CSQLiteBench
+
+/// Rows 8: a query that finds no rows, so that what surrounds it shows.
+extension CPeer {
+    static func selectCached() throws -> Workload {
+        try select { connection, range in
+            let statement = try connection.cached(BenchSQL.selectBestPlayers)
+            var count = 0
+            for number in range {
+                sqlite3_bind_int64(statement, 1, Int64(number))
+                while try connection.step(statement) { count += 1 }
+                sqlite3_reset(statement)
+            }
+            return count
+        }
+    }
+
+    static func selectUncached(_ texts: [String]) throws -> Workload {
+        try select { connection, range in
+            var count = 0
+            for number in range {
+                var statement: OpaquePointer?
+                let text = texts[number % texts.count]
+                let code = sqlite3_prepare_v2(connection.handle, text, -1, &statement, nil)
+                guard code == SQLITE_OK, let statement else { throw connection.failure(code) }
+                defer { sqlite3_finalize(statement) }
+                sqlite3_bind_int64(statement, 1, Int64(number))
+                while try connection.step(statement) { count += 1 }
+            }
+            return count
+        }
+    }
+
+    private static func select(
+        _ body: @escaping @Sendable (Connection, Range<Int>) throws -> Int
+    ) throws -> Workload {
+        let connection = try Connection(":memory:")
+        try connection.execute(BenchSQL.createPlayer)
+        return .sync { range in
+            try connection.run(connection.cached("BEGIN DEFERRED TRANSACTION"))
+            let count = try body(connection, range)
+            try connection.run(connection.cached("COMMIT TRANSACTION"))
+            return count &+ range.count
+        }
+    }
+}

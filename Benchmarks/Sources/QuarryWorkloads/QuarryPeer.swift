@@ -1,0 +1,14 @@
+package import BenchSupport
+import Quarry
+
+package struct QuarryPeer: Peer {
+    package let name = PeerName.quarry
+
+    package init() {}
+
+    package func workload(for task: BenchTask, fixtures: Fixtures) throws -> Workload? {
+        var offloaded = Configuration()
+        offloaded.asyncExecution = .offloaded
+        return try LibraryWorkloads.workload(for: task, fixtures: fixtures, offloaded: offloaded)
+    }
+}

@@ -1,0 +1,80 @@
+/// A binary package, as one stanza of a control file describes it.
+struct Package: Sendable, Equatable {
+    var name: String
+    /// Empty where the stanza has none, as in what dpkg remembers of a purged package.
+    var architecture: String
+    var version: String
+    /// dpkg's word for it (`installed`, `config-files`…), or `available` in a list of what could be installed.
+    var state: String
+    var section: String?
+    var maintainer: String?
+    /// In KiB, as `Installed-Size` is.
+    var installedSize: Int?
+    /// In bytes, of the package's file.
+    var downloadSize: Int?
+    var summary: String?
+    var dependencies: [Dependency]
+
+    static let available = "available"
+
+    /// The fields that a `ControlFileParser` should keep.
+    static let fieldNames = Set(
+        [
+            "package", "architecture", "version", "status", "section", "maintainer", "installed-size", "size",
+            "description",
+        ] + Dependency.Kind.allCases.map { $0.rawValue.lowercased() })
+
+    /// - throws: `MalformedStanza` where a field is missing or says nothing that makes sense.
+    init(stanza: Stanza) throws(MalformedStanza) {
+        guard let name = stanza.fields["package"] else {
+            throw MalformedStanza(line: stanza.line, reason: "no Package field")
+        }
+        guard name.value.isPackageName else {
+            throw MalformedStanza(line: name.line, reason: "bad package name \(name.value.quoted)")
+        }
+        self.name = name.value
+        architecture = stanza.fields["architecture"]?.value ?? ""
+        section = stanza.fields["section"]?.value
+        maintainer = stanza.fields["maintainer"]?.value
+        summary = stanza.fields["description"]?.value.split(separator: "\n").first.map(String.init)
+        version = try Self.version(stanza)
+        state = try Self.state(stanza)
+        installedSize = try Self.number("Installed-Size", in: stanza)
+        downloadSize = try Self.number("Size", in: stanza)
+        dependencies = []
+        for kind in Dependency.Kind.allCases {
+            guard let field = stanza.fields[kind.rawValue.lowercased()] else { continue }
+            do {
+                dependencies += try Dependency.parse(field.value, kind: kind)
+            } catch {
+                throw MalformedStanza(line: field.line, reason: "bad \(kind.rawValue): \(error.reason)")
+            }
+        }
+    }
+
+    private static func version(_ stanza: Stanza) throws(MalformedStanza) -> String {
+        guard let field = stanza.fields["version"] else { return "" }
+        guard field.value.isPackageVersion else {
+            throw MalformedStanza(line: field.line, reason: "bad Version \(field.value.quoted)")
+        }
+        return field.value
+    }
+
+    /// `Status` has three words: what is wanted, a flag, and the state.
+    private static func state(_ stanza: Stanza) throws(MalformedStanza) -> String {
+        guard let field = stanza.fields["status"] else { return available }
+        let words = field.value.split(separator: " ")
+        guard words.count == 3 else {
+            throw MalformedStanza(line: field.line, reason: "bad Status \(field.value.quoted)")
+        }
+        return String(words[2])
+    }
+
+    private static func number(_ name: String, in stanza: Stanza) throws(MalformedStanza) -> Int? {
+        guard let field = stanza.fields[name.lowercased()] else { return nil }
+        guard let number = Int(field.value), number >= 0 else {
+            throw MalformedStanza(line: field.line, reason: "bad \(name) \(field.value.quoted)")
+        }
+        return number
+    }
+}

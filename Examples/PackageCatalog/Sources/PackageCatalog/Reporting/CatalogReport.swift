@@ -1,0 +1,89 @@
+/// What a run prints of the catalogue.
+struct CatalogReport {
+    let catalog: Catalog
+    let limit: Int
+
+    func counts() async throws -> TextTable {
+        let counts = try await catalog.counts()
+        return TextTable(
+            "Catalogue", [.left("what"), .right("how many")],
+            rows: [
+                ["packages", counts.packages.grouped],
+                ["  known to dpkg", counts.onMachine.grouped],
+                ["  available", counts.available.grouped],
+                ["installed size", counts.installedSize.asKibibytes],
+                ["dependencies", counts.dependencies.grouped],
+                ["package names", counts.names.grouped],
+                ["sections", counts.sections.grouped],
+                ["maintainers", counts.maintainers.grouped],
+            ])
+    }
+
+    func largestPackages() async throws -> TextTable {
+        TextTable(
+            "Largest packages", [.left("package"), .left("version"), .left("arch"), .left("state"), .right("size")],
+            rows: try await catalog.largestPackages(limit: limit).map {
+                [$0.name, $0.version, $0.architecture, $0.state, $0.installedSize.asKibibytes]
+            })
+    }
+
+    func largestSections() async throws -> TextTable {
+        TextTable(
+            "Largest sections", [.left("section"), .right("packages"), .right("size")],
+            rows: try await catalog.largestSections(limit: limit).map {
+                [$0.name ?? "(none)", $0.packages.grouped, $0.installedSize.asKibibytes]
+            })
+    }
+
+    func mostDependedOn() async throws -> TextTable {
+        TextTable(
+            "Most depended-on packages", [.left("package"), .right("needed by"), .right("wished for by")],
+            rows: try await catalog.mostDependedOn(limit: limit).map {
+                [$0.name, $0.needing.grouped, $0.wishing.grouped]
+            })
+    }
+
+    /// - parameter name: nil for the most depended-on package.
+    func lookup(_ name: String?) async throws -> TextTable? {
+        var wanted = name
+        if wanted == nil { wanted = try await catalog.mostDependedOn(limit: 1).first?.name }
+        guard let wanted else { return nil }
+        let found = try await catalog.lookUp(wanted)
+        var rows = found.packages.flatMap(Self.rows(for:))
+        if rows.isEmpty { rows.append(["package", "not in the catalogue"]) }
+        rows.append(["needed by", found.demand.needing.grouped])
+        rows.append(["wished for by", found.demand.wishing.grouped])
+        return TextTable("Lookup: \(wanted.printable)", [.left("field"), .left("value")], rows: rows)
+    }
+
+    private static func rows(for package: Package) -> [[String]] {
+        var rows = [
+            ["package", "\(package.name) \(package.version) (\(package.architecture), \(package.state))"]
+        ]
+        if let summary = package.summary { rows.append(["summary", summary]) }
+        if let section = package.section { rows.append(["section", section]) }
+        if let maintainer = package.maintainer { rows.append(["maintainer", maintainer]) }
+        if let size = package.installedSize { rows.append(["installed size", size.asKibibytes]) }
+        for kind in Dependency.Kind.allCases {
+            let entries = package.dependencies.filter { $0.kind == kind }
+            if !entries.isEmpty {
+                rows.append([kind.rawValue, entries.map(\.description).joined(separator: ", ")])
+            }
+        }
+        return rows
+    }
+}
+
+/// The time of each step of a run, and what it got done.
+struct StepTimes {
+    private var rows: [[String]] = []
+
+    mutating func add(_ step: String, _ count: Int, _ unit: String, in duration: Duration) {
+        rows.append([step, count.grouped, unit, duration.asMeasured, rate(count, per: duration).asRate])
+    }
+
+    var table: TextTable {
+        TextTable(
+            "Steps", [.left("step"), .right("count"), .left("of"), .right("time"), .right("per second")], rows: rows)
+    }
+}

@@ -1,0 +1,177 @@
+import Foundation
+import Quarry
+import Testing
+
+@testable import PackageCatalog
+
+/// The program as its user sees it: exit status, standard output, standard error.
+struct CatalogRunTests {
+    private static func run(
+        _ folder: borrowing TemporaryFolder, inputs: [String], _ change: (inout CatalogRun.Options) -> Void = { _ in }
+    ) async throws -> (status: Int32, output: String, error: String) {
+        var options = CatalogRun.Options()
+        options.database = try folder.file("c.sqlite")
+        options.inputs = inputs
+        options.machine = MachineFiles(status: folder.path + "/no-status", lists: folder.path + "/no-lists")
+        change(&options)
+        let capture = Capture()
+        let status = await CatalogRun(options, console: capture.console()).run()
+        return (status, capture.output, capture.error)
+    }
+
+    private static func packages(in path: String) throws -> Int? {
+        try DatabaseQueue(path: path).read { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM packages") }
+    }
+
+    @Test func printsTables() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.file("status", stanzas(12) + "\n\nnonsense\n")
+        let first = try await Self.run(folder, inputs: [file]) { $0.limit = 2 }
+        #expect(first.status == 0)
+        #expect(first.error.hasPrefix("\(file):85: field without a colon\n"))
+        #expect(first.output.contains("  12 packages: 12 new, 0 updated, 0 removed; 1 malformed stanza skipped\n"))
+        #expect(first.output.contains("  p11      1.0      amd64  available  11 KiB\n"))
+        #expect(first.output.contains("  libs           12  66 KiB\n"))
+        #expect(first.output.contains("  p0               1              0\n"))
+        #expect(first.output.contains("Lookup: p0\n"))
+        #expect(first.output.contains("  read meanwhile"))
+        let second = try await Self.run(folder, inputs: [file]) { $0.lookup = "p3" }
+        #expect(second.status == 0)
+        #expect(second.output.contains("  12 packages: 0 new, 12 updated, 0 removed; 1 malformed stanza skipped\n"))
+        #expect(second.output.contains("  Depends         p2\n"))
+    }
+
+    @Test func takesTheMachinesFilesByDefault() async throws {
+        let folder = try TemporaryFolder()
+        let machine = try MachineFiles(
+            status: folder.file("status", "Package: a\nStatus: install ok installed\n"), lists: folder.path)
+        _ = try folder.file("x_Packages", "Package: a\n")
+        _ = try folder.file("y_Packages.lz4", "")
+        _ = try folder.file("x_Sources", "Source: a\n")
+        let result = try await Self.run(folder, inputs: []) { $0.machine = machine }
+        #expect(result.status == 0)
+        #expect(result.error.hasPrefix("catalog: \(folder.path)/y_Packages.lz4: skipped: it is compressed\n"))
+        #expect(result.output.contains("2 packages: 2 new"))
+    }
+
+    @Test func inputsThatCannotBeRead() async throws {
+        let folder = try TemporaryFolder()
+        let none = try await Self.run(folder, inputs: [])
+        #expect(none.status == 1)
+        #expect(
+            none.error == """
+                catalog: nothing to read: \
+                there is no \(folder.path)/no-status and no \(folder.path)/no-lists/*_Packages; \
+                give Debian control files as arguments, such as a Packages file of a repository, \
+                or - to read standard input
+
+                """)
+        let missing = try await Self.run(folder, inputs: [folder.path + "/missing"])
+        #expect(missing.status == 1)
+        #expect(missing.error == "catalog: \(folder.path)/missing: can't be read: No such file or directory\n")
+        let directory = try await Self.run(folder, inputs: [folder.path])
+        #expect(directory.error == "catalog: \(folder.path): can't be read: Is a directory\n")
+        let compressed = try await Self.run(folder, inputs: ["Packages.gz"])
+        #expect(compressed.error.hasPrefix("catalog: Packages.gz: can't be read: it is compressed: "))
+        #expect(!FileManager.default.fileExists(atPath: folder.path + "/c.sqlite"))
+    }
+
+    @Test func databasesThatCannotBeUsed() async throws {
+        let folder = try TemporaryFolder()
+        let input = try folder.file("status", stanzas(1))
+        let text = try folder.file("text", String(repeating: "not a database ", count: 100))
+        let before = FileManager.default.contents(atPath: text)
+        let foreign = try folder.file("foreign.sqlite")
+        try await DatabaseQueue(path: foreign).write { try $0.execute(sql: "CREATE TABLE theirs (id)") }
+        let foreignBefore = FileManager.default.contents(atPath: foreign)
+        let newer = try folder.file("newer.sqlite")
+        try await Catalog.open(path: newer).close()
+        try await DatabaseQueue(path: newer).write { try $0.execute(sql: "PRAGMA user_version = 7") }
+        for (path, message) in [
+            (folder.path + "/no/c.sqlite", "the catalogue can't be written there: unable to open database file"),
+            (folder.path, "the catalogue can't be written there: it is a directory"),
+            (text, "is not an SQLite database; it was left as it is"),
+            (foreign, "is a database of another program; it was left as it is"),
+            (newer, "is a catalogue of version 7, this program writes version 1"),
+        ] {
+            let result = try await Self.run(folder, inputs: [input]) { $0.database = path }
+            #expect(result.status == 1)
+            #expect(result.error == "catalog: \(path): \(message)\n")
+            #expect(result.output == "")
+        }
+        #expect(FileManager.default.contents(atPath: text) == before)
+        #expect(FileManager.default.contents(atPath: foreign) == foreignBefore)
+    }
+
+    @Test func aFullDiskKeepsTheBatchesBefore() async throws {
+        let folder = try TemporaryFolder()
+        let input = try folder.file("status", stanzas(2000))
+        let path = try folder.file("c.sqlite")
+        let result = try await Self.run(folder, inputs: [input]) {
+            $0.batchSize = 100
+            $0.maximumPages = 60
+        }
+        #expect(result.status == 1)
+        let kept = try #require(try Self.packages(in: path))
+        #expect(kept > 0 && kept < 2000 && kept.isMultiple(of: 100))
+        #expect(
+            result.error.hasSuffix(
+                """
+                catalog: \(path): the disk is full, or the file has reached --max-pages; \
+                \(path) keeps the \(kept.grouped) packages stored before
+
+                """))
+        let again = try await Self.run(folder, inputs: [input])
+        #expect(again.output.contains("2,000 packages: \((2000 - kept).grouped) new, \(kept.grouped) updated"))
+    }
+
+    @Test func aCancelledImportKeepsTheBatchesBefore() async throws {
+        let catalog = try await Catalog.inMemory()
+        let task = Task {
+            try await Importer(catalog: catalog, batchSize: 10).run([TextSource(stanzas(100))]) { event in
+                if case .stored(let progress) = event, progress.batches == 3 { withUnsafeCurrentTask { $0?.cancel() } }
+            }
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(try await catalog.counts().packages == 30)
+    }
+
+    /// The executable itself: its input comes through a pipe that stays open, so it is waiting when Ctrl-C comes.
+    @Test(.timeLimit(.minutes(1))) func controlC() async throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.file("c.sqlite")
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+            .appendingPathComponent("catalog")
+        process.arguments = ["--database", path, "--batch-size", "10", "-"]
+        let (input, output, errors) = (Pipe(), Pipe(), Pipe())
+        process.standardInput = input
+        process.standardOutput = output
+        process.standardError = errors
+        let said = AsyncStream<String> { stream in
+            errors.fileHandleForReading.readabilityHandler = { handle in
+                let data = handle.availableData
+                if data.isEmpty { stream.finish() } else { stream.yield(String(decoding: data, as: UTF8.self)) }
+            }
+        }
+        let ended = AsyncStream<Int32> { stream in
+            process.terminationHandler = { stream.yield($0.terminationStatus) }
+        }
+        try process.run()
+        try input.fileHandleForWriting.write(contentsOf: Data((stanzas(15) + "\n").utf8))
+        var error = ""
+        var isInterrupted = false
+        for await text in said {
+            error += text
+            if !isInterrupted, error.contains("10 packages") {
+                isInterrupted = true
+                process.interrupt()
+            }
+        }
+        #expect(await ended.first { _ in true } == 130)
+        let message = "interrupted: the batch in progress was rolled back; \(path) keeps the 10 packages stored before"
+        #expect(error.hasSuffix("catalog: \(message)\n"))
+        #expect(try Self.packages(in: path) == 10)
+        try input.fileHandleForWriting.close()
+    }
+}

@@ -1,0 +1,99 @@
+import Testing
+
+@testable import PackageCatalog
+
+struct PackageTests {
+    private static func package(_ text: String) throws -> Package {
+        var parser = ControlFileParser(keeping: Package.fieldNames)
+        let items = parser.parse(Array(text.utf8)) + parser.finish()
+        return try Package(stanza: #require(items.first).get())
+    }
+
+    @Test func allFields() throws {
+        let package = try Self.package(
+            """
+            Package: adduser
+            Status: install ok installed
+            Section: admin
+            Installed-Size: 686
+            Maintainer: Someone <someone@example.org>
+            Architecture: all
+            Version: 1:3.134~rc1-2
+            Pre-Depends: dpkg (>= 1.17)
+            Suggests: perl, cron | anacron
+            Size: 12345
+            Description: add and remove users
+             and groups
+            """)
+        #expect(package.name == "adduser")
+        #expect(package.state == "installed")
+        #expect(package.section == "admin")
+        #expect(package.installedSize == 686)
+        #expect(package.maintainer == "Someone <someone@example.org>")
+        #expect(package.architecture == "all")
+        #expect(package.version == "1:3.134~rc1-2")
+        #expect(package.downloadSize == 12345)
+        #expect(package.summary == "add and remove users")
+        #expect(
+            package.dependencies.map { "\($0.kind.rawValue): \($0)" } == [
+                "Pre-Depends: dpkg (>= 1.17)", "Suggests: perl", "Suggests: cron | anacron",
+            ])
+    }
+
+    @Test func onlyTheNameIsNeeded() throws {
+        let package = try Self.package("Package: a")
+        #expect(package.state == Package.available)
+        #expect([package.architecture, package.version] == ["", ""])
+        #expect(package.dependencies.isEmpty)
+    }
+
+    @Test(arguments: [
+        ("Source: a", 1, "no Package field"),
+        ("Package: a b", 1, "bad package name \"a b\""),
+        ("Package:", 1, "bad package name \"\""),
+        ("Package: a\nVersion: 1 2", 2, "bad Version \"1 2\""),
+        ("Package: a\nInstalled-Size: 12k", 2, "bad Installed-Size \"12k\""),
+        ("Package: a\nInstalled-Size: -1", 2, "bad Installed-Size \"-1\""),
+        ("Package: a\nSize: 99999999999999999999", 2, "bad Size \"99999999999999999999\""),
+        ("Package: a\nStatus: installed", 2, "bad Status \"installed\""),
+        ("Package: a\nVersion: 1\nDepends: b (> 1", 3, "bad Depends: expected ')', found the end"),
+    ])
+    func malformed(text: String, line: Int, reason: String) {
+        #expect(throws: MalformedStanza(line: line, reason: reason)) { try Self.package(text) }
+    }
+
+    @Test(arguments: [
+        "libc6 (>= 2.36)", "a | b (<< 1:2~3) | c", "python3:any (>= 3.9~)", "a [amd64 !i386]", "a <!nocheck> <cross x>",
+        "a:native (= 1.0-2+b1) [linux-any] <!nocheck>",
+    ])
+    func dependenciesPrintAsTheyRead(text: String) throws {
+        #expect(try Dependency.parse(text, kind: .depends).map(\.description) == [text])
+    }
+
+    @Test func dependencyFieldsAreLenientAboutSpace() throws {
+        let entries = try Dependency.parse("a(>=1)|b ,\n c [ amd64 ],d(< 2), e (>\t3)", kind: .recommends)
+        #expect(entries.map(\.description) == ["a (>= 1) | b", "c [amd64]", "d (<= 2)", "e (>= 3)"])
+        #expect(try Dependency.parse(" ", kind: .depends).isEmpty)
+    }
+
+    @Test(arguments: [
+        ("a,", "expected a package name, found the end"),
+        ("a, , b", "expected a package name, found ','"),
+        ("a | ", "expected a package name, found the end"),
+        ("a b", "expected ',' or '|', found 'b'"),
+        ("+a", "bad package name \"+a\""),
+        ("a: b", "expected an architecture after ':', found ' '"),
+        ("a ()", "expected a version relation, found ')'"),
+        ("a (=> 1)", "unknown version relation '=>'"),
+        ("a (>= )", "expected a version, found ')'"),
+        ("a (>= 1 2)", "expected ')', found '2'"),
+        ("a []", "expected an architecture, found ']'"),
+        ("a [amd64", "expected an architecture, found the end"),
+        ("a <", "expected a build profile, found the end"),
+        ("a é", "expected ',' or '|', found 'é'"),
+    ])
+    func badDependencies(text: String, reason: String) {
+        let error = #expect(throws: DependencySyntaxError.self) { try Dependency.parse(text, kind: .depends) }
+        #expect(error?.reason == reason)
+    }
+}

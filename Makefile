@@ -1,0 +1,52 @@
+# `make` prints what there is. Each target works as the first command on a new machine with Swift.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+EXAMPLE := Examples/PackageCatalog
+DEMO_DATABASE ?= $(EXAMPLE)/.build/catalog.sqlite
+FILTER ?=
+ONLY ?=
+ARGS ?=
+
+.PHONY: help setup build test test-tsan lint format docs bench demo clean
+
+help: ## Print this list
+	@echo "Quarry: make TARGET"
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## Check Swift; install SQLite's development files (apt) where they are missing
+	@Scripts/setup
+
+build: setup ## Build the library
+	swift build
+
+test: setup ## Run all tests, the example's too (FILTER=name: those of the library that match)
+	swift build --build-tests
+	swift test --skip-build --disable-xctest $(if $(FILTER),--filter '$(FILTER)')
+	$(if $(FILTER),,swift test --disable-xctest --package-path $(EXAMPLE))
+
+test-tsan: setup ## Run the tests under the thread sanitizer, in a build folder of their own
+	swift test --disable-xctest --sanitize=thread --scratch-path .build-tsan $(if $(FILTER),--filter '$(FILTER)')
+
+lint: ## Check the layers, the house rules and the format
+	Scripts/lint-layers --self-test
+	Scripts/lint-layers
+	Scripts/package-files .swift | xargs -0 swift format lint --strict --parallel --configuration .swift-format
+
+format: ## Format all Swift files in place
+	Scripts/package-files .swift | xargs -0 swift format --in-place --parallel --configuration .swift-format
+
+docs: setup ## Build the documentation into .build/documentation
+	Scripts/build-documentation
+
+bench: setup ## Compare C, Quarry and GRDB (ONLY=6: rows 6.x; ARGS=…: options of quarry-bench)
+	swift run --package-path Benchmarks -c release quarry-bench $(if $(ONLY),--only $(ONLY)) $(ARGS)
+
+demo: setup ## Import this machine's package database and print what is in it (ARGS=…: options of catalog)
+	swift build --package-path $(EXAMPLE) -c release --product catalog
+	"$$(swift build --package-path $(EXAMPLE) -c release --show-bin-path)/catalog" --database $(DEMO_DATABASE) $(ARGS)
+
+clean: ## Delete all that was built
+	rm -rf .build .build-* $(EXAMPLE)/.build Benchmarks/.build

@@ -1,0 +1,286 @@
+# Reads Swift files and prints `file:line: rule: text` for each line that breaks a rule of the layers.
+#
+# Every line is split in code and comment first: a rule about code sees neither comments nor the text of string
+# literals (it does see the code of interpolations). Strings, raw strings, multi-line strings, interpolations and
+# nested block comments are followed across lines. POSIX awk only: mawk is what a fresh Debian has.
+
+BEGIN {
+    split("stmt value context blob backup int64 uint64 vfs file io_methods mutex module vtab vtab_cursor index_info " \
+        "destructor_type callback session changeset_iter changegroup rebaser snapshot filename syscall_ptr " \
+        "api_routines mem_methods str rtree_geometry rtree_query_info mutex_methods", typeNames, " ")
+    for (i in typeNames) isNoSQLiteCall["sqlite3_" typeNames[i]] = 1
+    # A shim that asks the system, not SQLite.
+    isNoSQLiteCall["csqlite_current_thread"] = 1
+
+    # A slot of a connection holds one callback: who sets it a second time takes it from the first.
+    slot["sqlite3_update_hook"] = "update hook"
+    slot["sqlite3_preupdate_hook"] = "preupdate hook"
+    slot["sqlite3_commit_hook"] = "commit hook"
+    slot["sqlite3_rollback_hook"] = "rollback hook"
+    slot["sqlite3_wal_hook"] = "WAL hook"
+    slot["sqlite3_wal_autocheckpoint"] = "WAL hook"
+    slot["sqlite3_set_authorizer"] = "authorizer"
+    slot["sqlite3_progress_handler"] = "progress handler"
+    slot["sqlite3_trace_v2"] = "trace"
+    slot["sqlite3_trace"] = "trace"
+    slot["sqlite3_profile"] = "trace"
+    slot["sqlite3_busy_handler"] = "busy handler"
+    slot["sqlite3_busy_timeout"] = "busy handler"
+
+    split("CSQLite Synchronization Glibc Musl Android Bionic Darwin Swift _Concurrency", names, " ")
+    for (i in names) coreMayImport[names[i]] = 1
+    split("Handles Values Statements Rows Fetching Errors", names, " ")
+    for (i in names) isHotFolder["Sources/QuarryCore/" names[i]] = 1
+    split("ConnectionHandle StatementHandle DatabaseQueue DatabasePool DatabaseReader DatabaseWriter", names, " ")
+    for (i in names) isConnection[names[i]] = 1
+}
+
+function report(number, rule, text) {
+    print FILENAME ":" number ": " rule ": " text
+}
+
+function trimmed(text) {
+    sub(/^[ \t]+/, "", text)
+    sub(/[ \t]+$/, "", text)
+    return text
+}
+
+# Splits a line into the globals `code` and `comment`. The stack (`mode`, `hashes`, `isMultiline`, `parentheses`) says
+# what the line starts in: "code", "string" or "comment".
+function split_line(line,    rest, start, hashCount, delimiter) {
+    code = ""
+    comment = ""
+    rest = line
+    while (rest != "") {
+        if (mode[depth] == "comment") {
+            if (!match(rest, /\/\*|\*\//)) {
+                comment = comment rest
+                break
+            }
+            comment = comment substr(rest, 1, RSTART + 1)
+            if (substr(rest, RSTART, 2) == "/*") {
+                mode[++depth] = "comment"
+            } else {
+                depth--
+            }
+            rest = substr(rest, RSTART + 2)
+        } else if (mode[depth] == "string") {
+            delimiter = isMultiline[depth] ? "\"\"\"" : "\""
+            if (!match(rest, /["\\]/)) {
+                break
+            }
+            start = RSTART
+            rest = substr(rest, start)
+            if (substr(rest, 1, length(delimiter) + hashes[depth]) == delimiter hash_run(hashes[depth])) {
+                rest = substr(rest, length(delimiter) + hashes[depth] + 1)
+                code = code "\""
+                depth--
+            } else if (substr(rest, 1, 1 + hashes[depth]) == "\\" hash_run(hashes[depth])) {
+                rest = substr(rest, 2 + hashes[depth])
+                if (substr(rest, 1, 1) == "(") {
+                    mode[++depth] = "code"
+                    parentheses[depth] = 0
+                }
+                rest = substr(rest, 2)
+            } else {
+                rest = substr(rest, 2)
+            }
+        } else {
+            if (!match(rest, /["#()]|\/\/|\/\*/)) {
+                code = code rest
+                break
+            }
+            code = code substr(rest, 1, RSTART - 1)
+            rest = substr(rest, RSTART)
+            if (substr(rest, 1, 2) == "//") {
+                comment = comment rest
+                break
+            } else if (substr(rest, 1, 2) == "/*") {
+                comment = comment "/*"
+                mode[++depth] = "comment"
+                rest = substr(rest, 3)
+            } else if (match(rest, /^#*"/)) {
+                hashCount = RLENGTH - 1
+                rest = substr(rest, hashCount + 1)
+                code = code "\""
+                mode[++depth] = "string"
+                hashes[depth] = hashCount
+                isMultiline[depth] = substr(rest, 1, 3) == "\"\"\""
+                rest = substr(rest, isMultiline[depth] ? 4 : 2)
+            } else {
+                if (depth > 0 && substr(rest, 1, 1) == "(") parentheses[depth]++
+                if (depth > 0 && substr(rest, 1, 1) == ")" && parentheses[depth]-- == 0) {
+                    depth--
+                } else {
+                    code = code substr(rest, 1, 1)
+                }
+                rest = substr(rest, 2)
+            }
+        }
+    }
+    # A literal of one line ends with it.
+    if (mode[depth] == "string" && !isMultiline[depth]) depth--
+}
+
+# The script runs in the C locale: a character of several bytes counts by its first.
+function columns(text) {
+    gsub(/[\200-\277]/, "", text)
+    return length(text)
+}
+
+function hash_run(count,    text) {
+    text = ""
+    while (count-- > 0) text = text "#"
+    return text
+}
+
+# The previous file's length is checked when the next one starts, and the last one's at the end.
+function finish_file() {
+    if (currentFile != "" && lineCount > 500) {
+        print currentFile ":" lineCount ": file-length: " lineCount " lines, at most 500"
+    }
+}
+
+FNR == 1 {
+    finish_file()
+    currentFile = FILENAME
+    depth = 0
+    mode[0] = "code"
+    lastCommentLine = -100
+    inlineAlwaysLine = -100
+
+    isSource = FILENAME ~ /^Sources\//
+    isExample = FILENAME ~ /^Examples\//
+    isTest = FILENAME ~ /^Tests\// || FILENAME ~ /^(Examples|Benchmarks)\/.*Tests\//
+    inHandles = FILENAME ~ /^Sources\/QuarryCore\/Handles\//
+    target = ""
+    if (match(FILENAME, /^Sources\/[^\/]+\//)) target = substr(FILENAME, 9, RLENGTH - 9)
+    folder = FILENAME
+    sub(/\/[^\/]*$/, "", folder)
+    hotFolder = folder
+    if (match(folder, /^Sources\/QuarryCore\/[^\/]+/)) hotFolder = substr(folder, 1, RLENGTH)
+    inHotFolder = (hotFolder in isHotFolder)
+
+    if (FILENAME ~ /(^|\/)(Utils?|Utilities|Helpers?|Common|New|Misc)(\/|\.swift$)/) {
+        report(1, "vague-name", "a name tells a purpose")
+    }
+}
+
+{
+    lineCount = FNR
+    split_line($0)
+    if (comment != "") lastCommentLine = FNR
+    if (length($0) > 120 && $0 !~ /:\/\// && columns($0) > 120) {
+        report(FNR, "line-length", columns($0) " columns, at most 120")
+    }
+
+    if (isSource || isExample) {
+        if (code ~ /(^|[^A-Za-z0-9_])fatalError[ \t]*\(/) report(FNR, "trap", "fatalError: throw instead")
+        if (code ~ /(^|[^A-Za-z0-9_])try!/) report(FNR, "trap", "try!: throw instead")
+        if ($0 ~ /(^|[^A-Za-z0-9_])(TODO|FIXME|XXX)([^A-Za-z0-9_]|$)/) report(FNR, "unfinished", trimmed($0))
+        if (tolower($0) ~ /not (yet )?implemented|unimplemented/) report(FNR, "unfinished", trimmed($0))
+    }
+    if (code ~ /@unchecked[ \t]+Sendable|nonisolated\(unsafe\)/ && FNR - lastCommentLine > 6) {
+        report(FNR, "unchecked-proof", "no comment within six lines says why this is safe: " trimmed($0))
+    }
+    if (isTest) check_test()
+    if (isSource) check_source()
+}
+
+function check_test() {
+    if (code ~ /(^|[^A-Za-z0-9_])(usleep|nanosleep|sleep)[ \t]*\(/) {
+        report(FNR, "sleep", trimmed($0))
+    }
+    if (code ~ /#(expect|require)\([ \t]*(Bool\([ \t]*)?true[ \t]*\)/ || code ~ /\.disabled\(/ ||
+        code ~ /XCTAssert(True)?\([ \t]*true[ \t]*\)/ || code ~ /withKnownIssue/) {
+        report(FNR, "idle-test", "a test that can't fail or doesn't run: " trimmed($0))
+    }
+}
+
+function check_source(    rest, before, name) {
+    if (code ~ /(^|[ \t;])import[ \t]/) check_import()
+
+    # Identifiers one by one: what stands before one, the name, and what follows.
+    if (code ~ /csqlite_|sqlite3_/ || target == "QuarrySQL") {
+        rest = code
+        before = ""
+        while (match(rest, /[A-Za-z_][A-Za-z0-9_]*/)) {
+            name = substr(rest, RSTART, RLENGTH)
+            before = RSTART > 1 ? substr(rest, RSTART - 1, 1) : ""
+            rest = substr(rest, RSTART + RLENGTH)
+            check_identifier(name, before, rest)
+        }
+    }
+
+    if (!inHotFolder) check_inlining()
+}
+
+function check_import(    text, module) {
+    text = code
+    sub(/^.*(^|[ \t;])import[ \t]+/, "", text)
+    sub(/^(struct|class|enum|protocol|typealias|func|let|var|actor)[ \t]+/, "", text)
+    module = text
+    sub(/[^A-Za-z0-9_].*$/, "", module)
+
+    if (module ~ /^Foundation/ && FILENAME !~ /^Sources\/Quarry\/Foundation\//) {
+        report(FNR, "foundation-import", "only Sources/Quarry/Foundation imports " module)
+    } else if (target == "QuarryCore" && !(module in coreMayImport)) {
+        report(FNR, "target-order", "QuarryCore doesn't import " module)
+    } else if (target == "QuarrySQL" && (module == "Quarry" || module == "CSQLite")) {
+        report(FNR, "target-order", "QuarrySQL doesn't import " module)
+    } else if (target == "Quarry" && module == "CSQLite") {
+        report(FNR, "target-order", "Quarry doesn't import " module)
+    }
+}
+
+function check_identifier(name, before, rest) {
+    if (name ~ /^(sqlite3|csqlite)_/ && !(name in isNoSQLiteCall)) {
+        if (!inHandles) report(FNR, "sqlite-call", name " outside Sources/QuarryCore/Handles")
+        if (name in slot) note_slot(slot[name])
+    }
+    if (target == "QuarrySQL") {
+        if (name in isConnection || (name == "Database" && rest ~ /^[ \t]*\(/)) {
+            report(FNR, "builder-connection", "the query interface reaches no connection: " name)
+        }
+        if (before == "." && rest ~ /^[ \t]*[({]/ && name ~ /^(execute|makeStatement|cachedStatement|allStatements)$/) {
+            report(FNR, "builder-connection", "the query interface runs no SQL: ." name)
+        }
+    }
+}
+
+# Who sets a slot: reported at the end, where more than one file does.
+function note_slot(name) {
+    if ((name, FILENAME) in slotLine) return
+    slotLine[name, FILENAME] = FNR
+    slotFiles[name] = slotFiles[name] "\n" FILENAME
+    slotCount[name]++
+}
+
+function check_inlining() {
+    if (match(code, /@(inlinable|_alwaysEmitIntoClient|_transparent)/)) {
+        report(FNR, "inlinable", substr(code, RSTART, RLENGTH) " outside Core's hot folders")
+    }
+    # What inlinable code calls may stand anywhere in Core.
+    if (target != "QuarryCore" && code ~ /@usableFromInline/) {
+        report(FNR, "inlinable", "@usableFromInline outside QuarryCore")
+    }
+    # @inline(__always) crosses a module only where the declaration is public.
+    if (code ~ /@inline\(__always\)/) inlineAlwaysLine = FNR
+    if (inlineAlwaysLine > 0 && code ~ /(func|init|var|subscript|get|set)([^A-Za-z0-9_]|$)/) {
+        if (code ~ /(^|[^A-Za-z0-9_])public[ \t]/) {
+            report(inlineAlwaysLine, "inlinable", "public @inline(__always) outside Core's hot folders")
+        }
+        inlineAlwaysLine = -100
+    }
+}
+
+END {
+    finish_file()
+    for (name in slotCount) {
+        if (slotCount[name] < 2) continue
+        count = split(substr(slotFiles[name], 2), files, "\n")
+        for (i = 1; i <= count; i++) {
+            print files[i] ":" slotLine[name, files[i]] ": hook-owner: the " name " is set in " count " files"
+        }
+    }
+}

@@ -1,0 +1,260 @@
+import QuarryCore
+
+/// Runs accesses on the connections of a lane: takes a lease, frames the access, gives the lease back.
+final class AccessRunner: Sendable {
+    /// Where an asynchronous access runs.
+    enum Placement: Sendable {
+        case inline
+        case offloaded
+        /// Where the durations of reads say.
+        case measured
+    }
+
+    let lane: ConnectionLane
+    private let workers: WorkerThreads
+    private let admission: Lock<ReadAdmission>
+
+    init(_ lane: ConnectionLane, workers: WorkerThreads) {
+        self.lane = lane
+        self.workers = workers
+        admission = Lock(ReadAdmission(maximumInlineCount: CooperativePool.width / 2))
+    }
+
+    /// What is known of the durations of reads.
+    var readAdmission: ReadAdmission { admission.withLock { $0 } }
+
+    // MARK: - Threads
+
+    /// Runs an access on this thread.
+    ///
+    /// - parameter barrier: a lane whose connections must all be at rest meanwhile.
+    func sync<T>(barrier: ConnectionLane? = nil, _ body: (Database) throws -> T) throws -> T {
+        // Before the lane's connection is waited for: who has it may wait for this thread's.
+        if let barrier, barrier.ownedConnection != nil { throw DatabaseError.reentrantAccess() }
+        let lease = try lane.lease()
+        defer { lane.release(lease) }
+        guard let barrier else { return try Self.frame(lease.database, nil, body) }
+        try barrier.beginBarrier(for: lease)
+        defer { barrier.endBarrier() }
+        return try Self.frame(lease.database, nil, body)
+    }
+
+    /// Runs `body` as one access of a connection, unless it has been cancelled.
+    static func frame<T>(_ db: Database, _ token: AccessToken?, _ body: (Database) throws -> T) throws -> T {
+        if let token, token.isCancelled { throw CancellationError() }
+        try db.beginAccess(token)
+        let result: T
+        do {
+            result = try body(db)
+        } catch {
+            // The first error counts.
+            _ = db.endAccess()
+            throw error
+        }
+        if let error = db.endAccess() { throw error }
+        return result
+    }
+
+    // MARK: - Tasks
+
+    /// Runs an access for a task, which can be cancelled.
+    func async<T: Sendable>(
+        _ placement: Placement, barrier: ConnectionLane? = nil, _ body: @Sendable (Database) throws -> T
+    ) async throws -> T {
+        let place = Place(lane, barrier)
+        return try await withTaskCancellationHandler {
+            try await run(place, placement, body)
+        } onCancel: {
+            place.cancel()
+        }
+    }
+
+    /// How a read begins.
+    enum ReadKind {
+        /// In a transaction of its own, which sees the state of its first statement.
+        case transaction
+        /// In a transaction of its own, which sees the state of its beginning.
+        case pinnedTransaction
+        /// As the connection stands: a snapshot's transaction is open.
+        case bare
+    }
+
+    /// Runs a read on this thread.
+    func read<T>(_ kind: ReadKind, _ body: (Database) throws -> T) throws -> T {
+        try sync { db in try Self.read(db, kind, body) }
+    }
+
+    private static func read<T>(_ db: Database, _ kind: ReadKind, _ body: (Database) throws -> T) throws -> T {
+        switch kind {
+        case .transaction: try db.beginRead(pinned: false)
+        case .pinnedTransaction: try db.beginRead(pinned: true)
+        case .bare: return try body(db)
+        }
+        return try db.finishRead { try body(db) }
+    }
+
+    /// Runs a read for a task, which can be cancelled.
+    func asyncRead<T: Sendable>(
+        _ placement: Placement, _ kind: ReadKind, _ body: @Sendable (Database) throws -> T
+    ) async throws -> T {
+        let place = Place(lane, nil)
+        return try await withTaskCancellationHandler {
+            try await runRead(place, placement, kind, body)
+        } onCancel: {
+            place.cancel()
+        }
+    }
+
+    /// Runs an access in a task of its own. Its place in the line is taken before this returns.
+    ///
+    /// - parameter fail: called where there is no connection to be had, or the access leaves an error behind.
+    func enqueue(
+        _ placement: Placement, barrier: ConnectionLane? = nil, _ body: @escaping @Sendable (Database) -> Void,
+        orFail fail: @escaping @Sendable (any Error) -> Void
+    ) {
+        let place = Place(lane, barrier)
+        Task {
+            do {
+                try await run(place, placement, body)
+            } catch {
+                fail(error)
+            }
+        }
+    }
+
+    /// Runs a read in a task of its own. Its place in the line is taken before this returns.
+    func enqueueRead(
+        _ placement: Placement, _ kind: ReadKind, _ body: @escaping @Sendable (Database) -> Void,
+        orFail fail: @escaping @Sendable (any Error) -> Void
+    ) {
+        let place = Place(lane, nil)
+        Task {
+            do {
+                try await runRead(place, placement, kind, body)
+            } catch {
+                fail(error)
+            }
+        }
+    }
+
+    /// Ends a read that another thread has begun, in a task of its own, on the library's threads.
+    func continueRead(
+        _ lease: ConnectionLane.Lease, _ body: @escaping @Sendable (Result<Database, any Error>) -> Void
+    ) {
+        Task { [lane, workers] in
+            await withTaskExecutorPreference(workers, isolation: nil) {
+                defer { lane.release(lease) }
+                do {
+                    try Self.frame(lease.database, nil) { db in
+                        try db.finishRead { body(.success(db)) }
+                    }
+                } catch {
+                    // The read has been had, or the pool is closed: nobody is left to tell.
+                    if lease.database.isClosed { body(.failure(error)) }
+                }
+            }
+        }
+    }
+
+    // MARK: - Running
+
+    private func run<T: Sendable>(
+        _ place: Place, _ placement: Placement, _ body: @Sendable (Database) throws -> T
+    ) async throws -> T {
+        if placement == .inline { return try await runHere(place, body) }
+        return try await withTaskExecutorPreference(workers, isolation: nil) {
+            try await runHere(place, body)
+        }
+    }
+
+    /// Waits for the lease, and runs where the task is.
+    private func runHere<T: Sendable>(_ place: Place, _ body: @Sendable (Database) throws -> T) async throws -> T {
+        let lease = try await lane.lease(place.ticket)
+        defer { lane.release(lease) }
+        guard let barrier = place.barrier else { return try Self.frame(lease.database, place.token, body) }
+        barrier.request(place.barrierTicket, place.token, .barrier)
+        try await barrier.beginBarrier(place.barrierTicket, for: lease)
+        defer { barrier.endBarrier() }
+        return try Self.frame(lease.database, place.token, body)
+    }
+
+    private func runRead<T: Sendable>(
+        _ place: Place, _ placement: Placement, _ kind: ReadKind, _ body: @Sendable (Database) throws -> T
+    ) async throws -> T {
+        switch placement {
+        case .inline:
+            return try await runHere(place) { db in try Self.read(db, kind, body) }
+        case .measured where admission.withLock { $0.admitsInline() }:
+            defer { admission.withLock { $0.inlineReadDidEnd() } }
+            let lease = try await lane.lease(place.ticket, openedBy: workers)
+            defer { lane.release(lease) }
+            do {
+                return try Self.frame(lease.database, place.token) { db in
+                    if case .bare = kind { return try measured { try body(db) } }
+                    try Self.beginWithoutWaiting(db)
+                    return try measured { try db.finishRead { try body(db) } }
+                }
+            } catch is WouldWait {
+                return try await withTaskExecutorPreference(workers, isolation: nil) {
+                    try Self.frame(lease.database, place.token) { db in
+                        try measured { try Self.read(db, kind, body) }
+                    }
+                }
+            }
+        case .measured, .offloaded:
+            return try await withTaskExecutorPreference(workers, isolation: nil) {
+                let lease = try await lane.lease(place.ticket)
+                defer { lane.release(lease) }
+                return try Self.frame(lease.database, place.token) { db in
+                    try measured { try Self.read(db, kind, body) }
+                }
+            }
+        }
+    }
+
+    private struct WouldWait: Error {}
+
+    /// Begins a read where no thread may wait: takes the locks that it needs, or gives up.
+    ///
+    /// What is read then waits for nobody: in WAL mode a reader never does, and elsewhere the lock is held.
+    private static func beginWithoutWaiting(_ db: Database) throws {
+        db.refusesToWait = true
+        defer { db.refusesToWait = false }
+        do {
+            try db.beginRead(pinned: true)
+        } catch DatabaseError.SQLITE_BUSY {
+            throw WouldWait()
+        }
+    }
+
+    private func measured<T>(_ body: () throws -> T) rethrows -> T {
+        let start = SystemClock.monotonicNanoseconds()
+        defer {
+            let duration = SystemClock.monotonicNanoseconds() - start
+            admission.withLock { $0.record(duration) }
+        }
+        return try body()
+    }
+
+    /// A task's place in the lines it waits in.
+    private final class Place: Sendable {
+        let lane: ConnectionLane
+        let barrier: ConnectionLane?
+        let token = AccessToken()
+        let ticket = Ticket()
+        /// Used once the task has the lane's connection.
+        let barrierTicket = Ticket()
+
+        init(_ lane: ConnectionLane, _ barrier: ConnectionLane?) {
+            self.lane = lane
+            self.barrier = barrier
+            lane.request(ticket, token)
+        }
+
+        func cancel() {
+            token.cancel()
+            lane.cancel(ticket)
+            barrier?.cancel(barrierTicket)
+        }
+    }
+}

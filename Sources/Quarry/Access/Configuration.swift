@@ -1,0 +1,186 @@
+public import QuarryCore
+
+/// How a database is opened and used.
+///
+/// ```swift
+/// var config = Configuration()
+/// config.label = "players"
+/// config.acquireTimeout = 2
+/// config.prepareDatabase { db in
+///     try db.execute(sql: "PRAGMA temp_store = MEMORY")
+/// }
+/// let dbPool = try DatabasePool(path: "/var/lib/app/players.sqlite", configuration: config)
+/// ```
+public struct Configuration: Sendable {
+    /// A configuration with the defaults.
+    public init() {}
+
+    // MARK: - What is opened
+
+    /// Names the database in errors, and connections in `description`.
+    public var label: String?
+
+    /// Whether nothing can be written. The file must exist then.
+    public var readonly = false
+
+    /// The journal of a `DatabaseQueue`; a pool is always in WAL mode: <https://www.sqlite.org/wal.html>.
+    public var journalMode = JournalModeConfiguration.default
+
+    /// The journal of a database.
+    public enum JournalModeConfiguration: Sendable {
+        /// Leaves a queue's journal as it is.
+        case `default`
+        /// Write-ahead logging.
+        case wal
+    }
+
+    /// How often SQLite waits for the disk: <https://www.sqlite.org/pragma.html#pragma_synchronous>. nil leaves SQLite's default,
+    /// and is `normal` in WAL mode.
+    public var synchronous: SynchronousMode?
+
+    /// How often SQLite waits for the disk.
+    public enum SynchronousMode: String, Sendable {
+        /// Never: a power failure may corrupt the file.
+        case off = "OFF"
+        /// In WAL mode a power failure may lose the last commits, and nothing else.
+        case normal = "NORMAL"
+        /// At each commit.
+        case full = "FULL"
+        /// As `full`, and the folder too.
+        case extra = "EXTRA"
+    }
+
+    /// Bytes of pages that each connection keeps in memory: <https://www.sqlite.org/pragma.html#pragma_cache_size>.
+    public var cacheSize: Int?
+
+    /// Bytes of the file that are mapped into memory: <https://www.sqlite.org/pragma.html#pragma_mmap_size>.
+    public var mmapSize: Int?
+
+    /// Whether what is deleted is overwritten with zeros: <https://www.sqlite.org/pragma.html#pragma_secure_delete>.
+    public var secureDelete = false
+
+    /// Whether foreign keys are checked: <https://www.sqlite.org/foreignkeys.html>.
+    public var foreignKeysEnabled = true
+
+    /// Whether `"text"` is a string where there is no such column:
+    /// <https://www.sqlite.org/quirks.html#double_quoted_string_literals_are_accepted>.
+    public var acceptsDoubleQuotedStringLiterals = false
+
+    /// Whether `Database.loadExtension` may be used: <https://www.sqlite.org/loadext.html>.
+    public var allowsLoadingExtensions = false
+
+    /// The name of a registered VFS; nil for the default: <https://www.sqlite.org/vfs.html>.
+    public var vfs: String?
+
+    private(set) var preparations: [@Sendable (Database) throws -> Void] = []
+
+    /// Adds what to do with each connection when it is opened: functions, collations, pragmas.
+    ///
+    /// ```swift
+    /// config.prepareDatabase { db in
+    ///     if !db.configuration.readonly { try db.execute(sql: "PRAGMA wal_autocheckpoint = 10000") }
+    /// }
+    /// ```
+    ///
+    /// What it throws makes the opening fail. Several run in the order they were added.
+    public mutating func prepareDatabase(_ setup: @escaping @Sendable (Database) throws -> Void) {
+        preparations.append(setup)
+    }
+
+    // MARK: - Transactions
+
+    /// Whether an access may leave a transaction open for the next.
+    public var allowsUnsafeTransactions = false
+
+    /// The date of transactions, in seconds since 2001-01-01 00:00:00 UTC; nil for the system's clock.
+    package var clock: (@Sendable (Database) throws -> Double)?
+
+    // MARK: - Waiting
+
+    /// What happens when another connection holds a lock. It waits up to 5 seconds by default: a thread or task of the library does,
+    /// never one of Swift's.
+    public var busyMode = Database.BusyMode.timeout(5)
+
+    /// As `busyMode`, for a pool's readers, which only wait while the database recovers; nil for 10 seconds.
+    public var readonlyBusyMode: Database.BusyMode?
+
+    /// Seconds an access may wait for a connection; nil for any time. Then `SQLITE_BUSY` is thrown.
+    public var acquireTimeout: Double?
+
+    /// How many accesses may wait for a connection; nil for any number. More get `SQLITE_BUSY` at once.
+    public var maximumWaiters: Int?
+
+    /// Seconds a statement may run, from its first step to its last; nil for any time. Then `SQLITE_INTERRUPT` is thrown.
+    public var statementTimeout: Double?
+
+    // MARK: - Connections
+
+    /// How many connections of a pool read at the same time.
+    public var maximumReaderCount = 5
+
+    /// Whether a pool keeps the connections of readers that nobody uses.
+    public var persistentReadOnlyConnections = false
+
+    /// How many prepared statements a connection keeps.
+    public var statementCacheCapacity = 128
+
+    /// Where asynchronous accesses run.
+    public var asyncExecution = AsyncExecution.automatic
+
+    // MARK: - Privacy
+
+    /// Whether errors and traces show the arguments of statements.
+    public var publicStatementArguments = false
+}
+
+extension Configuration {
+    /// The options of a connection.
+    func connectionOptions(readonly: Bool) -> ConnectionOptions {
+        var options = ConnectionOptions()
+        options.label = label
+        options.readonly = readonly
+        options.foreignKeysEnabled = foreignKeysEnabled
+        options.acceptsDoubleQuotedStringLiterals = acceptsDoubleQuotedStringLiterals
+        options.publicStatementArguments = publicStatementArguments
+        options.allowsUnsafeTransactions = allowsUnsafeTransactions
+        options.allowsLoadingExtensions = allowsLoadingExtensions
+        options.busyMode = busyMode
+        options.statementTimeout = statementTimeout
+        options.statementCacheCapacity = statementCacheCapacity
+        options.vfs = vfs
+        options.transactionClock = clock
+        // https://www.sqlite.org/pragma.html#pragma_cache_size: a negative number counts kibibytes.
+        if let cacheSize { options.pragmas.append("PRAGMA cache_size = -\(max(1, cacheSize / 1024))") }
+        if let mmapSize { options.pragmas.append("PRAGMA mmap_size = \(mmapSize)") }
+        if secureDelete { options.pragmas.append("PRAGMA secure_delete = ON") }
+        if let synchronous { options.pragmas.append("PRAGMA synchronous = \(synchronous.rawValue)") }
+        return options
+    }
+
+    /// Opens a connection with this configuration.
+    func open(path: String, readonly: Bool, options: ConnectionOptions? = nil) throws -> Database {
+        guard maximumReaderCount > 0 else {
+            throw DatabaseError(
+                resultCode: .SQLITE_MISUSE,
+                message: "Configuration.maximumReaderCount must be at least 1, not \(maximumReaderCount)")
+        }
+        var configuration = self
+        configuration.readonly = readonly
+        return try Database(
+            path: path, options: options ?? connectionOptions(readonly: readonly), context: configuration
+        ) { db in
+            for prepare in preparations { try prepare(db) }
+        }
+    }
+
+    var laneLimits: ConnectionLane.Limits {
+        ConnectionLane.Limits(acquireTimeout: acquireTimeout, maximumWaiters: maximumWaiters)
+    }
+}
+
+extension Database {
+    /// The configuration of the connection. `readonly` tells whether this connection can write: a pool's readers can't.
+    public var configuration: Configuration {
+        context as? Configuration ?? Configuration()
+    }
+}

@@ -1,0 +1,410 @@
+import Dispatch
+import QuarryCore
+
+/// Connections of one kind, and the line of those who wait for one: the writer of a database, or its readers.
+///
+/// The decisions are `LeaseStateMachine`'s; this takes the lock, asks, releases the lock, and acts.
+final class ConnectionLane: Sendable {
+    typealias Machine = LeaseStateMachine<any LeaseWaiter>
+
+    private struct State {
+        var machine: Machine
+        /// The connections by slot; nil where there is none yet, or no more.
+        var connections: [Lent?]
+        /// The connection whose access has the barrier.
+        var barrierHolder: Lent?
+        var isTimerSet = false
+        var isTicking = false
+    }
+
+    /// A connection that goes from thread to thread.
+    struct Lent: @unchecked Sendable {
+        // Sendable: `Database` is used by the thread that has the slot's lease, or that has just opened it. Other threads only
+        // compare its owner, and interrupt it, with the lane's lock held.
+        let database: Database
+    }
+
+    /// The right to use a connection.
+    struct Lease: @unchecked Sendable {
+        // Sendable: one access has it, and uses the connection from one thread at a time.
+        let database: Database
+        fileprivate let slot: Int
+    }
+
+    /// What the connections are, for messages: `the writer of players.sqlite`.
+    let name: String
+    let limits: Limits
+    private let open: @Sendable () throws -> Database
+    private let state: Lock<State>
+    /// Seconds between two looks for connections that nobody uses; nil to keep them.
+    private let idleTime: Double?
+
+    /// - parameter connections: those that are open already.
+    /// - parameter open: opens another one.
+    init(
+        _ name: String, capacity: Int, limits: Limits, connections: [Lent] = [], idleTime: Double? = nil,
+        open: @escaping @Sendable () throws -> Database
+    ) {
+        self.name = name
+        self.limits = limits
+        self.open = open
+        self.idleTime = idleTime
+        var lent: [Lent?] = connections
+        lent += Array(repeating: nil, count: capacity - lent.count)
+        state = Lock(
+            State(
+                machine: Machine(
+                    capacity: capacity, maximumWaiters: limits.maximumWaiters, opened: connections.count),
+                connections: lent))
+    }
+
+    // MARK: - Who has what
+
+    /// The connection that the thread that runs has, if it has one.
+    var ownedConnection: Database? {
+        state.withLock { state in
+            state.connections.first { $0?.database.isOwned ?? false } ?? nil
+        }?.database
+    }
+
+    /// A connection to name where there is none to use.
+    var anyConnection: Database? { state.withLock { $0.connections.lazy.compactMap { $0 }.first }?.database }
+
+    var isClosed: Bool { state.withLock { $0.machine.isClosed } }
+
+    /// The number of connections that are open.
+    var connectionCount: Int { state.withLock { state in state.connections.count { $0 != nil } } }
+
+    /// The number of accesses that wait.
+    var waiterCount: Int { state.withLock { $0.machine.waiterCount } }
+
+    /// Interrupts what runs on any of the connections.
+    func interrupt() {
+        state.withLock { state in
+            for connection in state.connections { connection?.database.interrupt() }
+        }
+    }
+
+    // MARK: - Threads
+
+    /// Waits for a connection on this thread.
+    func lease() throws -> Lease {
+        let answer: (Machine.Answer, Lent?)? = try state.withLock { state in
+            // A connection that this thread has would never come back while it waits.
+            for connection in state.connections {
+                if let connection, connection.database.isOwned { throw DatabaseError.reentrantAccess() }
+            }
+            guard
+                let answer = state.machine.acquireNow(
+                    isThread: true, now: { SystemClock.monotonicNanoseconds() })
+            else {
+                // The barrier would never end while its own thread waits for it.
+                if state.barrierHolder?.database.isOwned ?? false { throw DatabaseError.reentrantAccess() }
+                return nil
+            }
+            if case .granted(.connection(let slot)) = answer { return (answer, state.connections[slot]) }
+            return (answer, nil)
+        }
+        switch answer {
+        case (.granted(.connection(let slot)), let connection?)?:
+            return Lease(database: connection.database, slot: slot)
+        case (.granted(let grant), _)?:
+            return try take(grant)
+        case (.refused(let refusal), _)?:
+            throw error(refusal)
+        case (.wait, _)?, nil:
+            return try take(wait(for: .connection))
+        }
+    }
+
+    /// Waits on this thread for all connections to be here, and keeps them until `endBarrier`.
+    ///
+    /// - parameter holder: the connection for whose access they are kept.
+    func beginBarrier(for holder: Lease) throws {
+        _ = try wait(for: .barrier)
+        state.withLock { $0.barrierHolder = Lent(database: holder.database) }
+    }
+
+    /// Waits on this thread for what can't be had at once.
+    private func wait(for request: Machine.Request, isFirst: Bool = false) throws -> Machine.Grant {
+        let waiter = WaitingThread()
+        let arrival = SystemClock.monotonicNanoseconds()
+        let answer = state.withLock {
+            $0.machine.acquire(request, waiter, isThread: true, isFirst: isFirst, now: arrival)
+        }
+        let id: Int
+        switch answer {
+        case .granted(let grant): return grant
+        case .refused(let refusal): throw error(refusal)
+        case .wait(let number): id = number
+        }
+        let deadline = limits.acquireTimeout.map { arrival &+ nanoseconds($0) }
+        while true {
+            switch waiter.wait(until: deadline) {
+            case .granted(let grant): return grant
+            case .failed(let error): throw error
+            case .retry:
+                let answer = state.withLock {
+                    $0.machine.retry(id: id, now: SystemClock.monotonicNanoseconds())
+                }
+                guard let answer else { continue }
+                perform(answer.actions)
+                return answer.grant
+            case nil:
+                let actions = state.withLock { $0.machine.cancel(id: id, now: SystemClock.monotonicNanoseconds()) }
+                // Served at the last moment: the outcome is on its way.
+                guard let actions else { continue }
+                perform(actions)
+                throw timeoutError(request)
+            }
+        }
+    }
+
+    // MARK: - Tasks
+
+    /// Takes a place in the line for a task, now; `lease(_:)` then waits for its turn.
+    func request(
+        _ ticket: Ticket, _ token: AccessToken, _ request: Machine.Request = .connection
+    ) {
+        let answer: Machine.Answer? = state.withLock { state in
+            // Who cancels raises the flag before it takes the lock: either it is seen here, or the place is found there.
+            guard !token.isCancelled else { return nil }
+            if request == .connection, let answer = state.machine.acquireNow(isThread: false, now: { 0 }) {
+                return answer
+            }
+            let now = SystemClock.monotonicNanoseconds()
+            let answer = state.machine.acquire(request, ticket, isThread: false, now: now)
+            if case .wait(let id) = answer {
+                ticket.id = id
+                setTimer(&state, now: now)
+            }
+            return answer
+        }
+        switch answer {
+        case .granted(let grant): ticket.resolve(.granted(grant))
+        case .refused(let refusal): ticket.resolve(.failed(error(refusal)))
+        case .wait: break
+        case nil: ticket.resolve(.failed(CancellationError()))
+        }
+    }
+
+    /// Waits for a ticket's turn.
+    ///
+    /// - parameter opener: where a connection is opened: that reads the disk, and may wait for a lock.
+    func lease(_ ticket: Ticket, openedBy opener: (any TaskExecutor)? = nil) async throws -> Lease {
+        let grant = try await grant(ticket)
+        if let opener, case .open = grant {
+            return try await withTaskExecutorPreference(opener, isolation: nil) { try take(grant) }
+        }
+        return try take(grant)
+    }
+
+    /// Waits for the turn of a ticket for a barrier.
+    ///
+    /// - parameter holder: the connection for whose access all connections are kept.
+    func beginBarrier(_ ticket: Ticket, for holder: Lease) async throws {
+        _ = try await grant(ticket)
+        state.withLock { $0.barrierHolder = Lent(database: holder.database) }
+    }
+
+    private func grant(_ ticket: Ticket) async throws -> Machine.Grant {
+        switch await ticket.outcome() {
+        case .granted(let grant): return grant
+        case .failed(let error): throw error
+        case .retry: throw DatabaseError(resultCode: .SQLITE_INTERNAL, message: "a task was woken as a thread is")
+        }
+    }
+
+    /// Gives up a place in the line.
+    func cancel(_ ticket: Ticket) {
+        let actions: [Machine.Action]? = state.withLock { state in
+            guard let id = ticket.id else { return nil }
+            return state.machine.cancel(id: id, now: SystemClock.monotonicNanoseconds())
+        }
+        guard let actions else { return }
+        ticket.resolve(.failed(CancellationError()))
+        perform(actions)
+    }
+
+    // MARK: - Taking and giving back
+
+    private func take(_ grant: Machine.Grant) throws -> Lease {
+        switch grant {
+        case .connection(let slot):
+            guard let connection = state.withLock({ $0.connections[slot] }) else {
+                throw DatabaseError(resultCode: .SQLITE_INTERNAL, message: "a slot has lost its connection")
+            }
+            return Lease(database: connection.database, slot: slot)
+        case .open(let slot):
+            // Outside the lock: opening takes a while, and others go on meanwhile.
+            do {
+                let connection = Lent(database: try open())
+                state.withLock { $0.connections[slot] = connection }
+                return Lease(database: connection.database, slot: slot)
+            } catch {
+                perform(
+                    state.withLock { $0.machine.openingFailed(slot, now: SystemClock.monotonicNanoseconds()) })
+                throw error
+            }
+        case .all:
+            throw DatabaseError(resultCode: .SQLITE_INTERNAL, message: "a barrier is no connection")
+        }
+    }
+
+    func release(_ lease: Lease) {
+        let actions = state.withLock { state in
+            let actions = state.machine.release(lease.slot) { SystemClock.monotonicNanoseconds() }
+            if idleTime != nil, !state.isTicking { startTicking(&state) }
+            return actions
+        }
+        if !actions.isEmpty { perform(actions) }
+    }
+
+    func endBarrier() {
+        perform(
+            state.withLock { state in
+                state.barrierHolder = nil
+                return state.machine.releaseBarrier(now: SystemClock.monotonicNanoseconds())
+            })
+    }
+
+    private func perform(_ actions: [Machine.Action]) {
+        for action in actions {
+            switch action {
+            case .grant(let waiter, let grant): waiter.resolve(.granted(grant))
+            case .wake(let waiter): waiter.resolve(.retry)
+            case .refuse(let waiter, let refusal): waiter.resolve(.failed(error(refusal)))
+            case .drop(let slot):
+                // Its `Database` closes the connection when it goes, outside the lock.
+                let connection = state.withLock { $0.connections[slot].take() }
+                _ = connection
+            }
+        }
+    }
+
+    // MARK: - Ending
+
+    /// Drops all connections; those that are in use, when they come back.
+    func retireAll() {
+        perform(state.withLock { $0.machine.retireAll() })
+    }
+
+    /// Closes all connections for good, and refuses those who wait.
+    ///
+    /// It waits for the accesses that run, but goes before those that wait.
+    ///
+    /// - throws: `SQLITE_BUSY` if statements are left, or the thread that runs has one of the connections; everything goes on then.
+    func close() throws {
+        guard try beginClosing() else { return }
+        do {
+            try closeConnections()
+        } catch {
+            abandonClosing()
+            throw error
+        }
+        finishClosing()
+    }
+
+    /// Waits for all connections to be here.
+    ///
+    /// - returns: false if they are closed already.
+    func beginClosing() throws -> Bool {
+        guard !isClosed else { return false }
+        try checkMayClose()
+        do {
+            _ = try wait(for: .barrier, isFirst: true)
+        } catch {
+            if isClosed { return false }
+            throw error
+        }
+        return true
+    }
+
+    /// Throws `SQLITE_BUSY` where closing would wait for the thread that runs.
+    func checkMayClose() throws {
+        guard ownedConnection != nil else { return }
+        throw DatabaseError(
+            resultCode: .SQLITE_BUSY, message: "unable to close \(name): an access of this thread still runs")
+    }
+
+    /// Closes the connections, under a barrier.
+    func closeConnections() throws {
+        let connections = state.withLock { $0.connections }
+        for (slot, connection) in connections.enumerated() {
+            guard let connection else { continue }
+            // Out of reach for `interrupt()` while it closes.
+            state.withLock { $0.connections[slot] = nil }
+            do {
+                try connection.database.beginAccess(nil)
+                try connection.database.close()
+            } catch {
+                _ = connection.database.endAccess()
+                state.withLock { $0.connections[slot] = connection }
+                throw error
+            }
+            _ = connection.database.endAccess()
+            // Kept where it was, closed: a later access says so.
+            state.withLock { $0.connections[slot] = connection }
+        }
+    }
+
+    /// Goes on after a close that has failed. Connections that are closed already are opened again when they are needed.
+    func abandonClosing() {
+        state.withLock { state in
+            for slot in state.connections.indices where state.connections[slot]?.database.isClosed ?? false {
+                state.connections[slot] = nil
+                state.machine.forget(slot)
+            }
+        }
+        endBarrier()
+    }
+
+    func finishClosing() {
+        perform(state.withLock { $0.machine.close() })
+    }
+
+    // MARK: - Time
+
+    /// Makes tasks that have waited too long give up.
+    private func setTimer(_ state: inout State, now: UInt64) {
+        guard let timeout = limits.acquireTimeout, !state.isTimerSet else { return }
+        state.isTimerSet = true
+        let arrival = state.machine.firstSuspendedArrival ?? now
+        let end = arrival &+ nanoseconds(timeout)
+        let delay = end > now ? end - now : 0
+        DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(Int(clamping: delay) &+ 1_000_000)) {
+            [weak self] in self?.timerFired(timeout)
+        }
+    }
+
+    private func timerFired(_ timeout: Double) {
+        let now = SystemClock.monotonicNanoseconds()
+        let (expired, actions): ([(any LeaseWaiter, Machine.Request)], [Machine.Action]) = state.withLock { state in
+            state.isTimerSet = false
+            let length = nanoseconds(timeout)
+            let result = state.machine.expire(arrivedBefore: now > length ? now - length : 0, now: now)
+            if state.machine.firstSuspendedArrival != nil { setTimer(&state, now: now) }
+            return result
+        }
+        for (waiter, request) in expired { waiter.resolve(.failed(timeoutError(request))) }
+        perform(actions)
+    }
+
+    /// Looks for connections that nobody uses, as long as there are any.
+    private func startTicking(_ state: inout State) {
+        guard let idleTime else { return }
+        state.isTicking = true
+        DispatchQueue.global().asyncAfter(deadline: .now() + idleTime) { [weak self] in
+            guard let self else { return }
+            perform(
+                self.state.withLock { state in
+                    state.isTicking = false
+                    let actions = state.machine.advanceTick()
+                    if state.machine.idleCount > 0 { self.startTicking(&state) }
+                    return actions
+                })
+        }
+    }
+
+    private func nanoseconds(_ seconds: Double) -> UInt64 { UInt64(max(0, min(seconds, 1e9)) * 1e9) }
+}

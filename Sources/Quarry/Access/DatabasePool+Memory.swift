@@ -1,0 +1,31 @@
+import QuarryCore
+
+extension DatabasePool {
+    /// Frees as much memory as can be: waits for the accesses that run, then closes the readers, unless
+    /// `Configuration.persistentReadOnlyConnections` is set.
+    public func releaseMemory() {
+        try? writer.sync(barrier: readers.lane) { db in
+            db.releaseMemory()
+            releaseReaders()
+        }
+    }
+
+    /// As `releaseMemory`, without waiting: readers that are in use go when they come back.
+    public func releaseMemoryEventually() {
+        releaseReaders()
+        writer.enqueue(writePlacement) { result in
+            if case .success(let db) = result { db.releaseMemory() }
+        }
+    }
+
+    /// Makes reads that start from now on open new connections.
+    ///
+    /// Reads that run go on with the connections they have.
+    public func invalidateReadOnlyConnections() {
+        readers.lane.retireAll()
+    }
+
+    private func releaseReaders() {
+        if !configuration.persistentReadOnlyConnections { readers.lane.retireAll() }
+    }
+}

@@ -1,0 +1,211 @@
+public import QuarryCore
+
+/// A database with one connection: accesses run one after the other, in the order they came.
+///
+/// ```swift
+/// let dbQueue = try DatabaseQueue(path: "/var/lib/app/players.sqlite")
+/// try dbQueue.write { db in
+///     try db.execute(sql: "CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT)")
+/// }
+/// let names = try await dbQueue.read { db in
+///     try String.fetchAll(db, sql: "SELECT name FROM player")
+/// }
+/// ```
+public final class DatabaseQueue: DatabaseWriter {
+    /// The configuration the database was opened with; `maximumReaderCount` is 1.
+    public let configuration: Configuration
+
+    /// The path of the file; `:memory:` or a URI in memory.
+    public let path: String
+
+    let runner: AccessRunner
+    private let workers: WorkerThreads
+    private let readPlacement: AccessRunner.Placement
+    private let writePlacement: AccessRunner.Placement
+
+    // MARK: - Opening
+
+    /// Opens a file, and creates it if it is missing and not read-only.
+    ///
+    /// - throws: `DatabaseError`: `SQLITE_CANTOPEN`, `SQLITE_NOTADB`; what `Configuration.prepareDatabase` throws.
+    public convenience init(path: String, configuration: Configuration = Configuration()) throws {
+        try self.init(path: path, isInMemory: path == ":memory:", configuration: configuration)
+    }
+
+    /// A database in memory.
+    ///
+    /// ```swift
+    /// let alone = try DatabaseQueue()
+    /// let shared = try DatabaseQueue(named: "players") // the same content wherever that name is opened
+    /// ```
+    ///
+    /// - parameter name: the name under which the content is shared in the process; nil for a database of its own.
+    public convenience init(named name: String? = nil, configuration: Configuration = Configuration()) throws {
+        // https://www.sqlite.org/inmemorydb.html
+        let path = name.map { "file:\($0.percentEncodedForURI)?mode=memory&cache=shared" } ?? ":memory:"
+        try self.init(path: path, isInMemory: true, configuration: configuration)
+    }
+
+    /// - parameter prepare: fills the database, before it may become read-only.
+    init(
+        path: String, isInMemory: Bool, configuration: Configuration, fill: ((Database) throws -> Void)? = nil
+    ) throws {
+        var configuration = configuration
+        configuration.maximumReaderCount = 1
+        self.configuration = configuration
+        self.path = path
+        let database: Database
+        if let fill {
+            // A copy has to be written before it is read-only.
+            database = try configuration.open(path: path, readonly: false)
+            try AccessRunner.frame(database, nil, fill)
+            if configuration.readonly {
+                try AccessRunner.frame(database, nil) { db in try db.execute(sql: "PRAGMA query_only = 1") }
+            }
+        } else {
+            database = try configuration.open(path: path, readonly: configuration.readonly)
+            if case .wal = configuration.journalMode, !configuration.readonly {
+                try AccessRunner.frame(database, nil) { db in
+                    try db.activateWAL(path: path, synchronous: configuration.synchronous)
+                }
+            }
+        }
+        let lane = ConnectionLane(
+            "the connection of \(configuration.label ?? path)", capacity: 1, limits: configuration.laneLimits,
+            connections: [.init(database: database)], open: { throw DatabaseError.connectionIsClosed() })
+        workers = WorkerThreads(maximumThreadCount: 2)
+        runner = AccessRunner(lane, workers: workers)
+        readPlacement = configuration.asyncExecution.readPlacement(inMemory: isInMemory)
+        writePlacement = configuration.asyncExecution.writePlacement(inMemory: isInMemory)
+    }
+
+    deinit {
+        workers.shutDown()
+    }
+
+    public func close() throws {
+        try runner.lane.close()
+    }
+
+    public func interrupt() {
+        runner.lane.interrupt()
+    }
+
+    /// Frees as much memory as can be, after the accesses that came before.
+    public func releaseMemory() {
+        try? runner.sync { db in db.releaseMemory() }
+    }
+
+    // MARK: - Reading
+
+    public func read<T>(_ value: (Database) throws -> T) throws -> T {
+        try runner.read(.transaction, value)
+    }
+
+    public func read<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
+        try await runner.asyncRead(readPlacement, .transaction, value)
+    }
+
+    public func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
+        runner.enqueueRead(readPlacement, .transaction, value)
+    }
+
+    public func unsafeRead<T>(_ value: (Database) throws -> T) throws -> T {
+        try runner.sync(value)
+    }
+
+    public func unsafeRead<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
+        try await runner.async(writePlacement, value)
+    }
+
+    public func asyncUnsafeRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
+        runner.enqueue(writePlacement, value)
+    }
+
+    public func unsafeReentrantRead<T>(_ value: (Database) throws -> T) throws -> T {
+        try runner.reentrant(value)
+    }
+
+    // MARK: - Writing
+
+    public func writeWithoutTransaction<T>(_ updates: (Database) throws -> T) throws -> T {
+        try runner.sync(updates)
+    }
+
+    public func writeWithoutTransaction<T: Sendable>(_ updates: @Sendable (Database) throws -> T) async throws -> T {
+        try await runner.async(writePlacement, updates)
+    }
+
+    public func asyncWriteWithoutTransaction(_ updates: @escaping @Sendable (Database) -> Void) {
+        runner.enqueueWriteWithoutTransaction(writePlacement, updates)
+    }
+
+    public func barrierWriteWithoutTransaction<T>(_ updates: (Database) throws -> T) throws -> T {
+        try runner.sync(updates)
+    }
+
+    public func barrierWriteWithoutTransaction<T: Sendable>(
+        _ updates: @Sendable (Database) throws -> T
+    ) async throws -> T {
+        try await runner.async(writePlacement, updates)
+    }
+
+    public func asyncBarrierWriteWithoutTransaction(
+        _ updates: @escaping @Sendable (Result<Database, any Error>) -> Void
+    ) {
+        runner.enqueue(writePlacement, updates)
+    }
+
+    public func asyncWrite<T: Sendable>(
+        _ updates: @escaping @Sendable (Database) throws -> T,
+        completion: @escaping @Sendable (Database, Result<T, any Error>) -> Void
+    ) {
+        runner.enqueueWrite(writePlacement, updates, completion: completion)
+    }
+
+    public func unsafeReentrantWrite<T>(_ updates: (Database) throws -> T) throws -> T {
+        try runner.reentrant(updates)
+    }
+
+    /// Runs `updates` with the connection, without a transaction: `writeWithoutTransaction`.
+    public func inDatabase<T>(_ updates: (Database) throws -> T) throws -> T {
+        try runner.sync(updates)
+    }
+
+    /// Runs `updates` in a transaction.
+    ///
+    /// ```swift
+    /// try dbQueue.inTransaction { db in
+    ///     try db.execute(sql: "DELETE FROM player")
+    ///     return .rollback
+    /// }
+    /// ```
+    ///
+    /// - parameter kind: nil for IMMEDIATE, or DEFERRED where nothing can be written.
+    public func inTransaction(
+        _ kind: Database.TransactionKind? = nil, _ updates: (Database) throws -> Database.TransactionCompletion
+    ) throws {
+        try runner.sync { db in
+            try db.inTransaction(kind) { try updates(db) }
+        }
+    }
+
+    public func spawnConcurrentRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
+        runner.readHere(value)
+    }
+}
+
+extension String {
+    /// With the characters that mean something in a URI replaced: <https://www.sqlite.org/uri.html>.
+    fileprivate var percentEncodedForURI: String {
+        utf8.map { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+                String(UnicodeScalar(byte))
+            default:
+                "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }
+        }.joined()
+    }
+}

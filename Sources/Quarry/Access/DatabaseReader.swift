@@ -1,0 +1,69 @@
+public import QuarryCore
+
+/// What reads a database: a queue, a pool, a snapshot.
+///
+/// ```swift
+/// func playerCount(_ reader: any DatabaseReader) async throws -> Int {
+///     try await reader.read { db in
+///         try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM player")!
+///     }
+/// }
+/// ```
+///
+/// Accesses aren't reentrant: an access inside another one of the same connection throws `SQLITE_MISUSE`. Types outside the library
+/// don't conform.
+public protocol DatabaseReader: AnyObject, Sendable {
+    /// The configuration the database was opened with.
+    var configuration: Configuration { get }
+
+    /// The path of the file; `:memory:` or a URI in memory.
+    var path: String { get }
+
+    /// Closes all connections, after the accesses that run.
+    ///
+    /// Accesses that wait get `SQLITE_MISUSE`, "Connection is closed", and so do those that come later. Closing again does nothing.
+    ///
+    /// - throws: `SQLITE_BUSY` if statements are left; the database stays usable then.
+    func close() throws
+
+    /// Interrupts the statements that run: they throw `SQLITE_INTERRUPT`. Transactions that write are rolled back by SQLite.
+    ///
+    /// See <https://www.sqlite.org/c3ref/interrupt.html>.
+    func interrupt()
+
+    /// Reads, on this thread, from a state that doesn't change meanwhile. Writing throws `SQLITE_READONLY`.
+    ///
+    /// ```swift
+    /// let count = try reader.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM player")! }
+    /// ```
+    /// ```sql
+    /// BEGIN DEFERRED TRANSACTION
+    /// SELECT COUNT(*) FROM player
+    /// COMMIT TRANSACTION
+    /// ```
+    ///
+    /// - throws: what `value` throws; `DatabaseError` where no connection is to be had.
+    func read<T>(_ value: (Database) throws -> T) throws -> T
+
+    /// Reads as the synchronous `read`; waiting suspends the task, and holds no thread.
+    ///
+    /// Cancelling the task ends the wait, or interrupts the statement that runs; `CancellationError` is thrown then.
+    func read<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T
+
+    /// Reads in a task of its own. Its place among the accesses is taken before this returns.
+    ///
+    /// - parameter value: gets the connection, or why there is none.
+    func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void)
+
+    /// Reads without a transaction: each statement sees a state of its own. A queue's connection can write.
+    func unsafeRead<T>(_ value: (Database) throws -> T) throws -> T
+
+    /// As the synchronous `unsafeRead`.
+    func unsafeRead<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T
+
+    /// As `unsafeRead`, in a task of its own.
+    func asyncUnsafeRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void)
+
+    /// As `unsafeRead`; inside an access of this thread, with that access's connection.
+    func unsafeReentrantRead<T>(_ value: (Database) throws -> T) throws -> T
+}

@@ -1,0 +1,82 @@
+import QuarryCore
+
+/// One connection that goes on seeing one state of the database, whatever is written. Its reads run one after the other.
+///
+/// See `DatabasePool.makeSnapshot()`.
+public final class DatabaseSnapshot: PinnedReader {
+    /// The configuration of the pool, read-only.
+    public let configuration: Configuration
+
+    /// The path of the file.
+    public let path: String
+
+    let core: SnapshotCore
+
+    init(pool: DatabasePool, connection: ConnectionLane.Lent) {
+        var configuration = pool.configuration
+        configuration.readonly = true
+        configuration.maximumReaderCount = 1
+        self.configuration = configuration
+        path = pool.path
+        core = SnapshotCore(
+            "a snapshot of \(configuration.label ?? path)", configuration: configuration, connections: [connection])
+    }
+}
+
+/// Several connections that go on seeing one state of the database, whatever is written. They read at the same time.
+///
+/// See `DatabasePool.makeSnapshotPool()`.
+public final class DatabaseSnapshotPool: PinnedReader {
+    /// The configuration of the pool, read-only.
+    public let configuration: Configuration
+
+    /// The path of the file.
+    public let path: String
+
+    let core: SnapshotCore
+
+    init(pool: DatabasePool, connections: [ConnectionLane.Lent]) {
+        var configuration = pool.configuration
+        configuration.readonly = true
+        self.configuration = configuration
+        path = pool.path
+        core = SnapshotCore(
+            "a connection of a snapshot of \(configuration.label ?? path)", configuration: configuration,
+            connections: connections)
+    }
+}
+
+/// A snapshot that stands on a `SnapshotCore`.
+protocol PinnedReader: DatabaseSnapshotReader {
+    var core: SnapshotCore { get }
+}
+
+extension PinnedReader {
+    public func close() throws { try core.runner.lane.close() }
+
+    public func interrupt() { core.runner.lane.interrupt() }
+
+    public func read<T>(_ value: (Database) throws -> T) throws -> T { try core.read(value) }
+
+    public func read<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
+        try await core.asyncRead(value)
+    }
+
+    public func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
+        core.enqueueRead(value)
+    }
+
+    public func unsafeRead<T>(_ value: (Database) throws -> T) throws -> T { try core.read(value) }
+
+    public func unsafeRead<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
+        try await core.asyncRead(value)
+    }
+
+    public func asyncUnsafeRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
+        core.enqueueRead(value)
+    }
+
+    public func reentrantRead<T>(_ value: (Database) throws -> T) throws -> T { try core.reentrantRead(value) }
+
+    public func unsafeReentrantRead<T>(_ value: (Database) throws -> T) throws -> T { try core.reentrantRead(value) }
+}

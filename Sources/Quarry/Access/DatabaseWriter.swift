@@ -1,0 +1,115 @@
+public import QuarryCore
+
+/// What reads and writes a database: a queue or a pool.
+///
+/// Writes run one after the other. Types outside the library don't conform.
+public protocol DatabaseWriter: DatabaseReader {
+    /// Writes without a transaction, on this thread: each statement is a transaction of its own.
+    ///
+    /// ```swift
+    /// try dbWriter.writeWithoutTransaction { db in
+    ///     try db.execute(sql: "VACUUM")
+    /// }
+    /// ```
+    ///
+    /// - throws: what `updates` throws; `SQLITE_MISUSE` if it leaves a transaction open, which is rolled back, unless
+    ///   `Configuration.allowsUnsafeTransactions` is set.
+    func writeWithoutTransaction<T>(_ updates: (Database) throws -> T) throws -> T
+
+    /// As the synchronous `writeWithoutTransaction`; waiting suspends the task.
+    func writeWithoutTransaction<T: Sendable>(_ updates: @Sendable (Database) throws -> T) async throws -> T
+
+    /// As `writeWithoutTransaction`, in a task of its own. Its place among the writes is taken before this returns.
+    ///
+    /// Where there is no connection to be had, `updates` gets one that refuses every statement.
+    func asyncWriteWithoutTransaction(_ updates: @escaping @Sendable (Database) -> Void)
+
+    /// Writes while nobody reads: waits for the reads that run, and makes later ones wait.
+    func barrierWriteWithoutTransaction<T>(_ updates: (Database) throws -> T) throws -> T
+
+    /// As the synchronous `barrierWriteWithoutTransaction`; waiting suspends the task.
+    func barrierWriteWithoutTransaction<T: Sendable>(_ updates: @Sendable (Database) throws -> T) async throws -> T
+
+    /// As `barrierWriteWithoutTransaction`, in a task of its own.
+    func asyncBarrierWriteWithoutTransaction(_ updates: @escaping @Sendable (Result<Database, any Error>) -> Void)
+
+    /// Writes in a transaction, in a task of its own. Its place among the writes is taken before this returns.
+    ///
+    /// - parameter updates: runs in an IMMEDIATE transaction.
+    /// - parameter completion: gets the connection after the transaction, and what became of it.
+    func asyncWrite<T: Sendable>(
+        _ updates: @escaping @Sendable (Database) throws -> T,
+        completion: @escaping @Sendable (Database, Result<T, any Error>) -> Void)
+
+    /// As `writeWithoutTransaction`; inside a write of this thread, with its connection.
+    func unsafeReentrantWrite<T>(_ updates: (Database) throws -> T) throws -> T
+
+    /// Reads the state of the last commit. Called inside a write, outside a transaction: what is written afterwards isn't seen.
+    ///
+    /// A pool goes on writing while it is read; a queue reads before this returns.
+    func spawnConcurrentRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void)
+}
+
+extension DatabaseWriter {
+    /// Writes in a transaction, on this thread: all of it or nothing.
+    ///
+    /// ```swift
+    /// try dbWriter.write { db in
+    ///     try db.execute(sql: "INSERT INTO player (name) VALUES (?)", arguments: ["Arthur"])
+    /// }
+    /// ```
+    /// ```sql
+    /// BEGIN IMMEDIATE TRANSACTION
+    /// INSERT INTO player (name) VALUES ('Arthur')
+    /// COMMIT TRANSACTION
+    /// ```
+    ///
+    /// Reads that start after it has returned see the changes.
+    ///
+    /// - throws: what `updates` throws, after the rollback; `DatabaseError` where no connection is to be had, or the commit fails.
+    public func write<T>(_ updates: (Database) throws -> T) throws -> T {
+        try writeWithoutTransaction { db in
+            try db.withTransaction { (.commit, try updates(db)) }
+        }
+    }
+
+    /// Writes as the synchronous `write`; waiting suspends the task, and holds no thread.
+    ///
+    /// Cancelling the task ends the wait, or interrupts the statement that runs; the transaction is rolled back then, and
+    /// `CancellationError` is thrown.
+    public func write<T: Sendable>(_ updates: @Sendable (Database) throws -> T) async throws -> T {
+        try await writeWithoutTransaction { db in
+            try db.withTransaction { (.commit, try updates(db)) }
+        }
+    }
+
+    /// Rebuilds the file, and gives back space that isn't used: <https://www.sqlite.org/lang_vacuum.html>.
+    ///
+    /// ```sql
+    /// VACUUM
+    /// ```
+    public func vacuum() throws {
+        try writeWithoutTransaction { db in try db.execute(sql: "VACUUM") }
+    }
+
+    /// As the synchronous `vacuum`.
+    public func vacuum() async throws {
+        try await writeWithoutTransaction { db in try db.execute(sql: "VACUUM") }
+    }
+
+    /// Writes a compact copy to a new file: <https://www.sqlite.org/lang_vacuum.html#vacuuminto>.
+    ///
+    /// ```sql
+    /// VACUUM INTO ?
+    /// ```
+    ///
+    /// - parameter filePath: a file that is missing, or empty.
+    public func vacuum(into filePath: String) throws {
+        try writeWithoutTransaction { db in try db.execute(sql: "VACUUM INTO ?", arguments: [filePath]) }
+    }
+
+    /// As the synchronous `vacuum(into:)`.
+    public func vacuum(into filePath: String) async throws {
+        try await writeWithoutTransaction { db in try db.execute(sql: "VACUUM INTO ?", arguments: [filePath]) }
+    }
+}

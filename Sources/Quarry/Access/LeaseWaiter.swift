@@ -1,0 +1,144 @@
+import QuarryCore
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// What becomes of one that waits for a connection.
+enum LeaseOutcome {
+    case granted(LeaseStateMachine<any LeaseWaiter>.Grant)
+    /// For threads: ask again.
+    case retry
+    case failed(any Error)
+}
+
+/// One that waits for a connection.
+protocol LeaseWaiter: AnyObject, Sendable {
+    func resolve(_ outcome: LeaseOutcome)
+}
+
+/// A thread that waits.
+final class WaitingThread: LeaseWaiter, @unchecked Sendable {
+    // Sendable: `outcome` is touched with the mutex held only.
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private let condition: UnsafeMutablePointer<pthread_cond_t>
+    private var outcome: LeaseOutcome?
+
+    init() {
+        mutex = .allocate(capacity: 1)
+        condition = .allocate(capacity: 1)
+        pthread_mutex_init(mutex, nil)
+        #if canImport(Darwin)
+            pthread_cond_init(condition, nil)
+        #else
+            // A clock that isn't set: https://man7.org/linux/man-pages/man3/pthread_condattr_setclock.3p.html
+            var attributes = pthread_condattr_t()
+            pthread_condattr_init(&attributes)
+            pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+            pthread_cond_init(condition, &attributes)
+            pthread_condattr_destroy(&attributes)
+        #endif
+    }
+
+    deinit {
+        pthread_cond_destroy(condition)
+        pthread_mutex_destroy(mutex)
+        condition.deallocate()
+        mutex.deallocate()
+    }
+
+    func resolve(_ outcome: LeaseOutcome) {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        // Outcomes are delivered without the lane's lock: a wake-up may come after the grant that was decided later.
+        if case .retry = outcome, self.outcome != nil { return }
+        self.outcome = outcome
+        pthread_cond_signal(condition)
+    }
+
+    /// Sleeps until there is an outcome, or a time has come.
+    ///
+    /// - parameter deadline: nanoseconds of the monotonic clock.
+    /// - returns: nil at the deadline.
+    func wait(until deadline: UInt64?) -> LeaseOutcome? {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        while outcome == nil {
+            guard let deadline else {
+                pthread_cond_wait(condition, mutex)
+                continue
+            }
+            #if canImport(Darwin)
+                let now = SystemClock.monotonicNanoseconds()
+                guard now < deadline else { return nil }
+                var rest = timespec(
+                    tv_sec: Int((deadline - now) / 1_000_000_000), tv_nsec: Int((deadline - now) % 1_000_000_000))
+                if pthread_cond_timedwait_relative_np(condition, mutex, &rest) == ETIMEDOUT { break }
+            #else
+                var time = timespec(tv_sec: Int(deadline / 1_000_000_000), tv_nsec: Int(deadline % 1_000_000_000))
+                if pthread_cond_timedwait(condition, mutex, &time) == ETIMEDOUT { break }
+            #endif
+        }
+        return outcome.take()
+    }
+}
+
+/// A task's place in the queue. It is taken where the access is asked for; the task waits for its turn where the access will run.
+final class Ticket: LeaseWaiter {
+    private enum State {
+        case pending
+        case waiting(UnsafeContinuation<LeaseOutcome, Never>)
+        case resolved(LeaseOutcome)
+        case done
+    }
+
+    /// The number of its place, if it had to wait. Touched with the lane's lock held only.
+    nonisolated(unsafe) var id: Int?
+
+    private let state = Lock(State.pending)
+
+    func resolve(_ outcome: LeaseOutcome) {
+        let continuation: UnsafeContinuation<LeaseOutcome, Never>? = state.withLock { state in
+            switch state {
+            case .pending:
+                state = .resolved(outcome)
+                return nil
+            case .waiting(let continuation):
+                state = .done
+                return continuation
+            case .resolved, .done:
+                return nil
+            }
+        }
+        continuation?.resume(returning: outcome)
+    }
+
+    /// Suspends until there is an outcome. Called once.
+    func outcome() async -> LeaseOutcome {
+        // The usual case: the connection was free.
+        if let outcome = takeOutcome() { return outcome }
+        return await withUnsafeContinuation { continuation in
+            let outcome: LeaseOutcome? = state.withLock { state in
+                if case .resolved(let outcome) = state {
+                    state = .done
+                    return outcome
+                }
+                state = .waiting(continuation)
+                return nil
+            }
+            if let outcome { continuation.resume(returning: outcome) }
+        }
+    }
+
+    private func takeOutcome() -> LeaseOutcome? {
+        state.withLock { state in
+            guard case .resolved(let outcome) = state else { return nil }
+            state = .done
+            return outcome
+        }
+    }
+}

@@ -1,0 +1,33 @@
+import Foundation
+import QuarryCore
+
+/// Looks again and again until `condition` holds: for what other threads do and nobody reports, such as waiting in a line.
+///
+/// It fails after a minute.
+public func until(_ name: String, _ condition: () throws -> Bool) async throws {
+    let end = SystemClock.monotonicNanoseconds() + 60_000_000_000
+    while try !condition() {
+        if SystemClock.monotonicNanoseconds() > end { throw Step.NeverReached(name) }
+        await Task.yield()
+    }
+}
+
+/// As `until`, on a thread of one's own.
+public func spin(until name: String, _ condition: () throws -> Bool) throws {
+    let end = SystemClock.monotonicNanoseconds() + 60_000_000_000
+    while try !condition() {
+        if SystemClock.monotonicNanoseconds() > end { throw Step.NeverReached(name) }
+        sched_yield()
+    }
+}
+
+/// A value that several threads write, and a test looks at.
+public final class Recorded<Value: Sendable>: Sendable {
+    private let lock: Lock<Value>
+
+    public init(_ value: Value) { lock = Lock(value) }
+
+    public var value: Value { lock.withLock { $0 } }
+
+    public func update<T>(_ body: (inout Value) -> T) -> T { lock.withLock { body(&$0) } }
+}

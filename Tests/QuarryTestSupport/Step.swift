@@ -1,0 +1,77 @@
+import Dispatch
+import QuarryCore
+
+/// A named step of a schedule: some reach it, others wait until it is reached.
+///
+/// ```swift
+/// let hasRead = Step("the reader has read")
+/// let reader = OwnThread { try dbPool.read { db in … ; hasRead.reach() } }
+/// try await hasRead.reached()
+/// ```
+///
+/// Who waits for a step that is never reached gets an error after a minute: a schedule that is stuck fails.
+public final class Step: Sendable {
+    public struct NeverReached: Error, CustomStringConvertible {
+        public let description: String
+
+        public init(_ name: String) { description = "never reached: \(name)" }
+    }
+
+    private struct State {
+        var isReached = false
+        var waiters: [Int: @Sendable (Bool) -> Void] = [:]
+        var lastID = 0
+    }
+
+    public let name: String
+    private let state = Lock(State())
+
+    public init(_ name: String) { self.name = name }
+
+    /// Whether the step is reached.
+    public var isReached: Bool { state.withLock { $0.isReached } }
+
+    /// The step is reached, for good.
+    public func reach() {
+        let waiters = state.withLock { state in
+            state.isReached = true
+            defer { state.waiters.removeAll() }
+            return Array(state.waiters.values)
+        }
+        for waiter in waiters { waiter(true) }
+    }
+
+    /// Waits on a thread of one's own.
+    public func wait() throws {
+        let semaphore = DispatchSemaphore(value: 0)
+        guard let id = add({ _ in semaphore.signal() }) else { return }
+        if semaphore.wait(timeout: .now() + 60) == .timedOut, remove(id) != nil { throw neverReached }
+    }
+
+    /// Suspends the task.
+    public func reached() async throws {
+        let isReached = await withUnsafeContinuation { continuation in
+            guard let id = add({ continuation.resume(returning: $0) }) else {
+                return continuation.resume(returning: true)
+            }
+            DispatchQueue.global().asyncAfter(deadline: .now() + 60) { [weak self] in self?.remove(id)?(false) }
+        }
+        if !isReached { throw neverReached }
+    }
+
+    private var neverReached: NeverReached { NeverReached(name) }
+
+    /// - returns: nil if the step is reached already.
+    private func add(_ waiter: @escaping @Sendable (Bool) -> Void) -> Int? {
+        state.withLock { state in
+            guard !state.isReached else { return nil }
+            state.lastID += 1
+            state.waiters[state.lastID] = waiter
+            return state.lastID
+        }
+    }
+
+    private func remove(_ id: Int) -> (@Sendable (Bool) -> Void)? {
+        state.withLock { $0.waiters.removeValue(forKey: id) }
+    }
+}

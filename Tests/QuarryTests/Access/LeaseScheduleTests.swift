@@ -1,0 +1,263 @@
+import QuarryTestSupport
+import Testing
+
+@testable import Quarry
+
+/// Random schedules of a lane's decisions, against what must always be so.
+@Suite struct LeaseScheduleTests {
+    @Test func randomSchedules() {
+        var generator = SeededGenerator()
+        let seed = generator.seed
+        for index in 0..<12_000 {
+            var schedule = LeaseSchedule(&generator)
+            schedule.run(steps: Int.random(in: 5...60, using: &generator), &generator)
+            schedule.end(&generator)
+            guard schedule.faults.isEmpty else {
+                Issue.record("seed \(seed), schedule \(index):\n\(schedule.report)")
+                return
+            }
+        }
+        print("LeaseScheduleTests: seed \(seed)")
+    }
+}
+
+/// A machine, and what the outside knows of it.
+private struct LeaseSchedule {
+    typealias Machine = LeaseStateMachine<Int>
+
+    struct Waiter {
+        let name: Int
+        let id: Int
+        let request: Machine.Request
+        let isThread: Bool
+        let isFirst: Bool
+        let arrival: UInt64
+        var isWoken = false
+    }
+
+    var machine: Machine
+    let capacity: Int
+    let maximumWaiters: Int?
+    var now: UInt64 = 1_000_000
+    var lastName = 0
+    /// In the order they should be served.
+    var line: [Waiter] = []
+    /// The slots that are out, and whether they have a connection.
+    var held: Set<Int> = []
+    var open: Set<Int>
+    var hasBarrier = false
+    var log: [String] = []
+    var faults: [String] = []
+
+    init(_ generator: inout SeededGenerator) {
+        capacity = Int.random(in: 1...4, using: &generator)
+        maximumWaiters = Bool.random(using: &generator) ? nil : Int.random(in: 0...4, using: &generator)
+        let opened = Int.random(in: 0...capacity, using: &generator)
+        machine = Machine(capacity: capacity, maximumWaiters: maximumWaiters, opened: opened)
+        open = Set(0..<opened)
+        log.append("capacity \(capacity), maximumWaiters \(maximumWaiters.map(String.init) ?? "nil"), opened \(opened)")
+    }
+
+    var report: String { (log + faults.map { "FAULT: \($0)" }).joined(separator: "\n") }
+
+    private mutating func check(_ condition: Bool, _ fault: String) {
+        if !condition { faults.append(fault) }
+    }
+
+    // MARK: - Steps
+
+    mutating func run(steps: Int, _ generator: inout SeededGenerator) {
+        for _ in 0..<steps where faults.isEmpty {
+            now += UInt64.random(in: 0...(Bool.random(using: &generator) ? 10 : Machine.patience), using: &generator)
+            switch Int.random(in: 0..<20, using: &generator) {
+            case 0..<8: ask(.connection, isThread: Bool.random(using: &generator), isFirst: false)
+            case 8: ask(.barrier, isThread: Bool.random(using: &generator), isFirst: false)
+            case 9 where Int.random(in: 0..<4, using: &generator) == 0:
+                ask(.barrier, isThread: true, isFirst: true)
+            case 10..<14: giveBack(&generator)
+            case 14, 15: retry(&generator)
+            case 16: cancel(&generator)
+            case 17: expire(&generator)
+            case 18: retireOrTick(&generator)
+            default: if hasBarrier { endBarrier() }
+            }
+            checkInvariants()
+        }
+    }
+
+    private mutating func ask(_ request: Machine.Request, isThread: Bool, isFirst: Bool) {
+        lastName += 1
+        let mayOvertake =
+            line.isEmpty
+            || (isThread && line.allSatisfy(\.isThread) && line[0].request == .connection
+                && now < line[0].arrival + Machine.patience)
+        let answer = machine.acquire(request, lastName, isThread: isThread, isFirst: isFirst, now: now)
+        log.append("\(now): \(lastName) asks: \(request), thread \(isThread), first \(isFirst): \(answer)")
+        switch answer {
+        case .granted(let grant):
+            check(request == .barrier ? line.isEmpty || isFirst : mayOvertake, "\(lastName) has overtaken")
+            take(grant, request)
+        case .wait(let id):
+            let waiter = Waiter(
+                name: lastName, id: id, request: request, isThread: isThread, isFirst: isFirst, arrival: now)
+            line.insert(waiter, at: isFirst ? 0 : line.count)
+            check(isFirst || line.count <= maximumWaiters ?? .max, "more wait than may")
+        case .refused(let refusal):
+            check(refusal == .tooManyWaiters(maximumWaiters ?? -1), "refused: \(refusal)")
+            check(!isFirst && line.count >= maximumWaiters ?? .max, "refused too early")
+        }
+    }
+
+    private mutating func take(_ grant: Machine.Grant, _ request: Machine.Request) {
+        check(!hasBarrier, "granted beside a barrier")
+        switch grant {
+        case .connection(let slot):
+            check(request == .connection && held.insert(slot).inserted, "slot \(slot) is given twice")
+            check(open.contains(slot), "slot \(slot) has no connection")
+        case .open(let slot):
+            check(request == .connection && held.insert(slot).inserted, "slot \(slot) is given twice")
+            check(open.insert(slot).inserted, "slot \(slot) has a connection already")
+        case .all:
+            check(request == .barrier && held.isEmpty, "a barrier beside \(held)")
+            hasBarrier = true
+        }
+    }
+
+    mutating func perform(_ actions: [Machine.Action]) {
+        for action in actions {
+            log.append("    \(action)")
+            switch action {
+            case .grant(let name, let grant):
+                guard let first = line.first, first.name == name else {
+                    check(false, "\(name) is served, \(line.first?.name ?? 0) is first")
+                    continue
+                }
+                line.removeFirst()
+                take(grant, first.request)
+            case .wake(let name):
+                check(line.first?.name == name, "\(name) is woken, \(line.first?.name ?? 0) is first")
+                check(line.first?.isThread ?? false, "a task is woken")
+                if !line.isEmpty { line[0].isWoken = true }
+            case .refuse(let name, let refusal):
+                check(refusal == .closed && machine.isClosed, "refused: \(refusal)")
+                check(line.contains { $0.name == name }, "\(name) is refused, and doesn't wait")
+                line.removeAll { $0.name == name }
+            case .drop(let slot):
+                check(!held.contains(slot), "slot \(slot) is dropped while it is out")
+                check(open.remove(slot) != nil, "slot \(slot) is dropped twice")
+            }
+        }
+    }
+
+    private mutating func giveBack(_ generator: inout SeededGenerator) {
+        guard let slot = held.sorted().randomElement(using: &generator) else { return }
+        held.remove(slot)
+        if Int.random(in: 0..<10, using: &generator) == 0 {
+            log.append("\(now): slot \(slot) couldn't be opened")
+            open.remove(slot)
+            perform(machine.openingFailed(slot, now: now))
+        } else {
+            log.append("\(now): slot \(slot) comes back")
+            let now = now
+            perform(machine.release(slot) { now })
+        }
+    }
+
+    private mutating func retry(_ generator: inout SeededGenerator) {
+        guard let waiter = line.filter(\.isWoken).randomElement(using: &generator) else { return }
+        retry(waiter)
+    }
+
+    private mutating func retry(_ waiter: Waiter) {
+        guard let index = line.firstIndex(where: { $0.id == waiter.id }) else { return }
+        line[index].isWoken = false
+        let answer = machine.retry(id: waiter.id, now: now)
+        log.append("\(now): \(waiter.name) asks again: \(answer.map { "\($0.grant)" } ?? "waits on")")
+        guard let answer else { return }
+        check(line[..<index].allSatisfy(\.isFirst), "\(waiter.name) has overtaken")
+        line.remove(at: index)
+        take(answer.grant, waiter.request)
+        perform(answer.actions)
+    }
+
+    private mutating func cancel(_ generator: inout SeededGenerator) {
+        let id = Int.random(in: 1...max(1, lastName), using: &generator)
+        let index = line.firstIndex { $0.id == id }
+        let actions = machine.cancel(id: id, now: now)
+        log.append("\(now): the place \(id) is given up: \(actions != nil)")
+        check((actions != nil) == (index != nil), "cancelling \(id): \(actions != nil), waiting: \(index != nil)")
+        if let index { line.remove(at: index) }
+        perform(actions ?? [])
+    }
+
+    private mutating func expire(_ generator: inout SeededGenerator) {
+        let limit = now - UInt64.random(in: 0...(2 * Machine.patience), using: &generator)
+        let result = machine.expire(arrivedBefore: limit, now: now)
+        log.append("\(now): tasks before \(limit) expire: \(result.expired.map(\.0))")
+        let expected = line.filter { !$0.isThread && $0.arrival <= limit }.map(\.name)
+        check(result.expired.map(\.0) == expected, "\(expected) should have expired")
+        line.removeAll { expected.contains($0.name) }
+        perform(result.actions)
+        let first = line.filter { !$0.isThread }.map(\.arrival).min()
+        check(machine.firstSuspendedArrival == first, "the first task came at \(String(describing: first))")
+    }
+
+    private mutating func retireOrTick(_ generator: inout SeededGenerator) {
+        if Bool.random(using: &generator) {
+            log.append("\(now): all retire")
+            perform(machine.retireAll())
+            check(machine.idleCount == 0, "idle connections are left")
+        } else {
+            log.append("\(now): tick")
+            perform(machine.advanceTick())
+        }
+    }
+
+    mutating func endBarrier() {
+        log.append("\(now): the barrier ends")
+        hasBarrier = false
+        perform(machine.releaseBarrier(now: now))
+    }
+
+    // MARK: - What must be so
+
+    private mutating func checkInvariants() {
+        check(machine.leasedCount == held.count, "leased: \(machine.leasedCount), out: \(held)")
+        check(held.count <= capacity, "more connections than there are")
+        check(machine.hasBarrier == hasBarrier, "barrier: \(machine.hasBarrier)")
+        check(machine.waiterCount == line.count, "waiters: \(machine.waiterCount), in line: \(line.map(\.name))")
+        check(!hasBarrier || held.isEmpty, "a barrier beside \(held)")
+        guard let first = line.first, !hasBarrier else { return }
+        switch first.request {
+        case .barrier: check(!held.isEmpty, "the barrier \(first.name) waits for nobody")
+        case .connection:
+            check(
+                held.count == capacity || line.contains(where: \.isWoken),
+                "\(first.name) sleeps while a connection is free")
+        }
+    }
+
+    /// Everybody gives back, until nobody is left; then all is closed.
+    mutating func end(_ generator: inout SeededGenerator) {
+        for _ in 0..<10_000 where faults.isEmpty && (hasBarrier || !held.isEmpty || !line.isEmpty) {
+            if hasBarrier { endBarrier() }
+            if let waiter = line.first(where: \.isWoken) { retry(waiter) }
+            giveBack(&generator)
+            checkInvariants()
+        }
+        check(line.isEmpty, "never served: \(line.map(\.name))")
+        check(held.isEmpty && !hasBarrier, "something is still out")
+        guard faults.isEmpty else { return }
+        lastName += 1
+        check(machine.acquire(.barrier, lastName, isThread: true, isFirst: true, now: now) == .granted(.all), "close")
+        hasBarrier = true
+        closeWithWaiters(&generator)
+    }
+
+    private mutating func closeWithWaiters(_ generator: inout SeededGenerator) {
+        for _ in 0..<3 { ask(.connection, isThread: Bool.random(using: &generator), isFirst: false) }
+        perform(machine.close())
+        check(line.isEmpty && machine.isClosed, "not refused: \(line.map(\.name))")
+        check(machine.acquireNow(isThread: true, now: { 0 }) == .refused(.closed), "served after it was closed")
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import Testing
+
+/// Every Swift fence of the README, of `Documentation/` and of the articles stands, line for line, in a file of this
+/// folder: there it is compiled, and run by a test. What can't be run starts with `// Package.swift`.
+@Suite struct DocumentationTests {
+    @Test(arguments: try Self.documents())
+    func fencesAreCompiledAndRun(document: String) throws {
+        let samples = try Self.files(in: "Tests/QuarryTests/Documentation", suffix: ".swift").map { path in
+            try Self.lines(of: path)
+        }
+        for fence in Fence.all(in: try Self.lines(of: document)) where fence.lines.first != "// Package.swift" {
+            #expect(
+                samples.contains { fence.stands(in: $0) },
+                "\(document):\(fence.line): no sample in Tests/QuarryTests/Documentation has this code")
+        }
+    }
+
+    @Test func theTourIsInTheREADME() throws {
+        let fences = Fence.all(in: try Self.lines(of: "README.md"))
+        #expect(fences.contains { $0.lines.first == "import Quarry" })
+    }
+
+    @Test func aFenceIsFoundByItsLines() throws {
+        let document = ["Text", "```swift", "let a = 1", "", "    let b = 2", "```", "```sh", "make", "```"]
+        let fences = Fence.all(in: document)
+        #expect(fences == [Fence(line: 3, lines: ["let a = 1", "", "    let b = 2"])])
+        let fence = try #require(fences.first)
+        #expect(fence.stands(in: ["{", "    let a = 1", "", "        let b = 2", "}"]))
+        #expect(!fence.stands(in: ["{", "    let a = 1", "", "    let b = 2", "}"]))
+        #expect(!fence.stands(in: ["    let a = 1", ""]))
+        #expect(!fence.stands(in: ["// let a = 1", "", "//     let b = 2"]))
+    }
+}
+
+/// A code block of a Markdown file.
+private struct Fence: Equatable {
+    /// The number of its first line of code.
+    var line: Int
+    var lines: [String]
+
+    /// The Swift fences of a document.
+    static func all(in document: [String]) -> [Fence] {
+        var fences: [Fence] = []
+        var current: Fence?
+        var isInsideOther = false
+        for (index, line) in document.enumerated() {
+            if let fence = current {
+                if line == "```" {
+                    fences.append(fence)
+                    current = nil
+                } else {
+                    current?.lines.append(line)
+                }
+            } else if isInsideOther {
+                isInsideOther = line != "```"
+            } else if line == "```swift" {
+                current = Fence(line: index + 2, lines: [])
+            } else if line.hasPrefix("```") {
+                isInsideOther = true
+            }
+        }
+        return fences
+    }
+
+    /// Whether the lines follow one another in `source`, all indented by the same spaces.
+    func stands(in source: [String]) -> Bool {
+        guard let first = lines.first, source.count >= lines.count else { return false }
+        return (0...(source.count - lines.count)).contains { start in
+            guard source[start].hasSuffix(first) else { return false }
+            let indentation = source[start].dropLast(first.count)
+            guard indentation.allSatisfy({ $0 == " " }) else { return false }
+            return zip(lines, source[start...]).allSatisfy { line, sourceLine in
+                line.isEmpty ? sourceLine.isEmpty : sourceLine == indentation + line
+            }
+        }
+    }
+}
+
+extension DocumentationTests {
+    private static let root = URL(filePath: #filePath).appending(path: "../../../..").standardized
+
+    private static func documents() throws -> [String] {
+        let folders = ["Documentation", "Documentation/Decisions", "Sources/Quarry/Quarry.docc"]
+        return try ["README.md"] + folders.flatMap { try files(in: $0, suffix: ".md") }
+    }
+
+    private static func files(in folder: String, suffix: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: root.appending(path: folder).path)
+            .filter { $0.hasSuffix(suffix) }
+            .sorted()
+            .map { "\(folder)/\($0)" }
+    }
+
+    private static func lines(of path: String) throws -> [String] {
+        try String(contentsOf: root.appending(path: path), encoding: .utf8)
+            .split(separator: "\n", omittingEmptySubsequences: false)
+            .map(String.init)
+    }
+}
