@@ -38,9 +38,12 @@ let package = Package(
             ],
             swiftSettings: settings),
 
-        // Connections on temporary files, schedules of named steps, seeded randomness.
+        // A VFS for tests, whose operations fail on demand.
+        .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
+
+        // Connections on temporary files, faults, schedules of named steps, seeded randomness.
         .target(
-            name: "QuarryTestSupport", dependencies: ["Quarry", "QuarryCore", "QuarrySQL"],
+            name: "QuarryTestSupport", dependencies: ["CFaultVFS", "Quarry", "QuarryCore", "QuarrySQL"],
             path: "Tests/QuarryTestSupport", swiftSettings: settings),
         .testTarget(
             name: "QuarryCoreTests", dependencies: ["QuarryCore", "QuarryTestSupport"],

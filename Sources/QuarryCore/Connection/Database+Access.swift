@@ -25,7 +25,7 @@ extension Database {
         } else {
             wasCancelled = false
         }
-        while let statement = activeStatements.last { statement.stopExecution(self) }
+        stopAllStatements()
         if wasCancelled, !lifetime.isClosed { ConnectionCalls.forgetInterruption(pointer) }
         if !openBlobs.isEmpty { closeBlobs() }
         var error = accessError.take()
@@ -35,6 +35,11 @@ extension Database {
         }
         lifetime.leave()
         return error
+    }
+
+    /// Ends every cursor.
+    func stopAllStatements() {
+        while let statement = activeStatements.last { statement.stopExecution(self) }
     }
 
     /// Runs the body of a method that can't throw, as its callers expect: its error is thrown when the access ends.

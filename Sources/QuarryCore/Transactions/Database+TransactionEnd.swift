@@ -38,6 +38,9 @@ extension Database {
         guard !nextTransactionHandlers.isEmpty else { return }
         let handlers = nextTransactionHandlers
         nextTransactionHandlers = []
+        // After SQLite rolled back by itself, a wrapper still waits for its statement to throw: the handlers' may run.
+        let wasWrapped = transaction.suspendWrapper()
+        defer { transaction.restoreWrapper(wasWrapped) }
         withoutCancellation {
             for handler in handlers {
                 if committed { handler.onCommit(self) } else { handler.onRollback(self) }

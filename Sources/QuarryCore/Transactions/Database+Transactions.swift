@@ -150,7 +150,9 @@ extension Database {
             do {
                 try run(.rollback)
             } catch let error as DatabaseError where error.isInterruptionError {
-                // A statement that was interrupted and never reset keeps the interruption alive.
+                // A statement that was interrupted and never reset keeps the interruption alive. Cursors are told: one that knew
+                // nothing would begin again.
+                stopAllStatements()
                 ConnectionCalls.resetAllStatements(pointer)
                 if isInsideTransaction { try run(.rollback) }
             }

@@ -28,6 +28,17 @@ struct TransactionStateMachine: Equatable {
     /// A wrapper ends its transaction, or has found it ended.
     mutating func wrapperWillEnd() { isWrapped = false }
 
+    /// Lets statements run for a while, whatever a wrapper counts on.
+    ///
+    /// - returns: what `restoreWrapper` takes.
+    mutating func suspendWrapper() -> Bool {
+        defer { isWrapped = false }
+        return isWrapped
+    }
+
+    /// Ends what `suspendWrapper` began.
+    mutating func restoreWrapper(_ wasWrapped: Bool) { isWrapped = wasWrapped }
+
     /// Whether the transaction that a wrapper counts on is gone.
     func isAborted(isAutocommit: Bool) -> Bool { isWrapped && isAutocommit }
 

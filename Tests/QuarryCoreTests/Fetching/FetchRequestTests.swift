@@ -11,17 +11,6 @@ struct FetchRequestTests {
         }
     }
 
-    /// The SQL that runs, as SQLite is given it.
-    private func traced(_ db: Database, _ body: () throws -> Void) throws -> [String] {
-        var statements: [String] = []
-        let client = db.hooks.onTrace(statements: true, profiles: false) { event in
-            if case .statement(_, let text) = event { statements.append(String(cString: text)) }
-        }
-        defer { db.hooks.remove(client) }
-        try body()
-        return statements
-    }
-
     @Test("literals, SQL with arguments, cached ones")
     func sqlRequests() throws {
         try withTable { db throws in

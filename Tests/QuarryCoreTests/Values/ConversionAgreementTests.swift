@@ -46,15 +46,19 @@ struct ConversionAgreementTests {
     private enum Name: String, DatabaseValueConvertible { case empty = "", one = "1", a }
 
     /// Compares the conversions of the first column of a row, of all types.
-    private func check(_ row: Row, _ seed: UInt64) throws {
+    private func check(_ row: Row, of statement: Statement, _ step: Int, _ seed: UInt64) throws {
         let value = try DatabaseValue.decoded(from: row)
-        let statement = row.unadapted
+        let copy = row.copy()
+        #expect(copy[0] as DatabaseValue == value, "seed \(seed)")
         func agree<T: DatabaseValueConvertible & Equatable>(_ type: T.Type) throws {
             let converted = T.fromDatabaseValue(value)
-            let read = try? statement.decode(T.self, atIndex: 0)
-            let copied = try? statement.copy().decode(T.self, atIndex: 0)
-            #expect(converted == read, "\(T.self) of \(value), seed \(seed)")
-            #expect(converted == copied, "\(T.self) of a copy of \(value), seed \(seed)")
+            // A call of `#expect` for each, and the error of each value that can't be had, would take most of the time.
+            if converted != T.fromStatement(statement.sqliteStatement, atUncheckedIndex: 0) {
+                Issue.record("\(T.self) of \(value), seed \(seed)")
+            }
+            guard step % 20 == 0 else { return }
+            #expect(converted == (try? row.decode(T.self, atIndex: 0)), "\(T.self) of \(value), seed \(seed)")
+            #expect(converted == (try? copy.decode(T.self, atIndex: 0)), "\(T.self) of a copy of \(value), seed \(seed)")
         }
         try agree(Bool.self)
         try agree(Int.self)
@@ -93,7 +97,7 @@ struct ConversionAgreementTests {
                 let cursor = try Row.fetchCursor(statement, arguments: [value])
                 let row = try #require(try cursor.next())
                 #expect(row[0] as DatabaseValue == value, "seed \(random.seed)")
-                try check(row, random.seed)
+                try check(row, of: statement, step, random.seed)
             }
         }
     }
@@ -104,7 +108,7 @@ struct ConversionAgreementTests {
         print("ConversionAgreementTests.bytesAsText seed: \(random.seed)")
         try withConnection { db throws in
             let statement = try db.makeStatement(sql: "SELECT CAST(? AS TEXT), typeof(CAST(?1 AS TEXT))")
-            for _ in 0..<3000 {
+            for step in 0..<3000 {
                 let length = Int.random(in: 0..<6, using: &random)
                 let bytes = (0..<length).map { _ -> UInt8 in
                     [0x00, 0x61, 0x80, 0xBF, 0xC3, 0xE2, 0xED, 0xA0, 0xF0, 0x9F, 0xFF].randomElement(using: &random)!
@@ -117,7 +121,7 @@ struct ConversionAgreementTests {
                 #expect(row[0] as DatabaseValue == text?.databaseValue ?? bytes.databaseValue)
                 #expect(row[0] as [UInt8] == bytes)
                 #expect((try? row.decode(String.self, atIndex: 0)) == text)
-                try check(row, random.seed)
+                try check(row, of: statement, step, random.seed)
             }
         }
     }

@@ -1,0 +1,192 @@
+import QuarryCore
+import QuarryTestSupport
+import Testing
+
+@Suite("Savepoints")
+struct SavepointTests {
+    private struct Failure: Error {}
+
+    private func withTable(_ body: (Database) throws -> Void) throws {
+        try withConnection { db throws in
+            try db.execute(sql: "CREATE TABLE t (a)")
+            try body(db)
+            #expect(!db.isInsideTransaction)
+        }
+    }
+
+    private func insert(_ value: Int, _ db: Database) throws {
+        try db.execute(sql: "INSERT INTO t VALUES (?)", arguments: [value])
+    }
+
+    private func values(_ db: Database) throws -> [Int] { try Int.fetchAll(db, sql: "SELECT a FROM t ORDER BY a") }
+
+    @Test("one of its own is an immediate transaction")
+    func topLevel() throws {
+        try withTable { db throws in
+            let sql = try traced(db) {
+                try db.inSavepoint {
+                    try insert(1, db)
+                    return .commit
+                }
+            }
+            #expect(sql == ["BEGIN IMMEDIATE TRANSACTION", "INSERT INTO t VALUES (?)", "COMMIT TRANSACTION"])
+            let rolledBack = try traced(db) {
+                try db.inSavepoint {
+                    try insert(2, db)
+                    return .rollback
+                }
+            }
+            #expect(rolledBack.last == "ROLLBACK TRANSACTION")
+            #expect(throws: Failure.self) {
+                try db.inSavepoint {
+                    try insert(3, db)
+                    throw Failure()
+                }
+            }
+            #expect(try values(db) == [1])
+        }
+    }
+
+    @Test("inside a transaction it takes back its own changes only")
+    func nested() throws {
+        try withTable { db throws in
+            let sql = try traced(db) {
+                try db.inTransaction {
+                    try insert(1, db)
+                    try db.inSavepoint {
+                        try insert(2, db)
+                        return .commit
+                    }
+                    try db.inSavepoint {
+                        try insert(3, db)
+                        return .rollback
+                    }
+                    #expect(throws: Failure.self) {
+                        try db.inSavepoint {
+                            try insert(4, db)
+                            throw Failure()
+                        }
+                    }
+                    #expect(db.isInsideTransaction)
+                    return .commit
+                }
+            }
+            #expect(
+                sql == [
+                    "BEGIN IMMEDIATE TRANSACTION", "INSERT INTO t VALUES (?)",
+                    "SAVEPOINT quarry", "INSERT INTO t VALUES (?)", "RELEASE SAVEPOINT quarry",
+                    "SAVEPOINT quarry", "INSERT INTO t VALUES (?)",
+                    "ROLLBACK TRANSACTION TO SAVEPOINT quarry", "RELEASE SAVEPOINT quarry",
+                    "SAVEPOINT quarry", "INSERT INTO t VALUES (?)",
+                    "ROLLBACK TRANSACTION TO SAVEPOINT quarry", "RELEASE SAVEPOINT quarry",
+                    "COMMIT TRANSACTION",
+                ])
+            #expect(try values(db) == [1, 2])
+        }
+    }
+
+    @Test("to any depth, random completions leave what a model leaves")
+    func randomTrees() throws {
+        var random = SeededGenerator()
+        print("SavepointTests.randomTrees seed: \(random.seed)")
+        try withTable { db throws in
+            var next = 0
+            /// Runs a savepoint with random contents; gives what it keeps.
+            func savepoint(_ depth: Int) throws -> [Int] {
+                var kept: [Int] = []
+                let outcome = Int.random(in: 0..<3, using: &random)
+                do {
+                    try db.inSavepoint {
+                        for _ in 0..<Int.random(in: 0..<4, using: &random) {
+                            if depth < 6, Bool.random(using: &random) {
+                                kept += try savepoint(depth + 1)
+                            } else {
+                                next += 1
+                                try insert(next, db)
+                                kept.append(next)
+                            }
+                        }
+                        if outcome == 0 { throw Failure() }
+                        return outcome == 1 ? .rollback : .commit
+                    }
+                } catch is Failure {}
+                return outcome == 2 ? kept : []
+            }
+            var expected: [Int] = []
+            for _ in 0..<500 {
+                expected += try savepoint(0)
+                #expect(!db.isInsideTransaction)
+            }
+            #expect(try values(db) == expected.sorted(), "seed \(random.seed)")
+        }
+    }
+
+    @Test("savepoints by hand, and in a transaction by hand")
+    func byHand() throws {
+        try withTable { db throws in
+            try db.execute(sql: "SAVEPOINT mine")
+            #expect(db.isInsideTransaction)
+            try insert(1, db)
+            try db.inSavepoint {
+                try insert(2, db)
+                return .rollback
+            }
+            try db.execute(sql: "RELEASE mine")
+            try db.beginTransaction()
+            try db.inSavepoint {
+                try insert(3, db)
+                return .commit
+            }
+            try db.commit()
+            #expect(try values(db) == [1, 3])
+        }
+    }
+
+    @Test("a user's savepoint of the same name inside is the user's to release")
+    func sameName() throws {
+        try withTable { db throws in
+            try db.inTransaction {
+                try db.inSavepoint {
+                    try db.execute(sql: "SAVEPOINT quarry; INSERT INTO t VALUES (1); RELEASE quarry")
+                    return .rollback
+                }
+                return .commit
+            }
+            #expect(try values(db) == [])
+        }
+    }
+
+    @Test("a rollback of everything inside makes the release fail")
+    func rollbackInside() throws {
+        try withTable { db throws in
+            expectError(.SQLITE_ERROR, "no such savepoint: quarry", sql: "RELEASE SAVEPOINT quarry") {
+                try db.beginTransaction()
+                try db.inSavepoint {
+                    try db.rollback()
+                    return .commit
+                }
+            }
+        }
+    }
+
+    @Test("savepoints only read where nothing can be written")
+    func readOnly() throws {
+        try withTable { db throws in
+            try db.readOnly { () throws in
+                let sql = try traced(db) {
+                    try db.inSavepoint {
+                        try db.inSavepoint { .rollback }
+                        return .commit
+                    }
+                }
+                #expect(sql.first == "BEGIN DEFERRED TRANSACTION")
+                expectCode(.SQLITE_READONLY) {
+                    try db.inSavepoint {
+                        try insert(1, db)
+                        return .commit
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,263 @@
+import QuarryTestSupport
+import Testing
+
+@testable import QuarryCore
+
+@Suite("The date of a transaction, and what runs after it")
+struct TransactionEndTests {
+    /// What ran, in order.
+    private final class Log: Sendable {
+        private let lines = Lock<[String]>([])
+        func add(_ line: String) { lines.withLock { $0.append(line) } }
+        func take() -> [String] {
+            lines.withLock { lines in
+                defer { lines = [] }
+                return lines
+            }
+        }
+    }
+
+    private func withLog(_ body: (Database, Log) throws -> Void) throws {
+        try withConnection { db throws in
+            try db.execute(sql: "CREATE TABLE t (a UNIQUE); INSERT INTO t VALUES (1)")
+            try body(db, Log())
+        }
+    }
+
+    private func register(_ db: Database, _ log: Log, _ name: String = "") {
+        db.afterNextTransaction { _ in log.add("commit" + name) } onRollback: { _ in log.add("rollback" + name) }
+    }
+
+    // MARK: - afterNextTransaction
+
+    @Test("registered before a transaction, or inside; once only")
+    func explicit() throws {
+        try withLog { db, log throws in
+            register(db, log)
+            try db.inTransaction {
+                try db.execute(sql: "INSERT INTO t VALUES (2)")
+                #expect(log.take() == [])
+                return .commit
+            }
+            #expect(log.take() == ["commit"])
+            try db.inTransaction {
+                register(db, log, "1")
+                register(db, log, "2")
+                return .rollback
+            }
+            #expect(log.take() == ["rollback1", "rollback2"])
+            try db.inTransaction { .commit }
+            #expect(log.take() == [])
+        }
+    }
+
+    @Test("after a change in autocommit mode; neither a query nor a change that fails is a transaction")
+    func autocommit() throws {
+        try withLog { db, log throws in
+            register(db, log)
+            _ = try Row.fetchAll(db, sql: "SELECT * FROM t")
+            expectCode(.SQLITE_CONSTRAINT) { try db.execute(sql: "INSERT INTO t VALUES (1)") }
+            #expect(log.take() == [])
+            try db.execute(sql: "INSERT INTO t VALUES (2)")
+            #expect(log.take() == ["commit"])
+            register(db, log)
+            try db.execute(sql: "CREATE TABLE u (a)")
+            #expect(log.take() == ["commit"])
+        }
+    }
+
+    @Test("after an empty transaction, a savepoint of its own, a read transaction")
+    func otherTransactions() throws {
+        try withLog { db, log throws in
+            register(db, log)
+            try db.inTransaction(.deferred) { .commit }
+            #expect(log.take() == ["commit"])
+            register(db, log)
+            try db.inSavepoint { .commit }
+            #expect(log.take() == ["commit"])
+            register(db, log)
+            try db.execute(sql: "SAVEPOINT a; RELEASE a")
+            #expect(log.take() == ["commit"])
+            try db.inTransaction {
+                register(db, log)
+                try db.inSavepoint { .rollback }
+                try db.inSavepoint { .commit }
+                #expect(log.take() == [])
+                return .commit
+            }
+            #expect(log.take() == ["commit"])
+            try db.beginRead(pinned: true)
+            try db.finishRead { register(db, log) }
+            #expect(log.take() == ["commit"])
+        }
+    }
+
+    @Test("a commit that fails, by a deferred key or a hook, is a rollback")
+    func failingCommit() throws {
+        try withLog { db, log throws in
+            try db.execute(
+                sql: """
+                    CREATE TABLE p (id INTEGER PRIMARY KEY);
+                    CREATE TABLE c (p REFERENCES p DEFERRABLE INITIALLY DEFERRED);
+                    """)
+            register(db, log)
+            expectCode(.SQLITE_CONSTRAINT_FOREIGNKEY) {
+                try db.inTransaction {
+                    try db.execute(sql: "INSERT INTO c VALUES (1)")
+                    return .commit
+                }
+            }
+            #expect(log.take() == ["rollback"])
+            let client = db.hooks.onCommit { false }
+            register(db, log)
+            expectCode(.SQLITE_CONSTRAINT_COMMITHOOK) {
+                try db.inTransaction {
+                    try db.execute(sql: "INSERT INTO t VALUES (2)")
+                    return .commit
+                }
+            }
+            #expect(log.take() == ["rollback"])
+            db.hooks.remove(client)
+        }
+    }
+
+    @Test("a rollback by SQLite itself runs it at once, and the connection can be used in it")
+    func automaticRollback() throws {
+        try withLog { db, log throws in
+            expectError(.SQLITE_ABORT, "Transaction was aborted") {
+                try db.inTransaction {
+                    db.afterNextTransaction { _ in } onRollback: { db in
+                        do {
+                            try db.inTransaction {
+                                try db.execute(sql: "INSERT INTO t VALUES (7)")
+                                return .commit
+                            }
+                            log.add("wrote")
+                        } catch {
+                            log.add("\(error)")
+                        }
+                    }
+                    try db.execute(sql: "INSERT INTO t VALUES (2)")
+                    expectCode(.SQLITE_CONSTRAINT) { try db.execute(sql: "INSERT OR ROLLBACK INTO t VALUES (1)") }
+                    #expect(log.take() == ["wrote"])
+                    expectCode(.SQLITE_ABORT) { try db.execute(sql: "INSERT INTO t VALUES (3)") }
+                    return .commit
+                }
+            }
+            #expect(try Int.fetchAll(db, sql: "SELECT a FROM t ORDER BY a") == [1, 7])
+        }
+    }
+
+    @Test("it may use the connection, open transactions, and register for the next one")
+    func usingTheConnection() throws {
+        try withLog { db, log throws in
+            db.afterNextTransaction { db in
+                log.add("inside: \(db.isInsideTransaction)")
+                db.afterNextTransaction { _ in log.add("next") }
+                try? db.inTransaction {
+                    try db.execute(sql: "INSERT INTO t VALUES (3)")
+                    return .commit
+                }
+                log.add("count: \((try? Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t")) ?? -1)")
+            }
+            try db.inTransaction {
+                try db.execute(sql: "INSERT INTO t VALUES (2)")
+                return .commit
+            }
+            #expect(log.take() == ["inside: false", "next", "count: 3"])
+            #expect(!db.isInsideTransaction)
+        }
+    }
+
+    @Test("a transaction that an access leaves open is a rollback")
+    func leftOpen() throws {
+        let connection = try TestConnection()
+        let log = Log()
+        expectCode(.SQLITE_MISUSE) {
+            try connection.access { db in
+                try db.beginTransaction()
+                register(db, log)
+            }
+        }
+        #expect(log.take() == ["rollback"])
+    }
+
+    // MARK: - The date
+
+    /// A connection whose clock counts its calls.
+    private func withClock(
+        _ clock: @escaping @Sendable (Database, Int) throws -> Double, _ body: (Database) throws -> Void
+    ) throws {
+        let calls = Lock(0)
+        var options = ConnectionOptions()
+        options.transactionClock = { db in
+            try clock(
+                db,
+                calls.withLock {
+                    $0 += 1
+                    return $0
+                })
+        }
+        try TestConnection(options: options).access(body)
+    }
+
+    @Test("outside a transaction it is now; inside it is that of the beginning, to the end")
+    func date() throws {
+        try withClock({ _, call in Double(call) }) { db throws in
+            #expect(try db.secondsOfTransaction == 1)
+            #expect(try db.secondsOfTransaction == 2)
+            try db.inTransaction {
+                for _ in 0..<3 { #expect(try db.secondsOfTransaction == 3) }
+                try db.inSavepoint {
+                    let seconds = try db.secondsOfTransaction
+                    #expect(seconds == 3)
+                    return .rollback
+                }
+                #expect(try db.secondsOfTransaction == 3)
+                return .commit
+            }
+            #expect(try db.secondsOfTransaction == 4)
+            try db.execute(sql: "SAVEPOINT a")
+            #expect(try db.secondsOfTransaction == 5)
+            #expect(try db.secondsOfTransaction == 5)
+            try db.execute(sql: "ROLLBACK")
+            #expect(try db.secondsOfTransaction == 6)
+        }
+    }
+
+    @Test("the system's clock is the default")
+    func systemClock() throws {
+        try withConnection { db throws in
+            let before = SystemClock.secondsSinceReferenceDate()
+            let seconds = try db.secondsOfTransaction
+            #expect(before <= seconds && seconds <= SystemClock.secondsSinceReferenceDate())
+            let julian = try #require(try Double.fetchOne(db, sql: "SELECT julianday('now')"))
+            #expect(abs((julian - 2_451_910.5) * 86_400 - seconds) < 60)
+        }
+    }
+
+    @Test("a clock that throws doesn't fail the transaction, but who asks it")
+    func failingClock() throws {
+        struct Failure: Error {}
+        try withClock({ _, call in if call == 1 { throw Failure() } else { Double(call) } }) { db throws in
+            try db.inTransaction {
+                for _ in 0..<2 { #expect(throws: Failure.self) { try db.secondsOfTransaction } }
+                try db.execute(sql: "CREATE TABLE t (a)")
+                return .commit
+            }
+            #expect(try db.secondsOfTransaction == 2)
+        }
+    }
+
+    @Test("a clock may query its connection")
+    func queryingClock() throws {
+        try withClock({ db, _ in try Double.fetchOne(db, sql: "SELECT 42.5") ?? 0 }) { db throws in
+            #expect(try db.secondsOfTransaction == 42.5)
+            try db.inTransaction {
+                let seconds = try db.secondsOfTransaction
+                #expect(seconds == 42.5)
+                return .commit
+            }
+        }
+    }
+}

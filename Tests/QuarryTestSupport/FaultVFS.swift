@@ -1,0 +1,74 @@
+import CFaultVFS
+import Foundation
+public import QuarryCore
+
+/// A file system whose operations fail on demand.
+///
+/// ```swift
+/// let faults = try FaultVFS()
+/// var options = ConnectionOptions()
+/// options.vfs = faults.name
+/// let connection = try TestConnection(path: path, options: options)
+/// faults.arm(.all, nth: 3)
+/// … // the third operation fails
+/// faults.disarm()
+/// ```
+///
+/// It is registered as long as it lives; connections that use it must be closed before.
+public final class FaultVFS: @unchecked Sendable {
+    // Sendable: the C code locks.
+
+    /// Kinds of operations.
+    public struct Operations: OptionSet, Sendable {
+        public let rawValue: UInt32
+        public init(rawValue: UInt32) { self.rawValue = rawValue }
+        private init(_ flag: Int) { rawValue = UInt32(flag) }
+
+        public static let open = Operations(FAULT_OPEN)
+        public static let read = Operations(FAULT_READ)
+        public static let write = Operations(FAULT_WRITE)
+        public static let sync = Operations(FAULT_SYNC)
+        public static let lock = Operations(FAULT_LOCK)
+        public static let truncate = Operations(FAULT_TRUNCATE)
+        public static let delete = Operations(FAULT_DELETE)
+        public static let access = Operations(FAULT_ACCESS)
+        public static let size = Operations(FAULT_SIZE)
+        public static let sharedMemory = Operations(FAULT_SHARED_MEMORY)
+        public static let all: Operations = [
+            .open, .read, .write, .sync, .lock, .truncate, .delete, .access, .size, .sharedMemory,
+        ]
+    }
+
+    /// The name to open connections with.
+    public let name: String
+
+    private let vfs: OpaquePointer
+
+    public init() throws {
+        name = "fault-\(UUID().uuidString)"
+        guard let vfs = fault_vfs_register(name) else { throw DatabaseError(resultCode: .SQLITE_NOMEM) }
+        self.vfs = vfs
+    }
+
+    deinit { fault_vfs_unregister(vfs) }
+
+    /// Makes an operation fail.
+    ///
+    /// A write that fails has written half its bytes, as on a full disk.
+    ///
+    /// - parameter nth: which of them, from 1.
+    /// - parameter code: what it answers; nil for the operation's own, such as `SQLITE_IOERR_READ`.
+    /// - parameter andAllAfter: whether those that follow fail too.
+    public func arm(_ operations: Operations, nth: Int, code: ResultCode? = nil, andAllAfter: Bool = false) {
+        fault_vfs_arm(vfs, operations.rawValue, Int64(nth), code?.rawValue ?? 0, andAllAfter ? 1 : 0)
+    }
+
+    /// Lets all operations succeed.
+    public func disarm() { fault_vfs_disarm(vfs) }
+
+    /// The number of operations since the last `arm`, among those that it named.
+    public var count: Int { Int(fault_vfs_count(vfs)) }
+
+    /// The number of operations that were made to fail since the last `arm`.
+    public var failures: Int { Int(fault_vfs_failures(vfs)) }
+}
