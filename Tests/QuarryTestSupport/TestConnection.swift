@@ -13,11 +13,13 @@ public final class TestConnection {
     }
 
     /// Runs `body` as one access.
+    @discardableResult
     public func access<T>(_ body: (Database) throws -> T) throws -> T {
         try access(nil, body)
     }
 
     /// Runs `body` as one access that can be cancelled.
+    @discardableResult
     package func access<T>(_ token: AccessToken?, _ body: (Database) throws -> T) throws -> T {
         try database.beginAccess(token)
         let result: T

@@ -19,11 +19,17 @@ public import Synchronization
 final class ConnectionLifetime: @unchecked Sendable {
     // Sendable: `owner` is atomic, the graveyard is locked, and the rest is touched by the owner alone.
 
-    /// The thread that has the connection; 0 between accesses; `closed` for good.
+    /// The thread that has the connection; 0 between accesses; `lent` during a backup; `closed` for good.
     @usableFromInline
     let owner = Atomic<UInt>(0)
 
     static let closed = UInt.max
+
+    /// The owner while a backup writes to the connection, which nobody may use meanwhile.
+    static let lent = UInt.max - 1
+
+    /// The thread that had the connection before it was lent; 0 otherwise.
+    private let lender = Atomic<UInt>(0)
 
     /// The connection, for the functions that take a pointer. Valid while the lifetime lives and isn't closed.
     @usableFromInline
@@ -36,8 +42,15 @@ final class ConnectionLifetime: @unchecked Sendable {
     @exclusivity(unchecked)
     unowned(unsafe) var database: Database?
 
-    /// Statements that went away on a thread that didn't have the connection. The owner finalizes them.
-    private let graveyard = Lock<[SQLiteStatement]>([])
+    /// What a thread that doesn't have the connection leaves to the next owner.
+    private enum Bequest {
+        /// To be finalized.
+        case statement(SQLiteStatement)
+        /// To be thrown: the misuse of a method that can't throw.
+        case error(any Error)
+    }
+
+    private let graveyard = Lock<[Bequest]>([])
     private let hasGraves = Atomic<Bool>(false)
 
     init(_ handle: consuming ConnectionHandle) {
@@ -47,7 +60,7 @@ final class ConnectionLifetime: @unchecked Sendable {
 
     deinit {
         // No statement is left, so nobody else can reach the connection.
-        finalizeBuriedStatements()
+        _ = exhume()
     }
 
     /// A number for the thread that runs.
@@ -66,11 +79,14 @@ final class ConnectionLifetime: @unchecked Sendable {
 
     var isClosed: Bool { owner.load(ordering: .relaxed) == Self.closed }
 
-    func take() throws(DatabaseError) {
+    /// Makes the thread that runs the owner.
+    ///
+    /// - returns: an error that another thread has left.
+    func take() throws(DatabaseError) -> (any Error)? {
         // The lease of the connection (a lock) orders this after what its last owner did.
         guard !isClosed else { throw .connectionIsClosed() }
         owner.store(Self.currentThread, ordering: .relaxed)
-        if hasGraves.load(ordering: .acquiring) { finalizeBuriedStatements() }
+        return hasGraves.load(ordering: .acquiring) ? exhume() : nil
     }
 
     /// Takes the connection for a `Database` that goes, when nobody can have it any more.
@@ -89,31 +105,63 @@ final class ConnectionLifetime: @unchecked Sendable {
 
     @inline(never)
     private func accessError() -> DatabaseError {
-        isClosed || database == nil ? .connectionIsClosed() : .wrongThread()
+        if owner.load(ordering: .relaxed) == Self.lent {
+            return .misuse("The destination of a backup can't be used until the backup ends.")
+        }
+        return isClosed || database == nil ? .connectionIsClosed() : .wrongThread()
     }
+
+    /// Runs `body` on the owner's thread, while the connection counts as nobody's.
+    func lend<T>(_ body: () throws -> T) rethrows -> T {
+        let thread = owner.exchange(Self.lent, ordering: .relaxed)
+        lender.store(thread, ordering: .relaxed)
+        defer {
+            lender.store(0, ordering: .relaxed)
+            owner.store(thread, ordering: .relaxed)
+        }
+        return try body()
+    }
+
+    /// Whether an access of the thread that runs is under way, even if it can't use the connection now.
+    var isAccessed: Bool { isOwned || lender.load(ordering: .relaxed) == Self.currentThread }
 
     /// Finalizes a statement, now or when the owner is back.
     func finalize(_ statement: SQLiteStatement) {
         if isOwned {
             StatementCalls.finalize(statement)
         } else {
-            graveyard.withLock { $0.append(statement) }
-            hasGraves.store(true, ordering: .releasing)
+            bequeath(.statement(statement))
         }
     }
 
-    func finalizeBuriedStatements() {
+    /// Keeps an error for the next access, which throws it.
+    func leave(error: any Error) { bequeath(.error(error)) }
+
+    private func bequeath(_ bequest: Bequest) {
+        graveyard.withLock { $0.append(bequest) }
+        hasGraves.store(true, ordering: .releasing)
+    }
+
+    /// Finalizes what was left, and gives the first error among it.
+    private func exhume() -> (any Error)? {
         hasGraves.store(false, ordering: .relaxed)
-        let statements = graveyard.withLock { graves in
+        let bequests = graveyard.withLock { graves in
             defer { graves.removeAll() }
             return graves
         }
-        for statement in statements { StatementCalls.finalize(statement) }
+        var first: (any Error)?
+        for bequest in bequests {
+            switch bequest {
+            case .statement(let statement): StatementCalls.finalize(statement)
+            case .error(let error): first = first ?? error
+            }
+        }
+        return first
     }
 
     /// Closes the connection for good, or throws `SQLITE_BUSY` and leaves it usable.
     func close() throws(DatabaseError) {
-        finalizeBuriedStatements()
+        _ = exhume()
         guard let code = handle?.close() else { return }
         guard code == ResultCode.SQLITE_OK.rawValue else {
             throw DatabaseError(

@@ -5,7 +5,7 @@ extension Database {
     ///
     /// - parameter token: lets the access be cancelled while it runs.
     package func beginAccess(_ token: AccessToken?) throws {
-        try lifetime.take()
+        accessError = try lifetime.take()
         if let token {
             self.token = token
             token.begin(lifetime)
@@ -14,7 +14,8 @@ extension Database {
 
     /// Ends the access: its cursors are over, and a transaction it left open is rolled back.
     ///
-    /// - returns: an error if a transaction was left open.
+    /// - returns: an error if a transaction was left open, a change failed whose cursor was left before its end, or a method that
+    ///   can't throw has failed.
     package func endAccess() -> (any Error)? {
         let wasCancelled: Bool
         if let token {
@@ -26,17 +27,29 @@ extension Database {
         }
         while let statement = activeStatements.last { statement.stopExecution(self) }
         if wasCancelled, !lifetime.isClosed { ConnectionCalls.forgetInterruption(pointer) }
-        var error: (any Error)?
+        if !openBlobs.isEmpty { closeBlobs() }
+        var error = accessError.take()
         if !lifetime.isClosed, !ConnectionCalls.isAutocommit(pointer), !options.allowsUnsafeTransactions {
             try? rollback()
-            error = DatabaseError.misuse("A transaction has been left open at the end of a database access.")
+            error = error ?? DatabaseError.misuse("A transaction has been left open at the end of a database access.")
         }
         lifetime.leave()
         return error
     }
 
-    /// Whether the thread that runs has the connection.
-    package var isOwned: Bool { lifetime.isOwned }
+    /// Runs the body of a method that can't throw, as its callers expect: its error is thrown when the access ends.
+    ///
+    /// Where there is no access, the next one throws it.
+    func failingAccess(_ body: () throws -> Void) {
+        do {
+            try body()
+        } catch {
+            if lifetime.isOwned { accessError = accessError ?? error } else { lifetime.leave(error: error) }
+        }
+    }
+
+    /// Whether an access of the thread that runs has the connection.
+    package var isOwned: Bool { lifetime.isAccessed }
 
     /// The connection itself, for those who wait for it from other threads.
     package var isClosed: Bool { lifetime.isClosed }

@@ -59,14 +59,16 @@ extension Database {
     @inline(never)
     func error(_ code: CInt, sql: String?, arguments: StatementArguments? = nil) -> any Error {
         let extendedCode = ConnectionCalls.errorCode(pointer)
-        let resultCode =
-            extendedCode.primaryResultCode.rawValue == code & 0xFF ? extendedCode : ResultCode(rawValue: code)
+        // The connection has a message for its last error, which isn't always this one: SQL that is too long never reaches it.
+        let isConnectionError = extendedCode.primaryResultCode.rawValue == code & 0xFF
+        let resultCode = isConnectionError ? extendedCode : ResultCode(rawValue: code)
         let primary = resultCode.primaryResultCode
         let isInterruption = primary == .SQLITE_INTERRUPT || primary == .SQLITE_ABORT
         if uncancellableDepth == 0, let token, token.isCancelled, isInterruption || primary == .SQLITE_BUSY {
             return CancellationError()
         }
-        var message = ConnectionCalls.errorMessage(pointer)
+        var message =
+            isConnectionError ? ConnectionCalls.errorMessage(pointer) : SQLiteLibrary.errorString(code)
         if isInterruption, let limit = deadline.exceeded() {
             message = "statement timeout: it ran longer than \(limit) seconds"
         }

@@ -22,6 +22,9 @@ public final class Database {
     /// The owner of the connection's hooks.
     package let hooks: HookSlots
 
+    /// The client of `trace(options:_:)`.
+    var traceClient: HookSlots.Client?
+
     @exclusivity(unchecked)
     var statementCache: StatementCache
 
@@ -31,6 +34,13 @@ public final class Database {
 
     @exclusivity(unchecked)
     var controlStatements = [Statement?](repeating: nil, count: ControlStatement.allCases.count)
+
+    /// Blobs that the access has opened and not yet closed.
+    @exclusivity(unchecked)
+    var openBlobs: [OpenBlob] = []
+
+    /// Whether a backup reads this database.
+    var isBackedUp = false
 
     // MARK: The current access
 
@@ -49,6 +59,10 @@ public final class Database {
     /// Whether a lock that another connection has is an error at once: the access must not wait where it runs.
     @exclusivity(unchecked)
     package var refusesToWait = false
+
+    /// The error of a method that can't throw, or of a change whose cursor was left before its end: the end of the access throws it.
+    @exclusivity(unchecked)
+    var accessError: (any Error)?
 
     // MARK: Transactions
 
@@ -80,7 +94,7 @@ public final class Database {
         self.options = options
         self.context = context
         description = options.label ?? path
-        hooks = HookSlots(lifetime.pointer)
+        hooks = HookSlots(lifetime)
         statementCache = StatementCache(capacity: options.statementCacheCapacity)
         lifetime.database = self
 
@@ -102,6 +116,8 @@ public final class Database {
         if !lifetime.isClosed {
             lifetime.takeForGood()
             forgetStatements()
+            // Statements may outlive the hooks' owner, and so may the transaction that closing rolls back.
+            hooks.removeAll()
             lifetime.leave()
         }
         lifetime.database = nil

@@ -48,6 +48,7 @@ struct Execution: ~Copyable {
         self.id = id
         self.statementRow = statementRow
         self.row = row
+        statement.executionRows = (row, statementRow)
     }
 
     // Inlinable, because the optimizer of Swift 6.3.1 stops where inlinable code destroys a value whose deinit isn't.
@@ -85,13 +86,12 @@ struct Execution: ~Copyable {
             // The first step is the one in which SQLite prepares a statement again after a change of the schema.
             if statementRow.refreshLayout(statement), let adapter {
                 row = try statementRow.adapted(by: adapter, statement)
+                statement.executionRows = (row, statementRow)
             }
             return true
         }
         id = Self.over
         let database = try statement.lifetime.accessedDatabase()
-        row.detach()
-        statementRow.detach()
         try statement.endExecution(code, database)
         return false
     }

@@ -30,7 +30,9 @@ extension FetchRequest {
     /// ```
     public func fetchCount(_ db: Database) throws -> Int {
         let statement = try makePreparedRequest(db, forSingleResult: false).statement
-        let count = try db.cachedStatement(sql: "SELECT COUNT(*) FROM (\(statement.sql))")
+        // A comment at the end would hide the parenthesis.
+        let end = statement.sql.contains("--") ? "\n)" : ")"
+        let count = try db.cachedStatement(sql: "SELECT COUNT(*) FROM (" + statement.sql + end)
         return try Int.fetchOne(count, arguments: statement.arguments) ?? 0
     }
 

@@ -26,7 +26,10 @@ extension PreparedRequest {
     func fetchOne<Value: RowDecodable>(_ type: Value.Type) throws -> Value? {
         var execution = try Execution(self)
         guard try execution.advance() else { return nil }
-        return try Value.decodedFirst(from: execution.row)
+        let value = try Value.decodedFirst(from: execution.row)
+        // What it changes is committed, or refused, at its end.
+        if !statement.isReadonly { while try execution.advance() {} }
+        return value
     }
 }
 

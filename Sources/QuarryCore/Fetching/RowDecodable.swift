@@ -34,7 +34,7 @@ extension DatabaseValueConvertible {
     @inlinable
     public static func decodedFirst(from row: Row) throws -> Self? {
         if let value = row.fastDecode(Self.self, 0) { return value }
-        return try row.decodeSlowly(Self?.self, atIndex: 0)
+        return try row.decodeFirstSlowly(Self.self)
     }
 }
 

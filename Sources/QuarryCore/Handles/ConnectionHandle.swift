@@ -23,6 +23,11 @@ struct ConnectionHandle: ~Copyable {
 
     /// Opens a connection. The corresponding C function is `sqlite3_open_v2`.
     init(path: String, mode: Mode, vfs: String?) throws(DatabaseError) {
+        guard !path.utf8.contains(0) else {
+            // SQLite would open the file that is named before it.
+            throw DatabaseError(
+                resultCode: .SQLITE_CANTOPEN, message: "the path has a NUL character: \(String(reflecting: path))")
+        }
         var pointer: OpaquePointer?
         let code = sqlite3_open_v2(path, &pointer, mode.flags, vfs)
         guard code == SQLITE_OK, let pointer else {
@@ -55,6 +60,12 @@ enum ConnectionCalls {
     /// The corresponding C function is `sqlite3_get_autocommit`.
     @inline(__always)
     static func isAutocommit(_ connection: SQLiteConnection) -> Bool { sqlite3_get_autocommit(connection) != 0 }
+
+    /// Whether a statement or transaction reads or writes a database of the connection. The corresponding C function is
+    /// `sqlite3_txn_state`.
+    static func isInUse(_ connection: SQLiteConnection, schema: String) -> Bool {
+        sqlite3_txn_state(connection, schema) > SQLITE_TXN_NONE
+    }
 
     /// The corresponding C function is `sqlite3_interrupt`.
     static func interrupt(_ connection: SQLiteConnection) { sqlite3_interrupt(connection) }

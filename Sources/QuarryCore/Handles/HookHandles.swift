@@ -3,7 +3,7 @@ import CSQLite
 /// Installs the hooks of a connection, with its `HookSlots` as context; a nil context takes a hook away.
 enum HookHandles {
     private static func slots(_ context: UnsafeMutableRawPointer?) -> HookSlots {
-        // `HookSlots` lives as long as `Database`, which takes every hook away before it goes.
+        // `HookSlots` lives as long as `Database`, which frees every slot before it goes.
         Unmanaged.fromOpaque(context!).takeUnretainedValue()
     }
 
@@ -16,7 +16,7 @@ enum HookHandles {
                 guard let schema, let table else { return }
                 let event = HookSlots.UpdateEvent(
                     kind: .init(kind), schema: schema, table: table, rowID: rowID)
-                for entry in HookHandles.slots(context).update.entries { entry.handler(event) }
+                for entry in HookHandles.slots(context).update.entries where entry.isActive { entry.handler(event) }
             }, context)
     }
 
@@ -30,7 +30,7 @@ enum HookHandles {
                 let event = PreupdateEvent(
                     connection: connection, kind: .init(kind), schema: schema, table: table, oldRowID: oldRowID,
                     newRowID: newRowID)
-                for entry in HookHandles.slots(context).preupdate.entries { entry.handler(event) }
+                for entry in HookHandles.slots(context).preupdate.entries where entry.isActive { entry.handler(event) }
             }, context)
     }
 
@@ -42,7 +42,9 @@ enum HookHandles {
             { context in
                 // Every client is asked, even after one has refused.
                 var mayCommit = true
-                for entry in HookHandles.slots(context).commit.entries where !entry.handler() { mayCommit = false }
+                for entry in HookHandles.slots(context).commit.entries where entry.isActive {
+                    if !entry.handler() { mayCommit = false }
+                }
                 return mayCommit ? 0 : 1
             }, context)
     }
@@ -53,25 +55,48 @@ enum HookHandles {
         sqlite3_rollback_hook(
             connection,
             { context in
-                for entry in HookHandles.slots(context).rollback.entries { entry.handler() }
+                for entry in HookHandles.slots(context).rollback.entries where entry.isActive { entry.handler() }
             }, context)
     }
 
     /// The corresponding C function is `sqlite3_wal_hook`.
-    static func setWALHook(_ connection: SQLiteConnection, _ context: UnsafeMutableRawPointer?) {
-        guard let context else {
-            // The default: https://www.sqlite.org/c3ref/wal_autocheckpoint.html
-            sqlite3_wal_autocheckpoint(connection, 1000)
-            return
-        }
-        sqlite3_wal_hook(
+    ///
+    /// - returns: after how many pages SQLite's own hook, which had the slot, would have run a checkpoint; nil if ours had it.
+    static func setWALHook(_ connection: SQLiteConnection, _ context: UnsafeMutableRawPointer) -> Int? {
+        // The hook before gives back its context. SQLite's own keeps the number of pages there, and there is none for 0:
+        // https://www.sqlite.org/c3ref/wal_autocheckpoint.html
+        let previous = sqlite3_wal_hook(
             connection,
             { context, connection, schema, pages in
                 guard let schema else { return SQLITE_OK }
-                for entry in HookHandles.slots(context).wal.entries { entry.handler(schema, Int(pages)) }
-                if pages >= 1000 { sqlite3_wal_checkpoint_v2(connection, schema, SQLITE_CHECKPOINT_PASSIVE, nil, nil) }
+                let slots = HookHandles.slots(context)
+                for entry in slots.wal.entries where entry.isActive { entry.handler(schema, Int(pages)) }
+                let limit = slots.automaticCheckpointPages
+                if limit > 0, pages >= limit {
+                    // As in SQLite's own hook, a checkpoint that finds a lock is left to the next commit.
+                    sqlite3_wal_checkpoint_v2(connection, schema, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+                }
                 return SQLITE_OK
             }, context)
+        return previous == context ? nil : Int(bitPattern: previous)
+    }
+
+    /// Gives the WAL slot back to SQLite's own hook, or frees it. The corresponding C function is `sqlite3_wal_autocheckpoint`.
+    static func setAutomaticCheckpoints(_ connection: SQLiteConnection, _ pages: Int) {
+        sqlite3_wal_autocheckpoint(connection, CInt(clamping: pages))
+    }
+
+    /// Frees every slot.
+    static func clear(_ connection: SQLiteConnection) {
+        setUpdateHook(connection, nil)
+        if SQLiteLibrary.isBuilt(with: "ENABLE_PREUPDATE_HOOK") { setPreupdateHook(connection, nil) }
+        setCommitHook(connection, nil)
+        setRollbackHook(connection, nil)
+        sqlite3_wal_hook(connection, nil, nil)
+        setAuthorizer(connection, nil)
+        setProgressHandler(connection, nil)
+        setTrace(connection, nil, statements: false, profiles: false)
+        setBusyHandler(connection, nil)
     }
 
     /// The corresponding C function is `sqlite3_set_authorizer`.
@@ -82,8 +107,11 @@ enum HookHandles {
             { context, action, first, second, schema, trigger in
                 let authorization = HookSlots.Authorization(
                     action: action, first: first, second: second, schema: schema, trigger: trigger)
-                let answers = HookHandles.slots(context).authorizer.entries.map { $0.handler(authorization) }
-                return switch answers.max() ?? .allow {
+                var strictest = HookSlots.AuthorizationAnswer.allow
+                for entry in HookHandles.slots(context).authorizer.entries where entry.isActive {
+                    strictest = max(strictest, entry.handler(authorization))
+                }
+                return switch strictest {
                 case .allow: SQLITE_OK
                 case .ignore: SQLITE_IGNORE
                 case .deny: SQLITE_DENY
@@ -97,7 +125,9 @@ enum HookHandles {
         sqlite3_progress_handler(
             connection, 1000,
             { context in
-                for entry in HookHandles.slots(context).progress.entries where !entry.handler() { return 1 }
+                for entry in HookHandles.slots(context).progress.entries where entry.isActive {
+                    if !entry.handler() { return 1 }
+                }
                 return 0
             }, context)
     }
@@ -113,7 +143,7 @@ enum HookHandles {
             { kind, context, statement, detail in
                 guard let statement, let detail else { return 0 }
                 let statementPointer = OpaquePointer(statement)
-                for entry in HookHandles.slots(context).trace.entries {
+                for entry in HookHandles.slots(context).trace.entries where entry.isActive {
                     if kind == UInt32(SQLITE_TRACE_STMT), entry.handler.statements {
                         let text = UnsafePointer(detail.assumingMemoryBound(to: CChar.self))
                         entry.handler.handler(.statement(statementPointer, text: text))
@@ -132,7 +162,9 @@ enum HookHandles {
         sqlite3_busy_handler(
             connection,
             { context, tries in
-                for entry in HookHandles.slots(context).busy.entries where !entry.handler(Int(tries)) { return 0 }
+                for entry in HookHandles.slots(context).busy.entries where entry.isActive {
+                    if !entry.handler(Int(tries)) { return 0 }
+                }
                 return 1
             }, context)
     }

@@ -51,12 +51,12 @@ public enum StatementColumns {
         sqlite3_column_double(statement, index)
     }
 
-    /// A real as the integer it is, or nil.
+    /// A real, or nil for any other storage class.
     @inlinable
     @inline(never)
-    public static func exactInteger(_ statement: SQLiteStatement, _ index: CInt) -> Int64? {
+    public static func real(_ statement: SQLiteStatement, _ index: CInt) -> Double? {
         guard sqlite3_column_type(statement, index) == SQLITE_FLOAT else { return nil }
-        return Int64(exactly: sqlite3_column_double(statement, index))
+        return sqlite3_column_double(statement, index)
     }
 
     /// Text, or a blob that is UTF-8. The corresponding C functions are `sqlite3_column_text`, `sqlite3_column_blob`
@@ -91,12 +91,32 @@ public enum StatementColumns {
     public static func withBytes<T, E: Error>(
         _ statement: SQLiteStatement, _ index: CInt, _ body: (UnsafeRawBufferPointer) throws(E) -> T
     ) throws(E) -> T {
-        // In a database of UTF-16, `sqlite3_column_blob` gives text in UTF-16, and `sqlite3_column_text` converts.
-        let isText = sqlite3_column_type(statement, index) == SQLITE_TEXT
-        let pointer =
-            isText
-            ? sqlite3_column_text(statement, index).map { UnsafeRawPointer($0) }
-            : sqlite3_column_blob(statement, index)
+        if sqlite3_column_type(statement, index) == SQLITE_TEXT { return try withUTF8(statement, index, body) }
+        return try withBlob(statement, index, body)
+    }
+
+    /// The bytes of a blob, without a copy; they are gone at the next step. The corresponding C functions are
+    /// `sqlite3_column_blob` and `sqlite3_column_bytes`.
+    @inlinable
+    @inline(__always)
+    public static func withBlob<T, E: Error>(
+        _ statement: SQLiteStatement, _ index: CInt, _ body: (UnsafeRawBufferPointer) throws(E) -> T
+    ) throws(E) -> T {
+        let pointer = sqlite3_column_blob(statement, index)
+        let count = Int(sqlite3_column_bytes(statement, index))
+        return try body(UnsafeRawBufferPointer(start: pointer, count: pointer == nil ? 0 : count))
+    }
+
+    /// The UTF-8 of text, without a copy; it is gone at the next step. The corresponding C functions are
+    /// `sqlite3_column_text` and `sqlite3_column_bytes`.
+    ///
+    /// In a database of UTF-16 it is converted, where `sqlite3_column_blob` would give the UTF-16.
+    @inlinable
+    @inline(__always)
+    public static func withUTF8<T, E: Error>(
+        _ statement: SQLiteStatement, _ index: CInt, _ body: (UnsafeRawBufferPointer) throws(E) -> T
+    ) throws(E) -> T {
+        let pointer = sqlite3_column_text(statement, index)
         let count = Int(sqlite3_column_bytes(statement, index))
         return try body(UnsafeRawBufferPointer(start: pointer, count: pointer == nil ? 0 : count))
     }

@@ -110,6 +110,13 @@ enum StatementCalls {
         return String(cString: text)
     }
 
+    /// Whether a traced text is the statement's own SQL, not a comment in its place, which begins with two dashes.
+    /// The corresponding C function is `sqlite3_sql`.
+    static func isSQL(_ text: UnsafePointer<CChar>, of statement: SQLiteStatement) -> Bool {
+        let dash = CChar(UInt8(ascii: "-"))
+        return text[0] != dash || text[1] != dash || UnsafePointer(sqlite3_sql(statement)) == text
+    }
+
     /// The SQL as it was prepared. The corresponding C function is `sqlite3_sql`.
     static func sql(_ statement: SQLiteStatement) -> String? { sqlite3_sql(statement).map { String(cString: $0) } }
 }

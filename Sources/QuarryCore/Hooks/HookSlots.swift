@@ -10,19 +10,39 @@ package final class HookSlots {
         fileprivate let id: Int
     }
 
+    /// A client's handler, as long as it has it.
+    final class Registration<Handler> {
+        let client: Client
+        let handler: Handler
+
+        /// False once the client is removed: one that goes while its slot's clients are being called isn't called any more.
+        fileprivate(set) var isActive = true
+
+        fileprivate init(_ client: Client, _ handler: Handler) {
+            self.client = client
+            self.handler = handler
+        }
+    }
+
     /// The clients of one slot, in the order they came.
     struct Clients<Handler> {
-        private(set) var entries: [(client: Client, handler: Handler)] = []
+        /// A copy to go through: clients may come and go meanwhile, and those that come are called from the next event on.
+        private(set) var entries: [Registration<Handler>] = []
         var isEmpty: Bool { entries.isEmpty }
 
         fileprivate mutating func append(_ handler: Handler, _ client: Client) {
-            entries.append((client, handler))
+            entries.append(Registration(client, handler))
         }
 
         fileprivate mutating func remove(_ client: Client) -> Bool {
             guard let index = entries.firstIndex(where: { $0.client == client }) else { return false }
-            entries.remove(at: index)
+            entries.remove(at: index).isActive = false
             return true
+        }
+
+        fileprivate mutating func removeAll() {
+            for entry in entries { entry.isActive = false }
+            entries = []
         }
     }
 
@@ -68,11 +88,15 @@ package final class HookSlots {
     /// Answers whether to go on.
     package typealias ProgressHandler = () -> Bool
     package typealias TraceHandler = (TraceEvent) -> Void
+    typealias TraceClient = (statements: Bool, profiles: Bool, handler: TraceHandler)
     /// Gets the number of tries, answers whether to try again.
     package typealias BusyHandler = (Int) -> Bool
 
-    private let connection: SQLiteConnection
+    private let lifetime: ConnectionLifetime
     private var lastID = 0
+
+    /// After how many pages in the log SQLite's own WAL hook, which has the slot otherwise, would run a checkpoint.
+    private(set) var automaticCheckpointPages = 0
 
     private(set) var update = Clients<UpdateHandler>()
     private(set) var preupdate = Clients<PreupdateHandler>()
@@ -81,122 +105,137 @@ package final class HookSlots {
     private(set) var wal = Clients<WALHandler>()
     private(set) var authorizer = Clients<AuthorizerHandler>()
     private(set) var progress = Clients<ProgressHandler>()
-    private(set) var trace = Clients<(statements: Bool, profiles: Bool, handler: TraceHandler)>()
+    private(set) var trace = Clients<TraceClient>()
     private(set) var busy = Clients<BusyHandler>()
 
-    init(_ connection: SQLiteConnection) {
-        self.connection = connection
-    }
-
-    private func nextClient() -> Client {
-        lastID += 1
-        return Client(id: lastID)
+    init(_ lifetime: ConnectionLifetime) {
+        self.lifetime = lifetime
     }
 
     private var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
-    /// Called after each change of a row in a rowid table.
-    package func onUpdate(_ handler: @escaping UpdateHandler) -> Client {
-        let client = nextClient()
-        update.append(handler, client)
-        HookHandles.setUpdateHook(connection, context)
+    /// Adds a client to a slot, and occupies the slot with the first.
+    private func add<Handler>(
+        _ handler: Handler, to slot: ReferenceWritableKeyPath<HookSlots, Clients<Handler>>, install: () -> Void
+    ) -> Client {
+        lastID += 1
+        let client = Client(id: lastID)
+        let isFirst = self[keyPath: slot].isEmpty
+        self[keyPath: slot].append(handler, client)
+        if isFirst, !lifetime.isClosed { install() }
         return client
     }
 
-    /// Called before each change of a row, in WITHOUT ROWID tables too.
+    /// Called after each change of a row in a rowid table.
+    package func onUpdate(_ handler: @escaping UpdateHandler) -> Client {
+        add(handler, to: \.update) { HookHandles.setUpdateHook(lifetime.pointer, context) }
+    }
+
+    /// Called before each change of a row, in WITHOUT ROWID tables too, and of those that REPLACE deletes.
     package func onPreupdate(_ handler: @escaping PreupdateHandler) throws(DatabaseError) -> Client {
         guard SQLiteLibrary.isBuilt(with: "ENABLE_PREUPDATE_HOOK") else {
             throw DatabaseError(message: "this build of SQLite has no preupdate hook (SQLITE_ENABLE_PREUPDATE_HOOK)")
         }
-        let client = nextClient()
-        preupdate.append(handler, client)
-        HookHandles.setPreupdateHook(connection, context)
-        return client
+        return add(handler, to: \.preupdate) { HookHandles.setPreupdateHook(lifetime.pointer, context) }
     }
 
     /// Called before a commit. One client that answers false makes it a rollback.
     package func onCommit(_ handler: @escaping CommitHandler) -> Client {
-        let client = nextClient()
-        commit.append(handler, client)
-        HookHandles.setCommitHook(connection, context)
-        return client
+        add(handler, to: \.commit) { HookHandles.setCommitHook(lifetime.pointer, context) }
     }
 
     /// Called after a rollback.
     package func onRollback(_ handler: @escaping RollbackHandler) -> Client {
-        let client = nextClient()
-        rollback.append(handler, client)
-        HookHandles.setRollbackHook(connection, context)
-        return client
+        add(handler, to: \.rollback) { HookHandles.setRollbackHook(lifetime.pointer, context) }
     }
 
     /// Called after a commit in WAL mode. Automatic checkpoints, which SQLite runs in this slot, go on.
     package func onWAL(_ handler: @escaping WALHandler) -> Client {
-        let client = nextClient()
-        wal.append(handler, client)
-        HookHandles.setWALHook(connection, context)
-        return client
+        add(handler, to: \.wal) { occupyWAL() }
     }
 
-    /// Called while statements are prepared. Coming and going makes SQLite prepare every statement again.
+    /// Called while statements are prepared. The first makes SQLite prepare every statement again.
     package func onAuthorization(_ handler: @escaping AuthorizerHandler) -> Client {
-        let client = nextClient()
-        authorizer.append(handler, client)
-        HookHandles.setAuthorizer(connection, context)
-        return client
+        add(handler, to: \.authorizer) { HookHandles.setAuthorizer(lifetime.pointer, context) }
     }
 
     /// Called every thousand steps of SQLite's virtual machine, or so.
     package func onProgress(_ handler: @escaping ProgressHandler) -> Client {
-        let client = nextClient()
-        progress.append(handler, client)
-        HookHandles.setProgressHandler(connection, context)
-        return client
+        add(handler, to: \.progress) { HookHandles.setProgressHandler(lifetime.pointer, context) }
     }
 
     /// Called when statements begin, or end.
     package func onTrace(statements: Bool, profiles: Bool, _ handler: @escaping TraceHandler) -> Client {
-        let client = nextClient()
-        trace.append((statements, profiles, handler), client)
+        let client = add((statements, profiles, handler), to: \.trace) {}
         installTrace()
         return client
     }
 
     /// Called when a lock is taken. All clients must answer true for another try.
     package func onBusy(_ handler: @escaping BusyHandler) -> Client {
-        let client = nextClient()
-        busy.append(handler, client)
-        HookHandles.setBusyHandler(connection, context)
-        return client
+        add(handler, to: \.busy) { HookHandles.setBusyHandler(lifetime.pointer, context) }
     }
 
     /// Removes a client from its slot, and frees the slot with the last.
     package func remove(_ client: Client) {
+        let pointer = lifetime.pointer
+        let isOpen = !lifetime.isClosed
         if update.remove(client) {
-            if update.isEmpty { HookHandles.setUpdateHook(connection, nil) }
+            if isOpen, update.isEmpty { HookHandles.setUpdateHook(pointer, nil) }
         } else if preupdate.remove(client) {
-            if preupdate.isEmpty { HookHandles.setPreupdateHook(connection, nil) }
+            if isOpen, preupdate.isEmpty { HookHandles.setPreupdateHook(pointer, nil) }
         } else if commit.remove(client) {
-            if commit.isEmpty { HookHandles.setCommitHook(connection, nil) }
+            if isOpen, commit.isEmpty { HookHandles.setCommitHook(pointer, nil) }
         } else if rollback.remove(client) {
-            if rollback.isEmpty { HookHandles.setRollbackHook(connection, nil) }
+            if isOpen, rollback.isEmpty { HookHandles.setRollbackHook(pointer, nil) }
         } else if wal.remove(client) {
-            if wal.isEmpty { HookHandles.setWALHook(connection, nil) }
+            if isOpen, wal.isEmpty { HookHandles.setAutomaticCheckpoints(pointer, automaticCheckpointPages) }
         } else if authorizer.remove(client) {
-            if authorizer.isEmpty { HookHandles.setAuthorizer(connection, nil) }
+            if isOpen, authorizer.isEmpty { HookHandles.setAuthorizer(pointer, nil) }
         } else if progress.remove(client) {
-            if progress.isEmpty { HookHandles.setProgressHandler(connection, nil) }
+            if isOpen, progress.isEmpty { HookHandles.setProgressHandler(pointer, nil) }
         } else if trace.remove(client) {
             installTrace()
         } else if busy.remove(client) {
-            if busy.isEmpty { HookHandles.setBusyHandler(connection, nil) }
+            if isOpen, busy.isEmpty { HookHandles.setBusyHandler(pointer, nil) }
         }
     }
 
+    /// Frees all slots, for a `Database` that goes: the connection may live on with a statement, and must not call back.
+    func removeAll() {
+        update.removeAll()
+        preupdate.removeAll()
+        commit.removeAll()
+        rollback.removeAll()
+        wal.removeAll()
+        authorizer.removeAll()
+        progress.removeAll()
+        trace.removeAll()
+        busy.removeAll()
+        HookHandles.clear(lifetime.pointer)
+    }
+
+    /// Asks the busy handlers, for a lock that SQLite doesn't ask them for.
+    func mayTryAgain(_ tries: Int) -> Bool {
+        !busy.isEmpty && busy.entries.allSatisfy { $0.handler(tries) }
+    }
+
     private func installTrace() {
+        guard !lifetime.isClosed else { return }
         HookHandles.setTrace(
-            connection, trace.isEmpty ? nil : context,
+            lifetime.pointer, trace.isEmpty ? nil : context,
             statements: trace.entries.contains { $0.handler.statements },
             profiles: trace.entries.contains { $0.handler.profiles })
+    }
+
+    private func occupyWAL() {
+        if let pages = HookHandles.setWALHook(lifetime.pointer, context) { automaticCheckpointPages = pages }
+    }
+
+    /// Takes the WAL slot again after a statement that may have taken it: `PRAGMA wal_autocheckpoint = N` does, as soon as it
+    /// is prepared.
+    @inline(__always)
+    func statementWasPrepared(_ kind: StatementKind) {
+        if case .other = kind, !wal.isEmpty, !lifetime.isClosed { occupyWAL() }
     }
 }

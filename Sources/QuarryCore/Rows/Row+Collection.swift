@@ -41,8 +41,11 @@ extension Row: ExpressibleByDictionaryLiteral {
 
 extension Row: CustomStringConvertible {
     /// `[id:1 name:"Arthur"]`
+    ///
+    /// Safe for a row whose cursor is over, as errors show rows.
     public var description: String {
-        "[" + map { "\($0.0):\($0.1)" }.joined(separator: " ") + "]"
+        if case .expired = unadapted.source { return "[a row whose cursor is over]" }
+        return "[" + map { "\($0.0):\($0.1)" }.joined(separator: " ") + "]"
     }
 }
 

@@ -46,7 +46,9 @@ extension Row {
     /// Converts where the fast path found nothing: other sources of rows, and every failure.
     @usableFromInline
     @inline(never)
-    func decodeSlowly<Value: DatabaseValueConvertible>(_ type: Value.Type, atIndex index: Int) throws -> Value {
+    func decodeSlowly<Value: DatabaseValueConvertible>(
+        _ type: Value.Type, atIndex index: Int, as name: Any.Type = Value.self
+    ) throws -> Value {
         guard 0..<count ~= index else {
             throw RowDecodingError.indexOutOfRange(index, count: count, place: place())
         }
@@ -58,7 +60,16 @@ extension Row {
         let value = value(atUncheckedIndex: index)
         if let result = Value.fromDatabaseValue(value) { return result }
         throw RowDecodingError.mismatch(
-            type, value: value, place: place(columnName: layout.names[index], columnIndex: index))
+            name, value: value, place: place(columnName: layout.names[index], columnIndex: index))
+    }
+
+    /// The value of the leftmost column; nil for NULL, unless that has a value.
+    @usableFromInline
+    @inline(never)
+    func decodeFirstSlowly<Value: DatabaseValueConvertible>(_ type: Value.Type) throws -> Value? {
+        // The error names the type that was asked for, no optional of it.
+        if let value = try decodeSlowly(Value?.self, atIndex: 0, as: type) { return value }
+        return nil
     }
 
     @usableFromInline
@@ -98,7 +109,7 @@ extension Row {
         return value(atUncheckedIndex: index)
     }
 
-    private var expiredError: DatabaseError {
+    var expiredError: DatabaseError {
         .misuse("The row's cursor is over: copy() a row to keep it.")
     }
 

@@ -115,7 +115,7 @@ public final class Row {
         self.init(columns: [])
     }
 
-    convenience init(columns: [(String, DatabaseValue)]) {
+    package convenience init(columns: [(String, DatabaseValue)]) {
         self.init(
             block: RowBlock(columns.map(\.1)), layout: RowLayout(names: columns.map(\.0)))
     }
@@ -166,14 +166,14 @@ public final class Row {
         case .statement(let statement): StatementColumns.value(statement.sqliteStatement, CInt(index))
         case .block(let block): block.value(index)
         case .adapted(let adapted): adapted.value(index)
-        case .expired: .null
+        case .expired: trap("\(expiredError)")
         }
     }
 
     /// The index of the leftmost column of that name, whatever the case.
     @inlinable
     @inline(__always)
-    final func columnIndex(_ name: String) -> Int? {
+    package final func columnIndex(_ name: String) -> Int? {
         if sqliteStatement != nil {
             if let index = memo.predicted(name) { return index }
             return memoizedIndex(name)

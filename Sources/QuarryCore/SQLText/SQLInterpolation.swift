@@ -58,7 +58,18 @@ public struct SQLInterpolation: StringInterpolationProtocol, Sendable {
         elements.append(.value(value?.databaseValue ?? .null))
     }
 
+    /// `\(bytes)`: a blob as an argument.
+    public mutating func appendInterpolation(_ bytes: [UInt8]) {
+        elements.append(.value(bytes.databaseValue))
+    }
+
     /// `IN \([1, 2, 3])`: values as arguments in parentheses, `(?,?,?)`; of none, a list that holds nothing.
+    public mutating func appendInterpolation<T: DatabaseValueConvertible>(_ array: [T]) {
+        // Besides the sequences below: those are disfavored, and the literal would be a blob before it is a list.
+        appendList(array.map(\.databaseValue))
+    }
+
+    /// `IN \(1...3)`: values as arguments in parentheses, `(?,?,?)`; of none, a list that holds nothing.
     @_disfavoredOverload
     public mutating func appendInterpolation<S: Sequence>(_ sequence: S) where S.Element: DatabaseValueConvertible {
         appendList(sequence.map(\.databaseValue))

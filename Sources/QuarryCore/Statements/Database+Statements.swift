@@ -39,7 +39,11 @@ extension Database {
     /// - throws: as `makeStatement`.
     public func cachedStatement(sql: String) throws -> Statement {
         try checkAccess()
-        if let statement = statementCache.statement(for: sql) { return statement }
+        if let statement = statementCache.statement(for: sql) {
+            // Those of its last user.
+            statement.arguments = StatementArguments()
+            return statement
+        }
         let statement = try makeStatement(sql: sql, persistent: true)
         statementCache.insert(statement, for: sql)
         return statement
@@ -150,7 +154,9 @@ extension Database {
             let utf8 = sql.utf8
             let lower = utf8.index(utf8.startIndex, offsetBy: start)
             let upper = utf8.index(utf8.startIndex, offsetBy: end)
-            return (Statement(handle, sql: sql[lower..<upper], lifetime: lifetime), end)
+            let statement = Statement(handle, sql: sql[lower..<upper], lifetime: lifetime)
+            hooks.statementWasPrepared(statement.kind)
+            return (statement, end)
         case .empty:
             return (nil, end)
         case .failure(let code):

@@ -44,15 +44,16 @@ public final class Statement {
     @exclusivity(unchecked)
     private(set) var isExecuting = false
 
-    /// Whether `arguments` are bound in SQLite.
+    /// Whether `boundValues` are bound in SQLite.
     @exclusivity(unchecked)
-    private var isBound = true
+    private var isBound = false
 
     @exclusivity(unchecked)
     private var argumentsStorage = StatementArguments()
 
+    /// A value for each parameter; nil until the arguments are known to fit.
     @exclusivity(unchecked)
-    private var boundValues: [DatabaseValue] = []
+    private var boundValues: [DatabaseValue]?
 
     @exclusivity(unchecked)
     private var currentLayout: RowLayout?
@@ -63,6 +64,10 @@ public final class Statement {
     /// What the last adapter made of the columns.
     @exclusivity(unchecked)
     var lastAdaptation: Adaptation?
+
+    /// The rows that read the execution's columns, the statement's own last: they end with it.
+    @exclusivity(unchecked)
+    var executionRows: (seen: Row, own: Row)?
 
     /// A row that the last execution has given back.
     @exclusivity(unchecked)
@@ -77,7 +82,10 @@ public final class Statement {
         self.lifetime = lifetime
         isReadonly = StatementCalls.isReadOnly(pointer)
         parameterCount = StatementCalls.parameterCount(pointer)
-        isBound = parameterCount == 0
+        if parameterCount == 0 {
+            boundValues = []
+            isBound = true
+        }
     }
 
     deinit {
@@ -112,7 +120,11 @@ public final class Statement {
     /// Setting arguments that don't fit the statement doesn't throw: its execution does. Use `setArguments` to know at once.
     public var arguments: StatementArguments {
         get { argumentsStorage }
-        set { setUncheckedArguments(newValue) }
+        set {
+            argumentsStorage = newValue
+            boundValues = nil
+            isBound = false
+        }
     }
 
     /// Throws `SQLITE_MISUSE` unless the arguments give each parameter its value, and none is left over.
@@ -160,29 +172,34 @@ public final class Statement {
     func clearArguments() {
         guard parameterCount > 0 else { return }
         StatementCalls.clearBindings(sqliteStatement)
-        setValues([], of: StatementArguments())
+        arguments = StatementArguments()
     }
 
     /// Binds copies that last for any number of steps.
     private func bindCopies() throws(DatabaseError) {
-        if boundValues.count != parameterCount {
-            // Never set.
-            boundValues = try values(of: argumentsStorage)
-        }
+        let boundValues = try checkedValues()
         for index in boundValues.indices {
             let code = StatementBindings.bind(boundValues[index], to: sqliteStatement, at: CInt(index + 1))
-            if code != 0 { throw bindingError(code, index) }
+            if code != 0 { throw bindingError(code, boundValues[index], index) }
         }
         isBound = true
     }
 
+    /// The values of the arguments, which are checked if they have not been.
+    private func checkedValues() throws(DatabaseError) -> [DatabaseValue] {
+        if let boundValues { return boundValues }
+        let values = try values(of: argumentsStorage)
+        boundValues = values
+        return values
+    }
+
     @inline(never)
-    private func bindingError(_ code: CInt, _ index: Int) -> DatabaseError {
+    private func bindingError(_ code: CInt, _ value: DatabaseValue, _ index: Int) -> DatabaseError {
         isBound = false
         let parameter = parameterNames[index].map { ":\($0)" } ?? "\(index + 1)"
         let message =
-            if case .unrepresentable(let value) = boundValues[index].content {
-                "could not bind \(value) to parameter \(parameter): it doesn't fit in a signed integer of 64 bits"
+            if case .unrepresentable(let value) = value.content {
+                "could not bind \(value) to parameter \(parameter): \(value.reason)"
             } else {
                 "could not bind parameter \(parameter): \(SQLiteLibrary.errorString(code))"
             }
@@ -209,13 +226,13 @@ public final class Statement {
             try run(database)
             return
         }
-        if boundValues.count != parameterCount { boundValues = try valuesOrStop(database) }
+        let boundValues = try valuesOrStop(database)
         try BindingArena.withArena(for: boundValues) { arena in
             for index in boundValues.indices {
                 let code = arena.bind(boundValues[index], to: sqliteStatement, at: CInt(index + 1))
                 if code != 0 {
                     stopExecution(database)
-                    throw bindingError(code, index)
+                    throw bindingError(code, boundValues[index], index)
                 }
             }
             // What SQLite only borrowed must not stay bound.
@@ -226,7 +243,7 @@ public final class Statement {
 
     private func valuesOrStop(_ database: Database) throws(DatabaseError) -> [DatabaseValue] {
         do {
-            return try values(of: argumentsStorage)
+            return try checkedValues()
         } catch {
             stopExecution(database)
             throw error
@@ -267,10 +284,28 @@ public final class Statement {
     }
 
     /// Ends an execution before its last row.
+    ///
+    /// What a statement with RETURNING changes is committed, or refused, when it ends: an error that nobody waits for any more
+    /// is the access's.
     func stopExecution(_ database: Database) {
         guard isExecuting else { return }
+        if isReadonly {
+            leaveExecution(database)
+            StatementCalls.reset(sqliteStatement)
+        } else {
+            stopChange(database)
+        }
+    }
+
+    @inline(never)
+    private func stopChange(_ database: Database) {
+        let hasStepped = StatementCalls.isBusy(sqliteStatement)
         leaveExecution(database)
-        StatementCalls.reset(sqliteStatement)
+        let code = StatementCalls.reset(sqliteStatement)
+        guard hasStepped else { return }
+        let succeeded = code == ResultCode.SQLITE_OK.rawValue
+        if !succeeded, database.accessError == nil { database.accessError = database.error(of: self, code) }
+        database.statementDidEnd(self, succeeded: succeeded)
     }
 
     /// Ends the execution that a cursor leaves, unless another has begun, or the access is over.
@@ -302,6 +337,10 @@ public final class Statement {
     private func leaveExecution(_ database: Database) {
         isExecuting = false
         executionID &+= 1
+        if let rows = executionRows.take() {
+            rows.seen.detach()
+            rows.own.detach()
+        }
         // Executions mostly end in the reverse of the order they began.
         let count = database.activeStatements.count
         if count > 0, database.activeStatements[count - 1] === self {

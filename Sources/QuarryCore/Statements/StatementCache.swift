@@ -3,13 +3,13 @@
 /// A statement that somebody holds isn't lent again: two users of one SQL have a statement each.
 struct StatementCache {
     private struct Entry {
-        let sql: String
+        let sql: SQLKey
         var statement: Statement
         var lastUse: Int
     }
 
     private var entries: [Entry] = []
-    private var indexes: [String: Int] = [:]
+    private var indexes: [SQLKey: Int] = [:]
     private var latest = 0
     private var clock = 0
     private let capacity: Int
@@ -22,6 +22,7 @@ struct StatementCache {
 
     /// The statement of that SQL, unless there is none, or somebody uses it.
     mutating func statement(for sql: String) -> Statement? {
+        let sql = SQLKey(sql)
         // One statement in a loop needs no search.
         if latest >= entries.count || entries[latest].sql != sql {
             guard let index = indexes[sql] else { return nil }
@@ -35,6 +36,7 @@ struct StatementCache {
 
     /// Keeps a statement, unless one with that SQL is there.
     mutating func insert(_ statement: Statement, for sql: String) {
+        let sql = SQLKey(sql)
         guard capacity > 0, indexes[sql] == nil else { return }
         clock += 1
         let entry = Entry(sql: sql, statement: statement, lastUse: clock)

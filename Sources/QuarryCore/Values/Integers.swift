@@ -26,7 +26,7 @@ extension SQLInteger {
         if StatementColumns.isInteger(sqliteStatement, index) {
             self.init(exactly: StatementColumns.int64(sqliteStatement, index))
         } else {
-            guard let value = StatementColumns.exactInteger(sqliteStatement, index) else { return nil }
+            guard let value = StatementColumns.real(sqliteStatement, index) else { return nil }
             self.init(exactly: value)
         }
     }

@@ -203,7 +203,6 @@ struct RowScopesTests {
                 for row in rows {
                     let error = try #require(throws: DatabaseError.self) { try row.decode(Int.self, atIndex: 0) }
                     #expect(error.resultCode == .SQLITE_MISUSE)
-                    #expect(row.hasNull(atIndex: 0))
                 }
             }
             let adapter = SuffixRowAdapter(fromIndex: 1).addingScopes([

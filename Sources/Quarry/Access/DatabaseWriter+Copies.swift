@@ -1,0 +1,87 @@
+public import QuarryCore
+
+extension DatabaseReader {
+    /// Copies the database over another one.
+    ///
+    /// ```swift
+    /// let copy = try DatabaseQueue(path: "/var/backups/players.sqlite")
+    /// try dbPool.backup(to: copy, pagesPerStep: 1000) { progress in
+    ///     print("\(progress.completedPageCount) of \(progress.totalPageCount) pages")
+    /// }
+    /// ```
+    ///
+    /// It runs on this thread, in one read: what is written meanwhile isn't copied. Nobody reads the destination meanwhile.
+    ///
+    /// - parameter writer: the destination, whose content is replaced.
+    /// - parameter pagesPerStep: how many pages are copied between two calls of `progress`; negative for all at once.
+    /// - parameter progress: what it throws ends the backup, and is thrown, unless all is copied.
+    /// - throws: `DatabaseError`. See <https://www.sqlite.org/backup.html>.
+    public func backup(
+        to writer: any DatabaseWriter, pagesPerStep: CInt = -1,
+        progress: ((DatabaseBackupProgress) throws -> Void)? = nil
+    ) throws {
+        try writer.barrierWriteWithoutTransaction { destination in
+            try read { source in
+                try source.backup(to: destination, pagesPerStep: pagesPerStep, progress: progress)
+            }
+        }
+    }
+}
+
+extension DatabaseWriter {
+    /// Deletes all there is: tables, views, triggers. It waits for reads, and makes later ones wait.
+    ///
+    /// The database becomes a copy of an empty one.
+    public func erase() throws {
+        try barrierWriteWithoutTransaction { db in try db.erase() }
+    }
+
+    /// As the synchronous `erase`.
+    public func erase() async throws {
+        try await barrierWriteWithoutTransaction { db in try db.erase() }
+    }
+}
+
+extension Database {
+    fileprivate func erase() throws {
+        let empty = try Configuration().open(path: ":memory:", readonly: false)
+        try AccessRunner.frame(empty, nil) { empty in try empty.backup(to: self) }
+    }
+
+    /// Copies a file into this database.
+    fileprivate func fill(fromPath path: String) throws {
+        let file = try Configuration().open(path: path, readonly: true)
+        try AccessRunner.frame(file, nil) { file in try file.backup(to: self) }
+    }
+}
+
+extension DatabaseQueue {
+    /// A copy of a file, in memory.
+    ///
+    /// ```swift
+    /// let dbQueue = try DatabaseQueue.inMemoryCopy(fromPath: "fixtures.sqlite")
+    /// ```
+    ///
+    /// - parameter configuration: `readonly` makes the copy read-only.
+    /// - throws: `DatabaseError` if the file can't be read.
+    public static func inMemoryCopy(
+        fromPath path: String, configuration: Configuration = Configuration()
+    ) throws -> DatabaseQueue {
+        try DatabaseQueue(path: ":memory:", isInMemory: true, configuration: configuration) { db in
+            try db.fill(fromPath: path)
+        }
+    }
+
+    /// A copy of a file, in a file of its own that vanishes with the queue.
+    ///
+    /// - parameter configuration: `readonly` makes the copy read-only.
+    /// - throws: `DatabaseError` if the file can't be read.
+    public static func temporaryCopy(
+        fromPath path: String, configuration: Configuration = Configuration()
+    ) throws -> DatabaseQueue {
+        // https://www.sqlite.org/inmemorydb.html#temporary_databases
+        try DatabaseQueue(path: "", isInMemory: false, configuration: configuration) { db in
+            try db.fill(fromPath: path)
+        }
+    }
+}

@@ -1,0 +1,41 @@
+public import Foundation
+public import QuarryCore
+
+/// Data is a blob; data is read from a blob, or is the UTF-8 of text.
+///
+/// ```swift
+/// try db.execute(sql: "INSERT INTO picture (content) VALUES (?)", arguments: [data])
+/// let data = try Data.fetchOne(db, sql: "SELECT content FROM picture")
+/// ```
+extension Data: DatabaseValueConvertible, StatementColumnConvertible {
+    /// A blob.
+    public var databaseValue: DatabaseValue { Array(self).databaseValue }
+
+    /// A blob, or the UTF-8 of text; nil for NULL and numbers.
+    public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Data? {
+        switch dbValue.storage {
+        case .blob(let bytes): Data(bytes)
+        case .string(let text): Data(text.utf8)
+        default: nil
+        }
+    }
+
+    /// Reads a blob, or the UTF-8 of text.
+    public init?(sqliteStatement: SQLiteStatement, index: CInt) {
+        switch StatementColumns.type(sqliteStatement, index) {
+        case .blob: self = StatementColumns.withBlob(sqliteStatement, index) { Data(copying: $0) }
+        case .text: self = StatementColumns.withUTF8(sqliteStatement, index) { Data(copying: $0) }
+        default: return nil
+        }
+    }
+
+    /// Binds a blob with its length.
+    public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
+        withUnsafeBytes { StatementBindings.bind(bytes: $0, to: sqliteStatement, at: index) }
+    }
+
+    @inline(__always)
+    private init(copying bytes: UnsafeRawBufferPointer) {
+        if let base = bytes.baseAddress { self.init(bytes: base, count: bytes.count) } else { self.init() }
+    }
+}

@@ -1,0 +1,94 @@
+import QuarryCore
+
+/// Encodes a type that is one value, and finds out which type isn't.
+final class SingleValueEncoder: Encoder {
+    /// What was encoded.
+    fileprivate(set) var value: DatabaseValue?
+
+    /// Whether the type asked for a container of several values.
+    fileprivate(set) var needsJSON = false
+
+    var codingPath: [any CodingKey] { [] }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        needsJSON = true
+        return KeyedEncodingContainer(RefusingKeyedContainer(encoder: self))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        needsJSON = true
+        return RefusingUnkeyedContainer(encoder: self)
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer { SingleContainer(encoder: self) }
+}
+
+private struct SingleContainer: SingleValueEncodingContainer {
+    let encoder: SingleValueEncoder
+
+    var codingPath: [any CodingKey] { [] }
+
+    func encodeNil() { encoder.value = .null }
+
+    // This one method is that of each standard type as well.
+    func encode<T: Encodable>(_ value: T) throws {
+        if let value = value as? any DatabaseValueConvertible {
+            encoder.value = value.databaseValue
+        } else {
+            try value.encode(to: encoder)
+        }
+    }
+
+    // They have a method of their own in the protocol, which fails; JSON has room for them.
+    func encode(_ value: Int128) throws { try encoder.refuse() }
+    func encode(_ value: UInt128) throws { try encoder.refuse() }
+}
+
+extension SingleValueEncoder {
+    /// Ends the encoding of a type that isn't one value.
+    private struct Refusal: Error {}
+
+    fileprivate func refuse() throws {
+        needsJSON = true
+        throw Refusal()
+    }
+}
+
+private struct RefusingKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let encoder: SingleValueEncoder
+
+    var codingPath: [any CodingKey] { [] }
+
+    func encodeNil(forKey key: Key) throws { try encoder.refuse() }
+    func encode<T: Encodable>(_ value: T, forKey key: Key) throws { try encoder.refuse() }
+
+    func nestedContainer<NestedKey: CodingKey>(
+        keyedBy keyType: NestedKey.Type, forKey key: Key
+    ) -> KeyedEncodingContainer<NestedKey> {
+        encoder.container(keyedBy: keyType)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { encoder.unkeyedContainer() }
+    func superEncoder() -> any Encoder { encoder }
+    func superEncoder(forKey key: Key) -> any Encoder { encoder }
+}
+
+private struct RefusingUnkeyedContainer: UnkeyedEncodingContainer {
+    let encoder: SingleValueEncoder
+
+    var codingPath: [any CodingKey] { [] }
+    var count: Int { 0 }
+
+    func encodeNil() throws { try encoder.refuse() }
+    func encode<T: Encodable>(_ value: T) throws { try encoder.refuse() }
+
+    func nestedContainer<NestedKey: CodingKey>(
+        keyedBy keyType: NestedKey.Type
+    ) -> KeyedEncodingContainer<NestedKey> {
+        encoder.container(keyedBy: keyType)
+    }
+
+    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { encoder.unkeyedContainer() }
+    func superEncoder() -> any Encoder { encoder }
+}

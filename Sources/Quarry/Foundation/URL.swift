@@ -1,0 +1,18 @@
+public import Foundation
+public import QuarryCore
+
+/// A URL is text, its absolute string.
+///
+/// ```swift
+/// try db.execute(sql: "INSERT INTO link (url) VALUES (?)", arguments: [URL(string: "https://sqlite.org")])
+/// let url = try URL.fetchOne(db, sql: "SELECT url FROM link")
+/// ```
+extension URL: DatabaseValueConvertible {
+    /// The absolute string.
+    public var databaseValue: DatabaseValue { absoluteString.databaseValue }
+
+    /// The URL that `URL(string:)` makes of text: characters that a URL can't have are percent-encoded.
+    public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> URL? {
+        String.fromDatabaseValue(dbValue).flatMap { URL(string: $0) }
+    }
+}

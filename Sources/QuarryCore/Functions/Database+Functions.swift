@@ -1,0 +1,108 @@
+extension Database {
+    // MARK: - Functions
+
+    /// Adds a function to the connection, in place of one with the same name and number of arguments.
+    ///
+    /// ```swift
+    /// config.prepareDatabase { db in
+    ///     db.add(function: DatabaseFunction("reversed", argumentCount: 1, pure: true) { values in
+    ///         String.fromDatabaseValue(values[0]).map { String($0.reversed()) }
+    ///     })
+    /// }
+    /// ```
+    ///
+    /// This doesn't throw; where it fails, the current access throws when it ends: `SQLITE_MISUSE` for a wrong name or number of
+    /// arguments, `SQLITE_BUSY` while statements run and a function is replaced.
+    /// See <https://www.sqlite.org/c3ref/create_function.html>.
+    public func add(function: DatabaseFunction) {
+        failingAccess {
+            let count = try checkedArgumentCount(of: function)
+            let code = FunctionHandles.add(
+                pointer, FunctionRegistration(name: function.name, body: function.body), argumentCount: count,
+                isPure: function.isPure, options: function.options)
+            try checkDefinition(code, "could not add function \(function.name)")
+        }
+    }
+
+    /// Removes the function with the name and number of arguments of `function`.
+    ///
+    /// Where it fails, the current access throws when it ends: `SQLITE_BUSY` while statements run.
+    public func remove(function: DatabaseFunction) {
+        failingAccess {
+            let count = try checkedArgumentCount(of: function)
+            let code = FunctionHandles.remove(pointer, name: function.name, argumentCount: count)
+            try checkDefinition(code, "could not remove function \(function.name)")
+        }
+    }
+
+    /// The number as SQLite counts: -1 for any.
+    private func checkedArgumentCount(of function: DatabaseFunction) throws -> CInt {
+        try checkAccess()
+        try checkName(function.name, of: "function")
+        guard let count = function.argumentCount else { return -1 }
+        let maximum = limit(.functionArgument)
+        guard let value = CInt(exactly: count), 0...maximum ~= count else {
+            throw DatabaseError.misuse("function \(function.name) can't have \(count) arguments, but 0 to \(maximum)")
+        }
+        return value
+    }
+
+    /// See the rules at <https://www.sqlite.org/c3ref/create_function.html>.
+    private func checkName(_ name: String, of kind: String) throws {
+        guard 1...255 ~= name.utf8.count, !name.utf8.contains(0) else {
+            throw DatabaseError.misuse(
+                "the name of a \(kind) has 1 to 255 bytes of UTF-8 and no NUL: \(String(reflecting: name))")
+        }
+    }
+
+    private func checkDefinition(_ code: CInt, _ message: String) throws {
+        guard code != ResultCode.SQLITE_OK.rawValue else { return }
+        throw DatabaseError(
+            resultCode: ResultCode(rawValue: code), message: "\(message): \(ConnectionCalls.errorMessage(pointer))")
+    }
+
+    // MARK: - Collations
+
+    /// Adds a collation to the connection, in place of one with the same name.
+    ///
+    /// ```swift
+    /// config.prepareDatabase { db in
+    ///     db.add(collation: DatabaseCollation("byLength") { lhs, rhs in lhs.count - rhs.count })
+    /// }
+    /// ```
+    ///
+    /// This doesn't throw; where it fails, the current access throws when it ends: `SQLITE_MISUSE` for a wrong name, `SQLITE_BUSY`
+    /// while statements run and a collation is replaced. See <https://www.sqlite.org/c3ref/create_collation.html>.
+    public func add(collation: DatabaseCollation) {
+        failingAccess {
+            try checkAccess()
+            try checkName(collation.name, of: "collation")
+            try checkDefinition(
+                FunctionHandles.add(pointer, collation), "could not add collation \(collation.name)")
+        }
+    }
+
+    /// Removes the collation with the name of `collation`.
+    ///
+    /// Where it fails, the current access throws when it ends: `SQLITE_BUSY` while statements run.
+    public func remove(collation: DatabaseCollation) {
+        failingAccess {
+            try checkAccess()
+            try checkName(collation.name, of: "collation")
+            try checkDefinition(
+                FunctionHandles.removeCollation(pointer, name: collation.name),
+                "could not remove collation \(collation.name)")
+        }
+    }
+
+    /// Sorts again every index that uses a collation: after its order has changed.
+    ///
+    /// ```sql
+    /// REINDEX "byLength"
+    /// ```
+    ///
+    /// See <https://www.sqlite.org/lang_reindex.html>.
+    public func reindex(collation: DatabaseCollation) throws {
+        try execute(sql: "REINDEX \(collation.name.quotedDatabaseIdentifier)")
+    }
+}

@@ -1,0 +1,64 @@
+/// An aggregate function: one value of many rows.
+///
+/// ```swift
+/// struct LongestText: DatabaseAggregate {
+///     private var longest: String?
+///     mutating func step(_ dbValues: [DatabaseValue]) {
+///         guard let text = String.fromDatabaseValue(dbValues[0]) else { return }
+///         if text.count > longest?.count ?? -1 { longest = text }
+///     }
+///     func finalize() -> (any DatabaseValueConvertible)? { longest }
+/// }
+///
+/// db.add(function: DatabaseFunction("longest", argumentCount: 1, aggregate: LongestText.self))
+/// let name = try String.fetchOne(db, sql: "SELECT longest(name) FROM player")
+/// ```
+///
+/// Each group of rows has a value of its own, which is gone when the query ends, however it ends. A thrown `DatabaseError` is the
+/// query's error, with its code and message; another error becomes `SQLITE_ERROR` with its description.
+///
+/// See <https://www.sqlite.org/appfunc.html#the_aggregate_function_callbacks>.
+public protocol DatabaseAggregate: SendableMetatype {
+    /// The aggregate of no row.
+    init()
+
+    /// Takes in a row.
+    ///
+    /// - parameter dbValues: the arguments of the function for this row.
+    mutating func step(_ dbValues: [DatabaseValue]) throws
+
+    /// The result for the rows taken in; nil is NULL. For no row it is the result of a new aggregate.
+    func finalize() throws -> (any DatabaseValueConvertible)?
+}
+
+/// An aggregate that can also give rows back: it works in `OVER` clauses too.
+///
+/// ```swift
+/// struct ExactSum: DatabaseWindowAggregate {
+///     private var sum = 0
+///     mutating func step(_ dbValues: [DatabaseValue]) { sum += Int.fromDatabaseValue(dbValues[0]) ?? 0 }
+///     mutating func inverse(_ dbValues: [DatabaseValue]) { sum -= Int.fromDatabaseValue(dbValues[0]) ?? 0 }
+///     func value() -> (any DatabaseValueConvertible)? { sum }
+/// }
+///
+/// db.add(function: DatabaseFunction("exactSum", argumentCount: 1, aggregate: ExactSum.self))
+/// let sums = try Int.fetchAll(db, sql: """
+///     SELECT exactSum(score) OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING) FROM player
+///     """)
+/// ```
+///
+/// See <https://www.sqlite.org/windowfunctions.html#user_defined_aggregate_window_functions>.
+public protocol DatabaseWindowAggregate: DatabaseAggregate {
+    /// Gives back the oldest row that was taken in: it has left the window.
+    ///
+    /// - parameter dbValues: the arguments of the function for that row.
+    mutating func inverse(_ dbValues: [DatabaseValue]) throws
+
+    /// The result for the rows in the window; more may come and go afterwards. Nil is NULL.
+    func value() throws -> (any DatabaseValueConvertible)?
+}
+
+extension DatabaseWindowAggregate {
+    /// The value of the last window.
+    public func finalize() throws -> (any DatabaseValueConvertible)? { try value() }
+}

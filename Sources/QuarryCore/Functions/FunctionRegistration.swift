@@ -1,0 +1,81 @@
+/// A function as one connection has it. SQLite keeps it as long as the function is defined.
+final class FunctionRegistration {
+    let name: String
+    let body: DatabaseFunction.Body
+    var arguments = FunctionArguments()
+
+    init(name: String, body: DatabaseFunction.Body) {
+        self.name = name
+        self.body = body
+    }
+}
+
+/// The arguments of a call, in an array that one call leaves to the next.
+struct FunctionArguments {
+    private var values: [DatabaseValue] = []
+
+    /// The array, which the owner lacks until it is given back: a function may call itself through a query.
+    mutating func borrow() -> FunctionArguments {
+        let borrowed = self
+        values = []
+        return borrowed
+    }
+
+    mutating func giveBack(_ arguments: inout FunctionArguments) {
+        // Long values aren't kept until the next call.
+        arguments.values.removeAll(keepingCapacity: true)
+        swap(&self, &arguments)
+    }
+
+    /// The values that SQLite lends for the call.
+    mutating func take(_ count: CInt, _ pointers: UnsafeMutablePointer<OpaquePointer?>?) -> [DatabaseValue] {
+        guard let pointers else { return [] }
+        for index in 0..<Int(count) {
+            values.append(pointers[index].map { ValueHandle.value($0) } ?? .null)
+        }
+        return values
+    }
+}
+
+/// The state of an aggregate for one group of rows.
+final class AggregateRun<Family: AggregateFamily> {
+    var aggregate: Family.Aggregate
+
+    /// Whether a step has thrown: there is no result then.
+    var hasFailed = false
+
+    init(_ aggregate: Family.Aggregate) {
+        self.aggregate = aggregate
+    }
+}
+
+/// What aggregates with and without `inverse` are to SQLite.
+protocol AggregateFamily {
+    associatedtype Aggregate
+
+    /// The state of an empty group.
+    static func make(_ body: DatabaseFunction.Body) -> Aggregate?
+    static func finalize(_ aggregate: Aggregate) throws -> (any DatabaseValueConvertible)?
+}
+
+enum PlainAggregates: AggregateFamily {
+    static func make(_ body: DatabaseFunction.Body) -> (any DatabaseAggregate)? {
+        guard case .aggregate(let type) = body else { return nil }
+        return type.init()
+    }
+
+    static func finalize(_ aggregate: any DatabaseAggregate) throws -> (any DatabaseValueConvertible)? {
+        try aggregate.finalize()
+    }
+}
+
+enum WindowAggregates: AggregateFamily {
+    static func make(_ body: DatabaseFunction.Body) -> (any DatabaseWindowAggregate)? {
+        guard case .window(let type) = body else { return nil }
+        return type.init()
+    }
+
+    static func finalize(_ aggregate: any DatabaseWindowAggregate) throws -> (any DatabaseValueConvertible)? {
+        try aggregate.finalize()
+    }
+}

@@ -1,0 +1,156 @@
+extension Database {
+    /// What to trace: <https://www.sqlite.org/c3ref/c_trace.html>.
+    public struct TracingOptions: OptionSet, Sendable {
+        /// SQLite's number.
+        public let rawValue: CInt
+
+        /// A set of SQLite's numbers.
+        public init(rawValue: CInt) { self.rawValue = rawValue }
+
+        /// Statements as they begin (`SQLITE_TRACE_STMT`).
+        public static let statement = TracingOptions(rawValue: 1)
+
+        /// Statements as they end, with the time they took (`SQLITE_TRACE_PROFILE`).
+        public static let profile = TracingOptions(rawValue: 2)
+    }
+
+    /// A statement that begins, or one that has ended.
+    public enum TraceEvent: CustomStringConvertible {
+        /// A traced statement, or a comment that names a trigger, its statement, or a statement inside another.
+        public struct Statement: CustomStringConvertible {
+            let traced: TracedStatement
+
+            /// The SQL with its parameters: `SELECT * FROM player WHERE id = ?`.
+            public var sql: String { traced.sql }
+
+            /// The SQL with its arguments: `SELECT * FROM player WHERE id = 1`.
+            ///
+            /// - warning: arguments may hold what logs must not: passwords, names, addresses.
+            public var expandedSQL: String { traced.expandedSQL }
+
+            /// The SQL, with arguments only where `Configuration.publicStatementArguments` says so.
+            public var description: String { traced.showsArguments ? expandedSQL : sql }
+        }
+
+        /// A statement begins.
+        case statement(Statement)
+
+        /// A statement has ended.
+        ///
+        /// - parameter duration: seconds, as SQLite measures them: to the millisecond.
+        case profile(statement: Statement, duration: Double)
+
+        /// `SELECT * FROM player`, or `0.004s SELECT * FROM player`; with arguments only where
+        /// `Configuration.publicStatementArguments` says so.
+        public var description: String {
+            switch self {
+            case .statement(let statement): statement.description
+            case .profile(let statement, let duration): Self.seconds(duration) + " " + statement.description
+            }
+        }
+
+        /// As `description`, with the arguments.
+        ///
+        /// - warning: arguments may hold what logs must not: passwords, names, addresses.
+        public var expandedDescription: String {
+            switch self {
+            case .statement(let statement): statement.expandedSQL
+            case .profile(let statement, let duration): Self.seconds(duration) + " " + statement.expandedSQL
+            }
+        }
+
+        /// With three decimals.
+        private static func seconds(_ duration: Double) -> String {
+            let milliseconds = Int((duration * 1000).rounded())
+            let fraction = String(1000 + milliseconds % 1000).dropFirst()
+            return "\(milliseconds / 1000).\(fraction)s"
+        }
+    }
+
+    /// Traces the statements that run; nil ends the tracing.
+    ///
+    /// ```swift
+    /// config.prepareDatabase { db in
+    ///     db.trace { print($0) }                     // SELECT * FROM player WHERE id = ?
+    ///     db.trace { print($0.expandedDescription) } // SELECT * FROM player WHERE id = 1
+    ///     db.trace(options: .profile) { event in
+    ///         if case .profile(let statement, let duration) = event, duration > 0.5 {
+    ///             print("slow: \(statement.sql)")
+    ///         }
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// A connection has one trace: each call replaces the one before. The statements of triggers come as SQL comments. The closure
+    /// must not use the connection.
+    ///
+    /// See <https://www.sqlite.org/c3ref/trace_v2.html>.
+    ///
+    /// - parameter options: what to trace.
+    /// - parameter trace: called with each event, on the thread that has the connection.
+    public func trace(options: TracingOptions = .statement, _ trace: ((TraceEvent) -> Void)? = nil) {
+        failingAccess {
+            try checkAccess()
+            if let traceClient { hooks.remove(traceClient) }
+            traceClient = nil
+            guard let trace else { return }
+            let showsArguments = self.options.publicStatementArguments
+            traceClient = hooks.onTrace(
+                statements: options.contains(.statement), profiles: options.contains(.profile)
+            ) { event in
+                switch event {
+                case .statement(let pointer, let text):
+                    TracedStatement.lend(pointer, text: text, showsArguments: showsArguments) {
+                        trace(.statement($0))
+                    }
+                case .profile(let pointer, let nanoseconds):
+                    TracedStatement.lend(pointer, text: nil, showsArguments: showsArguments) {
+                        trace(.profile(statement: $0, duration: Double(nanoseconds) * 1e-9))
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The texts of a statement that SQLite lends for the length of a call; made when they are asked for, which costs.
+final class TracedStatement {
+    let showsArguments: Bool
+
+    /// Nil after the call, and for comments.
+    private var pointer: SQLiteStatement?
+    private(set) lazy var sql = pointer.flatMap { StatementCalls.sql($0) }.map { Self.trimmed($0) } ?? ""
+    private(set) lazy var expandedSQL =
+        pointer.flatMap { StatementCalls.expandedSQL($0) }.map { Self.trimmed($0) } ?? sql
+
+    private init(_ pointer: SQLiteStatement?, showsArguments: Bool) {
+        self.pointer = pointer
+        self.showsArguments = showsArguments
+    }
+
+    /// - parameter text: what SQLite says that begins, which may be a comment instead of the statement; nil for its end.
+    static func lend(
+        _ pointer: SQLiteStatement, text: UnsafePointer<CChar>?, showsArguments: Bool,
+        _ body: (Database.TraceEvent.Statement) -> Void
+    ) {
+        var traced: TracedStatement
+        if let text, !StatementCalls.isSQL(text, of: pointer) {
+            traced = TracedStatement(nil, showsArguments: showsArguments)
+            traced.sql = String(cString: text)
+        } else {
+            traced = TracedStatement(pointer, showsArguments: showsArguments)
+        }
+        body(Database.TraceEvent.Statement(traced: traced))
+        if !isKnownUniquelyReferenced(&traced) {
+            // Somebody keeps the event.
+            _ = (traced.sql, traced.expandedSQL)
+        }
+        traced.pointer = nil
+    }
+
+    /// Without the white space and semicolons around it.
+    private static func trimmed(_ sql: String) -> String {
+        let text = Substring(sql).utf8.drop { [9, 10, 12, 13, UInt8(ascii: " "), UInt8(ascii: ";")].contains($0) }
+        return String(Substring(text.droppingTrailingSpace))
+    }
+}

@@ -1,0 +1,85 @@
+extension Database {
+    /// Copies this database over another, page by page.
+    ///
+    /// ```swift
+    /// try source.read { sourceDb in
+    ///     try destination.writeWithoutTransaction { destinationDb in
+    ///         try sourceDb.backup(to: destinationDb, pagesPerStep: 1000) { progress in
+    ///             print("\(progress.completedPageCount) of \(progress.totalPageCount) pages")
+    ///         }
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// The destination's content is replaced when all is copied; until then an error leaves it as it was. Inside a transaction the copy
+    /// is of what the transaction sees; outside, it begins anew whenever another connection writes to the source between steps.
+    ///
+    /// Locks of other connections are waited for as the busy mode of each connection says. Cancelling the task ends the backup
+    /// between steps. See <https://www.sqlite.org/backup.html>.
+    ///
+    /// - parameter destDb: the connection to the destination, in an access too, and outside a transaction.
+    /// - parameter pagesPerStep: how many pages are copied between calls of `progress`; negative for all.
+    /// - parameter progress: called after each step. An error it throws ends the backup, unless that is complete. It can't use the
+    ///   destination: <https://www.sqlite.org/c3ref/backup_finish.html#concurrent_usage_of_database_handles>.
+    /// - throws: `DatabaseError`; what `progress` throws; `CancellationError` in a task that is cancelled.
+    public func backup(
+        to destDb: Database, pagesPerStep: CInt = -1, progress: ((DatabaseBackupProgress) throws -> Void)? = nil
+    ) throws {
+        guard destDb !== self else { throw DatabaseError.misuse("a database can't be backed up to itself") }
+        guard pagesPerStep != 0 else { throw DatabaseError.misuse("pagesPerStep is 0: nothing would be copied") }
+        try operationWillStart(writes: false)
+        try destDb.operationWillStart(writes: true)
+        guard !isBackedUp else { throw DatabaseError.misuse("a backup of \(description) is under way") }
+        isBackedUp = true
+        defer { isBackedUp = false }
+        guard let handle = BackupHandle(from: pointer, to: destDb.pointer) else {
+            throw destDb.error(
+                destDb.lastErrorCode.rawValue, operation: "backup of \(description) to \(destDb.description)")
+        }
+        // One step of all pages can't be cancelled. In a transaction, steps between which nothing changes are as good.
+        let isDivisible = isInsideTransaction && (token != nil || destDb.token != nil)
+        let pages = pagesPerStep < 0 && isDivisible ? 1024 : pagesPerStep
+        var tries = 0
+        while true {
+            let code = ResultCode(rawValue: handle.step(pages))
+            switch code.primaryResultCode {
+            case .SQLITE_OK, .SQLITE_DONE:
+                tries = 0
+                let isCompleted = code == .SQLITE_DONE
+                if isCompleted || pagesPerStep > 0, let progress {
+                    let state = DatabaseBackupProgress(
+                        remainingPageCount: handle.remainingPageCount, totalPageCount: handle.totalPageCount,
+                        isCompleted: isCompleted)
+                    do {
+                        try destDb.lifetime.lend { try progress(state) }
+                    } catch {
+                        if !isCompleted { throw error }
+                    }
+                }
+                if isCompleted { return try finish(handle, code, destDb) }
+                try checkCancellation()
+                try destDb.checkCancellation()
+            case .SQLITE_LOCKED where destDb.hooks.mayTryAgain(tries):
+                // SQLite asks the busy handler for files, not for a shared cache.
+                tries += 1
+            default:
+                return try finish(handle, code, destDb)
+            }
+        }
+    }
+
+    private func finish(_ handle: consuming BackupHandle, _ code: ResultCode, _ destDb: Database) throws {
+        let finishCode = handle.finish()
+        // The pages under them are others now.
+        destDb.forgetStatements()
+        // A lock is no error of the backup itself, which could go on: the step alone tells of it.
+        let failure = code == .SQLITE_DONE ? finishCode : code.rawValue
+        guard failure != ResultCode.SQLITE_OK.rawValue else { return }
+        let error = destDb.error(failure, operation: "backup of \(description) to \(destDb.description)")
+        throw finishCode == failure || !(error is DatabaseError)
+            ? error
+            : DatabaseError(
+                resultCode: code,
+                message: "backup of \(description) to \(destDb.description): \(SQLiteLibrary.errorString(failure))")
+    }
+}

@@ -1,0 +1,16 @@
+/// How far a backup is.
+///
+/// See <https://www.sqlite.org/c3ref/backup_finish.html#sqlite3backupremaining>.
+public struct DatabaseBackupProgress: Sendable {
+    /// The number of pages still to be copied.
+    public let remainingPageCount: Int
+
+    /// The number of pages of the source.
+    public let totalPageCount: Int
+
+    /// The number of pages that are copied.
+    public var completedPageCount: Int { totalPageCount - remainingPageCount }
+
+    /// Whether the backup is complete: an error can't stop it any more.
+    public let isCompleted: Bool
+}

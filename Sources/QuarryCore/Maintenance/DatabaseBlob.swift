@@ -1,0 +1,278 @@
+/// A blob or text of a row, which is read and written piece by piece.
+///
+/// ```swift
+/// try dbQueue.write { db in
+///     try db.execute(sql: "INSERT INTO file (id, content) VALUES (1, zeroblob(?))", arguments: [size])
+///     let blob = try db.openBlob(table: "file", column: "content", rowID: 1, readOnly: false)
+///     while let piece = try nextPiece() { try blob.write(piece) }
+/// }
+/// ```
+///
+/// A blob keeps its length: make room with `zeroblob`. It is used inside the access that opened it, and is over when the access ends;
+/// elsewhere it throws `SQLITE_MISUSE`. When its row changes in another way, it is over too, and throws `SQLITE_ABORT`.
+///
+/// Positions count bytes, from 0. See <https://www.sqlite.org/c3ref/blob_open.html>.
+public final class DatabaseBlob {
+    /// The schema of the table, such as `main`.
+    public let schema: String
+
+    /// The table.
+    public let table: String
+
+    /// The column.
+    public let column: String
+
+    /// The row.
+    public private(set) var rowID: Int64
+
+    /// Whether it can't be written.
+    public let isReadOnly: Bool
+
+    /// The number of bytes; 0 when it is closed.
+    public private(set) var count: Int
+
+    /// Where the next read or write begins.
+    public private(set) var position = 0
+
+    private let lifetime: ConnectionLifetime
+    private let open: OpenBlob
+
+    init(
+        _ open: OpenBlob, schema: String, table: String, column: String, rowID: Int64, isReadOnly: Bool,
+        lifetime: ConnectionLifetime
+    ) {
+        self.open = open
+        self.schema = schema
+        self.table = table
+        self.column = column
+        self.rowID = rowID
+        self.isReadOnly = isReadOnly
+        self.lifetime = lifetime
+        count = open.handle?.count ?? 0
+    }
+
+    deinit {
+        // Elsewhere, the end of the access closes it.
+        guard lifetime.isOwned, let database = lifetime.database else { return }
+        database.failingAccess { try database.close(open) }
+    }
+
+    // MARK: - Reading
+
+    /// Reads from the position on, and moves it behind what was read.
+    ///
+    /// ```swift
+    /// let header = try blob.read(count: 16)
+    /// let rest = try blob.read()
+    /// ```
+    ///
+    /// - parameter count: how many bytes at most; nil for all.
+    /// - returns: fewer bytes where the blob ends, none at its end.
+    /// - throws: `DatabaseError`; `CancellationError` in a task that is cancelled.
+    public func read(count: Int? = nil) throws -> [UInt8] {
+        let wanted = min(max(0, count ?? .max), self.count - position)
+        let bytes = try read(count: wanted, at: position)
+        position += wanted
+        return bytes
+    }
+
+    /// Reads bytes wherever they stand. The position stays.
+    ///
+    /// - throws: `SQLITE_RANGE` unless the blob has all of these bytes; other errors as `read(count:)`.
+    public func read(count: Int, at offset: Int) throws -> [UInt8] {
+        try check(count: count, at: offset)
+        return try [UInt8](unsafeUninitializedCapacity: count) { buffer, initializedCount in
+            try read(into: UnsafeMutableRawBufferPointer(buffer), count: count, at: offset)
+            initializedCount = count
+        }
+    }
+
+    /// Reads from the position on into memory of the caller, and moves the position behind what was read.
+    ///
+    /// - returns: the number of bytes that were read: those of the buffer, fewer where the blob ends, 0 at its end.
+    /// - throws: as `read(count:)`.
+    public func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        let wanted = min(buffer.count, count - position)
+        try read(into: buffer, count: wanted, at: position)
+        position += wanted
+        return wanted
+    }
+
+    private func read(into buffer: UnsafeMutableRawBufferPointer, count: Int, at offset: Int) throws {
+        let database = try checkUse(writes: false)
+        let part = UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
+        try check(open.handle?.read(into: part, at: offset), database)
+    }
+
+    // MARK: - Writing
+
+    /// Writes over the bytes from the position on, and moves it behind them.
+    ///
+    /// ```swift
+    /// let blob = try db.openBlob(table: "file", column: "content", rowID: 1, readOnly: false)
+    /// try blob.write(header)
+    /// ```
+    ///
+    /// - throws: `SQLITE_RANGE` for more than the blob has room for, before anything is written; `SQLITE_READONLY` where it can't be
+    ///   written; other errors as `read(count:)`.
+    public func write(_ bytes: [UInt8]) throws {
+        try bytes.withUnsafeBytes { try write($0) }
+    }
+
+    /// Writes over the bytes from the position on, and moves it behind them.
+    ///
+    /// - throws: as `write(_:)` of an array.
+    public func write(_ bytes: UnsafeRawBufferPointer) throws {
+        try write(bytes, at: position)
+        position += bytes.count
+    }
+
+    /// Writes over bytes wherever they stand. The position stays.
+    ///
+    /// - throws: as `write(_:)`.
+    public func write(_ bytes: [UInt8], at offset: Int) throws {
+        try bytes.withUnsafeBytes { try write($0, at: offset) }
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws {
+        try check(count: bytes.count, at: offset)
+        if isReadOnly { throw error(.SQLITE_READONLY, "it was opened for reading only") }
+        let database = try checkUse(writes: true)
+        open.hasWritten = true
+        try check(open.handle?.write(bytes, at: offset), database)
+    }
+
+    // MARK: - Moving
+
+    /// Moves the position, from 0 to `count`.
+    ///
+    /// - throws: `SQLITE_RANGE` for another one.
+    public func seek(to position: Int) throws {
+        guard 0...count ~= position else {
+            throw error(.SQLITE_RANGE, "position \(position) is outside of its \(count) bytes")
+        }
+        self.position = position
+    }
+
+    /// Goes on with the same column of another row, from its first byte: faster than to open another blob.
+    ///
+    /// - throws: `DatabaseError` where there is no such row, or no blob or text in it: then this blob is over.
+    public func reopen(rowID: Int64) throws {
+        let database = try checkUse(writes: false)
+        position = 0
+        self.rowID = rowID
+        let code = open.handle?.reopen(rowID: rowID)
+        count = open.handle?.count ?? 0
+        try check(code, database)
+    }
+
+    /// Closes the blob; a closed one does nothing. Without it, the blob is closed with its last reference, or its access.
+    ///
+    /// - throws: `DatabaseError` where what was written outside a transaction can't be committed.
+    public func close() throws {
+        try lifetime.accessedDatabase().close(open)
+        count = 0
+        position = 0
+    }
+
+    // MARK: - Checks
+
+    private func checkUse(writes: Bool) throws -> Database {
+        let database = try lifetime.accessedDatabase()
+        try database.operationWillStart(writes: writes)
+        guard open.handle != nil else { throw error(.SQLITE_MISUSE, "it is closed, or its access has ended") }
+        return database
+    }
+
+    private func check(count: Int, at offset: Int) throws {
+        guard count >= 0, offset >= 0, offset <= self.count, count <= self.count - offset else {
+            throw error(
+                .SQLITE_RANGE, "\(count) bytes from position \(offset) on are outside of its \(self.count) bytes")
+        }
+    }
+
+    private func check(_ code: CInt?, _ database: Database) throws {
+        guard let code, code != ResultCode.SQLITE_OK.rawValue else { return }
+        throw database.error(code, operation: "blob \(name)")
+    }
+
+    private var name: String { OpenBlob.name(schema, table, column, rowID) }
+
+    @inline(never)
+    private func error(_ code: ResultCode, _ message: String) -> DatabaseError {
+        DatabaseError(resultCode: code, message: "blob \(name): \(message)")
+    }
+}
+
+extension DatabaseBlob: CustomStringConvertible {
+    /// `<DatabaseBlob main.file.content of row 1>`
+    public var description: String { "<DatabaseBlob \(name)>" }
+}
+
+@available(*, unavailable)
+extension DatabaseBlob: Sendable {}
+
+/// What a connection keeps of a blob until the access ends: a blob may lose its last reference on another thread.
+final class OpenBlob {
+    var handle: BlobHandle?
+    var hasWritten = false
+
+    init(_ handle: consuming BlobHandle) { self.handle = consume handle }
+
+    static func name(_ schema: String, _ table: String, _ column: String, _ rowID: Int64) -> String {
+        "\(schema).\(table).\(column) of row \(rowID)"
+    }
+}
+
+extension Database {
+    /// Opens a blob or text of a row, to read or write it piece by piece.
+    ///
+    /// ```swift
+    /// let blob = try db.openBlob(table: "file", column: "content", rowID: 1)
+    /// var hash = Hasher()
+    /// while case let piece = try blob.read(count: 65_536), !piece.isEmpty { hash.combine(piece) }
+    /// ```
+    ///
+    /// Where no transaction is open, writes are committed when the blob is closed. A transaction can't be committed (`SQLITE_BUSY`)
+    /// before the blobs that write are closed, or have lost their last reference.
+    /// See <https://www.sqlite.org/c3ref/blob_open.html>.
+    ///
+    /// - parameter rowID: the row; a table WITHOUT ROWID has none.
+    /// - parameter schema: `main`, `temp`, or the name of an attached database.
+    /// - parameter readOnly: false to write; indexed columns and those of foreign keys can't be written.
+    /// - throws: `DatabaseError` that names table, column and row where there is no blob or text; `SQLITE_READONLY` where nothing can
+    ///   be written.
+    public func openBlob(
+        table: String, column: String, rowID: Int64, schema: String = "main", readOnly: Bool = true
+    ) throws -> DatabaseBlob {
+        try operationWillStart(writes: !readOnly)
+        switch BlobHandle.open(
+            pointer, schema: schema, table: table, column: column, rowID: rowID, writes: !readOnly)
+        {
+        case .blob(let handle):
+            let open = OpenBlob(handle)
+            openBlobs.append(open)
+            return DatabaseBlob(
+                open, schema: schema, table: table, column: column, rowID: rowID, isReadOnly: readOnly,
+                lifetime: lifetime)
+        case .failure(let code):
+            throw error(code, operation: "blob \(OpenBlob.name(schema, table, column, rowID))")
+        }
+    }
+
+    func close(_ blob: OpenBlob) throws {
+        guard let handle = blob.handle.take() else { return }
+        openBlobs.removeAll { $0 === blob }
+        let code = handle.close()
+        let isCommitted = code == ResultCode.SQLITE_OK.rawValue
+        if blob.hasWritten, !isInsideTransaction, !transaction.isInside { transactionDidEnd(committed: isCommitted) }
+        // A blob that has expired tells so again here.
+        guard blob.hasWritten, !isCommitted, ResultCode(rawValue: code).primaryResultCode != .SQLITE_ABORT else { return }
+        throw error(code, operation: "closing a blob")
+    }
+
+    /// Closes what the access has left open.
+    func closeBlobs() {
+        while let blob = openBlobs.last { failingAccess { try close(blob) } }
+    }
+}

@@ -1,0 +1,135 @@
+import Foundation
+import QuarryCore
+import QuarryTestSupport
+import Testing
+
+@Suite("Opening a connection")
+struct OpeningTests {
+    private func options(_ change: (inout ConnectionOptions) -> Void) -> ConnectionOptions {
+        var options = ConnectionOptions()
+        change(&options)
+        return options
+    }
+
+    @Test("a folder that isn't there")
+    func missingFolder() throws {
+        try withTemporaryFolder { folder throws in
+            let path = folder + "/missing/db.sqlite"
+            expectError(.SQLITE_CANTOPEN, "unable to open database file - while opening \(path)") {
+                try TestConnection(path: path)
+            }
+        }
+    }
+
+    @Test("a folder in place of a file")
+    func folder() throws {
+        try withTemporaryFolder { folder throws in
+            expectCode(.SQLITE_CANTOPEN) { try TestConnection(path: folder) }
+        }
+    }
+
+    @Test("a path with a NUL opens no other file")
+    func pathWithNUL() throws {
+        try withTemporaryFolder { folder throws in
+            let path = folder + "/a\0b"
+            expectError(.SQLITE_CANTOPEN, "the path has a NUL character: \(String(reflecting: path))") {
+                try TestConnection(path: path)
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [])
+        }
+    }
+
+    @Test("a file that is no database is found out at once, and left as it is")
+    func notADatabase() throws {
+        try withTemporaryFolder { folder throws in
+            let path = folder + "/text"
+            let content = String(repeating: "This is no database. ", count: 100)
+            try content.write(toFile: path, atomically: true, encoding: .utf8)
+            let error = expectCode(.SQLITE_NOTADB) { try TestConnection(path: path) }
+            #expect(error?.message == "file is not a database")
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == content)
+        }
+    }
+
+    @Test("a file that is missing is an error for a connection that only reads")
+    func readonlyMissing() throws {
+        try withTemporaryFolder { folder throws in
+            let path = folder + "/missing"
+            expectError(.SQLITE_CANTOPEN, "unable to open database file - while opening \(path)") {
+                try TestConnection(path: path, options: options { $0.readonly = true })
+            }
+            #expect(!FileManager.default.fileExists(atPath: path))
+        }
+    }
+
+    @Test("a connection that only reads refuses changes, and stays usable")
+    func readonly() throws {
+        try withTemporaryFolder { folder throws in
+            let path = folder + "/db"
+            try withConnection(path: path) { try $0.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (1)") }
+            try TestConnection(path: path, options: options { $0.readonly = true }).access { db throws in
+                for sql in ["INSERT INTO t VALUES (2)", "PRAGMA user_version = 1", "CREATE TABLE u (a)"] {
+                    expectError(.SQLITE_READONLY, "attempt to write a readonly database", sql: sql) {
+                        try db.execute(sql: sql)
+                    }
+                }
+                #expect(try Int.fetchAll(db, sql: "SELECT a FROM t") == [1])
+                try db.inTransaction { .commit }
+            }
+        }
+    }
+
+    @Test("foreign keys are on, double-quoted strings off, extended codes on; options change the first two")
+    func defaults() throws {
+        try withConnection { db throws in
+            #expect(try Bool.fetchOne(db, sql: "PRAGMA foreign_keys") == true)
+            expectError(.SQLITE_ERROR, "no such column: text", sql: #"SELECT "text""#) {
+                try String.fetchOne(db, sql: #"SELECT "text""#)
+            }
+            try db.execute(sql: "CREATE TABLE t (a UNIQUE); INSERT INTO t VALUES (1)")
+            expectCode(.SQLITE_CONSTRAINT_UNIQUE) { try db.execute(sql: "INSERT INTO t VALUES (1)") }
+        }
+        let other = options {
+            $0.foreignKeysEnabled = false
+            $0.acceptsDoubleQuotedStringLiterals = true
+        }
+        try TestConnection(options: other).access { db throws in
+            #expect(try Bool.fetchOne(db, sql: "PRAGMA foreign_keys") == false)
+            #expect(try String.fetchOne(db, sql: #"SELECT "text""#) == "text")
+        }
+    }
+
+    @Test("pragmas run in order, and a wrong one fails the opening")
+    func pragmas() throws {
+        try TestConnection(options: options { $0.pragmas = ["PRAGMA user_version = 7", "PRAGMA application_id = 8"] })
+            .access { db throws in
+                #expect(try Int.fetchOne(db, sql: "PRAGMA user_version") == 7)
+                #expect(try Int.fetchOne(db, sql: "PRAGMA application_id") == 8)
+            }
+        expectError(.SQLITE_ERROR, #"unrecognized token: "!""#, sql: "PRAGMA !") {
+            try TestConnection(options: options { $0.pragmas = ["PRAGMA !"] })
+        }
+        expectError(.SQLITE_ERROR, "no such vfs: nowhere - while opening :memory:") {
+            try TestConnection(options: options { $0.vfs = "nowhere" })
+        }
+    }
+
+    @Test("the label, or the path, describes a connection")
+    func descriptions() throws {
+        #expect(try TestConnection().database.description == ":memory:")
+        let labelled = try TestConnection(options: options { $0.label = "main" })
+        #expect(labelled.database.description == "main")
+        #expect(labelled.database.debugDescription == "<Database: main>")
+    }
+
+    @Test("what the user's preparation throws fails the opening; a transaction it leaves open does too")
+    func preparation() throws {
+        struct Failure: Error {}
+        #expect(throws: Failure.self) {
+            try Database(path: ":memory:", options: ConnectionOptions()) { _ in throw Failure() }
+        }
+        expectError(.SQLITE_MISUSE, "A transaction has been left open at the end of a database access.") {
+            try Database(path: ":memory:", options: ConnectionOptions()) { try $0.beginTransaction() }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import QuarryCore
+import QuarryTestSupport
+import Testing
+
+@Suite("Use on the wrong thread, and outside an access")
+struct ThreadTests {
+    private let wrongThread = "Database was not used on the correct thread."
+
+    @Test("another thread gets an error, and the access goes on")
+    func foreignThread() throws {
+        try withConnection { db throws in
+            let statement = try db.makeStatement(sql: "SELECT 1")
+            try onOtherThread {
+                expectError(.SQLITE_MISUSE, wrongThread) { try db.execute(sql: "SELECT 1") }
+                expectError(.SQLITE_MISUSE, wrongThread) { try db.makeStatement(sql: "SELECT 1") }
+                expectError(.SQLITE_MISUSE, wrongThread) { try db.cachedStatement(sql: "SELECT 1") }
+                expectError(.SQLITE_MISUSE, wrongThread) { try statement.execute() }
+                expectError(.SQLITE_MISUSE, wrongThread) { try Int.fetchAll(statement) }
+                expectError(.SQLITE_MISUSE, wrongThread) { try Int.fetchCursor(statement) }
+                expectError(.SQLITE_MISUSE, wrongThread) { try Int.fetchOne(db, sql: "SELECT 1") }
+                expectError(.SQLITE_MISUSE, wrongThread) { try db.beginTransaction() }
+                expectError(.SQLITE_MISUSE, wrongThread) { try db.commit() }
+                expectError(.SQLITE_MISUSE, wrongThread) { try db.rollback() }
+                expectError(.SQLITE_MISUSE, wrongThread) { try db.readOnly {} }
+                expectError(.SQLITE_MISUSE, wrongThread) { try db.setLimit(.column, to: 10) }
+            }
+            #expect(try Int.fetchOne(statement) == 1)
+        }
+    }
+
+    @Test("outside an access there is an error, and the next access works")
+    func outsideAccess() throws {
+        let connection = try TestConnection()
+        let db = connection.database
+        var statement: Statement?
+        try connection.access { statement = try $0.makeStatement(sql: "SELECT 1") }
+        let left = try #require(statement)
+        expectError(.SQLITE_MISUSE, wrongThread) { try db.execute(sql: "SELECT 1") }
+        expectError(.SQLITE_MISUSE, wrongThread) { try left.execute() }
+        expectError(.SQLITE_MISUSE, wrongThread) { try db.close() }
+        try connection.access { _ throws in
+            #expect(try Int.fetchOne(left) == 1)
+        }
+    }
+
+    @Test("accesses may take place on one thread after the other")
+    func severalThreads() throws {
+        let connection = try TestConnection()
+        try connection.access { try $0.execute(sql: "CREATE TABLE t (a)") }
+        for n in 0..<10 {
+            try onOtherThread {
+                try connection.access { try $0.execute(sql: "INSERT INTO t VALUES (?)", arguments: [n]) }
+            }
+        }
+        try connection.access { db throws in
+            #expect(try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t") == 10)
+        }
+    }
+
+    @Test("statements that go on another thread are finalized by the owner")
+    func releasedElsewhere() throws {
+        let connection = try TestConnection()
+        try connection.access { db throws in
+            for _ in 0..<100 {
+                var statement: Statement? = try db.makeStatement(sql: "SELECT 1")
+                try onOtherThread { statement = nil }
+                #expect(statement == nil)
+            }
+            // Closing finalizes them: none is left.
+            try db.close()
+        }
+    }
+
+    @Test("statements that go between accesses are finalized by the next")
+    func releasedBetween() throws {
+        let connection = try TestConnection()
+        var statements: [Statement] = []
+        try connection.access { db throws in
+            for _ in 0..<10 { statements.append(try db.makeStatement(sql: "SELECT 1")) }
+        }
+        statements = []
+        try connection.access { try $0.close() }
+    }
+
+    @Test("a cursor that goes on another thread ends with its access")
+    func cursorReleasedElsewhere() throws {
+        let connection = try TestConnection()
+        try connection.access { db throws in
+            try db.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
+            var cursor: FetchCursor<Int>? = try Int.fetchCursor(db, sql: "SELECT a FROM t")
+            #expect(try cursor?.next() == 1)
+            try onOtherThread { cursor = nil }
+            #expect(cursor == nil)
+        }
+        try connection.access { db throws in
+            // A statement that runs would lock the table.
+            try db.execute(sql: "DROP TABLE t")
+            try db.close()
+        }
+    }
+
+    @Test("many threads drop statements while the owner works")
+    func releasedMeanwhile() throws {
+        let connection = try TestConnection()
+        try connection.access { db throws in
+            for _ in 0..<20 {
+                let statements = try (0..<50).map { try db.makeStatement(sql: "SELECT \($0)") }
+                let halves = [Array(statements[..<25]), Array(statements[25...])]
+                let threads = halves.map { half in
+                    var half = half
+                    return OtherThread { half.removeAll() }
+                }
+                for n in 0..<50 { #expect(try Int.fetchOne(db, sql: "SELECT \(n)") == n) }
+                for thread in threads { try thread.join() }
+            }
+        }
+        try connection.access { try $0.close() }
+    }
+}

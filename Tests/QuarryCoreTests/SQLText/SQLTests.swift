@@ -1,0 +1,137 @@
+import QuarryCore
+import QuarryTestSupport
+import Testing
+
+@Suite("SQL with its values")
+struct SQLTests {
+    private enum CodingKeys: String, CodingKey { case name, order }
+    private enum Columns: String, ColumnExpression { case id, score }
+    private enum Team: Int, DatabaseValueConvertible { case red = 7 }
+
+    private func expect(
+        _ literal: SQL, _ sql: String, _ arguments: StatementArguments = [], sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let built = try withConnection { try literal.build($0) }
+        #expect(built.sql == sql, sourceLocation: sourceLocation)
+        #expect(built.arguments == arguments, sourceLocation: sourceLocation)
+    }
+
+    @Test("values become arguments")
+    func values() throws {
+        try expect("SELECT 1", "SELECT 1")
+        try expect("a = \("O'Brien") AND b = \(1)", "a = ? AND b = ?", ["O'Brien", 1])
+        let none: String? = nil
+        let some: Int? = 1
+        try expect("\(none), \(some), \(1.5), \(true)", "?, ?, ?, ?", [nil, 1, 1.5, true])
+        let any: any DatabaseValueConvertible = "x"
+        let anyNone: (any DatabaseValueConvertible)? = nil
+        try expect("\(any), \(anyNone)", "?, ?", ["x", nil])
+        try expect("\(Team.red), \(DatabaseValue.null)", "?, ?", [7, nil])
+        let bytes: [UInt8] = [1, 2]
+        try expect("\(bytes)", "?", [bytes])
+        let noBytes: [UInt8]? = nil
+        try expect("\(noBytes), \([1, 2] as [UInt8])", "?, ?", [nil, bytes])
+        try expect("\("'; DROP TABLE t; --")", "?", ["'; DROP TABLE t; --"])
+    }
+
+    @Test("sequences become lists, and an empty one a list that holds nothing")
+    func sequences() throws {
+        try expect("id IN \([1, 2, 3])", "id IN (?,?,?)", [1, 2, 3])
+        try expect("id IN \([1])", "id IN (?)", [1])
+        try expect("id IN \([1.5, 2]), \(["a", "b"])", "id IN (?,?), (?,?)", [1.5, 2, "a", "b"])
+        let small: [Int8] = [1]
+        try expect("id IN \(small)", "id IN (?)", [1])
+        try expect("id IN \([1, nil] as [Int?])", "id IN (?,?)", [1, nil])
+        try expect("id IN \(1...3)", "id IN (?,?,?)", [1, 2, 3])
+        try expect("id IN \(Set(["a"]))", "id IN (?)", ["a"])
+        let mixed: [any DatabaseValueConvertible] = [1, "a"]
+        try expect("id IN \(mixed)", "id IN (?,?)", [1, "a"])
+        try expect("id IN \([Int]())", "id IN (SELECT NULL WHERE NULL)")
+        try withConnection { db throws in
+            #expect(try Bool.fetchOne(db, SQLRequest<Bool>("SELECT 1 IN \([Int]())")) == false)
+            #expect(try Bool.fetchOne(db, SQLRequest<Bool>("SELECT 1 NOT IN \([Int]())")) == true)
+            #expect(try Bool.fetchOne(db, SQLRequest<Bool>("SELECT NULL IN \([Int]())")) == false)
+            #expect(try Bool.fetchOne(db, SQLRequest<Bool>("SELECT 2 IN \([1, 2])")) == true)
+        }
+    }
+
+    @Test("identifiers are quoted, with their quotes doubled")
+    func identifiers() throws {
+        try expect("SELECT \(identifier: "order") FROM \(identifier: #"a"b"#)", #"SELECT "order" FROM "a""b""#)
+        try expect("\(Columns.score) \(CodingKeys.order)", #""score" "order""#)
+        #expect("".quotedDatabaseIdentifier == #""""#)
+        #expect("e\u{301}\"\u{301}".quotedDatabaseIdentifier == "\"e\u{301}\"\"\u{301}\"")
+        try withConnection { db throws in
+            let name = #"we"ird; -- 😀"#
+            try db.execute(literal: "CREATE TABLE \(identifier: name) (\(identifier: name) TEXT)")
+            try db.execute(literal: "INSERT INTO \(identifier: name) VALUES (\("x"))")
+            #expect(try Row.fetchAll(db, SQLRequest<Row>("SELECT * FROM \(identifier: name)")) == [[name: "x"]])
+        }
+    }
+
+    @Test("raw SQL, other SQL, collations, requests")
+    func fragments() throws {
+        try expect("SELECT \(sql: "a, b") FROM t", "SELECT a, b FROM t")
+        try expect("x = \(sql: "? + ?", arguments: [1, 2])", "x = ? + ?", [1, 2])
+        let condition: SQL = "a = \(1)"
+        try expect("SELECT * FROM t WHERE \(condition) OR \(literal: condition)", "SELECT * FROM t WHERE a = ? OR a = ?", [1, 1])
+        try expect("ORDER BY a COLLATE \(Database.CollationName.nocase)", "ORDER BY a COLLATE NOCASE")
+        #expect(Database.CollationName.binary.rawValue == "BINARY" && Database.CollationName.rtrim.rawValue == "RTRIM")
+        #expect(Database.CollationName(rawValue: "x") == Database.CollationName("x"))
+        let request: SQLRequest<Int> = "SELECT \(2)"
+        try expect("SELECT \(1) IN \(request)", "SELECT ? IN (SELECT ?)", [1, 2])
+    }
+
+    @Test("named arguments of parts come together; a name twice throws when it runs")
+    func namedArguments() throws {
+        let left = SQL(sql: "SELECT :a", arguments: ["a": 1])
+        try expect(left + ", \(2), " + SQL(sql: ":b", arguments: ["b": 3]), "SELECT :a, ?, :b", ["a": 1, "b": 3] + [2])
+        try withConnection { db throws in
+            let twice = left + SQL(sql: ", :a", arguments: ["a": 2])
+            expectError(.SQLITE_MISUSE, "already defined statement argument: a", sql: "SELECT :a, :a") {
+                try db.execute(literal: twice)
+            }
+        }
+    }
+
+    @Test("SQL composes")
+    func composition() throws {
+        var sql: SQL = "SELECT \(1)"
+        sql.append(literal: ", \(2)")
+        sql.append(sql: ", ?", arguments: [3])
+        sql += ", 4"
+        try expect(sql + SQL(sql: ", 5"), "SELECT ?, ?, ?, 4, 5", [1, 2, 3])
+        let parts: [SQL] = ["a = \(1)", "b = \(2)"]
+        try expect(parts.joined(separator: " AND "), "a = ? AND b = ?", [1, 2])
+        try expect(parts.joined(), "a = ?b = ?", [1, 2])
+        try expect([SQL]().joined(separator: ","), "")
+        try expect([parts[0]].joined(separator: ","), "a = ?", [1])
+        #expect(SQL("").isEmpty && ([SQL]().joined()).isEmpty)
+        let value: SQL = "\(1)"
+        #expect(!sql.isEmpty && !value.isEmpty)
+    }
+
+    @Test("what only a connection knows is asked when the SQL is built, and may throw")
+    func deferred() throws {
+        let sql = SQL(elements: [.sql("SELECT ", []), .deferred { db in ("? + \(db.changesCount)", [1]) }])
+        try expect(sql, "SELECT ? + 0", [1])
+        struct Failure: Error {}
+        let failing = SQL(elements: [.deferred { _ in throw Failure() }])
+        try withConnection { db throws in
+            #expect(throws: Failure.self) { try failing.build(db) }
+            #expect(throws: Failure.self) { try db.execute(literal: failing) }
+            #expect(throws: Failure.self) { try SQLRequest<Row>(literal: failing).fetchAll(db) }
+        }
+    }
+
+    @Test("statements of literals have their arguments")
+    func statements() throws {
+        try withConnection { db throws in
+            try db.execute(literal: "CREATE TABLE t (a); INSERT INTO t VALUES (\(1)); INSERT INTO t VALUES (\("x"))")
+            #expect(try Row.fetchAll(db, sql: "SELECT a FROM t") == [["a": 1], ["a": "x"]])
+            #expect(try Int.fetchOne(db.makeStatement(literal: "SELECT \(1) + \(2)")) == 3)
+            #expect(try Int.fetchOne(db.cachedStatement(literal: "SELECT \(1) + \(2)")) == 3)
+            #expect(try Int.fetchOne(db.cachedStatement(literal: "SELECT \(3) + \(4)")) == 7)
+        }
+    }
+}

@@ -1,0 +1,162 @@
+import QuarryTestSupport
+import Testing
+
+@testable import QuarryCore
+
+@Suite("The statements a connection keeps")
+struct StatementCacheTests {
+    private func connection(capacity: Int) throws -> TestConnection {
+        var options = ConnectionOptions()
+        options.statementCacheCapacity = capacity
+        return try TestConnection(options: options)
+    }
+
+    @Test("the statement of some SQL comes again")
+    func reuse() throws {
+        try withConnection { db throws in
+            let first = try db.cachedStatement(sql: "SELECT ?").sqliteStatement
+            let second = try db.cachedStatement(sql: "SELECT ?").sqliteStatement
+            #expect(first == second)
+            #expect(try db.makeStatement(sql: "SELECT ?").sqliteStatement != first)
+        }
+    }
+
+    @Test("while somebody holds a statement, others get one of their own")
+    func inUse() throws {
+        try withConnection { db throws in
+            let first = try db.cachedStatement(sql: "SELECT ?")
+            let second = try db.cachedStatement(sql: "SELECT ?")
+            #expect(first !== second)
+            let cursor = try Int.fetchCursor(first, arguments: [1])
+            #expect(try Int.fetchOne(second, arguments: [2]) == 2)
+            #expect(try cursor.next() == 1)
+            #expect(try cursor.next() == nil)
+        }
+    }
+
+    @Test("the same query runs inside a loop over itself")
+    func nested() throws {
+        try withConnection { db throws in
+            let sql = "SELECT column1 FROM (VALUES (1), (2), (3))"
+            var seen: [[Int]] = []
+            let outer = try Int.fetchCursor(db, sql: sql)
+            while let n = try outer.next() {
+                let inner = try Int.fetchCursor(db, sql: sql)
+                while let m = try inner.next() { seen.append([n, m]) }
+            }
+            #expect(seen == [[1, 1], [1, 2], [1, 3], [2, 1], [2, 2], [2, 3], [3, 1], [3, 2], [3, 3]])
+        }
+    }
+
+    @Test("a statement from the cache has no arguments of its last user")
+    func noLeftoverArguments() throws {
+        try withConnection { db throws in
+            let sql = "SELECT ?"
+            #expect(try Int.fetchOne(db.cachedStatement(sql: sql), arguments: [1]) == 1)
+            #expect(try db.cachedStatement(sql: sql).arguments == [])
+            expectError(.SQLITE_MISUSE, "wrong number of statement arguments: 0", sql: sql) {
+                try Int.fetchOne(db.cachedStatement(sql: sql))
+            }
+        }
+    }
+
+    @Test("the least recently used goes first, and there are never more than the capacity")
+    func leastRecentlyUsed() throws {
+        try connection(capacity: 3).access { db throws in
+            db.forgetStatements()
+            for sql in ["SELECT 1", "SELECT 2", "SELECT 3"] { _ = try db.cachedStatement(sql: sql) }
+            _ = try db.cachedStatement(sql: "SELECT 1")
+            _ = try db.cachedStatement(sql: "SELECT 4")
+            #expect(db.statementCache.count == 3)
+            #expect(db.statementCache.statement(for: "SELECT 2") == nil)
+            for sql in ["SELECT 1", "SELECT 3", "SELECT 4"] {
+                #expect(db.statementCache.statement(for: sql) != nil, "\(sql)")
+            }
+            for n in 0..<100 {
+                #expect(try Int.fetchOne(db, sql: "SELECT \(n)") == n)
+                #expect(db.statementCache.count == 3)
+            }
+        }
+    }
+
+    @Test("a capacity of 0 keeps nothing, and all works")
+    func noCapacity() throws {
+        try connection(capacity: 0).access { db throws in
+            for _ in 0..<3 { #expect(try Int.fetchOne(db.cachedStatement(sql: "SELECT 1")) == 1) }
+            #expect(db.statementCache.count == 0)
+        }
+    }
+
+    @Test("a statement that fails is forgotten")
+    func failure() throws {
+        try withConnection { db throws in
+            try db.execute(sql: "CREATE TABLE t (a UNIQUE)")
+            let sql = "INSERT INTO t VALUES (1)"
+            try db.execute(sql: sql)
+            #expect(db.statementCache.statement(for: sql) != nil)
+            #expect(throws: DatabaseError.self) { try db.execute(sql: sql) }
+            #expect(db.statementCache.statement(for: sql) == nil)
+            try db.execute(sql: "DELETE FROM t")
+            try db.execute(sql: sql)
+            #expect(try Int.fetchAll(db, sql: "SELECT a FROM t") == [1])
+        }
+    }
+
+    @Test("queries and changes are kept, what acts when it is prepared isn't")
+    func whatIsKept() throws {
+        try withConnection { db throws in
+            func isKept(_ sql: String) throws -> Bool {
+                try db.execute(sql: sql)
+                return db.statementCache.statement(for: sql) != nil
+            }
+            #expect(try isKept("CREATE TABLE t (a)") == false)
+            #expect(try isKept("INSERT INTO t VALUES (1)"))
+            #expect(try isKept("UPDATE t SET a = 2"))
+            #expect(try isKept("WITH c AS (SELECT 1) SELECT * FROM c"))
+            #expect(try isKept("-- a comment\n SELECT 1;"))
+            #expect(try isKept("PRAGMA user_version") == false)
+            #expect(try isKept("PRAGMA user_version = 1") == false)
+            #expect(try isKept("SELECT 1; SELECT 2") == false)
+            #expect(try isKept("DELETE FROM t"))
+            #expect(try Int.fetchOne(db, sql: "PRAGMA user_version") == 1)
+            #expect(db.statementCache.statement(for: "PRAGMA user_version") == nil)
+        }
+    }
+
+    @Test("SQL that Swift holds equal and SQLite doesn't has statements of its own")
+    func canonicalEquivalence() throws {
+        // U+00E9, e with U+0301; U+212B and A with U+030A have the same number of bytes too.
+        let texts = ["\u{E9}", "e\u{301}", "\u{212B}", "A\u{30A}", "\u{C5}"]
+        #expect(texts[0] == texts[1] && texts[2] == texts[3])
+        try withConnection { db throws in
+            for _ in 0..<2 {
+                for text in texts {
+                    let read = try String.fetchOne(db, sql: "SELECT '\(text)'")
+                    #expect(read.map { Array($0.utf8) } == Array(text.utf8))
+                    let cached = try String.fetchOne(db.cachedStatement(sql: "SELECT '\(text)' || ''"))
+                    #expect(cached.map { Array($0.utf8) } == Array(text.utf8))
+                }
+            }
+        }
+    }
+
+    @Test("random use of a small cache answers as no cache does")
+    func randomUse() throws {
+        var random = SeededGenerator()
+        print("StatementCacheTests.randomUse seed: \(random.seed)")
+        try connection(capacity: 4).access { db throws in
+            var held: [Statement] = []
+            for step in 0..<2000 {
+                let n = Int.random(in: 0..<8, using: &random)
+                // Built anew, so that neither the same storage nor the same order helps.
+                let sql = "SELECT \(n), ?"
+                let statement = try db.cachedStatement(sql: sql)
+                #expect(!held.contains { $0 === statement })
+                let row = try #require(try Row.fetchOne(statement, arguments: [step]))
+                #expect(row == ["\(n)": n, "?": step], "seed \(random.seed)")
+                if Bool.random(using: &random) { held.append(statement) }
+                if held.count > 6 || Int.random(in: 0..<5, using: &random) == 0 { held.removeAll() }
+            }
+        }
+    }
+}
