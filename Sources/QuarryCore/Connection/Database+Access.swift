@@ -70,6 +70,8 @@ extension Database {
         try checkAccess()
         forgetStatements()
         try lifetime.close()
+        // What they hold may hold the database.
+        hooks.removeAll()
     }
 
     /// Runs `body` so that cancelling the task doesn't stop it.
@@ -123,6 +125,7 @@ extension Database {
     /// ended.
     package func suspendAccess() {
         while let statement = activeStatements.last { statement.stopExecution(self) }
+        if !openBlobs.isEmpty { closeBlobs() }
         lifetime.leave()
     }
 }
