@@ -8,6 +8,7 @@ extension Database {
         accessError = try lifetime.take()
         if let token {
             self.token = token
+            installCancellation()
             token.begin(lifetime)
         }
     }
@@ -79,9 +80,18 @@ extension Database {
     }
 
     /// Runs `body` so that cancelling the task doesn't stop it.
-    func withoutCancellation<T>(_ body: () throws -> T) rethrows -> T {
+    ///
+    /// - parameter isShielded: whether no interruption may come meanwhile. Without, a statement may still be interrupted.
+    func withoutCancellation<T>(isShielded: Bool = true, _ body: () throws -> T) rethrows -> T {
         uncancellableDepth += 1
         defer { uncancellableDepth -= 1 }
+        guard isShielded, !isShieldedFromInterruption, let token else { return try body() }
+        token.end()
+        isShieldedFromInterruption = true
+        defer {
+            isShieldedFromInterruption = false
+            token.begin(lifetime)
+        }
         return try body()
     }
 
