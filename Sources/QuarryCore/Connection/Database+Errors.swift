@@ -2,10 +2,7 @@ extension Database {
     /// Called before a statement's first step: throws where it must not run.
     @inline(__always)
     func statementWillStart(_ statement: Statement) throws {
-        if readOnlyDepth > 0, !statement.isReadonly {
-            throw DatabaseError(
-                resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database", sql: statement.sql)
-        }
+        if readOnlyDepth > 0, !statement.isReadonly { try checkMayRunReadOnly(statement) }
         if let token, token.isCancelled, uncancellableDepth == 0, !mayEndTransaction(statement) {
             throw CancellationError()
         }
@@ -16,6 +13,15 @@ extension Database {
             throw abortedTransactionError(sql: statement.sql)
         }
         if deadline.limit != nil { deadline.start() }
+    }
+
+    /// Throws for a statement that may write, where nothing can be written.
+    @inline(never)
+    private func checkMayRunReadOnly(_ statement: Statement) throws(DatabaseError) {
+        // SQLite refuses what writes to a read-only connection, and lets it ask for its journal mode, which counts as writing.
+        if options.readonly || statement.asksForJournalMode { return }
+        throw DatabaseError(
+            resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database", sql: statement.sql)
     }
 
     /// A rollback ends a cancelled transaction, and so does a commit that has nothing to write.

@@ -70,10 +70,13 @@ extension Database {
     /// ```swift
     /// let statement = try db.makeStatement(literal: "SELECT * FROM player WHERE id = \(1)")
     /// ```
+    ///
+    /// Parameters that the text has itself (`?`, `:name`) get their arguments later, where nothing is interpolated.
     public func makeStatement(literal sqlLiteral: SQL) throws -> Statement {
         let (sql, arguments) = try sqlLiteral.build(self)
         let statement = try makeStatement(sql: sql)
-        try statement.setArguments(arguments)
+        // Parameters in the text, with nothing interpolated, get their arguments later.
+        if !arguments.isEmpty { try statement.setArguments(arguments) }
         return statement
     }
 
@@ -81,7 +84,7 @@ extension Database {
     public func cachedStatement(literal sqlLiteral: SQL) throws -> Statement {
         let (sql, arguments) = try sqlLiteral.build(self)
         let statement = try cachedStatement(sql: sql)
-        try statement.setArguments(arguments)
+        if !arguments.isEmpty { try statement.setArguments(arguments) }
         return statement
     }
 

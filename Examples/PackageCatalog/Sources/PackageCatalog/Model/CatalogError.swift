@@ -30,7 +30,9 @@ extension CatalogError: CustomStringConvertible {
             "nothing to read: there is no \(looked.joined(separator: " and no ")); give Debian control files as "
                 + "arguments, such as a Packages file of a repository, or - to read standard input"
         case .unreadableInput(let path, let reason): "\(path): can't be read: \(reason)"
-        case .unwritable(let path, let reason): "\(path): the catalogue can't be written there: \(reason)"
+        case .unwritable(let path, let reason):
+            // The database's message names the path too: once is enough.
+            "\(path): the catalogue can't be written there: \(reason.replacing(" - while opening \(path)", with: ""))"
         case .notADatabase(let path): "\(path): is not an SQLite database; it was left as it is"
         case .foreignDatabase(let path): "\(path): is a database of another program; it was left as it is"
         case .otherVersion(let path, let version):
