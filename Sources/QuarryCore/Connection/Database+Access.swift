@@ -8,6 +8,7 @@ extension Database {
         accessError = try lifetime.take()
         if let token {
             self.token = token
+            installCancellation()
             token.begin(lifetime)
         }
     }
@@ -74,12 +75,23 @@ extension Database {
         try checkAccess()
         forgetStatements()
         try lifetime.close()
+        // What they hold may hold the database.
+        hooks.removeAll()
     }
 
     /// Runs `body` so that cancelling the task doesn't stop it.
-    func withoutCancellation<T>(_ body: () throws -> T) rethrows -> T {
+    ///
+    /// - parameter isShielded: whether no interruption may come meanwhile. Without, a statement may still be interrupted.
+    func withoutCancellation<T>(isShielded: Bool = true, _ body: () throws -> T) rethrows -> T {
         uncancellableDepth += 1
         defer { uncancellableDepth -= 1 }
+        guard isShielded, !isShieldedFromInterruption, let token else { return try body() }
+        token.end()
+        isShieldedFromInterruption = true
+        defer {
+            isShieldedFromInterruption = false
+            token.begin(lifetime)
+        }
         return try body()
     }
 
@@ -118,6 +130,7 @@ extension Database {
     /// ended.
     package func suspendAccess() {
         while let statement = activeStatements.last { statement.stopExecution(self) }
+        if !openBlobs.isEmpty { closeBlobs() }
         lifetime.leave()
     }
 }

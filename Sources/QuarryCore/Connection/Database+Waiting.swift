@@ -57,6 +57,16 @@ extension Database {
         return true
     }
 
+    /// Makes statements that run look for cancellation, from the first access on that can be cancelled.
+    ///
+    /// `sqlite3_interrupt` alone isn't enough: the flag it raises is cleared when a statement starts while no other runs, so that a
+    /// statement may miss it that is just about to start.
+    func installCancellation() {
+        guard !looksForCancellation else { return }
+        looksForCancellation = true
+        _ = hooks.onProgress { [unowned self] in uncancellableDepth > 0 || !(token?.isCancelled ?? false) }
+    }
+
     /// Counts SQLite's own time and its caller's, from the first step of a statement.
     func installStatementDeadline() {
         guard let seconds = options.statementTimeout else { return }

@@ -48,9 +48,17 @@ public final class Database {
     @exclusivity(unchecked)
     var token: AccessToken?
 
+    /// Whether statements that run look for cancellation.
+    @exclusivity(unchecked)
+    var looksForCancellation = false
+
     /// While positive, cancellation is ignored: a rollback has to run.
     @exclusivity(unchecked)
     var uncancellableDepth = 0
+
+    /// Whether who cancels the access can't interrupt the connection for the moment.
+    @exclusivity(unchecked)
+    var isShieldedFromInterruption = false
 
     /// While positive, statements that may write throw.
     @exclusivity(unchecked)

@@ -11,9 +11,9 @@ extension Database {
     /// }
     /// ```
     ///
-    /// This doesn't throw; where it fails, the current access throws when it ends: `SQLITE_MISUSE` for a wrong name or number of
-    /// arguments, `SQLITE_BUSY` while statements run and a function is replaced.
-    /// See <https://www.sqlite.org/c3ref/create_function.html>.
+    /// This doesn't throw; where it fails, the current access throws when it ends: `SQLITE_MISUSE` for a wrong name or
+    /// number of arguments, `SQLITE_BUSY` while statements run and a function is replaced. See
+    /// <https://www.sqlite.org/c3ref/create_function.html>.
     public func add(function: DatabaseFunction) {
         failingAccess {
             let count = try checkedArgumentCount(of: function)
@@ -71,8 +71,9 @@ extension Database {
     /// }
     /// ```
     ///
-    /// This doesn't throw; where it fails, the current access throws when it ends: `SQLITE_MISUSE` for a wrong name, `SQLITE_BUSY`
-    /// while statements run and a collation is replaced. See <https://www.sqlite.org/c3ref/create_collation.html>.
+    /// This doesn't throw; where it fails, the current access throws when it ends: `SQLITE_MISUSE` for a wrong name,
+    /// `SQLITE_BUSY` while statements run and a collation is replaced. See
+    /// <https://www.sqlite.org/c3ref/create_collation.html>.
     public func add(collation: DatabaseCollation) {
         failingAccess {
             try checkAccess()

@@ -14,8 +14,9 @@
 /// let name = try String.fetchOne(db, sql: "SELECT longest(name) FROM player")
 /// ```
 ///
-/// Each group of rows has a value of its own, which is gone when the query ends, however it ends. A thrown `DatabaseError` is the
-/// query's error, with its code and message; another error becomes `SQLITE_ERROR` with its description.
+/// Each group of rows has a value of its own, which is gone when the query ends, however it ends. A thrown
+/// `DatabaseError` is the query's error, with its code and message; another error becomes `SQLITE_ERROR` with its
+/// description.
 ///
 /// See <https://www.sqlite.org/appfunc.html#the_aggregate_function_callbacks>.
 public protocol DatabaseAggregate: SendableMetatype {

@@ -7,8 +7,9 @@
 /// let names = try String.fetchAll(db, sql: "SELECT name FROM player ORDER BY name COLLATE byLength")
 /// ```
 ///
-/// The order must be one (if a comes before b, and b before c, then a comes before c) and must never change while an index is
-/// sorted by it: see `reindex(collation:)`. Each connection has collations of its own: add them in `prepareDatabase`.
+/// The order must be one (if a comes before b, and b before c, then a comes before c) and must never change while an
+/// index is sorted by it: see `reindex(collation:)`. Each connection has collations of its own: add them in
+/// `prepareDatabase`.
 ///
 /// See <https://www.sqlite.org/c3ref/create_collation.html>.
 public final class DatabaseCollation: Identifiable, Sendable {
@@ -30,8 +31,8 @@ public final class DatabaseCollation: Identifiable, Sendable {
     /// A collation that compares the UTF-8 of texts.
     ///
     /// - parameter name: the name in SQL.
-    /// - parameter utf8: negative if the first comes before the second, positive if after, 0 if they are equal. The bytes must not be
-    ///   kept.
+    /// - parameter utf8: negative if the first comes before the second, positive if after, 0 if they are equal. The
+    ///   bytes must not be kept.
     public init(
         _ name: String, utf8: @escaping @Sendable (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Int
     ) {

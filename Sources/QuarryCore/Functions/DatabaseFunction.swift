@@ -11,8 +11,9 @@
 ///
 /// Each connection has functions of its own: add them in `prepareDatabase`, so that all readers of a pool have them.
 ///
-/// A thrown `DatabaseError` is the query's error, with its code and message; another error becomes `SQLITE_ERROR` with its
-/// description. See <https://www.sqlite.org/appfunc.html>.
+/// A thrown `DatabaseError` is the query's error, with its code and message. `CancellationError` ends the query as
+/// cancelling it would; another error becomes `SQLITE_ERROR` with its description.
+/// See <https://www.sqlite.org/appfunc.html>.
 public final class DatabaseFunction: Identifiable, Sendable {
     /// What tells functions apart: the name, whatever the case, and the number of arguments.
     public struct ID: Hashable, Sendable {
@@ -33,12 +34,12 @@ public final class DatabaseFunction: Identifiable, Sendable {
         /// A set of bits.
         public init(rawValue: Int) { self.rawValue = rawValue }
 
-        /// Only in statements themselves, not in triggers, views, indexes and constraints of the schema (`SQLITE_DIRECTONLY`): for
-        /// functions with side effects, which a crafted database file must not reach.
+        /// Only in statements themselves, not in triggers, views, indexes and constraints of the schema
+        /// (`SQLITE_DIRECTONLY`): for functions with side effects, which a crafted database file must not reach.
         public static let directOnly = Options(rawValue: 1)
 
-        /// Also in the schema of a database that isn't trusted (`SQLITE_INNOCUOUS`): for functions without side effects whose
-        /// result depends on the arguments only.
+        /// Also in the schema of a database that isn't trusted (`SQLITE_INNOCUOUS`): for functions without side effects
+        /// whose result depends on the arguments only.
         public static let innocuous = Options(rawValue: 2)
     }
 
@@ -80,8 +81,8 @@ public final class DatabaseFunction: Identifiable, Sendable {
     ///
     /// - parameter name: the name in SQL.
     /// - parameter argumentCount: how many arguments it takes, from 0 to 127; nil for any number.
-    /// - parameter pure: whether the same arguments always give the same result (`SQLITE_DETERMINISTIC`): SQLite then calls it
-    ///   less often, and accepts it in indexes.
+    /// - parameter pure: whether the same arguments always give the same result (`SQLITE_DETERMINISTIC`): SQLite then
+    ///   calls it less often, and accepts it in indexes.
     /// - parameter options: where SQL may call it.
     /// - parameter function: gets the arguments, gives the result; nil is NULL.
     public convenience init(
@@ -107,7 +108,9 @@ public final class DatabaseFunction: Identifiable, Sendable {
         aggregate: Aggregate.Type
     ) {
         let body: Body =
-            if let type = aggregate as? any DatabaseWindowAggregate.Type { .window(type) } else { .aggregate(aggregate) }
+            if let type = aggregate as? any DatabaseWindowAggregate.Type { .window(type) } else {
+                .aggregate(aggregate)
+            }
         self.init(name, argumentCount: argumentCount, pure: pure, options: options, body: body)
     }
 }

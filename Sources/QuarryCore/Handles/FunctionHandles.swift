@@ -2,7 +2,8 @@ import CSQLite
 
 /// Defines the SQL functions and collations of a connection.
 enum FunctionHandles {
-    /// Adds a function. The corresponding C functions are `sqlite3_create_function_v2` and `sqlite3_create_window_function`.
+    /// Adds a function. The corresponding C functions are `sqlite3_create_function_v2` and
+    /// `sqlite3_create_window_function`.
     ///
     /// SQLite releases the registration when the function is replaced or removed, when the connection closes, and when
     /// this fails.
@@ -209,6 +210,10 @@ enum FunctionResult {
             let isError = ![.SQLITE_OK, .SQLITE_ROW, .SQLITE_DONE].contains(error.resultCode)
             if isError { code = error.extendedResultCode }
             message = error.message ?? SQLiteLibrary.errorString(error.extendedResultCode.rawValue)
+        } else if error is CancellationError {
+            // As if the query had been cancelled in SQLite.
+            code = .SQLITE_INTERRUPT
+            message = SQLiteLibrary.errorString(code.rawValue)
         } else {
             message = String(describing: error)
         }

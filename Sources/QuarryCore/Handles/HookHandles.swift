@@ -20,16 +20,18 @@ enum HookHandles {
             }, context)
     }
 
-    /// The corresponding C function is `sqlite3_preupdate_hook`.
+    /// The corresponding C functions are `sqlite3_preupdate_hook` and `sqlite3_preupdate_blobwrite`.
     static func setPreupdateHook(_ connection: SQLiteConnection, _ context: UnsafeMutableRawPointer?) {
         guard let context else { return _ = sqlite3_preupdate_hook(connection, nil, nil) }
         sqlite3_preupdate_hook(
             connection,
             { context, connection, kind, schema, table, oldRowID, newRowID in
                 guard let connection, let schema, let table else { return }
+                let blobColumn = sqlite3_preupdate_blobwrite(connection)
                 let event = PreupdateEvent(
-                    connection: connection, kind: .init(kind), schema: schema, table: table, oldRowID: oldRowID,
-                    newRowID: newRowID)
+                    connection: connection, kind: blobColumn < 0 ? .init(kind) : .update,
+                    blobColumn: blobColumn < 0 ? nil : Int(blobColumn), schema: schema, table: table,
+                    oldRowID: oldRowID, newRowID: newRowID)
                 for entry in HookHandles.slots(context).preupdate.entries where entry.isActive { entry.handler(event) }
             }, context)
     }
@@ -61,10 +63,11 @@ enum HookHandles {
 
     /// The corresponding C function is `sqlite3_wal_hook`.
     ///
-    /// - returns: after how many pages SQLite's own hook, which had the slot, would have run a checkpoint; nil if ours had it.
+    /// - returns: after how many pages SQLite's own hook, which had the slot, would have run a checkpoint; nil if ours
+    ///   had it.
     static func setWALHook(_ connection: SQLiteConnection, _ context: UnsafeMutableRawPointer) -> Int? {
-        // The hook before gives back its context. SQLite's own keeps the number of pages there, and there is none for 0:
-        // https://www.sqlite.org/c3ref/wal_autocheckpoint.html
+        // The hook before gives back its context. SQLite's own keeps the number of pages there, and there is none for
+        // 0: https://www.sqlite.org/c3ref/wal_autocheckpoint.html
         let previous = sqlite3_wal_hook(
             connection,
             { context, connection, schema, pages in
@@ -81,7 +84,8 @@ enum HookHandles {
         return previous == context ? nil : Int(bitPattern: previous)
     }
 
-    /// Gives the WAL slot back to SQLite's own hook, or frees it. The corresponding C function is `sqlite3_wal_autocheckpoint`.
+    /// Gives the WAL slot back to SQLite's own hook, or frees it. The corresponding C function is
+    /// `sqlite3_wal_autocheckpoint`.
     static func setAutomaticCheckpoints(_ connection: SQLiteConnection, _ pages: Int) {
         sqlite3_wal_autocheckpoint(connection, CInt(clamping: pages))
     }
@@ -183,7 +187,10 @@ extension HookSlots.UpdateEvent.Kind {
 /// A row that is about to change: <https://www.sqlite.org/c3ref/preupdate_count.html>.
 package struct PreupdateEvent {
     let connection: SQLiteConnection
+    /// What happens to the row; an update for a write to an open blob, which SQLite calls a deletion.
     package let kind: HookSlots.UpdateEvent.Kind
+    /// The column that is written through an open blob, whose new value isn't known.
+    package let blobColumn: Int?
     package let schema: UnsafePointer<CChar>
     package let table: UnsafePointer<CChar>
     package let oldRowID: Int64
@@ -192,7 +199,8 @@ package struct PreupdateEvent {
     /// The number of columns of the row. The corresponding C function is `sqlite3_preupdate_count`.
     package var columnCount: Int { Int(sqlite3_preupdate_count(connection)) }
 
-    /// 0 for a change by a statement itself, more inside triggers. The corresponding C function is `sqlite3_preupdate_depth`.
+    /// 0 for a change by a statement itself, more inside triggers. The corresponding C function is
+    /// `sqlite3_preupdate_depth`.
     package var depth: Int { Int(sqlite3_preupdate_depth(connection)) }
 
     /// A column before the change; nil for an INSERT. The corresponding C function is `sqlite3_preupdate_old`.
@@ -202,7 +210,8 @@ package struct PreupdateEvent {
         return ValueHandle.value(value)
     }
 
-    /// A column after the change; nil for a DELETE. The corresponding C function is `sqlite3_preupdate_new`.
+    /// A column after the change; nil for a DELETE and for a write to an open blob. The corresponding C function is
+    /// `sqlite3_preupdate_new`.
     package func newValue(_ index: Int) -> DatabaseValue? {
         var value: OpaquePointer?
         guard sqlite3_preupdate_new(connection, CInt(index), &value) == SQLITE_OK, let value else { return nil }

@@ -30,7 +30,8 @@ enum SerializationHandle {
         buffer.copyMemory(from: bytes)
         // A database in memory has no log: with the version of WAL mode in its header it couldn't be opened.
         for index in 18...19 where index < buffer.count && buffer[index] == 2 { buffer[index] = 1 }
-        let flags = SQLITE_DESERIALIZE_FREEONCLOSE | (readOnly ? SQLITE_DESERIALIZE_READONLY : SQLITE_DESERIALIZE_RESIZEABLE)
+        let flags =
+            SQLITE_DESERIALIZE_FREEONCLOSE | (readOnly ? SQLITE_DESERIALIZE_READONLY : SQLITE_DESERIALIZE_RESIZEABLE)
         let size = sqlite3_int64(bytes.count)
         return sqlite3_deserialize(
             connection, schema, copy.assumingMemoryBound(to: UInt8.self), size, size, UInt32(flags))

@@ -1,5 +1,13 @@
 public import CSQLite
 
+#if canImport(Darwin)
+    public import Darwin
+#elseif canImport(Musl)
+    public import Musl
+#else
+    public import Glibc
+#endif
+
 /// Reads the columns of the current row of a statement.
 ///
 /// Indexes count from 0 and aren't checked: SQLite answers NULL for one that is out of range.
@@ -27,13 +35,6 @@ public enum StatementColumns {
 
     /// The corresponding C function is `sqlite3_column_type`.
     @inlinable
-    @inline(__always)
-    public static func isInteger(_ statement: SQLiteStatement, _ index: CInt) -> Bool {
-        sqlite3_column_type(statement, index) == SQLITE_INTEGER
-    }
-
-    /// The corresponding C function is `sqlite3_column_type`.
-    @inlinable
     public static func isNull(_ statement: SQLiteStatement, _ index: CInt) -> Bool {
         sqlite3_column_type(statement, index) == SQLITE_NULL
     }
@@ -51,27 +52,55 @@ public enum StatementColumns {
         sqlite3_column_double(statement, index)
     }
 
+    // `sqlite3_column_type` and `sqlite3_column_int64` each look the column up: together they cost twice what one does. The functions of a
+    // value need no look-up. SQLite calls such a value unprotected, which makes no difference without mutexes, as here:
+    // https://www.sqlite.org/c3ref/value.html
+
+    /// The value of a column, until the next step. The corresponding C function is `sqlite3_column_value`.
+    @inlinable
+    @inline(__always)
+    static func borrow(_ statement: SQLiteStatement, _ index: CInt) -> OpaquePointer {
+        // Not null: an index out of range gives a value that is NULL.
+        sqlite3_column_value(statement, index).unsafelyUnwrapped
+    }
+
+    /// An integer, or nil for any other storage class.
+    @inlinable
+    @inline(__always)
+    public static func integer(_ statement: SQLiteStatement, _ index: CInt) -> Int64? {
+        let value = borrow(statement, index)
+        return sqlite3_value_type(value) == SQLITE_INTEGER ? sqlite3_value_int64(value) : nil
+    }
+
     /// A real, or nil for any other storage class.
     @inlinable
     @inline(never)
     public static func real(_ statement: SQLiteStatement, _ index: CInt) -> Double? {
-        guard sqlite3_column_type(statement, index) == SQLITE_FLOAT else { return nil }
-        return sqlite3_column_double(statement, index)
+        let value = borrow(statement, index)
+        return sqlite3_value_type(value) == SQLITE_FLOAT ? sqlite3_value_double(value) : nil
     }
 
-    /// Text, or a blob that is UTF-8. The corresponding C functions are `sqlite3_column_text`, `sqlite3_column_blob`
-    /// and `sqlite3_column_bytes`.
+    /// A number as a real, or nil for any other storage class.
+    @inlinable
+    @inline(__always)
+    public static func number(_ statement: SQLiteStatement, _ index: CInt) -> Double? {
+        let value = borrow(statement, index)
+        switch sqlite3_value_type(value) {
+        case SQLITE_FLOAT, SQLITE_INTEGER: return sqlite3_value_double(value)
+        default: return nil
+        }
+    }
+
+    /// Text, or a blob that is UTF-8.
     @inlinable
     public static func string(_ statement: SQLiteStatement, _ index: CInt) -> String? {
-        switch sqlite3_column_type(statement, index) {
+        let value = borrow(statement, index)
+        switch sqlite3_value_type(value) {
         case SQLITE_TEXT:
-            guard let text = sqlite3_column_text(statement, index) else { return nil }
-            let count = Int(sqlite3_column_bytes(statement, index))
-            return String(validating: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
+            guard let text = sqlite3_value_text(value) else { return nil }
+            return String(utf8: UnsafeBufferPointer(start: text, count: Int(sqlite3_value_bytes(value))))
         case SQLITE_BLOB:
-            return withBytes(statement, index) {
-                String(validating: $0.assumingMemoryBound(to: UInt8.self), as: UTF8.self)
-            }
+            return withBlob(statement, index) { String(utf8: $0.assumingMemoryBound(to: UInt8.self)) }
         default:
             return nil
         }
@@ -124,21 +153,35 @@ public enum StatementColumns {
     /// The value of a column. Text that isn't UTF-8 comes as the blob of its bytes.
     @inlinable
     public static func value(_ statement: SQLiteStatement, _ index: CInt) -> DatabaseValue {
-        switch sqlite3_column_type(statement, index) {
+        let value = borrow(statement, index)
+        switch sqlite3_value_type(value) {
         case SQLITE_INTEGER:
-            DatabaseValue(content: .int64(sqlite3_column_int64(statement, index)))
+            return DatabaseValue(content: .int64(sqlite3_value_int64(value)))
         case SQLITE_FLOAT:
-            DatabaseValue(content: .double(sqlite3_column_double(statement, index)))
+            return DatabaseValue(content: .double(sqlite3_value_double(value)))
         case SQLITE_TEXT:
-            if let text = string(statement, index) {
-                DatabaseValue(content: .string(text))
-            } else {
-                DatabaseValue(content: .blob(withBytes(statement, index) { Array($0) }))
-            }
+            if let text = string(statement, index) { return DatabaseValue(content: .string(text)) }
+            return DatabaseValue(content: .blob(withUTF8(statement, index) { Array($0) }))
         case SQLITE_BLOB:
-            DatabaseValue(content: .blob(withBytes(statement, index) { Array($0) }))
+            return DatabaseValue(content: .blob(withBlob(statement, index) { Array($0) }))
         default:
-            .null
+            return .null
         }
+    }
+}
+
+extension String {
+    /// The text of UTF-8, or nil for bytes that aren't.
+    ///
+    /// Decoding with repair and comparing is faster than `String(validating:as:)`, which isn't specialized for bytes in Swift 6.3.
+    @inlinable
+    init?(utf8 bytes: UnsafeBufferPointer<UInt8>) {
+        self.init(decoding: bytes, as: UTF8.self)
+        // Bytes that aren't UTF-8 were replaced.
+        let isIntact = withUTF8 { text in
+            text.count == bytes.count
+                && (bytes.count == 0 || memcmp(text.baseAddress.unsafelyUnwrapped, bytes.baseAddress.unsafelyUnwrapped, bytes.count) == 0)
+        }
+        guard isIntact else { return nil }
     }
 }

@@ -1,9 +1,11 @@
 /// The owner of the hook slots of a connection.
 ///
-/// SQLite has one slot for each kind of hook; a second `sqlite3_commit_hook` silently replaces the first. Here each kind has any
-/// number of clients, and the slot is occupied only while there is one. Nothing else installs a hook (`make lint` proves it).
+/// SQLite has one slot for each kind of hook; a second `sqlite3_commit_hook` silently replaces the first. Here each
+/// kind has any number of clients, and the slot is occupied only while there is one. Nothing else installs a hook
+/// (`make lint` proves it).
 ///
-/// The preupdate slot isn't shared with SQLite's session extension: Debian's build crashes when both are in one connection.
+/// The preupdate slot isn't shared with SQLite's session extension: Debian's build crashes when both are in one
+/// connection.
 package final class HookSlots {
     /// A client of a slot, to be removed with.
     package struct Client: Hashable, Sendable {
@@ -15,7 +17,8 @@ package final class HookSlots {
         let client: Client
         let handler: Handler
 
-        /// False once the client is removed: one that goes while its slot's clients are being called isn't called any more.
+        /// False once the client is removed: one that goes while its slot's clients are being called isn't called any
+        /// more.
         fileprivate(set) var isActive = true
 
         fileprivate init(_ client: Client, _ handler: Handler) {
@@ -26,7 +29,8 @@ package final class HookSlots {
 
     /// The clients of one slot, in the order they came.
     struct Clients<Handler> {
-        /// A copy to go through: clients may come and go meanwhile, and those that come are called from the next event on.
+        /// A copy to go through: clients may come and go meanwhile, and those that come are called from the next event
+        /// on.
         private(set) var entries: [Registration<Handler>] = []
         var isEmpty: Bool { entries.isEmpty }
 
@@ -201,7 +205,8 @@ package final class HookSlots {
         }
     }
 
-    /// Frees all slots, for a `Database` that goes: the connection may live on with a statement, and must not call back.
+    /// Frees all slots, for a `Database` that goes: the connection may live on with a statement, and must not call
+    /// back.
     func removeAll() {
         update.removeAll()
         preupdate.removeAll()
@@ -212,7 +217,7 @@ package final class HookSlots {
         progress.removeAll()
         trace.removeAll()
         busy.removeAll()
-        HookHandles.clear(lifetime.pointer)
+        if !lifetime.isClosed { HookHandles.clear(lifetime.pointer) }
     }
 
     /// Asks the busy handlers, for a lock that SQLite doesn't ask them for.
@@ -232,8 +237,8 @@ package final class HookSlots {
         if let pages = HookHandles.setWALHook(lifetime.pointer, context) { automaticCheckpointPages = pages }
     }
 
-    /// Takes the WAL slot again after a statement that may have taken it: `PRAGMA wal_autocheckpoint = N` does, as soon as it
-    /// is prepared.
+    /// Takes the WAL slot again after a statement that may have taken it: `PRAGMA wal_autocheckpoint = N` does, as soon
+    /// as it is prepared.
     @inline(__always)
     func statementWasPrepared(_ kind: StatementKind) {
         if case .other = kind, !wal.isEmpty, !lifetime.isClosed { occupyWAL() }

@@ -81,8 +81,8 @@ extension Database {
     /// }
     /// ```
     ///
-    /// A connection has one trace: each call replaces the one before. The statements of triggers come as SQL comments. The closure
-    /// must not use the connection.
+    /// A connection has one trace: each call replaces the one before. The statements of triggers come as SQL comments.
+    /// The closure must not use the connection.
     ///
     /// See <https://www.sqlite.org/c3ref/trace_v2.html>.
     ///
@@ -128,7 +128,8 @@ final class TracedStatement {
         self.showsArguments = showsArguments
     }
 
-    /// - parameter text: what SQLite says that begins, which may be a comment instead of the statement; nil for its end.
+    /// - parameter text: what SQLite says that begins, which may be a comment instead of the statement; nil for its
+    ///   end.
     static func lend(
         _ pointer: SQLiteStatement, text: UnsafePointer<CChar>?, showsArguments: Bool,
         _ body: (Database.TraceEvent.Statement) -> Void

@@ -11,16 +11,18 @@ extension Database {
     /// }
     /// ```
     ///
-    /// The destination's content is replaced when all is copied; until then an error leaves it as it was. Inside a transaction the copy
-    /// is of what the transaction sees; outside, it begins anew whenever another connection writes to the source between steps.
+    /// The destination's content is replaced when all is copied; until then an error leaves it as it was. Inside a
+    /// transaction the copy is of what the transaction sees; outside, it begins anew whenever another connection writes
+    /// to the source between steps.
     ///
-    /// Locks of other connections are waited for as the busy mode of each connection says. Cancelling the task ends the backup
-    /// between steps. See <https://www.sqlite.org/backup.html>.
+    /// Locks of other connections are waited for as the busy mode of each connection says. Cancelling the task ends the
+    /// backup between steps. See <https://www.sqlite.org/backup.html>.
     ///
     /// - parameter destDb: the connection to the destination, in an access too, and outside a transaction.
     /// - parameter pagesPerStep: how many pages are copied between calls of `progress`; negative for all.
-    /// - parameter progress: called after each step. An error it throws ends the backup, unless that is complete. It can't use the
-    ///   destination: <https://www.sqlite.org/c3ref/backup_finish.html#concurrent_usage_of_database_handles>.
+    /// - parameter progress: called after each step. An error it throws ends the backup, unless that is complete. It
+    ///   can't use the destination:
+    ///   <https://www.sqlite.org/c3ref/backup_finish.html#concurrent_usage_of_database_handles>.
     /// - throws: `DatabaseError`; what `progress` throws; `CancellationError` in a task that is cancelled.
     public func backup(
         to destDb: Database, pagesPerStep: CInt = -1, progress: ((DatabaseBackupProgress) throws -> Void)? = nil

@@ -27,10 +27,11 @@ extension Database {
     /// try dbQueue.inDatabase { db in try db.deserialize(bytes) }
     /// ```
     ///
-    /// The connection leaves the file it had, if any, which keeps its content. The bytes are copied; a database in WAL mode becomes one
-    /// without. See <https://www.sqlite.org/c3ref/deserialize.html>.
+    /// The connection leaves the file it had, if any, which keeps its content. The bytes are copied; a database in WAL
+    /// mode becomes one without. See <https://www.sqlite.org/c3ref/deserialize.html>.
     ///
-    /// - parameter bytes: what `serialize` gave, or the content of a database file that is closed; none for an empty database.
+    /// - parameter bytes: what `serialize` gave, or the content of a database file that is closed; none for an empty
+    ///   database.
     /// - parameter schema: `main`, or the name of an attached database.
     /// - parameter readOnly: whether the database can't be written.
     /// - throws: `SQLITE_NOTADB` for other bytes, before anything is changed; `SQLITE_BUSY` while a transaction or

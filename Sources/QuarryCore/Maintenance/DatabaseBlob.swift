@@ -8,8 +8,9 @@
 /// }
 /// ```
 ///
-/// A blob keeps its length: make room with `zeroblob`. It is used inside the access that opened it, and is over when the access ends;
-/// elsewhere it throws `SQLITE_MISUSE`. When its row changes in another way, it is over too, and throws `SQLITE_ABORT`.
+/// A blob keeps its length: make room with `zeroblob`. It is used inside the access that opened it, and is over when
+/// the access ends; elsewhere it throws `SQLITE_MISUSE`. When its row changes in another way, it is over too, and
+/// throws `SQLITE_ABORT`.
 ///
 /// Positions count bytes, from 0. See <https://www.sqlite.org/c3ref/blob_open.html>.
 public final class DatabaseBlob {
@@ -113,8 +114,8 @@ public final class DatabaseBlob {
     /// try blob.write(header)
     /// ```
     ///
-    /// - throws: `SQLITE_RANGE` for more than the blob has room for, before anything is written; `SQLITE_READONLY` where it can't be
-    ///   written; other errors as `read(count:)`.
+    /// - throws: `SQLITE_RANGE` for more than the blob has room for, before anything is written; `SQLITE_READONLY`
+    ///   where it can't be written; other errors as `read(count:)`.
     public func write(_ bytes: [UInt8]) throws {
         try bytes.withUnsafeBytes { try write($0) }
     }
@@ -166,7 +167,8 @@ public final class DatabaseBlob {
         try check(code, database)
     }
 
-    /// Closes the blob; a closed one does nothing. Without it, the blob is closed with its last reference, or its access.
+    /// Closes the blob; a closed one does nothing. Without it, the blob is closed with its last reference, or its
+    /// access.
     ///
     /// - throws: `DatabaseError` where what was written outside a transaction can't be committed.
     public func close() throws {
@@ -233,15 +235,15 @@ extension Database {
     /// while case let piece = try blob.read(count: 65_536), !piece.isEmpty { hash.combine(piece) }
     /// ```
     ///
-    /// Where no transaction is open, writes are committed when the blob is closed. A transaction can't be committed (`SQLITE_BUSY`)
-    /// before the blobs that write are closed, or have lost their last reference.
-    /// See <https://www.sqlite.org/c3ref/blob_open.html>.
+    /// Where no transaction is open, writes are committed when the blob is closed. A transaction can't be committed
+    /// (`SQLITE_BUSY`) before the blobs that write are closed, or have lost their last reference. See
+    /// <https://www.sqlite.org/c3ref/blob_open.html>.
     ///
     /// - parameter rowID: the row; a table WITHOUT ROWID has none.
     /// - parameter schema: `main`, `temp`, or the name of an attached database.
     /// - parameter readOnly: false to write; indexed columns and those of foreign keys can't be written.
-    /// - throws: `DatabaseError` that names table, column and row where there is no blob or text; `SQLITE_READONLY` where nothing can
-    ///   be written.
+    /// - throws: `DatabaseError` that names table, column and row where there is no blob or text; `SQLITE_READONLY`
+    ///   where nothing can be written.
     public func openBlob(
         table: String, column: String, rowID: Int64, schema: String = "main", readOnly: Bool = true
     ) throws -> DatabaseBlob {
@@ -267,7 +269,9 @@ extension Database {
         let isCommitted = code == ResultCode.SQLITE_OK.rawValue
         if blob.hasWritten, !isInsideTransaction, !transaction.isInside { transactionDidEnd(committed: isCommitted) }
         // A blob that has expired tells so again here.
-        guard blob.hasWritten, !isCommitted, ResultCode(rawValue: code).primaryResultCode != .SQLITE_ABORT else { return }
+        guard blob.hasWritten, !isCommitted, ResultCode(rawValue: code).primaryResultCode != .SQLITE_ABORT else {
+            return
+        }
         throw error(code, operation: "closing a blob")
     }
 

@@ -156,6 +156,8 @@ public final class Statement {
     }
 
     private func values(of arguments: StatementArguments) throws(DatabaseError) -> [DatabaseValue] {
+        // The usual case: all positional.
+        if arguments.isPositional, arguments.values.count == parameterCount { return arguments.values }
         var cursor = ArgumentCursor(arguments)
         let values = try cursor.values(for: self)
         try cursor.finish(sql: sql)

@@ -9,14 +9,14 @@ struct ArgumentCursor {
 
     /// The values of the parameters of a statement.
     mutating func values(for statement: Statement) throws(DatabaseError) -> [DatabaseValue] {
-        if let conflict = arguments.conflict {
-            throw .misuse("already defined statement argument: \(conflict)", sql: statement.sql)
-        }
         let count = statement.parameterCount
         // The usual case: all positional.
-        if arguments.namedValues.isEmpty, position == 0, arguments.values.count == count {
+        if arguments.isPositional, position == 0, arguments.values.count == count {
             position = count
             return arguments.values
+        }
+        if let conflict = arguments.conflict {
+            throw .misuse("already defined statement argument: \(conflict)", sql: statement.sql)
         }
         var values: [DatabaseValue] = []
         values.reserveCapacity(count)

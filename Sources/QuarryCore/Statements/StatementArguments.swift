@@ -9,26 +9,53 @@
 ///
 /// A named parameter (`:name`, `@name`, `$name`) takes the argument of that name, or else the next positional one; other
 /// parameters take the next positional one. See <https://www.sqlite.org/lang_expr.html#varparam>.
-public struct StatementArguments: Hashable, Sendable {
+public struct StatementArguments: Sendable {
     package private(set) var values: [DatabaseValue]
-    package private(set) var namedValues: [String: DatabaseValue]
+
+    /// The named arguments, if there are any: most statements have none, and arguments are copied often.
+    private var named: Named?
+
+    private final class Named: Sendable {
+        let values: [String: DatabaseValue]
+        /// A name that `+` found on both sides: binding throws.
+        let conflict: String?
+
+        init(_ values: [String: DatabaseValue], conflict: String?) {
+            self.values = values
+            self.conflict = conflict
+        }
+    }
+
+    package private(set) var namedValues: [String: DatabaseValue] {
+        get { named?.values ?? [:] }
+        set { setNamed(newValue, conflict: conflict) }
+    }
 
     /// A name that `+` found on both sides: binding throws.
-    private(set) var conflict: String?
+    private(set) var conflict: String? {
+        get { named?.conflict }
+        set { setNamed(namedValues, conflict: newValue) }
+    }
+
+    private mutating func setNamed(_ values: [String: DatabaseValue], conflict: String?) {
+        named = values.isEmpty && conflict == nil ? nil : Named(values, conflict: conflict)
+    }
+
+    /// Whether all arguments are positional.
+    @inline(__always)
+    var isPositional: Bool { named == nil }
 
     /// No arguments.
     public init() {
         values = []
-        namedValues = [:]
     }
 
     package init(values: [DatabaseValue]) {
         self.values = values
-        namedValues = [:]
     }
 
     /// Whether there is no argument.
-    public var isEmpty: Bool { values.isEmpty && namedValues.isEmpty }
+    public var isEmpty: Bool { values.isEmpty && named == nil }
 
     /// Positional arguments.
     public init<S: Sequence>(_ sequence: S) where S.Element: DatabaseValueConvertible {
@@ -92,9 +119,11 @@ public struct StatementArguments: Hashable, Sendable {
 
 extension StatementArguments: ExpressibleByArrayLiteral {
     /// Positional arguments: `["Arthur", 1000, nil]`.
-    @inlinable
     public init(arrayLiteral elements: (any DatabaseValueConvertible)?...) {
-        self.init(elements)
+        // A plain loop: `map` of a generic sequence allocates for each element.
+        values = []
+        values.reserveCapacity(elements.count)
+        for element in elements { values.append(element?.databaseValue ?? .null) }
     }
 }
 
@@ -102,6 +131,19 @@ extension StatementArguments: ExpressibleByDictionaryLiteral {
     /// Named arguments: `["name": "Arthur", "score": 1000]`.
     public init(dictionaryLiteral elements: (String, (any DatabaseValueConvertible)?)...) {
         self.init(elements)
+    }
+}
+
+extension StatementArguments: Hashable {
+    /// Whether both have equal values, in the same order or under the same names.
+    public static func == (lhs: StatementArguments, rhs: StatementArguments) -> Bool {
+        lhs.values == rhs.values && lhs.namedValues == rhs.namedValues
+    }
+
+    /// Hashes the values and names.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(values)
+        hasher.combine(namedValues)
     }
 }
 

@@ -23,8 +23,8 @@ extension SQLInteger {
     @inlinable
     @inline(__always)
     public init?(sqliteStatement: SQLiteStatement, index: CInt) {
-        if StatementColumns.isInteger(sqliteStatement, index) {
-            self.init(exactly: StatementColumns.int64(sqliteStatement, index))
+        if let value = StatementColumns.integer(sqliteStatement, index) {
+            self.init(exactly: value)
         } else {
             guard let value = StatementColumns.real(sqliteStatement, index) else { return nil }
             self.init(exactly: value)

@@ -48,10 +48,8 @@ extension Double: DatabaseValueConvertible, StatementColumnConvertible {
     /// Reads a number.
     @inlinable
     public init?(sqliteStatement: SQLiteStatement, index: CInt) {
-        switch StatementColumns.type(sqliteStatement, index) {
-        case .real, .integer: self = StatementColumns.double(sqliteStatement, index)
-        default: return nil
-        }
+        guard let value = StatementColumns.number(sqliteStatement, index) else { return nil }
+        self = value
     }
 
     /// Binds a real.

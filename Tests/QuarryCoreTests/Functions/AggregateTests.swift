@@ -96,7 +96,8 @@ private struct Arguments: DatabaseAggregate {
     @Test func stepErrorEndsTheQueryAndFreesTheState() throws {
         try withTable { (db) throws in
             try db.execute(sql: "INSERT INTO t (g, a) VALUES ('x', 'step')")
-            let error = try #require(databaseError { _ = try Row.fetchAll(db, sql: "SELECT probe(a) FROM t GROUP BY g") })
+            let error = try #require(
+                databaseError { _ = try Row.fetchAll(db, sql: "SELECT probe(a) FROM t GROUP BY g") })
             #expect(error.extendedResultCode == .SQLITE_CONSTRAINT_CHECK)
             #expect(error.message == "step failed")
             #expect(Probe.alive == 0)
@@ -124,7 +125,8 @@ private struct Arguments: DatabaseAggregate {
                     }
                     return values[0]
                 })
-            let error = try #require(databaseError { _ = try Row.fetchAll(db, sql: "SELECT probe(a), max(stop(id)) FROM t") })
+            let error = try #require(
+                databaseError { _ = try Row.fetchAll(db, sql: "SELECT probe(a), max(stop(id)) FROM t") })
             #expect(error.message == "stop")
             #expect(Probe.alive == 0)
         }
@@ -156,7 +158,9 @@ private struct Arguments: DatabaseAggregate {
             db.add(function: DatabaseFunction("mySum", argumentCount: 1, aggregate: Sum.self))
             try db.execute(sql: "CREATE TABLE t (id INTEGER PRIMARY KEY, g INTEGER, a INTEGER)")
             for _ in 0..<200 {
-                let values: StatementArguments = [Int.random(in: 0..<5, using: &generator), Int.random(in: 100..<200, using: &generator)]
+                let values: StatementArguments = [
+                    Int.random(in: 0..<5, using: &generator), Int.random(in: 100..<200, using: &generator),
+                ]
                 try db.execute(sql: "INSERT INTO t (g, a) VALUES (?, ?)", arguments: values)
             }
             let frames = [

@@ -34,7 +34,9 @@ import Testing
     /// SQLite's result is a C int: an order that is told with larger numbers must not wrap.
     @Test func largeResults() throws {
         try withConnection { (db) throws in
-            db.add(collation: DatabaseCollation("large", utf8: { lhs, rhs in lhs.count < rhs.count ? .min : Int(1) << 32 }))
+            db.add(
+                collation: DatabaseCollation("large", utf8: { lhs, rhs in lhs.count < rhs.count ? .min : Int(1) << 32 })
+            )
             #expect(try Bool.fetchOne(db, sql: "SELECT 'a' < 'bb' COLLATE large") == true)
             #expect(try Bool.fetchOne(db, sql: "SELECT 'aaa' > 'bb' COLLATE large") == true)
         }
@@ -100,7 +102,8 @@ import Testing
                 let witnesses = (Witness(), Witness())
                 (removed, closed) = witnesses
                 db.add(collation: DatabaseCollation("removed", utf8: { _, _ in "\(witnesses.0)".count }))
-                db.add(collation: DatabaseCollation("closed", utf8: { [closed = witnesses.1] _, _ in "\(closed)".count }))
+                db.add(
+                    collation: DatabaseCollation("closed", utf8: { [closed = witnesses.1] _, _ in "\(closed)".count }))
                 db.remove(collation: DatabaseCollation("removed", utf8: { _, _ in 0 }))
             }
             #expect(removed == nil)

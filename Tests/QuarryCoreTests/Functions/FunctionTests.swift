@@ -29,7 +29,8 @@ func databaseError(_ body: () throws -> Void) -> DatabaseError? {
             ]
             for value in values {
                 let row = try #require(
-                    try Row.fetchOne(db, sql: "SELECT echo(?), typeof(echo(?)), typeof(?)", arguments: [value, value, value]))
+                    try Row.fetchOne(
+                        db, sql: "SELECT echo(?), typeof(echo(?)), typeof(?)", arguments: [value, value, value]))
                 #expect(row[0] as DatabaseValue == value)
                 #expect(row[1] as String == row[2])
             }
@@ -171,6 +172,27 @@ func databaseError(_ body: () throws -> Void) -> DatabaseError? {
         }
     }
 
+    @Test func cancellationInsideAFunction() throws {
+        let function = DatabaseFunction("checked", argumentCount: 0) { _ in throw CancellationError() }
+        try withConnection { db in
+            db.add(function: function)
+            let error = databaseError { try db.execute(sql: "SELECT checked()") }
+            #expect(error?.resultCode == .SQLITE_INTERRUPT)
+        }
+        let token = AccessToken()
+        let connection = try TestConnection()
+        let cancelling = DatabaseFunction("cancel", argumentCount: 0) { _ in
+            token.cancel()
+            throw CancellationError()
+        }
+        #expect(throws: CancellationError.self) {
+            try connection.access(token) { db in
+                db.add(function: cancelling)
+                try db.execute(sql: "SELECT cancel()")
+            }
+        }
+    }
+
     @Test func pureFunctionsCanBeIndexed() throws {
         try withConnection { (db) throws in
             db.add(function: DatabaseFunction("pure", argumentCount: 1, pure: true) { $0[0] })
@@ -211,16 +233,18 @@ func databaseError(_ body: () throws -> Void) -> DatabaseError? {
         let connection = try TestConnection()
         try connection.access { (db) throws in
             nonisolated(unsafe) let database = db
-            db.add(
-                function: DatabaseFunction("factorial", argumentCount: 1) { values in
-                    let number = try #require(Int.fromDatabaseValue(values[0]))
-                    if number <= 1 { return 1 }
-                    let rest = try Int.fetchOne(database, sql: "SELECT factorial(?)", arguments: [number - 1])
-                    // The arguments are still this call's.
-                    #expect(values == [number.databaseValue])
-                    return rest.map { $0 * number }
-                })
+            let factorial = DatabaseFunction("factorial", argumentCount: 1) { values in
+                let number = try #require(Int.fromDatabaseValue(values[0]))
+                if number <= 1 { return 1 }
+                let rest = try Int.fetchOne(database, sql: "SELECT factorial(?)", arguments: [number - 1])
+                // The arguments are still this call's.
+                #expect(values == [number.databaseValue])
+                return rest.map { $0 * number }
+            }
+            db.add(function: factorial)
             #expect(try Int.fetchOne(db, sql: "SELECT factorial(factorial(3))") == 720)
+            // The connection and the closure keep each other.
+            db.remove(function: factorial)
         }
     }
 

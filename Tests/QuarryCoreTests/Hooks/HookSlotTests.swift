@@ -32,7 +32,9 @@ import Testing
 
     @Test func update() throws {
         try withTable { (db) throws in
-            try checkClients(db) { hooks, call in hooks.onUpdate { _ in call() } } event: {
+            try checkClients(db) { hooks, call in
+                hooks.onUpdate { _ in call() }
+            } event: {
                 try db.execute(sql: "INSERT INTO t DEFAULT VALUES")
             }
         }
@@ -40,7 +42,9 @@ import Testing
 
     @Test func preupdate() throws {
         try withTable { (db) throws in
-            try checkClients(db) { hooks, call in try hooks.onPreupdate { _ in call() } } event: {
+            try checkClients(db) { hooks, call in
+                try hooks.onPreupdate { _ in call() }
+            } event: {
                 try db.execute(sql: "INSERT INTO t DEFAULT VALUES")
             }
         }
@@ -61,7 +65,9 @@ import Testing
 
     @Test func rollback() throws {
         try withTable { (db) throws in
-            try checkClients(db) { hooks, call in hooks.onRollback { call() } } event: {
+            try checkClients(db) { hooks, call in
+                hooks.onRollback { call() }
+            } event: {
                 try db.execute(sql: "BEGIN; INSERT INTO t DEFAULT VALUES; ROLLBACK")
             }
         }
@@ -89,7 +95,8 @@ import Testing
                 }
             } event: {
                 let count = try Int.fetchOne(
-                    db, sql: "WITH c(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM c WHERE n < 500) SELECT COUNT(*) FROM c")
+                    db,
+                    sql: "WITH c(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM c WHERE n < 500) SELECT COUNT(*) FROM c")
                 #expect(count == 500)
             }
         }
@@ -210,54 +217,6 @@ import Testing
         }
     }
 
-    // MARK: - Events
-
-    @Test func updateEvents() throws {
-        try withTable { (db) throws in
-            var events: [String] = []
-            _ = db.hooks.onUpdate {
-                events.append("\($0.kind) \(String(cString: $0.schema)).\(String(cString: $0.table)) \($0.rowID)")
-            }
-            try db.execute(sql: "INSERT INTO t VALUES (1, 1); UPDATE t SET id = 2; DELETE FROM t WHERE id = 2")
-            #expect(events == ["insert main.t 1", "update main.t 2", "delete main.t 2"])
-        }
-    }
-
-    /// What the update hook doesn't see: rows that REPLACE deletes, and tables without rowid.
-    @Test func preupdateEvents() throws {
-        try withConnection { (db) throws in
-            try db.execute(
-                sql: """
-                    CREATE TABLE r (id INTEGER PRIMARY KEY, a UNIQUE);
-                    CREATE TABLE w (k TEXT PRIMARY KEY, a) WITHOUT ROWID;
-                    CREATE TABLE log (k);
-                    CREATE TRIGGER d AFTER INSERT ON w BEGIN INSERT INTO log VALUES (new.k); END;
-                    """)
-            var events: [String] = []
-            var updates = 0
-            _ = try db.hooks.onPreupdate { event in
-                let columns = 0..<event.columnCount
-                let old = columns.compactMap { event.oldValue($0)?.description }.joined(separator: " ")
-                let new = columns.compactMap { event.newValue($0)?.description }.joined(separator: " ")
-                events.append("\(event.kind) \(String(cString: event.table)) [\(old)] [\(new)] \(event.depth)")
-            }
-            _ = db.hooks.onUpdate { _ in updates += 1 }
-            try db.execute(sql: "INSERT INTO r VALUES (1, 'x'); REPLACE INTO r VALUES (2, 'x')")
-            #expect(events == [
-                #"insert r [] [1 "x"] 0"#, #"delete r [1 "x"] [] 0"#, #"insert r [] [2 "x"] 0"#,
-            ])
-            #expect(updates == 2)
-            events = []
-            try db.execute(sql: "INSERT INTO w VALUES ('k', 1); UPDATE w SET a = 2; DELETE FROM w WHERE k = 'k'")
-            #expect(events == [
-                #"insert w [] ["k" 1] 0"#, #"insert log [] ["k"] 1"#, #"update w ["k" 1] ["k" 2] 0"#,
-                #"delete w ["k" 2] [] 0"#,
-            ])
-            // The trigger's row alone: w has no rowid.
-            #expect(updates == 3)
-        }
-    }
-
     // MARK: - Coming and going
 
     @Test func clientsGoWhileTheyAreCalled() throws {
@@ -280,10 +239,11 @@ import Testing
         try withTable { (db) throws in
             var calls: [String] = []
             var isFirst = true
-            _ = db.hooks.onCommit {
+            let hooks = db.hooks
+            _ = hooks.onCommit { [unowned hooks] in
                 calls.append("first")
                 if isFirst {
-                    _ = db.hooks.onCommit {
+                    _ = hooks.onCommit {
                         calls.append("second")
                         return true
                     }
@@ -327,7 +287,8 @@ import Testing
                 }
                 clients[7] = hooks.onTrace(statements: true, profiles: true) { _ in called(7, "trace") }
                 let sql = """
-                    INSERT INTO t (a) WITH c(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM c WHERE n < 1000) SELECT n FROM c;
+                    INSERT INTO t (a)
+                    WITH c(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM c WHERE n < 1000) SELECT n FROM c;
                     BEGIN; DELETE FROM t; ROLLBACK;
                     """
                 try db.execute(sql: sql)
@@ -356,6 +317,22 @@ import Testing
             #expect(databaseError { try statement?.execute() }?.resultCode == .SQLITE_MISUSE)
             statement = nil
         }
+    }
+
+    @Test func closingLetsClientsGo() throws {
+        final class Witness {}
+        weak var witness: Witness?
+        let connection = try TestConnection()
+        try connection.access { db in
+            do {
+                let kept = Witness()
+                witness = kept
+                _ = db.hooks.onRollback { _ = (kept, db) }
+            }
+            #expect(witness != nil)
+            try db.close()
+        }
+        #expect(witness == nil)
     }
 
     @Test func clientsOfAClosedConnection() throws {

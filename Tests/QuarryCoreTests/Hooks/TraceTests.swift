@@ -12,7 +12,8 @@ import Testing
                 expanded.append($0.expandedDescription)
             }
             try db.execute(
-                sql: " -- first\n CREATE TABLE t (a) ; \n INSERT INTO t VALUES (?), (?);\n", arguments: ["x'y\u{e9}", nil])
+                sql: " -- first\n CREATE TABLE t (a) ; \n INSERT INTO t VALUES (?), (?);\n",
+                arguments: ["x'y\u{e9}", nil])
             #expect(events == ["-- first\n CREATE TABLE t (a)", "INSERT INTO t VALUES (?), (?)"])
             #expect(expanded == ["-- first\n CREATE TABLE t (a)", "INSERT INTO t VALUES ('x''y\u{e9}'), (NULL)"])
         }

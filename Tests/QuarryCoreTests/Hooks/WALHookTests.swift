@@ -30,7 +30,8 @@ import Testing
     @Test func clients() throws {
         try withWAL { (db) throws in
             var calls: [String] = []
-            let first = db.hooks.onWAL { schema, pages in calls.append("first \(String(cString: schema)) \(pages > 0)") }
+            let first = db.hooks.onWAL { schema, pages in calls.append("first \(String(cString: schema)) \(pages > 0)")
+            }
             let second = db.hooks.onWAL { _, _ in calls.append("second") }
             try db.execute(sql: "INSERT INTO t VALUES (1)")
             #expect(calls == ["first main true", "second"])

@@ -55,7 +55,8 @@ import Testing
 
     @Test func betweenFiles() throws {
         try withTemporaryFolder { folder in
-            try withPair(source: folder + "/source", destination: folder + "/destination") { (source, destination) throws in
+            try withPair(source: folder + "/source", destination: folder + "/destination") {
+                (source, destination) throws in
                 try source.execute(sql: "PRAGMA journal_mode = WAL; INSERT INTO t (a) VALUES (1)")
                 try source.backup(to: destination)
                 #expect(try count(destination) == 51)
@@ -130,9 +131,9 @@ import Testing
                             try? other.execute(sql: "ROLLBACK")
                             return true
                         }
-                        try source.beginRead(pinned: true)
-                        try source.finishRead {
+                        try source.inTransaction(.deferred) {
                             try source.backup(to: destination) { _ in Issue.record("complete") }
+                            return .commit
                         }
                     }
                 }

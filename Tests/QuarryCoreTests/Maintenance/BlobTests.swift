@@ -101,9 +101,8 @@ import Testing
             for (count, offset) in [(9, 0), (1, 8), (-1, 0), (1, -1), (Int.max, 1), (1, Int.max)] {
                 let error = databaseError { _ = try blob.read(count: count, at: offset) }
                 #expect(error?.resultCode == .SQLITE_RANGE)
-                #expect(
-                    error?.message
-                        == "blob main.file.content of row 1: \(count) bytes from position \(offset) on are outside of its 8 bytes")
+                let range = "\(count) bytes from position \(offset) on"
+                #expect(error?.message == "blob main.file.content of row 1: \(range) are outside of its 8 bytes")
             }
             try blob.seek(to: 7)
             #expect(databaseError { try blob.write([1, 2]) }?.resultCode == .SQLITE_RANGE)
@@ -126,7 +125,9 @@ import Testing
                     CREATE VIEW v AS SELECT * FROM file;
                     CREATE INDEX i ON file (name);
                     """)
-            func message(_ table: String, _ column: String, _ rowID: Int64, schema: String = "main", readOnly: Bool = true)
+            func message(
+                _ table: String, _ column: String, _ rowID: Int64, schema: String = "main", readOnly: Bool = true
+            )
                 -> String?
             {
                 databaseError {
@@ -231,7 +232,8 @@ import Testing
             let connection = try TestConnection(path: folder + "/db")
             var ends: [String] = []
             try connection.access { db in
-                try db.execute(sql: "CREATE TABLE file (id INTEGER PRIMARY KEY, content); INSERT INTO file VALUES (1, 'abc')")
+                try db.execute(
+                    sql: "CREATE TABLE file (id INTEGER PRIMARY KEY, content); INSERT INTO file VALUES (1, 'abc')")
                 _ = db.hooks.onCommit {
                     ends.append("commit")
                     return true
@@ -291,7 +293,8 @@ import Testing
         let connection = try TestConnection()
         var kept: DatabaseBlob?
         try connection.access { db in
-            try db.execute(sql: "CREATE TABLE file (id INTEGER PRIMARY KEY, content); INSERT INTO file VALUES (1, 'abc')")
+            try db.execute(
+                sql: "CREATE TABLE file (id INTEGER PRIMARY KEY, content); INSERT INTO file VALUES (1, 'abc')")
             kept = try db.openBlob(table: "file", column: "content", rowID: 1, readOnly: false)
             try kept?.write([65])
         }
@@ -311,7 +314,8 @@ import Testing
         var kept: DatabaseBlob?
         let error = databaseError {
             try connection.access { db in
-                try db.execute(sql: "CREATE TABLE file (id INTEGER PRIMARY KEY, content); INSERT INTO file VALUES (1, 'abc')")
+                try db.execute(
+                    sql: "CREATE TABLE file (id INTEGER PRIMARY KEY, content); INSERT INTO file VALUES (1, 'abc')")
                 kept = try db.openBlob(table: "file", column: "content", rowID: 1, readOnly: false)
                 try kept?.write([65])
                 _ = db.hooks.onCommit { false }
@@ -336,7 +340,8 @@ import Testing
         let connection = try TestConnection()
         #expect(throws: CancellationError.self) {
             try connection.access(token) { db in
-                try db.execute(sql: "CREATE TABLE file (id INTEGER PRIMARY KEY, content); INSERT INTO file VALUES (1, 'abc')")
+                try db.execute(
+                    sql: "CREATE TABLE file (id INTEGER PRIMARY KEY, content); INSERT INTO file VALUES (1, 'abc')")
                 let blob = try db.openBlob(table: "file", column: "content", rowID: 1)
                 token.cancel()
                 _ = try blob.read()

@@ -56,7 +56,8 @@ private let canCompile = compiler != nil && FileManager.default.fileExists(atPat
         }
         try withAllowingConnection { db in
             let refused = databaseError { try db.loadExtension(path: library, entryPoint: "refuse") }
-            #expect(refused?.message == "could not load the extension \(library): error during initialization: not today")
+            #expect(
+                refused?.message == "could not load the extension \(library): error during initialization: not today")
             let missing = databaseError { try db.loadExtension(path: library, entryPoint: "nope") }
             #expect(missing?.message?.contains("nope") == true)
         }

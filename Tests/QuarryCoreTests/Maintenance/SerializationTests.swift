@@ -16,7 +16,8 @@ import Testing
             try db.execute(sql: "CREATE TABLE t (b, c)")
             let statement = try db.cachedStatement(sql: "SELECT * FROM t")
             try db.deserialize(bytes)
-            #expect(try DatabaseValue.fetchAll(statement) == ["é".databaseValue, ([0] as [UInt8]).databaseValue, .null])
+            #expect(
+                try DatabaseValue.fetchAll(statement) == ["é".databaseValue, ([0] as [UInt8]).databaseValue, .null])
             try db.execute(sql: "INSERT INTO t SELECT zeroblob(100000) FROM t")
             #expect(try db.serialize().count > 300_000)
             #expect(try String.fetchOne(db, sql: "PRAGMA integrity_check") == "ok")
@@ -87,7 +88,8 @@ import Testing
 
     @Test func attachedSchema() throws {
         try withConnection { db in
-            try db.execute(sql: "ATTACH ':memory:' AS \"my db\"; CREATE TABLE \"my db\".t (a); INSERT INTO t VALUES (1)")
+            try db.execute(
+                sql: "ATTACH ':memory:' AS \"my db\"; CREATE TABLE \"my db\".t (a); INSERT INTO t VALUES (1)")
             let bytes = try db.serialize(schema: "my db")
             try db.execute(sql: "DELETE FROM t")
             try db.deserialize(bytes, schema: "my db")

@@ -62,7 +62,8 @@ import Testing
         try withConnection { (db) throws in
             db.add(
                 collation: DatabaseCollation("byLength") { lhs, rhs in
-                    lhs.count < rhs.count ? .orderedAscending : lhs.count > rhs.count ? .orderedDescending : .orderedSame
+                    lhs.count < rhs.count
+                        ? .orderedAscending : lhs.count > rhs.count ? .orderedDescending : .orderedSame
                 })
             db.add(collation: DatabaseCollation("numeric") { $0.compare($1, options: .numeric) })
             let sql = "SELECT column1 FROM (VALUES ('10'), ('9'), ('100')) ORDER BY column1 COLLATE"

@@ -1,0 +1,238 @@
+import Foundation
+import QuarryTestSupport
+import Testing
+
+@testable import Quarry
+
+/// The end of a database: explicit, or by letting it go.
+@Suite(.timeLimit(.minutes(2))) struct ClosingTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func expectClosed(_ error: DatabaseError?, _ what: String) {
+        #expect(error?.resultCode == .SQLITE_MISUSE, "\(what)")
+        #expect(error?.message == "Connection is closed", "\(what)")
+    }
+
+    @Test(arguments: WriterKind.allCases) func accessesAfterTheEnd(_ kind: WriterKind) async throws {
+        let writer = try kind.make(folder)
+        try await writer.write { db in try db.execute(sql: "CREATE TABLE t (a INTEGER)") }
+        try writer.close()
+        try writer.close()
+        writer.interrupt()
+        expectClosed(await databaseError { try await writer.read { _ in } }, "read")
+        expectClosed(await databaseError { try await writer.unsafeRead { _ in } }, "unsafeRead")
+        expectClosed(await databaseError { try await writer.write { _ in } }, "write")
+        expectClosed(await databaseError { try await writer.writeWithoutTransaction { _ in } }, "writeWithout…")
+        expectClosed(await databaseError { try await writer.barrierWriteWithoutTransaction { _ in } }, "barrier…")
+        let errors = try await onOwnThread {
+            [
+                databaseError { try writer.read { _ in } }, databaseError { try writer.unsafeRead { _ in } },
+                databaseError { try writer.write { _ in } }, databaseError { try writer.unsafeReentrantRead { _ in } },
+                databaseError { try writer.unsafeReentrantWrite { _ in } },
+                databaseError { try writer.barrierWriteWithoutTransaction { _ in } },
+            ]
+        }
+        for error in errors { expectClosed(error, "on a thread") }
+        let read: DatabaseError? = await completion { done in
+            writer.asyncRead { result in done(databaseError { _ = try result.get() }) }
+        }
+        expectClosed(read, "asyncRead")
+        let write: DatabaseError? = await completion { done in
+            writer.asyncWrite { _ in
+            } completion: { db, result in
+                expectClosed(databaseError { try db.execute(sql: "SELECT 1") }, "the connection of a completion")
+                done(databaseError { try result.get() })
+            }
+        }
+        expectClosed(write, "asyncWrite")
+        let statement: DatabaseError? = await completion { done in
+            writer.asyncWriteWithoutTransaction { db in done(databaseError { try db.execute(sql: "SELECT 1") }) }
+        }
+        expectClosed(statement, "asyncWriteWithoutTransaction")
+    }
+
+    /// Whoever waits is told, and nobody hangs.
+    @Test(arguments: [WriterKind.memoryQueue, .pool]) func closingWithWaiters(_ kind: WriterKind) async throws {
+        var configuration = Configuration()
+        configuration.maximumReaderCount = 1
+        let writer = try kind.make(folder, configuration)
+        let lanes =
+            (writer as? DatabasePool).map { [$0.writer.lane, $0.readers.lane] }
+            ?? (writer as? DatabaseQueue).map { [$0.runner.lane] } ?? []
+        let hasBegun = [Step("the writer is out"), Step("the reader is out")]
+        let mayEnd = Step("they may come back")
+        let owners = [
+            OwnThread {
+                try writer.write { _ in
+                    hasBegun[0].reach()
+                    try mayEnd.wait()
+                }
+            },
+            OwnThread {
+                guard kind.isPool else { return hasBegun[1].reach() }
+                try writer.read { _ in
+                    hasBegun[1].reach()
+                    try mayEnd.wait()
+                }
+            },
+        ]
+        for step in hasBegun { try await step.reached() }
+        let tasks = [
+            Task { await databaseError { try await writer.read { _ in } } },
+            Task { await databaseError { try await writer.write { _ in } } },
+            Task { await databaseError { try await writer.barrierWriteWithoutTransaction { _ in } } },
+        ]
+        let threads = [
+            OwnThread { databaseError { try writer.read { _ in } } },
+            OwnThread { databaseError { try writer.write { _ in } } },
+        ]
+        try await until("five wait") { lanes.map(\.waiterCount).reduce(0, +) == 5 }
+        let closers = [OwnThread { try writer.close() }, OwnThread { try writer.close() }]
+        try await until("those who close wait too") { lanes.map(\.waiterCount).reduce(0, +) == 7 }
+        mayEnd.reach()
+        for owner in owners { try await owner.value }
+        for closer in closers { try await closer.value }
+        for task in tasks { expectClosed(await task.value, "a task that waited") }
+        for thread in threads { expectClosed(try await thread.value, "a thread that waited") }
+    }
+
+    @Test(arguments: WriterKind.allCases) func closingWithStatementsLeft(_ kind: WriterKind) throws {
+        let writer = try kind.make(folder)
+        try writer.makeTable(1)
+        do {
+            let statement = try writer.write { db in try db.makeStatement(sql: "SELECT 1") }
+            let error = databaseError { try writer.close() }
+            #expect(error?.resultCode == .SQLITE_BUSY)
+            #expect(error?.message == "unable to close due to unfinalized statements or unfinished backups")
+            try writer.write { db in try db.insert(2) }
+            #expect(try writer.read { db in try db.values() } == [1, 2])
+            #expect(try writer.writeWithoutTransaction { _ in try Int.fetchOne(statement) } == 1)
+        }
+        try writer.close()
+        expectClosed(databaseError { try writer.read { _ in } }, "read")
+    }
+
+    @Test func aReaderWithStatementsLeft() throws {
+        let pool = try DatabasePool(path: folder.file("a.sqlite"))
+        try pool.makeTable(1)
+        do {
+            let statement = try pool.read { db in try db.makeStatement(sql: "SELECT a FROM t") }
+            #expect(databaseError { try pool.close() }?.resultCode == .SQLITE_BUSY)
+            try pool.write { db in try db.insert(2) }
+            #expect(try pool.read { db in try db.values() } == [1, 2])
+            #expect(try pool.read { _ in try Int.fetchAll(statement) } == [1, 2])
+        }
+        try pool.close()
+    }
+
+    @Test(arguments: WriterKind.allCases) func closingInsideAnAccess(_ kind: WriterKind) throws {
+        let writer = try kind.make(folder)
+        try writer.makeTable(1)
+        try writer.write { db in
+            #expect(databaseError { try writer.close() }?.resultCode == .SQLITE_BUSY)
+            try db.insert(2)
+        }
+        try writer.read { db in
+            #expect(databaseError { try writer.close() }?.resultCode == .SQLITE_BUSY)
+            let values = try db.values()
+            #expect(values == [1, 2])
+        }
+        try writer.close()
+    }
+
+    @Test(arguments: [true, false]) func snapshotsClose(isPool: Bool) throws {
+        let pool = try DatabasePool(path: folder.file("a.sqlite"))
+        try pool.makeTable(1)
+        let snapshot: any DatabaseSnapshotReader = isPool ? try pool.makeSnapshotPool() : try pool.makeSnapshot()
+        try pool.close()
+        #expect(try snapshot.read { db in try db.values() } == [1], "a snapshot has connections of its own")
+        try snapshot.close()
+        try snapshot.close()
+        expectClosed(databaseError { try snapshot.read { _ in } }, "snapshot")
+        expectClosed(databaseError { try snapshot.reentrantRead { _ in } }, "snapshot")
+    }
+
+    // MARK: - What is left of it
+
+    private func exists(_ suffix: String) -> Bool {
+        FileManager.default.fileExists(atPath: folder.file("a.sqlite\(suffix)"))
+    }
+
+    /// The descriptors of this process that are open on files of the folder.
+    private func openFiles() throws -> [String] {
+        let descriptors = "/proc/self/fd"
+        return try FileManager.default.contentsOfDirectory(atPath: descriptors).compactMap { name in
+            try? FileManager.default.destinationOfSymbolicLink(atPath: "\(descriptors)/\(name)")
+        }.filter { $0.hasPrefix(folder.path) }
+    }
+
+    @Test(arguments: [true, false]) func theLogIsRemoved(closes: Bool) async throws {
+        do {
+            let pool = try DatabasePool(path: folder.file("a.sqlite"))
+            try await pool.write { db in try db.execute(sql: "CREATE TABLE t (a INTEGER)") }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<10 { group.addTask { _ = try await pool.read { db in try db.count() } } }
+                try await group.waitForAll()
+            }
+            #expect(exists("-wal"))
+            if closes {
+                try pool.close()
+                #expect(!exists("-wal"))
+            }
+        }
+        try await until("the pool has gone") { !exists("-wal") && !exists("-shm") }
+        #expect(exists(""))
+    }
+
+    #if os(Linux)
+        @Test(arguments: WriterKind.allCases.filter { $0 != .memoryQueue }, [true, false])
+        func everyConnectionIsClosed(_ kind: WriterKind, closes: Bool) async throws {
+            do {
+                let writer = try kind.make(folder)
+                try await writer.write { db in try db.execute(sql: "CREATE TABLE t (a INTEGER)") }
+                let mayEnd = Step("all readers are open")
+                let threads = (0..<(kind.isPool ? 5 : 1)).map { _ in
+                    OwnThread {
+                        try writer.read { db in
+                            if kind.isPool { try mayEnd.wait() }
+                            return try db.count()
+                        }
+                    }
+                }
+                if let pool = writer as? DatabasePool {
+                    try await until("all readers are open") { pool.readers.lane.connectionCount == 5 }
+                    let snapshot = try pool.makeSnapshotPool()
+                    #expect(try await snapshot.read { db in try db.count() } == 0)
+                }
+                mayEnd.reach()
+                for thread in threads { #expect(try await thread.value == 0) }
+                #expect(try !openFiles().isEmpty)
+                if closes { try writer.close() }
+            }
+            try await until("all connections are closed: \(try openFiles())") { try openFiles().isEmpty }
+        }
+    #endif
+
+    @Test func accessesKeepTheirDatabase() async throws {
+        var pool: DatabasePool? = try DatabasePool(path: folder.file("a.sqlite"))
+        try await pool?.write { db in try db.execute(sql: "CREATE TABLE t (a INTEGER)") }
+        weak let watched = pool
+        let values = Recorded<Int?>(nil)
+        let isOver = Step("the writes are over")
+        for index in 0..<20 {
+            pool?.asyncWrite { db in
+                try db.insert(index)
+                return try db.count()
+            } completion: { _, result in
+                values.update { $0 = try? result.get() }
+                if index == 19 { isOver.reach() }
+            }
+        }
+        pool = nil
+        try await isOver.reached()
+        #expect(values.value == 20)
+        try await until("the pool has gone") { watched == nil }
+    }
+}

@@ -1,0 +1,164 @@
+import Quarry
+import QuarryTestSupport
+import Testing
+
+/// Uses of a connection outside its access, and transactions that are left open: errors, never the end of the process.
+@Suite struct MisuseTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// A connection and statement that have left their access; `Sendable` so that tests can misuse them.
+    private struct Escaped: @unchecked Sendable {
+        // Sendable: the test uses them where they refuse to be used.
+        let database: Database
+        let statement: Statement
+        let cursor: DatabaseCursorOfInts
+        typealias DatabaseCursorOfInts = any Cursor<Int>
+    }
+
+    @Test(arguments: WriterKind.allCases) func aDatabaseAfterItsAccess(_ kind: WriterKind) throws {
+        let writer = try kind.make(folder)
+        try writer.makeTable(1)
+        let escaped = try writer.write { db in
+            Escaped(
+                database: db, statement: try db.makeStatement(sql: "INSERT INTO t VALUES (2)"),
+                cursor: try Int.fetchCursor(db, sql: "SELECT a FROM t"))
+        }
+        let message = "Database was not used on the correct thread."
+        for use in [
+            { try escaped.database.insert(3) }, { _ = try escaped.database.values() },
+            { try escaped.statement.execute() }, { _ = try escaped.cursor.next() },
+            { try escaped.database.inTransaction { .commit } }, { try escaped.database.beginTransaction() },
+            { _ = try escaped.database.makeStatement(sql: "SELECT 1") },
+        ] as [() throws -> Void] {
+            let error = databaseError(use)
+            #expect(error?.resultCode == .SQLITE_MISUSE)
+            #expect(error?.message == message)
+        }
+        #expect(try writer.read { db in try db.values() } == [1])
+        // Back in an access of its connection, the statement runs.
+        try writer.write { _ in try escaped.statement.execute() }
+        #expect(try writer.read { db in try db.values() } == [1, 2])
+    }
+
+    @Test(arguments: WriterKind.allCases) func aDatabaseOnAnotherThread(_ kind: WriterKind) async throws {
+        let writer = try kind.make(folder)
+        let hasBegun = Step("the connection has left")
+        let mayEnd = Step("another thread has used the connection")
+        let escaped = Recorded<Escaped?>(nil)
+        let owner = OwnThread("owner") {
+            try writer.makeTable(1)
+            try writer.writeWithoutTransaction { db in
+                let cursor = try Int.fetchCursor(db, sql: "SELECT a FROM t")
+                let mine = Escaped(
+                    database: db, statement: try db.makeStatement(sql: "INSERT INTO t VALUES (2)"), cursor: cursor)
+                escaped.update { $0 = mine }
+                hasBegun.reach()
+                try mayEnd.wait()
+                #expect(try cursor.next() == 1, "the access goes on")
+                #expect(try db.values() == [1])
+            }
+        }
+        try await hasBegun.reached()
+        try await onOwnThread {
+            guard let escaped = escaped.value else { return }
+            for use in [
+                { try escaped.database.insert(3) }, { try escaped.statement.execute() },
+                { _ = try escaped.database.values() }, { try escaped.database.beginTransaction() },
+            ] as [() throws -> Void] {
+                let error = databaseError(use)
+                #expect(error?.resultCode == .SQLITE_MISUSE)
+                #expect(error?.message == "Database was not used on the correct thread.")
+            }
+        }
+        mayEnd.reach()
+        try await owner.value
+        #expect(try await writer.read { db in try db.values() } == [1])
+    }
+
+    @Test(arguments: WriterKind.allCases) func aTransactionThatIsLeftOpen(_ kind: WriterKind) async throws {
+        let writer = try kind.make(folder)
+        try await writer.write { db in try db.execute(sql: "CREATE TABLE t (a INTEGER)") }
+        let leaving: @Sendable (Database) throws -> Void = { db in
+            try db.beginTransaction()
+            try db.insert(1)
+        }
+        let message = "A transaction has been left open at the end of a database access."
+        let errors = [
+            await databaseError { try await writer.writeWithoutTransaction(leaving) },
+            await databaseError { try await writer.barrierWriteWithoutTransaction(leaving) },
+            try await onOwnThread { databaseError { try writer.writeWithoutTransaction(leaving) } },
+            try await onOwnThread { databaseError { try writer.barrierWriteWithoutTransaction(leaving) } },
+            await databaseError { try await writer.unsafeRead { db in try db.execute(sql: "BEGIN") } },
+        ]
+        for error in errors {
+            #expect(error?.resultCode == .SQLITE_MISUSE)
+            #expect(error?.message == message)
+        }
+        #expect(try await writer.read { db in try db.values() } == [], "it is rolled back")
+        try await writer.write { db in try db.insert(2) }
+        #expect(try await writer.read { db in try db.values() } == [2], "the connection is usable")
+    }
+
+    /// What leaves a transaction open calls back once.
+    @Test(arguments: WriterKind.allCases) func callbacksComeOnce(_ kind: WriterKind) async throws {
+        let writer = try kind.make(folder)
+        let calls = Recorded<[String]>([])
+        writer.asyncWrite { db in
+            1
+        } completion: { db, result in
+            calls.update { $0.append("write \((try? result.get()) ?? 0)") }
+            try? db.beginTransaction()
+        }
+        writer.asyncWriteWithoutTransaction { db in
+            calls.update { $0.append("writeWithoutTransaction") }
+            try? db.beginTransaction()
+        }
+        writer.asyncBarrierWriteWithoutTransaction { result in
+            calls.update { $0.append("barrier \((try? result.get()) != nil)") }
+            try? result.get().beginTransaction()
+        }
+        try await writer.writeWithoutTransaction { _ in }
+        let read: Bool = await completion { done in
+            writer.asyncUnsafeRead { result in
+                calls.update { $0.append("unsafeRead") }
+                try? result.get().execute(sql: "BEGIN")
+                done(true)
+            }
+        }
+        #expect(read)
+        for _ in 0..<5 { try await writer.barrierWriteWithoutTransaction { _ in } }
+        #expect(calls.value == ["write 1", "writeWithoutTransaction", "barrier true", "unsafeRead"])
+    }
+
+    @Test func transactionsMayBeLeftOpenWhereAllowed() throws {
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let queue = try DatabaseQueue(configuration: configuration)
+        try queue.makeTable()
+        try queue.writeWithoutTransaction { db in
+            try db.beginTransaction()
+            try db.insert(1)
+        }
+        try queue.writeWithoutTransaction { db in
+            #expect(db.isInsideTransaction)
+            try db.insert(2)
+            try db.commit()
+        }
+        #expect(try queue.read { db in try db.values() } == [1, 2])
+        // A pool's readers never keep one.
+        let pool = try DatabasePool(path: folder.file("a.sqlite"), configuration: configuration)
+        let error = databaseError { try pool.unsafeRead { db in try db.beginTransaction(.deferred) } }
+        #expect(error?.resultCode == .SQLITE_MISUSE)
+    }
+
+    @Test func noReaderAtAll() throws {
+        var configuration = Configuration()
+        configuration.maximumReaderCount = 0
+        let error = databaseError { _ = try DatabasePool(path: folder.file("a.sqlite"), configuration: configuration) }
+        #expect(error?.resultCode == .SQLITE_MISUSE)
+        #expect(error?.message == "Configuration.maximumReaderCount must be at least 1, not 0")
+        #expect(try DatabaseQueue(configuration: configuration).configuration.maximumReaderCount == 1)
+    }
+}

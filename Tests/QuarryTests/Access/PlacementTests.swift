@@ -1,0 +1,233 @@
+import Foundation
+import QuarryTestSupport
+import Testing
+
+@testable import Quarry
+@testable import QuarryCore
+
+/// Where asynchronous accesses run, and that none of them blocks Swift's threads.
+@Suite(.timeLimit(.minutes(2))) struct PlacementTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// Whether the task that runs does so on threads of the library's.
+    private static var isOffloaded: Bool {
+        withUnsafeCurrentTask { $0?.unownedTaskExecutor != nil }
+    }
+
+    @Test(arguments: WriterKind.allCases) func offloadedAccesses(_ kind: WriterKind) async throws {
+        var configuration = Configuration()
+        configuration.asyncExecution = .offloaded
+        let writer = try kind.make(folder, configuration)
+        for _ in 0..<20 {
+            #expect(try await writer.read { _ in Self.isOffloaded })
+            #expect(try await writer.unsafeRead { _ in Self.isOffloaded })
+            #expect(try await writer.write { _ in Self.isOffloaded })
+            #expect(try await writer.barrierWriteWithoutTransaction { _ in Self.isOffloaded })
+            #expect(!Self.isOffloaded, "the caller goes on where it was")
+        }
+    }
+
+    @Test(arguments: WriterKind.allCases) func inlineAccesses(_ kind: WriterKind) async throws {
+        var configuration = Configuration()
+        configuration.asyncExecution = .inline
+        let writer = try kind.make(folder, configuration)
+        for _ in 0..<20 {
+            #expect(try await !writer.read { _ in Self.isOffloaded })
+            #expect(try await !writer.unsafeRead { _ in Self.isOffloaded })
+            #expect(try await !writer.write { _ in Self.isOffloaded })
+            #expect(try await !writer.barrierWriteWithoutTransaction { _ in Self.isOffloaded })
+        }
+    }
+
+    /// In memory inline; on files writes and unsafe reads elsewhere, since they may wait for the disk or a lock.
+    @Test(arguments: WriterKind.allCases) func automaticAccesses(_ kind: WriterKind) async throws {
+        let writer = try kind.make(folder)
+        let isOnFile = kind != .memoryQueue
+        for _ in 0..<20 {
+            #expect(try await writer.write { _ in Self.isOffloaded } == isOnFile)
+            #expect(try await writer.unsafeRead { _ in Self.isOffloaded } == isOnFile)
+            #expect(try await writer.barrierWriteWithoutTransaction { _ in Self.isOffloaded } == isOnFile)
+        }
+        #expect(try await !writer.read { _ in Self.isOffloaded }, "the first read, of which nothing is known")
+    }
+
+    /// Reads run inline while they are short, and elsewhere after some long ones.
+    @Test(arguments: [WriterKind.fileQueue, .pool]) func measuredReads(_ kind: WriterKind) async throws {
+        let writer = try kind.make(folder)
+        let runner = (writer as? DatabasePool)?.readers ?? (writer as? DatabaseQueue)?.runner
+        let readers = try #require(runner)
+        for _ in 0..<200 { try await writer.read { _ in } }
+        var longReads = 0
+        while readers.readAdmission.estimate <= ReadAdmission.longestInline {
+            try await writer.read { _ in
+                let end = SystemClock.monotonicNanoseconds() + 2_000_000
+                while SystemClock.monotonicNanoseconds() < end {}
+            }
+            longReads += 1
+        }
+        #expect(longReads > 0)
+        #expect(try await writer.read { _ in Self.isOffloaded })
+        while readers.readAdmission.estimate > ReadAdmission.longestInline { try await writer.read { _ in } }
+        #expect(try await !writer.read { _ in Self.isOffloaded }, "long reads are forgotten")
+        #expect(readers.readAdmission.inlineCount == 0)
+    }
+
+    /// A read that finds the database locked goes elsewhere to wait, and succeeds there.
+    @Test func aReadThatWouldWait() async throws {
+        let path = folder.file("a.sqlite")
+        var configuration = Configuration()
+        let tries = Step("SQLite has asked whether to wait")
+        let whereItWaited = Recorded<[Bool]>([])
+        configuration.busyMode = .callback { _ in
+            whereItWaited.update { $0.append(Self.isOffloaded) }
+            tries.reach()
+            sched_yield()
+            return true
+        }
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        try await queue.write { db in try db.execute(sql: "CREATE TABLE t (a INTEGER)") }
+        let other = try DatabaseQueue(path: path)
+        let hasLock = Step("the file is locked")
+        let mayRelease = Step("the lock may be released")
+        let holder = OwnThread {
+            try other.inTransaction(.exclusive) { _ in
+                hasLock.reach()
+                try mayRelease.wait()
+                return .commit
+            }
+        }
+        try await hasLock.reached()
+        let read = Task { try await queue.read { db in (try db.values(), Self.isOffloaded) } }
+        try await tries.reached()
+        mayRelease.reach()
+        let (values, isOffloaded) = try await read.value
+        #expect(values == [])
+        #expect(isOffloaded)
+        #expect(whereItWaited.value.allSatisfy { $0 }, "nothing has waited on Swift's threads")
+        try await holder.value
+    }
+
+    /// Writes that wait for a lock hold none of Swift's threads: a task goes on meanwhile.
+    @Test func theHeartGoesOnBeating() async throws {
+        let path = folder.file("a.sqlite")
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(1_000_000)
+        let writers = try (0..<4).map { _ in try DatabasePool(path: path, configuration: configuration) }
+        try await writers[0].write { db in try db.execute(sql: "CREATE TABLE t (a INTEGER)") }
+        let blocker = try DatabaseQueue(path: path)
+        let hasLock = Step("the lock is taken")
+        let mayRelease = Step("the heart has beaten")
+        let holder = OwnThread {
+            try blocker.write { _ in
+                hasLock.reach()
+                try mayRelease.wait()
+            }
+        }
+        try await hasLock.reached()
+        // More tasks than Swift has threads, each of which waits for the lock.
+        let tasks = (0..<16).map { index in
+            Task { try await writers[index % 4].write { db in try db.insert(index) } }
+        }
+        try await until("all wait: one of each pool for the lock, the others for its writer") {
+            writers.allSatisfy { $0.writer.lane.waiterCount == 3 }
+        }
+        var beats = 0
+        for _ in 0..<100 {
+            beats += await Task.detached { 1 }.value
+        }
+        #expect(beats == 100)
+        mayRelease.reach()
+        for task in tasks { try await task.value }
+        try await holder.value
+        #expect(try await writers[0].read { db in try db.count() } == 16)
+    }
+
+    /// A hundred reads at a time run on as many connections as there may be, and no more threads.
+    @Test(arguments: [AsyncExecution.automatic, .inline, .offloaded])
+    func threadsDoNotExplode(_ execution: AsyncExecution) async throws {
+        var configuration = Configuration()
+        configuration.asyncExecution = execution
+        configuration.maximumReaderCount = 3
+        let pool = try DatabasePool(path: folder.file("a.sqlite"), configuration: configuration)
+        let running = Recorded((now: 0, most: 0))
+        let threads = Recorded<Set<UInt>>([])
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<100 {
+                group.addTask {
+                    try await pool.read { db in
+                        running.update { running in
+                            running.now += 1
+                            running.most = max(running.most, running.now)
+                        }
+                        if Self.isOffloaded { _ = threads.update { $0.insert(ConnectionLifetime.currentThread) } }
+                        _ = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sqlite_master")
+                        sched_yield()
+                        running.update { $0.now -= 1 }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(running.value.most <= 3)
+        #expect(threads.value.count <= 4)
+        #expect(pool.readers.lane.connectionCount <= 3)
+    }
+
+    /// Two accesses that block run at a time, even when both come while one thread of the library sleeps.
+    @Test func workersAreEnough() async throws {
+        var configuration = Configuration()
+        configuration.asyncExecution = .offloaded
+        configuration.maximumReaderCount = 3
+        let pool = try DatabasePool(path: folder.file("a.sqlite"), configuration: configuration)
+        for _ in 0..<100 {
+            try await pool.read { _ in }
+            // Each waits for all the others, on a thread of its own.
+            let arrived = Recorded(0)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for index in 0..<4 {
+                    group.addTask {
+                        let meet: @Sendable (Database) throws -> Void = { _ in
+                            arrived.update { $0 += 1 }
+                            try spin(until: "all have arrived") { arrived.value == 4 }
+                        }
+                        if index == 0 { try await pool.write(meet) } else { try await pool.read(meet) }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    @TaskLocal static var request = "none"
+
+    @Test(arguments: WriterKind.allCases, [AsyncExecution.automatic, .inline, .offloaded])
+    func taskLocals(_ kind: WriterKind, _ execution: AsyncExecution) async throws {
+        var configuration = Configuration()
+        configuration.asyncExecution = execution
+        let writer = try kind.make(folder, configuration)
+        try await Self.$request.withValue("seven") {
+            let isolated = try await writer.read { _ in Self.request }
+            #expect(isolated == "seven")
+            #expect(try await writer.unsafeRead { _ in Self.request } == "seven")
+            #expect(try await writer.write { _ in Self.request } == "seven")
+            #expect(try await writer.barrierWriteWithoutTransaction { _ in Self.request } == "seven")
+            let read: String = await completion { done in writer.asyncRead { _ in done(Self.request) } }
+            #expect(read == "seven")
+            let write: String = await completion { done in
+                writer.asyncWrite { _ in
+                    Self.request
+                } completion: { _, result in
+                    done(((try? result.get()) ?? "") + Self.request)
+                }
+            }
+            #expect(write == "sevenseven")
+            let unsafe: String = await completion { done in
+                writer.asyncWriteWithoutTransaction { _ in done(Self.request) }
+            }
+            #expect(unsafe == "seven")
+        }
+        #expect(try await writer.read { _ in Self.request } == "none")
+    }
+}

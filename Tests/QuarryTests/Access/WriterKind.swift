@@ -1,0 +1,116 @@
+import Foundation
+import Quarry
+import QuarryTestSupport
+import Testing
+
+/// The kinds of writers that a test runs with.
+enum WriterKind: String, CaseIterable, CustomTestStringConvertible {
+    case memoryQueue
+    case fileQueue
+    case walQueue
+    case pool
+    case anyQueue
+    case anyPool
+
+    var testDescription: String { rawValue }
+    var isPool: Bool { self == .pool || self == .anyPool }
+
+    func make(
+        _ folder: TemporaryFolder, _ configuration: Configuration = Configuration()
+    ) throws -> any DatabaseWriter {
+        let path = folder.file("\(rawValue).sqlite")
+        switch self {
+        case .memoryQueue: return try DatabaseQueue(configuration: configuration)
+        case .fileQueue: return try DatabaseQueue(path: path, configuration: configuration)
+        case .walQueue:
+            var configuration = configuration
+            configuration.journalMode = .wal
+            return try DatabaseQueue(path: path, configuration: configuration)
+        case .pool: return try DatabasePool(path: path, configuration: configuration)
+        case .anyQueue: return AnyDatabaseWriter(try DatabaseQueue(path: path, configuration: configuration))
+        case .anyPool: return AnyDatabaseWriter(try DatabasePool(path: path, configuration: configuration))
+        }
+    }
+}
+
+/// What is done again and again: a table of integers, its rows, its count.
+extension DatabaseWriter {
+    /// Creates `t (a INTEGER)` with a row for each value.
+    func makeTable(_ values: Int...) throws {
+        try write { db in
+            try db.execute(sql: "CREATE TABLE t (a INTEGER)")
+            for value in values { try db.execute(sql: "INSERT INTO t VALUES (?)", arguments: [value]) }
+        }
+    }
+}
+
+extension Database {
+    /// The rows of `t`, in order.
+    func values() throws -> [Int] { try Int.fetchAll(self, sql: "SELECT a FROM t ORDER BY a") }
+
+    func insert(_ value: Int) throws { try execute(sql: "INSERT INTO t VALUES (?)", arguments: [value]) }
+
+    func count() throws -> Int { try Int.fetchOne(self, sql: "SELECT COUNT(*) FROM t") ?? -1 }
+
+    /// Runs as long as nobody interrupts it: the rows of an endless query.
+    func runForever() throws {
+        try execute(
+            sql: """
+                WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers)
+                SELECT n FROM numbers WHERE n < 0
+                """)
+    }
+}
+
+/// The SQL that connections run, as SQLite's trace reports it.
+final class SQLTrace: Sendable {
+    private let lines = Recorded<[String]>([])
+    private let statements = Recorded<[String: Set<Int>]>([:])
+
+    /// Adds the trace to each connection that is opened with a configuration.
+    func install(in configuration: inout Configuration) {
+        configuration.prepareDatabase { [lines, statements] db in
+            _ = db.hooks.onTrace(statements: true, profiles: false) { event in
+                guard case .statement(let statement, let text) = event else { return }
+                let sql = String(cString: text)
+                lines.update { $0.append(sql) }
+                _ = statements.update { $0[sql, default: []].insert(Int(bitPattern: statement)) }
+            }
+        }
+    }
+
+    /// What has run since the last call.
+    func take() -> [String] {
+        lines.update { lines in
+            defer { lines = [] }
+            return lines
+        }
+    }
+
+    /// How many prepared statements have run that text.
+    func statementCount(_ sql: String) -> Int { statements.value[sql]?.count ?? 0 }
+}
+
+/// The error that `body` throws, where it is one of SQLite's.
+func databaseError(_ body: () throws -> Void) -> DatabaseError? {
+    do {
+        try body()
+    } catch {
+        return error as? DatabaseError
+    }
+    return nil
+}
+
+func databaseError(_ body: () async throws -> Void) async -> DatabaseError? {
+    do {
+        try await body()
+    } catch {
+        return error as? DatabaseError
+    }
+    return nil
+}
+
+/// Suspends until a completion-style access has called back.
+func completion<T: Sendable>(_ body: (@escaping @Sendable (T) -> Void) -> Void) async -> T {
+    await withCheckedContinuation { continuation in body { continuation.resume(returning: $0) } }
+}
