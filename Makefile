@@ -37,6 +37,7 @@ lint: ## Check the layers, the house rules and the format
 
 format: ## Format all Swift files in place
 	Scripts/package-files .swift | xargs -0 swift format --in-place --parallel --configuration .swift-format
+	Scripts/package-files .swift | xargs -0 Scripts/wrap-comments
 
 docs: setup ## Build the documentation into .build/documentation
 	Scripts/build-documentation

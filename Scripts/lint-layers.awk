@@ -159,7 +159,7 @@ FNR == 1 {
     sub(/\/[^\/]*$/, "", folder)
     hotFolder = folder
     if (match(folder, /^Sources\/QuarryCore\/[^\/]+/)) hotFolder = substr(folder, 1, RLENGTH)
-    inHotFolder = (hotFolder in isHotFolder)
+    inHotFolder = (hotFolder in isHotFolder) || FILENAME == "Sources/QuarryCore/Connection/Lock.swift"
 
     if (FILENAME ~ /(^|\/)(Utils?|Utilities|Helpers?|Common|New|Misc)(\/|\.swift$)/) {
         report(1, "vague-name", "a name tells a purpose")
@@ -170,8 +170,9 @@ FNR == 1 {
     lineCount = FNR
     split_line($0)
     if (comment != "") lastCommentLine = FNR
-    if (length($0) > 120 && $0 !~ /:\/\// && columns($0) > 120) {
-        report(FNR, "line-length", columns($0) " columns, at most 120")
+    # swift-format sees to the length of code, and leaves comments as they are.
+    if (length($0) > 120 && code ~ /^[ \t]*$/ && comment !~ /:\/\// && columns($0) > 120) {
+        report(FNR, "line-length", columns($0) " columns, at most 120: make format wraps comments")
     }
 
     if (isSource || isExample) {

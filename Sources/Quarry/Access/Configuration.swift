@@ -95,6 +95,9 @@ public struct Configuration: Sendable {
     /// The date of transactions, in seconds since 2001-01-01 00:00:00 UTC; nil for the system's clock.
     package var clock: (@Sendable (Database) throws -> Double)?
 
+    /// The clock behind `clock`, in a type of a layer that knows dates.
+    package var chosenClock: (any Sendable)?
+
     // MARK: - Waiting
 
     /// What happens when another connection holds a lock. It waits up to 5 seconds by default: a thread or task of the library does,
@@ -169,6 +172,7 @@ extension Configuration {
         return try Database(
             path: path, options: options ?? connectionOptions(readonly: readonly), context: configuration
         ) { db in
+            db.addPredefinedFunctionsAndCollations()
             for prepare in preparations { try prepare(db) }
         }
     }

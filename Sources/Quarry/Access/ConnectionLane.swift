@@ -89,32 +89,34 @@ final class ConnectionLane: Sendable {
 
     /// Waits for a connection on this thread.
     func lease() throws -> Lease {
-        let answer: (Machine.Answer, Lent?)? = try state.withLock { state in
-            // A connection that this thread has would never come back while it waits.
-            for connection in state.connections {
+        if let lease = try leaseNow() { return lease }
+        // Most accesses are shorter than falling asleep and waking up takes.
+        for _ in 0..<Self.spinCount {
+            SystemClock.pause()
+            if let lease = try leaseNow() { return lease }
+        }
+        return try take(wait(for: .connection))
+    }
+
+    /// How often a thread looks for a connection before it falls asleep: for about two microseconds.
+    private static let spinCount = CooperativePool.width > 1 ? 20 : 0
+
+    /// A connection, if one may be had at once.
+    private func leaseNow() throws -> Lease? {
+        // Not `withLock`: each access comes this way, and a closure that throws isn't inlined.
+        state.lock()
+        defer { state.unlock() }
+        if state.value.machine.leasedCount > 0 || state.value.machine.hasBarrier {
+            // A connection that this thread has would never come back while it waits, and neither would a barrier of its own.
+            for connection in state.value.connections {
                 if let connection, connection.database.isOwned { throw DatabaseError.reentrantAccess() }
             }
-            guard
-                let answer = state.machine.acquireNow(
-                    isThread: true, now: { SystemClock.monotonicNanoseconds() })
-            else {
-                // The barrier would never end while its own thread waits for it.
-                if state.barrierHolder?.database.isOwned ?? false { throw DatabaseError.reentrantAccess() }
-                return nil
-            }
-            if case .granted(.connection(let slot)) = answer { return (answer, state.connections[slot]) }
-            return (answer, nil)
+            if state.value.barrierHolder?.database.isOwned ?? false { throw DatabaseError.reentrantAccess() }
         }
-        switch answer {
-        case (.granted(.connection(let slot)), let connection?)?:
-            return Lease(database: connection.database, slot: slot)
-        case (.granted(let grant), _)?:
-            return try take(grant)
-        case (.refused(let refusal), _)?:
-            throw error(refusal)
-        case (.wait, _)?, nil:
-            return try take(wait(for: .connection))
-        }
+        guard let slot = state.value.machine.acquireIdle(now: { SystemClock.monotonicNanoseconds() }),
+            let connection = state.value.connections[slot]
+        else { return nil }
+        return Lease(database: connection.database, slot: slot)
     }
 
     /// Waits on this thread for all connections to be here, and keeps them until `endBarrier`.
@@ -252,11 +254,10 @@ final class ConnectionLane: Sendable {
     }
 
     func release(_ lease: Lease) {
-        let actions = state.withLock { state in
-            let actions = state.machine.release(lease.slot) { SystemClock.monotonicNanoseconds() }
-            if idleTime != nil, !state.isTicking { startTicking(&state) }
-            return actions
-        }
+        state.lock()
+        let actions = state.value.machine.release(lease.slot) { SystemClock.monotonicNanoseconds() }
+        if idleTime != nil, !state.value.isTicking { startTicking(&state.value) }
+        state.unlock()
         if !actions.isEmpty { perform(actions) }
     }
 

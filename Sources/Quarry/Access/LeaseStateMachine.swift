@@ -105,6 +105,13 @@ struct LeaseStateMachine<Waiter> {
         entry.isThread && now < entry.arrival &+ Self.patience
     }
 
+    /// Asks for a connection that is open, for a thread: nil where it would have to wait, or to open one.
+    mutating func acquireIdle(now: () -> UInt64) -> Int? {
+        guard !isClosed, !hasBarrier, !idle.isEmpty, maySkipQueue(isThread: true, now: now) else { return nil }
+        leasedCount += 1
+        return idle.removeLast().slot
+    }
+
     /// Asks without waiting: nil where it would have to wait.
     mutating func acquireNow(isThread: Bool, now: () -> UInt64) -> Answer? {
         guard !isClosed else { return .refused(.closed) }

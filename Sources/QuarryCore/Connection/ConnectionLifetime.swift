@@ -98,6 +98,7 @@ final class ConnectionLifetime: @unchecked Sendable {
 
     /// The database, if the thread that runs has the connection.
     @usableFromInline
+    @inline(__always)
     func accessedDatabase() throws(DatabaseError) -> Database {
         guard isOwned, let database else { throw accessError() }
         return database

@@ -42,7 +42,8 @@ extension Database {
             isAutocommit: ConnectionCalls.isAutocommit(pointer))
         switch event {
         case .none: break
-        case .didBegin: transactionSeconds = Result { try currentSeconds() }
+        // Where nothing is written, most transactions are never asked for their date.
+        case .didBegin: transactionSeconds = isReadOnly ? nil : Result { try currentSeconds() }
         case .didCommit: transactionDidEnd(committed: true)
         case .didRollback: transactionDidEnd(committed: false)
         }

@@ -81,11 +81,15 @@ public final class Database {
     @exclusivity(unchecked)
     var transactionSeconds: Result<Double, any Error>?
 
+    @exclusivity(unchecked)
     var nextTransactionHandlers: [(onCommit: (Database) -> Void, onRollback: (Database) -> Void)] = []
 
     // MARK: Time
 
+    @exclusivity(unchecked)
     var busyState = BusyState()
+
+    @exclusivity(unchecked)
     var deadline = StatementDeadline()
 
     /// Opens a connection, and sets it up: busy handler, string literals, foreign keys, pragmas.

@@ -29,6 +29,16 @@ package final class Lock<Value>: @unchecked Sendable {
         mutex.deallocate()
     }
 
+    /// Takes the lock, for those who then use `value` in place.
+    @inlinable
+    @inline(__always)
+    package func lock() { pthread_mutex_lock(mutex) }
+
+    /// Gives the lock back.
+    @inlinable
+    @inline(__always)
+    package func unlock() { pthread_mutex_unlock(mutex) }
+
     /// Runs `body` with the lock held.
     @inlinable
     @inline(__always)

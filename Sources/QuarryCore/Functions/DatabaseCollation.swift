@@ -33,6 +33,7 @@ public final class DatabaseCollation: Identifiable, Sendable {
     /// - parameter name: the name in SQL.
     /// - parameter utf8: negative if the first comes before the second, positive if after, 0 if they are equal. The
     ///   bytes must not be kept.
+    @_disfavoredOverload
     public init(
         _ name: String, utf8: @escaping @Sendable (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Int
     ) {

@@ -75,6 +75,13 @@ public struct SQLInterpolation: StringInterpolationProtocol, Sendable {
         appendList(sequence.map(\.databaseValue))
     }
 
+    /// `IN \([1, 2, 3])`: integers as arguments in parentheses, `(?,?,?)`.
+    ///
+    /// Without it a literal of integers would be taken for bytes, which are one value, a blob.
+    public mutating func appendInterpolation(_ integers: [Int]) {
+        appendList(integers.map(\.databaseValue))
+    }
+
     /// `IN \(values)`: values as arguments in parentheses, `(?,?,?)`; of none, a list that holds nothing.
     @_disfavoredOverload
     public mutating func appendInterpolation<S: Sequence>(_ sequence: S)

@@ -44,6 +44,9 @@ public final class Statement {
     @exclusivity(unchecked)
     private(set) var isExecuting = false
 
+    @exclusivity(unchecked)
+    private var isTracked = false
+
     /// Whether `boundValues` are bound in SQLite.
     @exclusivity(unchecked)
     private var isBound = false
@@ -223,11 +226,8 @@ public final class Statement {
     /// - throws: `DatabaseError`; `CancellationError` in a task that is cancelled.
     public func execute(arguments: StatementArguments? = nil) throws {
         if let arguments { try setArguments(arguments) }
-        let database = try startExecution()
-        if isBound {
-            try run(database)
-            return
-        }
+        let database = try startExecution(isTracked: false)
+        if isBound { return try run(database) }
         let boundValues = try valuesOrStop(database)
         try BindingArena.withArena(for: boundValues) { arena in
             for index in boundValues.indices {
@@ -263,7 +263,7 @@ public final class Statement {
     /// - returns: the execution's number.
     @usableFromInline
     func beginExecution() throws -> Int {
-        let database = try startExecution()
+        let database = try startExecution(isTracked: true)
         if !isBound {
             do {
                 try bindCopies()
@@ -275,13 +275,16 @@ public final class Statement {
         return executionID
     }
 
-    private func startExecution() throws -> Database {
+    /// - parameter isTracked: whether the execution may outlast this call: the end of the access ends it then.
+    @inline(__always)
+    private func startExecution(isTracked: Bool) throws -> Database {
         let database = try lifetime.accessedDatabase()
         if isExecuting { stopExecution(database) }
         try database.statementWillStart(self)
         executionID &+= 1
         isExecuting = true
-        database.activeStatements.append(self)
+        self.isTracked = isTracked
+        if isTracked { database.activeStatements.append(self) }
         return database
     }
 
@@ -343,6 +346,7 @@ public final class Statement {
             rows.seen.detach()
             rows.own.detach()
         }
+        guard isTracked else { return }
         // Executions mostly end in the reverse of the order they began.
         let count = database.activeStatements.count
         if count > 0, database.activeStatements[count - 1] === self {

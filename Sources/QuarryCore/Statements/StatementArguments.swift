@@ -120,10 +120,38 @@ public struct StatementArguments: Sendable {
 extension StatementArguments: ExpressibleByArrayLiteral {
     /// Positional arguments: `["Arthur", 1000, nil]`.
     public init(arrayLiteral elements: (any DatabaseValueConvertible)?...) {
-        // A plain loop: `map` of a generic sequence allocates for each element.
-        values = []
-        values.reserveCapacity(elements.count)
-        for element in elements { values.append(element?.databaseValue ?? .null) }
+        values = Array(unsafeUninitializedCapacity: elements.count) { values, count in
+            elements.withUnsafeBufferPointer { elements in
+                for element in elements.indices {
+                    (values.baseAddress.unsafelyUnwrapped + element).initialize(
+                        to: Self.value(elements.baseAddress.unsafelyUnwrapped + element))
+                    count += 1
+                }
+            }
+        }
+    }
+
+    /// Whether an optional existential is stored as the existential, and nil as one without a type.
+    ///
+    /// So it is in all of Swift 5 and 6; what isn't guaranteed is looked at.
+    private static let nilHasNoType: Bool = {
+        typealias Element = any DatabaseValueConvertible
+        let none: Element? = nil
+        let some: Element? = 1
+        let typeOffset = 3 * MemoryLayout<Int>.size
+        return MemoryLayout<Element?>.size == MemoryLayout<Element>.size
+            && withUnsafeBytes(of: none) { $0.load(fromByteOffset: typeOffset, as: Int.self) } == 0
+            && withUnsafeBytes(of: some) { $0.load(fromByteOffset: typeOffset, as: Int.self) } != 0
+    }()
+
+    /// The value of an element, without a copy of the element: copying an optional existential goes through the runtime, and costs more
+    /// than binding its value.
+    @inline(__always)
+    private static func value(_ element: UnsafePointer<(any DatabaseValueConvertible)?>) -> DatabaseValue {
+        guard nilHasNoType else { return element.pointee?.databaseValue ?? .null }
+        let bytes = UnsafeRawPointer(element)
+        guard bytes.load(fromByteOffset: 3 * MemoryLayout<Int>.size, as: Int.self) != 0 else { return .null }
+        return bytes.assumingMemoryBound(to: (any DatabaseValueConvertible).self).pointee.databaseValue
     }
 }
 

@@ -2,8 +2,10 @@ extension Database {
     /// The date of the current transaction, in seconds since 2001-01-01 00:00:00 UTC; of now outside a transaction.
     package var secondsOfTransaction: Double {
         get throws {
-            if isInsideTransaction, let transactionSeconds { return try transactionSeconds.get() }
-            return try currentSeconds()
+            guard isInsideTransaction else { return try currentSeconds() }
+            let seconds = transactionSeconds ?? Result { try currentSeconds() }
+            transactionSeconds = seconds
+            return try seconds.get()
         }
     }
 

@@ -21,6 +21,26 @@ import Testing
         #expect(fences.contains { $0.lines.first == "import Quarry" })
     }
 
+    @Test(arguments: try Self.documents())
+    func linksLeadSomewhere(document: String) throws {
+        let folder = Self.root.appending(path: document).deletingLastPathComponent()
+        for (index, line) in try Self.lines(of: document).enumerated() {
+            for match in line.matches(of: #/\]\(([^)#]+)[^)]*\)/#) where !match.1.contains("://") {
+                #expect(
+                    FileManager.default.fileExists(atPath: folder.appending(path: String(match.1)).path),
+                    "\(document):\(index + 1): there is no \(match.1)")
+            }
+        }
+    }
+
+    @Test func eachDecisionIsInTheIndex() throws {
+        let index = try Self.lines(of: "Documentation/Decisions/README.md").joined(separator: "\n")
+        for page in try Self.files(in: "Documentation/Decisions", suffix: ".md") {
+            let name = page.split(separator: "/").last ?? ""
+            #expect(name == "README.md" || index.contains("](\(name))"), "the index lacks \(name)")
+        }
+    }
+
     @Test func aFenceIsFoundByItsLines() throws {
         let document = ["Text", "```swift", "let a = 1", "", "    let b = 2", "```", "```sh", "make", "```"]
         let fences = Fence.all(in: document)

@@ -1,0 +1,73 @@
+public import Foundation
+public import QuarryCore
+
+/// Gives the date of transactions.
+///
+/// ```swift
+/// var config = Configuration()
+/// config.transactionClock = .custom { _ in Date(timeIntervalSince1970: 0) }
+/// ```
+public protocol TransactionClock: Sendable {
+    /// The date of the transaction that has begun, or of now outside a transaction.
+    func now(_ db: Database) throws -> Date
+}
+
+/// The system's clock.
+public struct DefaultTransactionClock: TransactionClock {
+    /// The date of now.
+    public func now(_ db: Database) throws -> Date { Date() }
+}
+
+/// A clock made of a closure.
+public struct CustomTransactionClock: TransactionClock {
+    private let date: @Sendable (Database) throws -> Date
+
+    /// The date that `now` gives.
+    public init(_ now: @escaping @Sendable (Database) throws -> Date) { date = now }
+
+    /// The date that the closure gives.
+    public func now(_ db: Database) throws -> Date { try date(db) }
+}
+
+extension TransactionClock where Self == DefaultTransactionClock {
+    /// The system's clock.
+    public static var `default`: DefaultTransactionClock { DefaultTransactionClock() }
+}
+
+extension TransactionClock where Self == CustomTransactionClock {
+    /// A clock made of a closure.
+    public static func custom(_ now: @escaping @Sendable (Database) throws -> Date) -> CustomTransactionClock {
+        CustomTransactionClock(now)
+    }
+}
+
+extension Configuration {
+    /// The clock of `Database.transactionDate`.
+    public var transactionClock: any TransactionClock {
+        get { chosenClock as? any TransactionClock ?? DefaultTransactionClock() }
+        set {
+            chosenClock = newValue
+            // The system's clock is read without Foundation.
+            if newValue is DefaultTransactionClock {
+                clock = nil
+            } else {
+                clock = { db in try newValue.now(db).timeIntervalSinceReferenceDate }
+            }
+        }
+    }
+}
+
+extension Database {
+    /// The date of the current transaction, the same for its whole length; the date of now outside a transaction.
+    ///
+    /// ```swift
+    /// try dbQueue.write { db in
+    ///     try db.execute(sql: "INSERT INTO visit (date) VALUES (?)", arguments: [db.transactionDate])
+    /// }
+    /// ```
+    ///
+    /// - throws: what the clock of the configuration throws.
+    public var transactionDate: Date {
+        get throws { Date(timeIntervalSinceReferenceDate: try secondsOfTransaction) }
+    }
+}

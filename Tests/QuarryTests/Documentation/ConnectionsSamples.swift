@@ -1,0 +1,121 @@
+import Quarry
+import QuarryTestSupport
+import Testing
+
+@Suite struct ConnectionsSamples {
+    let folder: TemporaryFolder
+    let path: String
+
+    init() throws {
+        folder = try TemporaryFolder()
+        path = folder.file("players.sqlite")
+    }
+
+    @Test func pool() throws {
+        let dbPool = try DatabasePool(path: path)
+
+        try dbPool.write { db in
+            try db.execute(sql: "CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT)")
+        }
+        #expect(try dbPool.unsafeRead { db in try String.fetchOne(db, sql: "PRAGMA journal_mode") } == "wal")
+    }
+
+    @Test func queue() throws {
+        let dbQueue = try DatabaseQueue(path: path)
+        #expect(try dbQueue.read { db in try Int.fetchOne(db, sql: "SELECT 1") } == 1)
+    }
+
+    func playerCount(in reader: any DatabaseReader) async throws -> Int {
+        try await reader.read { db in
+            try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM player")!
+        }
+    }
+
+    @Test func anyReader() async throws {
+        let dbQueue = try DatabaseQueue()
+        try await dbQueue.write { db in try db.execute(sql: "CREATE TABLE player (id INTEGER PRIMARY KEY)") }
+        #expect(try await playerCount(in: dbQueue) == 0)
+    }
+
+    @Test func inMemory() throws {
+        let alone = try DatabaseQueue()  // content of its own
+        let shared = try DatabaseQueue(named: "players")  // shared by all queues of that name in the process
+
+        let other = try DatabaseQueue(named: "players")
+        try shared.write { db in try db.execute(sql: "CREATE TABLE player (id INTEGER PRIMARY KEY)") }
+        let tables = "SELECT COUNT(*) FROM sqlite_master"
+        #expect(try other.read { db in try Int.fetchOne(db, sql: tables) } == 1)
+        #expect(try alone.read { db in try Int.fetchOne(db, sql: tables) } == 0)
+    }
+
+    @Test func copies() throws {
+        do {
+            let dbQueue = try DatabaseQueue(path: path)
+            try dbQueue.write { db in try db.execute(sql: "CREATE TABLE player AS SELECT 1 AS id") }
+        }
+        let fixture = try DatabaseQueue.inMemoryCopy(fromPath: path)  // the file's content, in memory
+        let scratch = try DatabaseQueue.temporaryCopy(fromPath: path)  // in a file that goes when it is closed
+
+        for copy in [fixture, scratch] {
+            try copy.write { db in try db.execute(sql: "DELETE FROM player") }
+            #expect(try copy.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM player") } == 0)
+        }
+        let original = try DatabaseQueue(path: path)
+        #expect(try original.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM player") } == 1)
+    }
+
+    @Test func configuration() throws {
+        var config = Configuration()
+        config.label = "players"  // names the database in errors
+        config.maximumReaderCount = 8  // connections of a pool that read at the same time
+        config.busyMode = .timeout(10)  // seconds to wait for other processes' locks
+        config.acquireTimeout = 2  // seconds an access may wait for a connection
+        config.statementTimeout = 30  // seconds a statement may run
+        config.prepareDatabase { db in  // for each connection that is opened
+            try db.execute(sql: "PRAGMA temp_store = MEMORY")
+        }
+        let dbPool = try DatabasePool(path: path, configuration: config)
+
+        #expect(try dbPool.read { db in try Int.fetchOne(db, sql: "PRAGMA temp_store") } == 2)
+    }
+
+    @Test func snapshots() throws {
+        let dbPool = try DatabasePool(path: path)
+        try dbPool.write { db in try db.execute(sql: "CREATE TABLE player (name TEXT)") }
+        let snapshot = try dbPool.makeSnapshot()
+
+        try dbPool.write { db in try db.execute(sql: "INSERT INTO player (name) VALUES ('Arthur')") }
+        let before = try snapshot.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM player")! }  // 0
+        let now = try dbPool.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM player")! }  // 1
+        #expect(before == 0)
+        #expect(now == 1)
+    }
+
+    @Test func closing() throws {
+        let dbPool = try DatabasePool(path: path)
+        try dbPool.close()
+
+        do {
+            try dbPool.read { db in _ = try Int.fetchOne(db, sql: "SELECT 1") }
+        } catch DatabaseError.SQLITE_MISUSE {
+            // "Connection is closed"
+        }
+        #expect(throws: DatabaseError.self) { try dbPool.read { _ in } }
+    }
+
+    @Test func backup() throws {
+        let dbPool = try DatabasePool(path: path)
+        try dbPool.write { db in try db.execute(sql: "CREATE TABLE player AS SELECT 1 AS id") }
+        let backupPath = folder.file("backup.sqlite")
+        let compactPath = folder.file("compact.sqlite")
+
+        let destination = try DatabaseQueue(path: backupPath)
+        try dbPool.backup(to: destination)  // page by page, while the pool goes on
+        try dbPool.vacuum(into: compactPath)  // a compact copy in a new file
+
+        let compact = try DatabaseQueue(path: compactPath)
+        for copy in [destination, compact] {
+            #expect(try copy.read { db in try Int.fetchOne(db, sql: "SELECT id FROM player") } == 1)
+        }
+    }
+}
