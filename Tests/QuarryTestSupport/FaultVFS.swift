@@ -14,7 +14,7 @@ public import QuarryCore
 /// faults.disarm()
 /// ```
 ///
-/// It is registered as long as it lives; connections that use it must be closed before.
+/// It stays registered for good: connections that use it may outlive it.
 public final class FaultVFS: @unchecked Sendable {
     // Sendable: the C code locks.
 
@@ -66,7 +66,7 @@ public final class FaultVFS: @unchecked Sendable {
         self.vfs = vfs
     }
 
-    deinit { fault_vfs_unregister(vfs) }
+    deinit { disarm() }
 
     /// Makes an operation fail.
     ///
