@@ -244,12 +244,6 @@ fault_vfs *fault_vfs_register(const char *name) {
     return vfs;
 }
 
-void fault_vfs_unregister(fault_vfs *vfs) {
-    sqlite3_vfs_unregister(&vfs->base);
-    pthread_mutex_destroy(&vfs->mutex);
-    free(vfs);
-}
-
 void fault_vfs_arm(fault_vfs *vfs, uint32_t mask, int64_t nth, int code, int sticky) {
     pthread_mutex_lock(&vfs->mutex);
     vfs->mask = mask;

@@ -14,26 +14,41 @@ public import QuarryCore
 /// faults.disarm()
 /// ```
 ///
-/// It is registered as long as it lives; connections that use it must be closed before.
+/// It stays registered for good: connections that use it may outlive it.
 public final class FaultVFS: @unchecked Sendable {
     // Sendable: the C code locks.
 
     /// Kinds of operations.
     public struct Operations: OptionSet, Sendable {
+        /// The flags of the C code.
         public let rawValue: UInt32
+
+        /// Operations with those flags.
         public init(rawValue: UInt32) { self.rawValue = rawValue }
+
         private init(_ flag: Int) { rawValue = UInt32(flag) }
 
+        /// `xOpen`
         public static let open = Operations(FAULT_OPEN)
+        /// `xRead`
         public static let read = Operations(FAULT_READ)
+        /// `xWrite`
         public static let write = Operations(FAULT_WRITE)
+        /// `xSync`
         public static let sync = Operations(FAULT_SYNC)
+        /// `xLock` and `xCheckReservedLock`
         public static let lock = Operations(FAULT_LOCK)
+        /// `xTruncate`
         public static let truncate = Operations(FAULT_TRUNCATE)
+        /// `xDelete`
         public static let delete = Operations(FAULT_DELETE)
+        /// `xAccess`
         public static let access = Operations(FAULT_ACCESS)
+        /// `xFileSize`
         public static let size = Operations(FAULT_SIZE)
+        /// `xShmMap` and `xShmLock`
         public static let sharedMemory = Operations(FAULT_SHARED_MEMORY)
+        /// All of them.
         public static let all: Operations = [
             .open, .read, .write, .sync, .lock, .truncate, .delete, .access, .size, .sharedMemory,
         ]
@@ -44,13 +59,14 @@ public final class FaultVFS: @unchecked Sendable {
 
     private let vfs: OpaquePointer
 
+    /// Registers a file system with a name of its own.
     public init() throws {
         name = "fault-\(UUID().uuidString)"
         guard let vfs = fault_vfs_register(name) else { throw DatabaseError(resultCode: .SQLITE_NOMEM) }
         self.vfs = vfs
     }
 
-    deinit { fault_vfs_unregister(vfs) }
+    deinit { disarm() }
 
     /// Makes an operation fail.
     ///

@@ -8,8 +8,8 @@
 
 /// SQL as it is spelled.
 ///
-/// Strings are equal in Swift when they are canonically equivalent, such as "é" and "e" with a combining accent. To SQLite they are
-/// different texts, and so are the statements that hold them.
+/// Strings are equal in Swift when they are canonically equivalent, such as "é" and "e" with a combining accent. To
+/// SQLite they are different texts, and so are the statements that hold them.
 struct SQLKey: Hashable {
     let sql: String
 

@@ -20,11 +20,8 @@ enum {
     FAULT_SHARED_MEMORY = 1 << 9,
 };
 
-// Registers a VFS under a name that no other has. NULL when memory is out.
+// Registers a VFS under a name that no other has, for good. NULL when memory is out.
 fault_vfs *fault_vfs_register(const char *name);
-
-// Unregisters and frees. Its connections must be closed.
-void fault_vfs_unregister(fault_vfs *vfs);
 
 // Fails the nth operation from now, from 1, among those of the mask; with `sticky`, all that follow too.
 // A write that fails writes half its bytes. `code` is what it answers; 0 for the operation's own code.

@@ -15,7 +15,8 @@ struct CancellationTests {
         return connection
     }
 
-    private func expectUntouched(_ connection: TestConnection, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    private func expectUntouched(_ connection: TestConnection, sourceLocation: SourceLocation = #_sourceLocation) throws
+    {
         try connection.access { db throws in
             #expect(!db.isInsideTransaction, sourceLocation: sourceLocation)
             #expect(try Int.fetchAll(db, sql: "SELECT a FROM t") == [1], sourceLocation: sourceLocation)
@@ -226,7 +227,8 @@ struct CancellationTests {
         #expect(throws: CancellationError.self) {
             try connection.access(token) { db in
                 try db.inTransaction {
-                    db.afterNextTransaction { _ in } onRollback: { db in
+                    db.afterNextTransaction { _ in
+                    } onRollback: { db in
                         count.withLock { $0 = (try? Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t")) ?? -2 }
                     }
                     try db.execute(sql: "INSERT INTO t VALUES (2)")

@@ -3,8 +3,8 @@ import QuarryCore
 import QuarryTestSupport
 import Testing
 
-/// Every I/O operation of a transaction is made to fail, one run for each. Whatever happens, the caller is told, the connection can
-/// be used afterwards, and the file has the state before the transaction or the one after it.
+/// Every I/O operation of a transaction is made to fail, one run for each. Whatever happens, the caller is told, the
+/// connection can be used afterwards, and the file has the state before the transaction or the one after it.
 @Suite("Failing I/O", .timeLimit(.minutes(5)))
 struct FaultInjectionTests {
     struct Scenario: CustomTestStringConvertible {
@@ -12,7 +12,9 @@ struct FaultInjectionTests {
         /// What failing operations answer; nil for their own codes.
         var code: ResultCode?
         var andAllAfter: Bool
-        var testDescription: String { "\(journal), \(code?.description ?? "own codes")\(andAllAfter ? ", and all after" : "")" }
+        var testDescription: String {
+            "\(journal), \(code?.description ?? "own codes")\(andAllAfter ? ", and all after" : "")"
+        }
     }
 
     static let scenarios = ["DELETE", "TRUNCATE", "PERSIST", "WAL"].flatMap { journal in

@@ -3,8 +3,8 @@ import QuarryCore
 import QuarryTestSupport
 import Testing
 
-/// What a server meets: full disks, files without permission, files that were overwritten. Each gives its own error, and leaves
-/// the connection usable.
+/// What a server meets: full disks, files without permission, files that were overwritten. Each gives its own error,
+/// and leaves the connection usable.
 @Suite("Faults of files")
 struct FaultTests {
     private func withFile(_ body: (String) throws -> Void) throws {
@@ -43,7 +43,8 @@ struct FaultTests {
 
     @Test("a file without permission to write")
     func readOnlyFile() throws {
-        // Root may write whatever the permissions say: the directory of a process's own files can't be written by anybody.
+        // Root may write whatever the permissions say: the directory of a process's own files can't be written by
+        // anybody.
         try withFile { path throws in
             try FileManager.default.setAttributes([.posixPermissions: 0o444], ofItemAtPath: path)
             guard !FileManager.default.isWritableFile(atPath: path) else {
@@ -52,7 +53,9 @@ struct FaultTests {
             }
             try withConnection(path: path) { db throws in
                 let sql = "INSERT INTO t VALUES (2)"
-                expectError(.SQLITE_READONLY, "attempt to write a readonly database", sql: sql) { try db.execute(sql: sql) }
+                expectError(.SQLITE_READONLY, "attempt to write a readonly database", sql: sql) {
+                    try db.execute(sql: sql)
+                }
                 #expect(try Int.fetchAll(db, sql: "SELECT a FROM t") == [1])
             }
         }

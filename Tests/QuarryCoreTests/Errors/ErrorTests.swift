@@ -131,7 +131,8 @@ struct ErrorTests {
         let all = messages.withLock { $0 }
         #expect(
             all.contains {
-                $0.hasPrefix("1 (SQLITE_ERROR): no such table: nowhere_to_be_found in \"SELECT * FROM nowhere_to_be_found\"")
+                $0.hasPrefix(
+                    "1 (SQLITE_ERROR): no such table: nowhere_to_be_found in \"SELECT * FROM nowhere_to_be_found\"")
             }, "\(all)")
     }
 }

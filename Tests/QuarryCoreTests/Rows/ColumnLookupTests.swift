@@ -2,7 +2,8 @@ import QuarryCore
 import QuarryTestSupport
 import Testing
 
-/// A cursor's row remembers which columns it was asked for, and in which order. Whatever the order, the answer is that of a search.
+/// A cursor's row remembers which columns it was asked for, and in which order. Whatever the order, the answer is that
+/// of a search.
 @Suite("Columns by name, in any order")
 struct ColumnLookupTests {
     /// The index of the leftmost column of that name, by a plain search.
@@ -20,17 +21,22 @@ struct ColumnLookupTests {
         }
         try withConnection { db throws in
             for _ in 0..<100 {
-                let columns = (0..<Int.random(in: 1...12, using: &random)).map { _ in pool.randomElement(using: &random)! }
+                let columns = (0..<Int.random(in: 1...12, using: &random)).map { _ in
+                    pool.randomElement(using: &random)!
+                }
                 let list = columns.enumerated().map { "\($0.offset) AS \($0.element)" }.joined(separator: ", ")
                 let cursor = try Row.fetchCursor(
                     db, sql: "SELECT \(list) FROM (VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9), (10))")
-                let habit = (0..<8).map { _ in (Bool.random(using: &random) ? columns : pool).randomElement(using: &random)! }
+                let habit = (0..<8).map { _ in
+                    (Bool.random(using: &random) ? columns : pool).randomElement(using: &random)!
+                }
                 var rows = 0
                 while let row = try cursor.next() {
                     rows += 1
                     for name in habit {
                         // Mostly the same names in the same order; sometimes another, spelled anew.
-                        let asked = Int.random(in: 0..<6, using: &random) == 0
+                        let asked =
+                            Int.random(in: 0..<6, using: &random) == 0
                             ? String(Array(pool.randomElement(using: &random)!)) : name
                         let expected = search(asked, columns)
                         #expect(row[asked] as Int? == expected, "\(asked) in \(columns), seed \(random.seed)")

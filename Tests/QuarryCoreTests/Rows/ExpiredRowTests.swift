@@ -2,18 +2,24 @@ import QuarryCore
 import QuarryTestSupport
 import Testing
 
-/// A cursor gives the same row at each step. One that is kept after the cursor is over has no values: it says so, and never
-/// shows those of another row.
+/// A cursor gives the same row at each step. One that is kept after the cursor is over has no values: it says so, and
+/// never shows those of another row.
 @Suite("Rows whose cursor is over")
 struct ExpiredRowTests {
     private let message = "The row's cursor is over: copy() a row to keep it."
 
     private func expectExpired(_ row: Row, sourceLocation: SourceLocation = #_sourceLocation) {
         expectError(.SQLITE_MISUSE, message, sourceLocation: sourceLocation) { try row.decode(Int.self, atIndex: 0) }
-        expectError(.SQLITE_MISUSE, message, sourceLocation: sourceLocation) { try row.decode(Int?.self, forColumn: "a") }
-        expectError(.SQLITE_MISUSE, message, sourceLocation: sourceLocation) { try row.withUnsafeBytes(atIndex: 0) { _ in } }
+        expectError(.SQLITE_MISUSE, message, sourceLocation: sourceLocation) {
+            try row.decode(Int?.self, forColumn: "a")
+        }
+        expectError(.SQLITE_MISUSE, message, sourceLocation: sourceLocation) {
+            try row.withUnsafeBytes(atIndex: 0) { _ in }
+        }
         #expect(row.description == "[a row whose cursor is over]", sourceLocation: sourceLocation)
-        expectError(.SQLITE_MISUSE, message, sourceLocation: sourceLocation) { try row.copy().decode(Int.self, atIndex: 0) }
+        expectError(.SQLITE_MISUSE, message, sourceLocation: sourceLocation) {
+            try row.copy().decode(Int.self, atIndex: 0)
+        }
     }
 
     @Test("at its end")

@@ -88,7 +88,9 @@ struct RowTests {
     @Test("errors of decoding")
     func decodingErrors() throws {
         try withRows { row throws in
-            let sql = row.copy() === row ? "" : ", sql: `SELECT 1 AS id, 'a' AS name, NULL AS none, 2.5 AS real, x'01' AS blob, 'z' AS Name`"
+            let sql =
+                row.copy() === row
+                ? "" : ", sql: `SELECT 1 AS id, 'a' AS name, NULL AS none, 2.5 AS real, x'01' AS blob, 'z' AS Name`"
             let place = #"row: [id:1 name:"a" none:NULL real:2.5 blob:x'01' Name:"z"]"# + sql
             expectDecodingError(
                 #"could not decode Int from database value "a" - column: "name", column index: 1, "# + place

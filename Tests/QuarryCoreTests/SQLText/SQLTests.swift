@@ -9,7 +9,8 @@ struct SQLTests {
     private enum Team: Int, DatabaseValueConvertible { case red = 7 }
 
     private func expect(
-        _ literal: SQL, _ sql: String, _ arguments: StatementArguments = [], sourceLocation: SourceLocation = #_sourceLocation
+        _ literal: SQL, _ sql: String, _ arguments: StatementArguments = [],
+        sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         let built = try withConnection { try literal.build($0) }
         #expect(built.sql == sql, sourceLocation: sourceLocation)
@@ -74,7 +75,9 @@ struct SQLTests {
         try expect("SELECT \(sql: "a, b") FROM t", "SELECT a, b FROM t")
         try expect("x = \(sql: "? + ?", arguments: [1, 2])", "x = ? + ?", [1, 2])
         let condition: SQL = "a = \(1)"
-        try expect("SELECT * FROM t WHERE \(condition) OR \(literal: condition)", "SELECT * FROM t WHERE a = ? OR a = ?", [1, 1])
+        try expect(
+            "SELECT * FROM t WHERE \(condition) OR \(literal: condition)", "SELECT * FROM t WHERE a = ? OR a = ?",
+            [1, 1])
         try expect("ORDER BY a COLLATE \(Database.CollationName.nocase)", "ORDER BY a COLLATE NOCASE")
         #expect(Database.CollationName.binary.rawValue == "BINARY" && Database.CollationName.rtrim.rawValue == "RTRIM")
         #expect(Database.CollationName(rawValue: "x") == Database.CollationName("x"))

@@ -4,7 +4,8 @@ import Testing
 
 @testable import QuarryCore
 
-/// A change with RETURNING gives rows, but is committed, or refused, at its end: <https://www.sqlite.org/lang_returning.html>.
+/// A change with RETURNING gives rows, but is committed, or refused, at its end:
+/// <https://www.sqlite.org/lang_returning.html>.
 @Suite("Changes that return rows")
 struct ReturningTests {
     private func withTables(_ body: (Database) throws -> Void) throws {

@@ -24,8 +24,9 @@ struct SeveralStatementsTests {
             try db.execute(sql: "CREATE TABLE t (a, b)")
             let sql = "INSERT INTO t VALUES (?, ?); INSERT INTO t VALUES (?, 0); INSERT INTO t VALUES (1, ?)"
             try db.execute(sql: sql, arguments: [1, 2, 3, 4])
-            #expect(try Row.fetchAll(db, sql: "SELECT * FROM t").map { Array($0.databaseValues.map(\.description)) }
-                == [["1", "2"], ["3", "0"], ["1", "4"]])
+            #expect(
+                try Row.fetchAll(db, sql: "SELECT * FROM t").map { Array($0.databaseValues.map(\.description)) }
+                    == [["1", "2"], ["3", "0"], ["1", "4"]])
             try db.execute(sql: "DELETE FROM t")
             try db.execute(
                 sql: "INSERT INTO t VALUES (:x, ?); INSERT INTO t VALUES (?, :x)", arguments: ["x": "n"] + [1, 2])

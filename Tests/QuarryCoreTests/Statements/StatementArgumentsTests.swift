@@ -58,17 +58,19 @@ struct StatementArgumentsTests {
         }
     }
 
-    @Test("too few, too many, and missing ones, by every road", arguments: [
-        ("SELECT ?, ?", [1], "wrong number of statement arguments: 1"),
-        ("SELECT ?, ?", [1, 2, 3], "wrong number of statement arguments: 3"),
-        ("SELECT ?", [], "wrong number of statement arguments: 0"),
-        ("SELECT 1", [1], "wrong number of statement arguments: 1"),
-        ("SELECT :a", [], "missing statement argument: a"),
-        ("SELECT :a", ["b": 1], "missing statement argument: a"),
-        ("SELECT :a, :b", ["b": 1], "missing statement argument: a"),
-        ("SELECT :a, ?", ["a": 1], "wrong number of statement arguments: 0"),
-        ("SELECT :a", ["a": 1] + [2], "wrong number of statement arguments: 1"),
-    ] as [(String, StatementArguments, String)])
+    @Test(
+        "too few, too many, and missing ones, by every road",
+        arguments: [
+            ("SELECT ?, ?", [1], "wrong number of statement arguments: 1"),
+            ("SELECT ?, ?", [1, 2, 3], "wrong number of statement arguments: 3"),
+            ("SELECT ?", [], "wrong number of statement arguments: 0"),
+            ("SELECT 1", [1], "wrong number of statement arguments: 1"),
+            ("SELECT :a", [], "missing statement argument: a"),
+            ("SELECT :a", ["b": 1], "missing statement argument: a"),
+            ("SELECT :a, :b", ["b": 1], "missing statement argument: a"),
+            ("SELECT :a, ?", ["a": 1], "wrong number of statement arguments: 0"),
+            ("SELECT :a", ["a": 1] + [2], "wrong number of statement arguments: 1"),
+        ] as [(String, StatementArguments, String)])
     func mismatches(_ sql: String, _ arguments: StatementArguments, _ message: String) throws {
         try withConnection { db throws in
             func expect<T>(sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> T) {

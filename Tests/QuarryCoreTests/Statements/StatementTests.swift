@@ -5,7 +5,9 @@ import Testing
 
 @Suite("Preparing statements")
 struct StatementTests {
-    @Test("SQL without a statement", arguments: ["", " ", ";", ";;", "-- a comment", "/* a comment */", "/* open", " \n\t;-- x\n;"])
+    @Test(
+        "SQL without a statement",
+        arguments: ["", " ", ";", ";;", "-- a comment", "/* a comment */", "/* open", " \n\t;-- x\n;"])
     func empty(_ sql: String) throws {
         try withConnection { db throws in
             expectError(.SQLITE_ERROR, "empty statement", sql: sql) { try db.makeStatement(sql: sql) }
@@ -19,9 +21,11 @@ struct StatementTests {
         }
     }
 
-    @Test("more than one statement, even if the second is wrong", arguments: [
-        "SELECT 1; SELECT 2", "SELECT 1;SELECT 2;", "SELECT 1; wrong", "SELECT 1;;;x", "SELECT 1; /* c */ -- d\n x",
-    ])
+    @Test(
+        "more than one statement, even if the second is wrong",
+        arguments: [
+            "SELECT 1; SELECT 2", "SELECT 1;SELECT 2;", "SELECT 1; wrong", "SELECT 1;;;x", "SELECT 1; /* c */ -- d\n x",
+        ])
     func several(_ sql: String) throws {
         let message = "more than one statement: use execute(sql:) or allStatements(sql:)"
         try withConnection { db throws in
@@ -31,9 +35,12 @@ struct StatementTests {
         }
     }
 
-    @Test("space, semicolons and comments around a statement aren't its SQL", arguments: [
-        " \n SELECT 1 ; \t", "SELECT 1", ";;SELECT 1;;", "-- c\nSELECT 1", "/* c */ SELECT 1; -- d", "SELECT 1;/* open",
-    ])
+    @Test(
+        "space, semicolons and comments around a statement aren't its SQL",
+        arguments: [
+            " \n SELECT 1 ; \t", "SELECT 1", ";;SELECT 1;;", "-- c\nSELECT 1", "/* c */ SELECT 1; -- d",
+            "SELECT 1;/* open",
+        ])
     func trimmed(_ sql: String) throws {
         try withConnection { db throws in
             #expect(try db.makeStatement(sql: sql).sql == "SELECT 1")
@@ -75,7 +82,9 @@ struct StatementTests {
     @Test("wrong SQL is in its error, from its first word, whatever characters come before")
     func errors() throws {
         try withConnection { db throws in
-            expectError(.SQLITE_ERROR, #"near "SELEC": syntax error"#, sql: "SELEC 1") { try db.execute(sql: " SELEC 1 ;") }
+            expectError(.SQLITE_ERROR, #"near "SELEC": syntax error"#, sql: "SELEC 1") {
+                try db.execute(sql: " SELEC 1 ;")
+            }
             expectError(.SQLITE_ERROR, "no such table: größe", sql: "SELECT '日本語😀' FROM größe") {
                 try db.execute(sql: "SELECT 'é'; SELECT '日本語😀' FROM größe")
             }
@@ -103,15 +112,18 @@ struct StatementTests {
         }
     }
 
-    @Test("what a statement does to transactions", arguments: [
-        ("BEGIN", .begin), ("begin immediate", .begin), ("COMMIT", .commit), ("end transaction", .commit),
-        ("ROLLBACK", .rollback), ("ROLLBACK TRANSACTION", .rollback), ("ROLLBACK TO a", .rollbackToSavepoint),
-        ("rollback/* c */transaction -- d\n to savepoint a", .rollbackToSavepoint), ("SAVEPOINT a", .savepoint),
-        ("RELEASE a", .release), ("SELECT 1", .query), ("select(1)", .query), ("VALUES (1)", .query),
-        ("WITH a AS (SELECT 1) SELECT * FROM a", .query), ("REPLACE INTO t VALUES (1)", .query),
-        ("EXPLAIN COMMIT", .other), ("PRAGMA user_version", .other), ("CREATE TABLE t (a)", .other), ("BEGINNING", .other),
-        ("", .other),
-    ] as [(String, StatementKind)])
+    @Test(
+        "what a statement does to transactions",
+        arguments: [
+            ("BEGIN", .begin), ("begin immediate", .begin), ("COMMIT", .commit), ("end transaction", .commit),
+            ("ROLLBACK", .rollback), ("ROLLBACK TRANSACTION", .rollback), ("ROLLBACK TO a", .rollbackToSavepoint),
+            ("rollback/* c */transaction -- d\n to savepoint a", .rollbackToSavepoint), ("SAVEPOINT a", .savepoint),
+            ("RELEASE a", .release), ("SELECT 1", .query), ("select(1)", .query), ("VALUES (1)", .query),
+            ("WITH a AS (SELECT 1) SELECT * FROM a", .query), ("REPLACE INTO t VALUES (1)", .query),
+            ("EXPLAIN COMMIT", .other), ("PRAGMA user_version", .other), ("CREATE TABLE t (a)", .other),
+            ("BEGINNING", .other),
+            ("", .other),
+        ] as [(String, StatementKind)])
     func kinds(_ sql: String, _ kind: StatementKind) {
         #expect(StatementKind(sql: Substring(sql).utf8) == kind)
     }
@@ -152,7 +164,9 @@ struct StatementTests {
             try first.access { try $0.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (1)") }
             try second.access { db throws in #expect(try Row.fetchAll(db, sql: "SELECT * FROM t") == [["a": 1]]) }
             try first.access { try $0.execute(sql: "ALTER TABLE t ADD COLUMN b DEFAULT 2") }
-            try second.access { db throws in #expect(try Row.fetchAll(db, sql: "SELECT * FROM t") == [["a": 1, "b": 2]]) }
+            try second.access { db throws in
+                #expect(try Row.fetchAll(db, sql: "SELECT * FROM t") == [["a": 1, "b": 2]])
+            }
         }
     }
 }

@@ -2,8 +2,9 @@ import QuarryCore
 import QuarryTestSupport
 import Testing
 
-/// SQLite may roll back on its own: <https://www.sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction>. What
-/// was meant for the transaction must not run without it.
+/// SQLite may roll back on its own:
+/// <https://www.sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction>. What was meant for the
+/// transaction must not run without it.
 @Suite("Transactions that SQLite has rolled back")
 struct AbortedTransactionTests {
     private let aborted = "Transaction was aborted"

@@ -22,7 +22,8 @@ struct ReadTransactionTests {
         }
     }
 
-    @Test("pinned, it sees the state of its beginning; otherwise that of its first statement", arguments: [true, false])
+    @Test(
+        "pinned, it sees the state of its beginning; otherwise that of its first statement", arguments: [true, false])
     func pinned(_ pinned: Bool) throws {
         try withReader(pinned: pinned) { reader, writer throws in
             try writer.execute(sql: "INSERT INTO t VALUES (2)")

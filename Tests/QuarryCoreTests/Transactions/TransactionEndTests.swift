@@ -25,7 +25,11 @@ struct TransactionEndTests {
     }
 
     private func register(_ db: Database, _ log: Log, _ name: String = "") {
-        db.afterNextTransaction { _ in log.add("commit" + name) } onRollback: { _ in log.add("rollback" + name) }
+        db.afterNextTransaction { _ in
+            log.add("commit" + name)
+        } onRollback: { _ in
+            log.add("rollback" + name)
+        }
     }
 
     // MARK: - afterNextTransaction
@@ -126,7 +130,8 @@ struct TransactionEndTests {
         try withLog { db, log throws in
             expectError(.SQLITE_ABORT, "Transaction was aborted") {
                 try db.inTransaction {
-                    db.afterNextTransaction { _ in } onRollback: { db in
+                    db.afterNextTransaction { _ in
+                    } onRollback: { db in
                         do {
                             try db.inTransaction {
                                 try db.execute(sql: "INSERT INTO t VALUES (7)")
@@ -186,7 +191,7 @@ struct TransactionEndTests {
 
     /// A connection whose clock counts its calls.
     private func withClock(
-        _ clock: @escaping @Sendable (Database, Int) throws -> Double, _ body: (Database) throws -> Void
+        _ clock: @escaping @Sendable (Database, Int) throws -> Double, access body: (Database) throws -> Void
     ) throws {
         let calls = Lock(0)
         var options = ConnectionOptions()
@@ -203,7 +208,9 @@ struct TransactionEndTests {
 
     @Test("outside a transaction it is now; inside it is that of the beginning, to the end")
     func date() throws {
-        try withClock({ _, call in Double(call) }) { db throws in
+        try withClock { _, call in
+            Double(call)
+        } access: { db throws in
             #expect(try db.secondsOfTransaction == 1)
             #expect(try db.secondsOfTransaction == 2)
             try db.inTransaction {
@@ -239,7 +246,9 @@ struct TransactionEndTests {
     @Test("a clock that throws doesn't fail the transaction, but who asks it")
     func failingClock() throws {
         struct Failure: Error {}
-        try withClock({ _, call in if call == 1 { throw Failure() } else { Double(call) } }) { db throws in
+        try withClock { _, call in
+            if call == 1 { throw Failure() } else { Double(call) }
+        } access: { db throws in
             try db.inTransaction {
                 for _ in 0..<2 { #expect(throws: Failure.self) { try db.secondsOfTransaction } }
                 try db.execute(sql: "CREATE TABLE t (a)")
@@ -251,7 +260,9 @@ struct TransactionEndTests {
 
     @Test("a clock may query its connection")
     func queryingClock() throws {
-        try withClock({ db, _ in try Double.fetchOne(db, sql: "SELECT 42.5") ?? 0 }) { db throws in
+        try withClock { db, _ in
+            try Double.fetchOne(db, sql: "SELECT 42.5") ?? 0
+        } access: { db throws in
             #expect(try db.secondsOfTransaction == 42.5)
             try db.inTransaction {
                 let seconds = try db.secondsOfTransaction

@@ -122,10 +122,13 @@ struct TransactionStateMachineTests {
         var random = SeededGenerator()
         print("TransactionStateMachineTests.againstSQLite seed: \(random.seed)")
         let statements = [
-            "BEGIN", "BEGIN IMMEDIATE", "COMMIT", "END", "ROLLBACK", "SAVEPOINT a", "SAVEPOINT b", "RELEASE a", "RELEASE b",
-            "ROLLBACK TO a", "ROLLBACK TO SAVEPOINT b", "INSERT INTO t DEFAULT VALUES", "INSERT OR ROLLBACK INTO t VALUES (1)",
+            "BEGIN", "BEGIN IMMEDIATE", "COMMIT", "END", "ROLLBACK", "SAVEPOINT a", "SAVEPOINT b", "RELEASE a",
+            "RELEASE b",
+            "ROLLBACK TO a", "ROLLBACK TO SAVEPOINT b", "INSERT INTO t DEFAULT VALUES",
+            "INSERT OR ROLLBACK INTO t VALUES (1)",
             "INSERT OR ABORT INTO t VALUES (1)", "INSERT INTO guarded VALUES (1)", "DELETE FROM t WHERE a > 1",
-            "SELECT COUNT(*) FROM t", "CREATE TEMP TABLE IF NOT EXISTS u (a)", "INSERT INTO t DEFAULT VALUES RETURNING a",
+            "SELECT COUNT(*) FROM t", "CREATE TEMP TABLE IF NOT EXISTS u (a)",
+            "INSERT INTO t DEFAULT VALUES RETURNING a",
             "EXPLAIN COMMIT", "nonsense",
         ]
         let counts = Lock((commits: 0, rollbacks: 0))
@@ -151,7 +154,9 @@ struct TransactionStateMachineTests {
                 let wasInside = db.isInsideTransaction
                 let changes = db.totalChangesCount
                 let date = try db.secondsOfTransaction
-                db.afterNextTransaction { _ in counts.withLock { $0.commits += 1 } } onRollback: { _ in
+                db.afterNextTransaction { _ in
+                    counts.withLock { $0.commits += 1 }
+                } onRollback: { _ in
                     counts.withLock { $0.rollbacks += 1 }
                 }
                 let registered = db.nextTransactionHandlers.count

@@ -6,7 +6,8 @@ import Testing
 struct TransactionTests {
     private struct Failure: Error {}
 
-    private func withTable(_ options: ConnectionOptions = ConnectionOptions(), _ body: (Database) throws -> Void) throws {
+    private func withTable(_ options: ConnectionOptions = ConnectionOptions(), _ body: (Database) throws -> Void) throws
+    {
         try TestConnection(options: options).access { db throws in
             try db.execute(sql: "CREATE TABLE t (a UNIQUE ON CONFLICT ABORT)")
             try body(db)
@@ -54,7 +55,11 @@ struct TransactionTests {
             for kind in [.deferred, .immediate, .exclusive] as [Database.TransactionKind] {
                 let sql = ["BEGIN \(kind.rawValue) TRANSACTION", "COMMIT TRANSACTION"]
                 #expect(try traced(db) { try db.inTransaction(kind) { .commit } } == sql)
-                #expect(try traced(db) { try db.beginTransaction(kind); try db.commit() } == sql)
+                #expect(
+                    try traced(db) {
+                        try db.beginTransaction(kind)
+                        try db.commit()
+                    } == sql)
             }
             try db.readOnly { () throws in
                 #expect(try traced(db) { try db.inTransaction { .commit } }.first == "BEGIN DEFERRED TRANSACTION")
@@ -79,8 +84,12 @@ struct TransactionTests {
             try db.inTransaction {
                 try db.execute(sql: "INSERT INTO t VALUES (1)")
                 let message = "cannot start a transaction within a transaction"
-                expectError(.SQLITE_ERROR, message, sql: "BEGIN IMMEDIATE TRANSACTION") { try db.inTransaction { .commit } }
-                expectError(.SQLITE_ERROR, message, sql: "BEGIN DEFERRED TRANSACTION") { try db.beginTransaction(.deferred) }
+                expectError(.SQLITE_ERROR, message, sql: "BEGIN IMMEDIATE TRANSACTION") {
+                    try db.inTransaction { .commit }
+                }
+                expectError(.SQLITE_ERROR, message, sql: "BEGIN DEFERRED TRANSACTION") {
+                    try db.beginTransaction(.deferred)
+                }
                 return .commit
             }
             #expect(try values(db) == [1])

@@ -8,7 +8,8 @@ struct ConversionAgreementTests {
     /// SQL that makes any stored value, invalid text too.
     private enum Stored {
         static let edges: [DatabaseValue] = [
-            .null, 0.databaseValue, 1.databaseValue, (-1).databaseValue, Int64.min.databaseValue, Int64.max.databaseValue,
+            .null, 0.databaseValue, 1.databaseValue, (-1).databaseValue, Int64.min.databaseValue,
+            Int64.max.databaseValue,
             127.databaseValue, 128.databaseValue, (-128).databaseValue, (-129).databaseValue, 255.databaseValue,
             256.databaseValue, 65_535.databaseValue, 65_536.databaseValue, 2_147_483_648.databaseValue,
             4_294_967_295.databaseValue, 4_294_967_296.databaseValue,
@@ -31,9 +32,11 @@ struct ConversionAgreementTests {
             case 4: return Double(Int64.random(in: -70_000...70_000, using: &random)).databaseValue
             case 5: return (Double(random.next()) * 4).databaseValue
             case 6:
-                return String((0..<Int.random(in: 0..<20, using: &random)).map { _ in
-                    Character(Unicode.Scalar(UInt32.random(in: 0...0x10FFFF, using: &random)) ?? "\0")
-                }).databaseValue
+                return String(
+                    (0..<Int.random(in: 0..<20, using: &random)).map { _ in
+                        Character(Unicode.Scalar(UInt32.random(in: 0...0x10FFFF, using: &random)) ?? "\0")
+                    }
+                ).databaseValue
             default:
                 return (0..<Int.random(in: 0..<20, using: &random)).map { _ in
                     UInt8.random(in: 0...255, using: &random)
@@ -42,8 +45,23 @@ struct ConversionAgreementTests {
         }
     }
 
-    private enum Level: Int, DatabaseValueConvertible { case low = 0, high = 1 }
-    private enum Name: String, DatabaseValueConvertible { case empty = "", one = "1", a }
+    private enum Level: Int, DatabaseValueConvertible {
+        case low = 0
+        case high = 1
+    }
+    private enum FastLevel: Int, DatabaseValueConvertible, StatementColumnConvertible {
+        case low = 0
+        case high = 1
+    }
+    private enum FastName: String, DatabaseValueConvertible, StatementColumnConvertible {
+        case empty = ""
+        case one = "1"
+    }
+    private enum Name: String, DatabaseValueConvertible {
+        case empty = ""
+        case one = "1"
+        case a
+    }
 
     /// Compares the conversions of the first column of a row, of all types.
     private func check(_ row: Row, of statement: Statement, _ step: Int, _ seed: UInt64) throws {
@@ -58,7 +76,8 @@ struct ConversionAgreementTests {
             }
             guard step % 20 == 0 else { return }
             #expect(converted == (try? row.decode(T.self, atIndex: 0)), "\(T.self) of \(value), seed \(seed)")
-            #expect(converted == (try? copy.decode(T.self, atIndex: 0)), "\(T.self) of a copy of \(value), seed \(seed)")
+            #expect(
+                converted == (try? copy.decode(T.self, atIndex: 0)), "\(T.self) of a copy of \(value), seed \(seed)")
         }
         try agree(Bool.self)
         try agree(Int.self)
@@ -80,6 +99,9 @@ struct ConversionAgreementTests {
         try agree(DatabaseValue.self)
         try agree(Level.self)
         try agree(Name.self)
+        try agree(FastLevel.self)
+        try agree(FastName.self)
+        try agree(FastName?.self)
         try agree(Int?.self)
         try agree(String?.self)
         try agree(Level?.self)

@@ -76,8 +76,14 @@ struct DatabaseValueTests {
         }
     }
 
-    private enum Size: Int, DatabaseValueConvertible { case small = 1, large = 2 }
-    private enum Color: String, DatabaseValueConvertible { case red, green = "grün\0" }
+    private enum Size: Int, DatabaseValueConvertible {
+        case small = 1
+        case large = 2
+    }
+    private enum Color: String, DatabaseValueConvertible {
+        case red
+        case green = "grün\0"
+    }
     private struct Identifier: RawRepresentable, DatabaseValueConvertible, Hashable {
         var rawValue: Int64
     }

@@ -34,9 +34,11 @@ struct IntegerTests {
         }
     }
 
-    @Test("an integer above Int64.max can't be bound: the error names it and its parameter", arguments: [
-        UInt64(Int64.max) + 1, .max,
-    ])
+    @Test(
+        "an integer above Int64.max can't be bound: the error names it and its parameter",
+        arguments: [
+            UInt64(Int64.max) + 1, .max,
+        ])
     func tooLarge(_ value: UInt64) throws {
         let problem = "it doesn't fit in a signed integer of 64 bits"
         try withConnection { db throws in
@@ -72,7 +74,8 @@ struct IntegerTests {
                     try db.execute(sql: "SELECT ?", arguments: [value])
                 }
             }
-            #expect(try Int.fetchOne(db, sql: "SELECT length(?)", arguments: [String(repeating: "x", count: 900)]) == 900)
+            #expect(
+                try Int.fetchOne(db, sql: "SELECT length(?)", arguments: [String(repeating: "x", count: 900)]) == 900)
         }
     }
 }

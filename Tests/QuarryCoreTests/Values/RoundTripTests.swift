@@ -17,13 +17,16 @@ struct RoundTripTests {
                 try insert.execute(arguments: [value])
                 try db.execute(sql: "INSERT INTO t VALUES (:value)", arguments: ["value": value])
                 try db.execute(literal: "INSERT INTO t VALUES (\(value))")
-                #expect(try T.fetchAll(db, sql: "SELECT a FROM t") == [value, value, value, value], sourceLocation: sourceLocation)
+                #expect(
+                    try T.fetchAll(db, sql: "SELECT a FROM t") == [value, value, value, value],
+                    sourceLocation: sourceLocation)
                 #expect(
                     try String.fetchSet(db, sql: "SELECT typeof(a) FROM t") == [type], "\(value)",
                     sourceLocation: sourceLocation)
                 let row = try #require(try Row.fetchOne(db, sql: "SELECT a FROM t"))
                 #expect(row[0] == value, sourceLocation: sourceLocation)
-                #expect(try T.fetchOne(db, sql: "SELECT ?", arguments: [value]) == value, sourceLocation: sourceLocation)
+                #expect(
+                    try T.fetchOne(db, sql: "SELECT ?", arguments: [value]) == value, sourceLocation: sourceLocation)
                 #expect(T.fromDatabaseValue(value.databaseValue) == value, sourceLocation: sourceLocation)
             }
         }
@@ -107,7 +110,10 @@ struct RoundTripTests {
     func zeroLength() throws {
         try withConnection { db throws in
             let sql = "SELECT typeof(?1), ?1 IS NULL, length(?1)"
-            #expect(try Row.fetchOne(db, sql: sql, arguments: [""])?.databaseValues.map(\.description) == [#""text""#, "0", "0"])
+            #expect(
+                try Row.fetchOne(db, sql: sql, arguments: [""])?.databaseValues.map(\.description) == [
+                    #""text""#, "0", "0",
+                ])
             #expect(
                 try Row.fetchOne(db, sql: sql, arguments: [[UInt8]()])?.databaseValues.map(\.description)
                     == [#""blob""#, "0", "0"])
