@@ -47,7 +47,7 @@ bench: setup ## Compare C, Quarry and GRDB (ONLY=6: rows 6.x; ARGS=…: options 
 
 demo: setup ## Import this machine's package database and print what is in it (ARGS=…: options of catalog)
 	swift build --package-path $(EXAMPLE) -c release --product catalog
-	"$$(swift build --package-path $(EXAMPLE) -c release --show-bin-path)/catalog" --database $(DEMO_DATABASE) $(ARGS)
+	@"$$(swift build --package-path $(EXAMPLE) -c release --show-bin-path)/catalog" --database $(DEMO_DATABASE) $(ARGS)
 
 clean: ## Delete all that was built
 	rm -rf .build .build-* $(EXAMPLE)/.build Benchmarks/.build
