@@ -2,7 +2,7 @@ extension Database {
     /// Called before a statement's first step: throws where it must not run.
     @inline(__always)
     func statementWillStart(_ statement: Statement) throws {
-        if readOnlyDepth > 0, !statement.isReadonly {
+        if readOnlyDepth > 0, !statement.isReadonly, !asksForJournalMode(statement) {
             throw DatabaseError(
                 resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database", sql: statement.sql)
         }
@@ -16,6 +16,14 @@ extension Database {
             throw abortedTransactionError(sql: statement.sql)
         }
         if deadline.limit != nil { deadline.start() }
+    }
+
+    /// Whether a statement is `PRAGMA journal_mode`, which SQLite counts as one that writes, even where it only asks:
+    /// <https://www.sqlite.org/c3ref/stmt_readonly.html>.
+    @inline(never)
+    private func asksForJournalMode(_ statement: Statement) -> Bool {
+        let sql = statement.sql.lowercased()
+        return sql.hasPrefix("pragma") && sql.hasSuffix("journal_mode") && !sql.contains("=") && !sql.contains("(")
     }
 
     /// A rollback ends a cancelled transaction, and so does a commit that has nothing to write.
