@@ -62,19 +62,19 @@ import Testing
             (writer as? DatabasePool).map { [$0.writer.lane, $0.readers.lane] }
             ?? (writer as? DatabaseQueue).map { [$0.runner.lane] } ?? []
         let hasBegun = [Step("the writer is out"), Step("the reader is out")]
-        let mayEnd = Step("they may come back")
+        let mayEnd = [Step("the writer may come back"), Step("the reader may come back")]
         let owners = [
             OwnThread {
                 try writer.write { _ in
                     hasBegun[0].reach()
-                    try mayEnd.wait()
+                    try mayEnd[0].wait()
                 }
             },
             OwnThread {
                 guard kind.isPool else { return hasBegun[1].reach() }
                 try writer.read { _ in
                     hasBegun[1].reach()
-                    try mayEnd.wait()
+                    try mayEnd[1].wait()
                 }
             },
         ]
@@ -91,7 +91,12 @@ import Testing
         try await until("five wait") { lanes.map(\.waiterCount).reduce(0, +) == 5 }
         let closers = [OwnThread { try writer.close() }, OwnThread { try writer.close() }]
         try await until("those who close wait too") { lanes.map(\.waiterCount).reduce(0, +) == 7 }
-        mayEnd.reach()
+        mayEnd[0].reach()
+        // Closing takes the writer first, then waits for the reader, before all others.
+        if let readers = (writer as? DatabasePool)?.readers.lane {
+            try await until("closing waits for the reader") { readers.waiterCount == 3 }
+        }
+        mayEnd[1].reach()
         for owner in owners { try await owner.value }
         for closer in closers { try await closer.value }
         for task in tasks { expectClosed(await task.value, "a task that waited") }

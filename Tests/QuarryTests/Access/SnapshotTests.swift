@@ -1,3 +1,4 @@
+import Foundation
 import Quarry
 import QuarryTestSupport
 import Testing
@@ -154,12 +155,16 @@ import Testing
 
     /// All connections of a snapshot pool see one commit, while others write without end.
     @Test(arguments: [true, false]) func oneCommit(writesFromOutside: Bool) async throws {
-        let pool = pool
         let path = folder.file("a.sqlite")
+        var configuration = Configuration()
+        // SQLite's lock isn't fair: it is tried for until it is had.
+        configuration.busyMode = .callback { _ in true }
+        let pool = try DatabasePool(path: path, configuration: configuration)
+        let opened = configuration
         let isOver = Recorded(false)
         let hasWritten = Step("a row is written")
         let writer = OwnThread("writer") {
-            let outside = writesFromOutside ? try DatabaseQueue(path: path) : nil
+            let outside = writesFromOutside ? try DatabaseQueue(path: path, configuration: opened) : nil
             var value = 1
             while !isOver.value {
                 value += 1
@@ -170,6 +175,7 @@ import Testing
                     try pool.write { db in try db.insert(next) }
                 }
                 hasWritten.reach()
+                for _ in 0..<20 { sched_yield() }
             }
         }
         try await hasWritten.reached()
