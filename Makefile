@@ -28,7 +28,8 @@ test: setup ## Run all tests, the example's too (FILTER=name: those of the libra
 	$(if $(FILTER),,swift test --disable-xctest --package-path $(EXAMPLE))
 
 test-tsan: setup ## Run the tests under the thread sanitizer, in a build folder of their own
-	swift test --disable-xctest --sanitize=thread --scratch-path .build-tsan $(if $(FILTER),--filter '$(FILTER)')
+	TSAN_OPTIONS="suppressions=$(CURDIR)/Scripts/tsan-suppressions" \
+		swift test --disable-xctest --sanitize=thread --scratch-path .build-tsan $(if $(FILTER),--filter '$(FILTER)')
 
 lint: ## Check the layers, the house rules and the format
 	Scripts/lint-layers --self-test

@@ -1,7 +1,8 @@
 import Foundation
 import QuarryCore
 
-/// Looks again and again until `condition` holds: for what other threads do and nobody reports, such as waiting in a line.
+/// Looks again and again until `condition` holds: for what other threads do and nobody reports, such as waiting in a
+/// line.
 ///
 /// It fails after a minute.
 public func until(_ name: String, _ condition: () throws -> Bool) async throws {
@@ -25,9 +26,12 @@ public func spin(until name: String, _ condition: () throws -> Bool) throws {
 public final class Recorded<Value: Sendable>: Sendable {
     private let lock: Lock<Value>
 
+    /// A first value.
     public init(_ value: Value) { lock = Lock(value) }
 
+    /// The value of now.
     public var value: Value { lock.withLock { $0 } }
 
+    /// Changes the value, while no other thread does.
     public func update<T>(_ body: (inout Value) -> T) -> T { lock.withLock { body(&$0) } }
 }

@@ -6,6 +6,7 @@ public final class OwnThread<Value: Sendable>: Sendable {
     private let result = Lock<Result<Value, any Error>?>(nil)
     private let isOver: Step
 
+    /// Starts the thread.
     public init(_ name: String = "a thread of the test", _ body: @escaping @Sendable () throws -> Value) {
         isOver = Step("\(name) has ended")
         let thread = Thread { [self] in

@@ -11,9 +11,12 @@ import QuarryCore
 ///
 /// Who waits for a step that is never reached gets an error after a minute: a schedule that is stuck fails.
 public final class Step: Sendable {
+    /// Says which step, or condition, has not come.
     public struct NeverReached: Error, CustomStringConvertible {
+        /// The name.
         public let description: String
 
+        /// - parameter name: what was waited for.
         public init(_ name: String) { description = "never reached: \(name)" }
     }
 
@@ -23,9 +26,11 @@ public final class Step: Sendable {
         var lastID = 0
     }
 
+    /// What is reached, in words.
     public let name: String
     private let state = Lock(State())
 
+    /// A step that isn't reached yet.
     public init(_ name: String) { self.name = name }
 
     /// Whether the step is reached.

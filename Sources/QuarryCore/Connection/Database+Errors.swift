@@ -19,9 +19,16 @@ extension Database {
     @inline(never)
     private func checkMayRunReadOnly(_ statement: Statement) throws(DatabaseError) {
         // SQLite refuses what writes to a read-only connection, and lets it ask for its journal mode, which counts as writing.
-        if options.readonly || statement.asksForJournalMode { return }
+        if options.readonly || asksForJournalMode(statement) { return }
         throw DatabaseError(
             resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database", sql: statement.sql)
+    }
+
+    /// Whether a statement is `PRAGMA journal_mode`, which SQLite counts as one that writes, even where it only asks:
+    /// <https://www.sqlite.org/c3ref/stmt_readonly.html>.
+    private func asksForJournalMode(_ statement: Statement) -> Bool {
+        let sql = statement.sql.lowercased()
+        return sql.hasPrefix("pragma") && sql.hasSuffix("journal_mode") && !sql.contains("=") && !sql.contains("(")
     }
 
     /// A rollback ends a cancelled transaction, and so does a commit that has nothing to write.

@@ -95,15 +95,6 @@ public final class Statement {
         lifetime.finalize(sqliteStatement)
     }
 
-    /// Whether it is `PRAGMA journal_mode`, without a mode to set.
-    var asksForJournalMode: Bool {
-        guard case .other = kind, !sql.utf8.contains(where: { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: "(") }) else {
-            return false
-        }
-        var words = Substring(sql).utf8.makeWordIterator()
-        return words.next() == "PRAGMA" && sql.foldingASCIICase.hasSuffix("journal_mode")
-    }
-
     // MARK: - Columns
 
     /// The number of columns of its rows; 0 if it has none.

@@ -92,9 +92,9 @@ import Testing
         let closers = [OwnThread { try writer.close() }, OwnThread { try writer.close() }]
         try await until("those who close wait too") { lanes.map(\.waiterCount).reduce(0, +) == 7 }
         mayEnd[0].reach()
-        if kind.isPool {
-            // The writer is closed first: reads that waited for a reader only might be served until then.
-            try await until("the reader is waited for") { lanes[1].waiterCount == 3 }
+        // Closing takes the writer first, then waits for the reader, before all others.
+        if let readers = (writer as? DatabasePool)?.readers.lane {
+            try await until("closing waits for the reader") { readers.waiterCount == 3 }
         }
         mayEnd[1].reach()
         for owner in owners { try await owner.value }

@@ -1,0 +1,205 @@
+import Foundation
+import Quarry
+import QuarryTestSupport
+import Testing
+
+/// What a configuration does to the connections that are opened with it.
+@Suite struct ConfigurationTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test func pragmas() async throws {
+        var configuration = Configuration()
+        configuration.cacheSize = 1_048_576
+        configuration.mmapSize = 2_097_152
+        configuration.secureDelete = true
+        configuration.foreignKeysEnabled = false
+        let modes: [(Configuration.SynchronousMode?, Int)] = [
+            (nil, 1), (.off, 0), (.normal, 1), (.full, 2), (.extra, 3),
+        ]
+        for (mode, number) in modes {
+            configuration.synchronous = mode
+            let pool = try DatabasePool(path: folder.file("a.sqlite"), configuration: configuration)
+            let read: @Sendable (Database) throws -> [Int] = { db in
+                try ["cache_size", "mmap_size", "secure_delete", "foreign_keys"].map { name in
+                    try Int.fetchOne(db, sql: "PRAGMA \(name)") ?? -1
+                }
+            }
+            let synchronous: @Sendable (Database) throws -> Int? = { db in
+                try Int.fetchOne(db, sql: "PRAGMA synchronous")
+            }
+            #expect(try await pool.writeWithoutTransaction(read) == [-1024, 2_097_152, 1, 0])
+            #expect(try await pool.read(read) == [-1024, 2_097_152, 1, 0], "readers too")
+            #expect(try await pool.writeWithoutTransaction(synchronous) == number)
+        }
+        let defaults = try DatabaseQueue(path: folder.file("b.sqlite"))
+        #expect(try await defaults.read { db in try Int.fetchOne(db, sql: "PRAGMA foreign_keys") } == 1)
+        #expect(try await defaults.read { db in try Int.fetchOne(db, sql: "PRAGMA synchronous") } == 2)
+    }
+
+    @Test func journalModes() throws {
+        let mode: (Database) throws -> String? = { db in try String.fetchOne(db, sql: "PRAGMA journal_mode") }
+        #expect(try DatabaseQueue(path: folder.file("a.sqlite")).read(mode) == "delete")
+        var configuration = Configuration()
+        configuration.journalMode = .wal
+        let queue = try DatabaseQueue(path: folder.file("a.sqlite"), configuration: configuration)
+        #expect(try queue.read(mode) == "wal")
+        #expect(try queue.read { db in try Int.fetchOne(db, sql: "PRAGMA synchronous") } == 1)
+        #expect(try DatabasePool(path: folder.file("b.sqlite")).read(mode) == "wal")
+    }
+
+    @Test func preparations() throws {
+        struct Refusal: Error {}
+        let log = Recorded<[String]>([])
+        var configuration = Configuration()
+        configuration.maximumReaderCount = 2
+        configuration.prepareDatabase { db in
+            let line = "first, readonly \(db.configuration.readonly)"
+            log.update { $0.append(line) }
+        }
+        configuration.prepareDatabase { db in
+            try db.execute(sql: "PRAGMA temp_store = MEMORY")
+            log.update { $0.append("second") }
+        }
+        let pool = try DatabasePool(path: folder.file("a.sqlite"), configuration: configuration)
+        #expect(log.value == ["first, readonly false", "second"])
+        _ = try pool.read { db in
+            #expect(db.configuration.readonly)
+            let store = try Int.fetchOne(db, sql: "PRAGMA temp_store")
+            #expect(store == 2)
+        }
+        #expect(log.value == ["first, readonly false", "second", "first, readonly true", "second"])
+        configuration.prepareDatabase { _ in throw Refusal() }
+        #expect(throws: Refusal.self) { try DatabasePool(path: folder.file("a.sqlite"), configuration: configuration) }
+        #expect(throws: Refusal.self) { try DatabaseQueue(configuration: configuration) }
+        configuration = Configuration()
+        configuration.prepareDatabase { db in try db.beginTransaction() }
+        #expect(databaseError { _ = try DatabaseQueue(configuration: configuration) }?.resultCode == .SQLITE_MISUSE)
+    }
+
+    @Test func labels() throws {
+        var configuration = Configuration()
+        configuration.label = "players"
+        let pool = try DatabasePool(path: folder.file("a.sqlite"), configuration: configuration)
+        #expect(try pool.writeWithoutTransaction { db in db.description } == "players")
+        #expect(try pool.read { db in "\(db)" } == "players")
+        #expect(try DatabaseQueue().read { db in "\(db)" } == ":memory:")
+    }
+
+    // MARK: - Files
+
+    @Test func readOnlyDatabases() async throws {
+        let path = folder.file("a.sqlite")
+        var configuration = Configuration()
+        configuration.readonly = true
+        for error in [
+            databaseError { _ = try DatabaseQueue(path: path, configuration: configuration) },
+            databaseError { _ = try DatabasePool(path: path, configuration: configuration) },
+        ] {
+            #expect(error?.resultCode == .SQLITE_CANTOPEN)
+            #expect(error?.message == "unable to open database file - while opening \(path)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: path))
+        let writer = try DatabasePool(path: path)
+        try await writer.write { db in try db.execute(sql: "CREATE TABLE t (a INTEGER); INSERT INTO t VALUES (1)") }
+        for reader in [
+            try DatabaseQueue(path: path, configuration: configuration),
+            try DatabasePool(path: path, configuration: configuration),
+        ] as [any DatabaseWriter] {
+            #expect(try await reader.read { db in try db.values() } == [1])
+            #expect(try await reader.write { db in try db.values() } == [1], "a transaction that reads")
+            let error = await databaseError { try await reader.write { db in try db.insert(2) } }
+            #expect(error?.resultCode == .SQLITE_READONLY)
+            #expect(error?.message == "attempt to write a readonly database")
+            try await writer.write { db in try db.execute(sql: "UPDATE t SET a = 1") }
+            #expect(try await reader.read { db in try db.values() } == [1])
+            try reader.close()
+        }
+    }
+
+    @Test func aFileThatIsNoDatabase() throws {
+        let path = folder.file("a.txt")
+        try String(repeating: "This is no database. ", count: 100).write(
+            toFile: path, atomically: true, encoding: .utf8)
+        for error in [
+            databaseError { _ = try DatabaseQueue(path: path) }, databaseError { _ = try DatabasePool(path: path) },
+        ] {
+            #expect(error?.resultCode == .SQLITE_NOTADB)
+            #expect(error?.message == "file is not a database")
+        }
+        let missing = folder.file("missing/a.sqlite")
+        #expect(databaseError { _ = try DatabasePool(path: missing) }?.resultCode == .SQLITE_CANTOPEN)
+    }
+
+    // MARK: - Memory
+
+    @Test func databasesInMemory() async throws {
+        let first = try DatabaseQueue()
+        let second = try DatabaseQueue()
+        try await first.write { db in try db.execute(sql: "CREATE TABLE t (a INTEGER)") }
+        #expect(first.path == ":memory:")
+        #expect(try await second.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sqlite_master") } == 0)
+    }
+
+    @Test(arguments: ["players", "a b&c=d?e#f%g/é"]) func namedDatabases(name: String) async throws {
+        let unique = name + UUID().uuidString
+        do {
+            let first = try DatabaseQueue(named: unique)
+            try await first.write { db in try db.execute(sql: "CREATE TABLE t (a INTEGER); INSERT INTO t VALUES (1)") }
+            let second = try DatabaseQueue(named: unique)
+            #expect(try await second.read { db in try db.values() } == [1])
+            #expect(first.path == second.path)
+            #expect(first.path.hasPrefix("file:") && first.path.hasSuffix("?mode=memory&cache=shared"))
+            let other = try DatabaseQueue(named: unique + "x")
+            #expect(try await other.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sqlite_master") } == 0)
+        }
+        let later = try DatabaseQueue(named: unique)
+        #expect(try await later.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sqlite_master") } == 0)
+    }
+
+    @Test(arguments: [false, true]) func copies(isReadonly: Bool) async throws {
+        let path = folder.file("a.sqlite")
+        let original = try DatabasePool(path: path)
+        try await original.write { db in try db.execute(sql: "CREATE TABLE t (a INTEGER); INSERT INTO t VALUES (1)") }
+        var configuration = Configuration()
+        configuration.readonly = isReadonly
+        for copy in [
+            try DatabaseQueue.inMemoryCopy(fromPath: path, configuration: configuration),
+            try DatabaseQueue.temporaryCopy(fromPath: path, configuration: configuration),
+        ] {
+            #expect(try await copy.read { db in try db.values() } == [1])
+            let error = await databaseError { try await copy.write { db in try db.insert(2) } }
+            #expect(error?.resultCode == (isReadonly ? .SQLITE_READONLY : nil))
+            #expect(try await copy.read { db in try db.values() } == (isReadonly ? [1] : [1, 2]))
+        }
+        #expect(try await original.read { db in try db.values() } == [1])
+        let missing = folder.file("missing.sqlite")
+        #expect(databaseError { _ = try DatabaseQueue.inMemoryCopy(fromPath: missing) }?.resultCode == .SQLITE_CANTOPEN)
+    }
+
+    @Test(arguments: WriterKind.allCases) func erasing(_ kind: WriterKind) async throws {
+        let writer = try kind.make(folder)
+        for isAsync in [true, false] {
+            try await writer.write { db in try db.execute(sql: "CREATE TABLE t (a INTEGER)") }
+            _ = try await writer.read { db in try db.values() }
+            if isAsync { try await writer.erase() } else { try await onOwnThread { try writer.erase() } }
+            let count = try await writer.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sqlite_master") }
+            #expect(count == 0)
+            if kind.isPool {
+                let mode = try await writer.read { db in try String.fetchOne(db, sql: "PRAGMA journal_mode") }
+                #expect(mode == "wal")
+            }
+        }
+    }
+
+    @Test func backups() throws {
+        let pool = try DatabasePool(path: folder.file("a.sqlite"))
+        try pool.makeTable(1, 2)
+        let copies: [any DatabaseWriter] = [try DatabaseQueue(), try DatabasePool(path: folder.file("b.sqlite"))]
+        for copy in copies {
+            try pool.backup(to: copy)
+            #expect(try copy.read { db in try db.values() } == [1, 2])
+        }
+    }
+}
