@@ -24,7 +24,8 @@ public func withTemporaryFolder<T>(_ body: (String) throws -> T) throws -> T {
 public final class TemporaryFolder: Sendable {
     public let path: String
 
-    /// - parameter isFast: whether it may lie in memory, where a sync costs nothing, for tests of thousands of transactions.
+    /// - parameter isFast: whether it may lie in memory, where a sync costs nothing, for tests of thousands of
+    ///   transactions.
     public init(isFast: Bool = false) throws {
         let memory = URL(fileURLWithPath: "/dev/shm")
         let parent =

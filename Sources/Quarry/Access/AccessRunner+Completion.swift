@@ -47,7 +47,8 @@ extension AccessRunner {
             })
     }
 
-    /// Calls one closure of several, the first: an access may leave an error behind after its closure has had the connection.
+    /// Calls one closure of several, the first: an access may leave an error behind after its closure has had the
+    /// connection.
     private final class SingleCall: Sendable {
         private let isCalled = Lock(false)
 

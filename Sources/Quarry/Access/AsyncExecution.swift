@@ -3,11 +3,11 @@ import Synchronization
 
 /// Where asynchronous accesses run, once they have their connection. They wait for it by suspension, always.
 ///
-/// A hop to another thread and back costs several times what a short read takes; a read that is long, or a write that waits for the
-/// disk, must not hold a thread of Swift's pool.
+/// A hop to another thread and back costs several times what a short read takes; a read that is long, or a write that
+/// waits for the disk, must not hold a thread of Swift's pool.
 public enum AsyncExecution: Sendable {
-    /// In memory: at the caller's. On files: writes on the library's threads; reads at the caller's as long as this database's reads
-    /// turn out to be short and few run there at a time, otherwise on the library's threads.
+    /// In memory: at the caller's. On files: writes on the library's threads; reads at the caller's as long as this
+    /// database's reads turn out to be short and few run there at a time, otherwise on the library's threads.
     case automatic
 
     /// Always where the caller runs.
@@ -19,8 +19,9 @@ public enum AsyncExecution: Sendable {
 
 /// Decides where a read runs, from how long reads have taken.
 ///
-/// It keeps an estimate of a high percentile (about the 95th) of the durations, which goes up by a fifth for each read that took longer, and
-/// down by a hundredth for each that didn't: the two balance where one read in twenty is longer. Old reads are forgotten that way.
+/// It keeps an estimate of a high percentile (about the 95th) of the durations, which goes up by a fifth for each read
+/// that took longer, and down by a hundredth for each that didn't: the two balance where one read in twenty is longer.
+/// Old reads are forgotten that way.
 struct ReadAdmission: Sendable, Equatable {
     /// Nanoseconds. Reads that take longer run on the library's threads: a hop costs 10 to 20 us there and back.
     static let longestInline = 100_000.0

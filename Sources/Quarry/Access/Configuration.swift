@@ -34,8 +34,8 @@ public struct Configuration: Sendable {
         case wal
     }
 
-    /// How often SQLite waits for the disk: <https://www.sqlite.org/pragma.html#pragma_synchronous>. nil leaves SQLite's default,
-    /// and is `normal` in WAL mode.
+    /// How often SQLite waits for the disk: <https://www.sqlite.org/pragma.html#pragma_synchronous>. nil leaves
+    /// SQLite's default, and is `normal` in WAL mode.
     public var synchronous: SynchronousMode?
 
     /// How often SQLite waits for the disk.
@@ -100,8 +100,8 @@ public struct Configuration: Sendable {
 
     // MARK: - Waiting
 
-    /// What happens when another connection holds a lock. It waits up to 5 seconds by default: a thread or task of the library does,
-    /// never one of Swift's.
+    /// What happens when another connection holds a lock. It waits up to 5 seconds by default: a thread or task of the
+    /// library does, never one of Swift's.
     public var busyMode = Database.BusyMode.timeout(5)
 
     /// As `busyMode`, for a pool's readers, which only wait while the database recovers; nil for 10 seconds.
@@ -113,7 +113,8 @@ public struct Configuration: Sendable {
     /// How many accesses may wait for a connection; nil for any number. More get `SQLITE_BUSY` at once.
     public var maximumWaiters: Int?
 
-    /// Seconds a statement may run, from its first step to its last; nil for any time. Then `SQLITE_INTERRUPT` is thrown.
+    /// Seconds a statement may run, from its first step to its last; nil for any time. Then `SQLITE_INTERRUPT` is
+    /// thrown.
     public var statementTimeout: Double?
 
     // MARK: - Connections

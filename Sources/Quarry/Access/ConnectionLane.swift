@@ -19,8 +19,8 @@ final class ConnectionLane: Sendable {
 
     /// A connection that goes from thread to thread.
     struct Lent: @unchecked Sendable {
-        // Sendable: `Database` is used by the thread that has the slot's lease, or that has just opened it. Other threads only
-        // compare its owner, and interrupt it, with the lane's lock held.
+        // Sendable: `Database` is used by the thread that has the slot's lease, or that has just opened it. Other
+        // threads only compare its owner, and interrupt it, with the lane's lock held.
         let database: Database
     }
 
@@ -107,7 +107,8 @@ final class ConnectionLane: Sendable {
         state.lock()
         defer { state.unlock() }
         if state.value.machine.leasedCount > 0 || state.value.machine.hasBarrier {
-            // A connection that this thread has would never come back while it waits, and neither would a barrier of its own.
+            // A connection that this thread has would never come back while it waits, and neither would a barrier of
+            // its own.
             for connection in state.value.connections {
                 if let connection, connection.database.isOwned { throw DatabaseError.reentrantAccess() }
             }
@@ -169,7 +170,8 @@ final class ConnectionLane: Sendable {
         _ ticket: Ticket, _ token: AccessToken, _ request: Machine.Request = .connection
     ) {
         let answer: Machine.Answer? = state.withLock { state in
-            // Who cancels raises the flag before it takes the lock: either it is seen here, or the place is found there.
+            // Who cancels raises the flag before it takes the lock: either it is seen here, or the place is found
+            // there.
             guard !token.isCancelled else { return nil }
             if request == .connection, let answer = state.machine.acquireNow(isThread: false, now: { 0 }) {
                 return answer
@@ -294,7 +296,8 @@ final class ConnectionLane: Sendable {
     ///
     /// It waits for the accesses that run, but goes before those that wait.
     ///
-    /// - throws: `SQLITE_BUSY` if statements are left, or the thread that runs has one of the connections; everything goes on then.
+    /// - throws: `SQLITE_BUSY` if statements are left, or the thread that runs has one of the connections; everything
+    ///   goes on then.
     func close() throws {
         guard try beginClosing() else { return }
         do {
@@ -349,7 +352,8 @@ final class ConnectionLane: Sendable {
         }
     }
 
-    /// Goes on after a close that has failed. Connections that are closed already are opened again when they are needed.
+    /// Goes on after a close that has failed. Connections that are closed already are opened again when they are
+    /// needed.
     func abandonClosing() {
         state.withLock { state in
             for slot in state.connections.indices where state.connections[slot]?.database.isClosed ?? false {

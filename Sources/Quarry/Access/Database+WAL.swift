@@ -16,8 +16,8 @@ extension Database {
     /// PRAGMA synchronous = NORMAL
     /// ```
     ///
-    /// The busy handler isn't asked while the journal is switched, so that two processes that open one file at a time would fail: it
-    /// is tried again for some seconds.
+    /// The busy handler isn't asked while the journal is switched, so that two processes that open one file at a time
+    /// would fail: it is tried again for some seconds.
     ///
     /// - parameter synchronous: the mode that was asked for, which is set already.
     func activateWAL(path: String, synchronous: Configuration.SynchronousMode?) throws {

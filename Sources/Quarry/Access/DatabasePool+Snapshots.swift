@@ -12,7 +12,8 @@ extension DatabasePool {
     /// While it lives, the log can't be taken into the database as a whole:
     /// <https://www.sqlite.org/wal.html#avoiding_excessively_large_wal_files>.
     ///
-    /// - throws: `SQLITE_MISUSE` inside a transaction of this pool's writer; `DatabaseError` if no connection can be opened.
+    /// - throws: `SQLITE_MISUSE` inside a transaction of this pool's writer; `DatabaseError` if no connection can be
+    ///   opened.
     public func makeSnapshot() throws -> DatabaseSnapshot {
         let connections = try pinnedConnections(count: 1)
         return DatabaseSnapshot(pool: self, connection: connections[0])
@@ -26,7 +27,8 @@ extension DatabasePool {
     /// async let teams = snapshot.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM team")! }
     /// ```
     ///
-    /// All `Configuration.maximumReaderCount` connections are opened at once: what they see is pinned while nobody writes.
+    /// All `Configuration.maximumReaderCount` connections are opened at once: what they see is pinned while nobody
+    /// writes.
     ///
     /// - throws: as `makeSnapshot`.
     public func makeSnapshotPool() throws -> DatabaseSnapshotPool {
@@ -75,7 +77,8 @@ extension DatabasePool {
     ///
     /// It returns when the state is pinned; that may wait for a reader.
     ///
-    /// - parameter value: gets a reader's connection, or why there is none: `SQLITE_MISUSE` outside a write or inside a transaction.
+    /// - parameter value: gets a reader's connection, or why there is none: `SQLITE_MISUSE` outside a write or inside a
+    ///   transaction.
     public func asyncConcurrentRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
         guard let db = writer.lane.ownedConnection else {
             return value(

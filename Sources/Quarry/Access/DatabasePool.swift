@@ -12,8 +12,8 @@ public import QuarryCore
 /// }
 /// ```
 ///
-/// The database is in WAL mode (<https://www.sqlite.org/wal.html>): reads don't wait for writes, nor writes for reads. Each `read` sees the
-/// last commit before it began.
+/// The database is in WAL mode (<https://www.sqlite.org/wal.html>): reads don't wait for writes, nor writes for reads.
+/// Each `read` sees the last commit before it began.
 public final class DatabasePool: DatabaseWriter {
     /// The configuration the database was opened with.
     public let configuration: Configuration

@@ -10,8 +10,8 @@ public import QuarryCore
 /// }
 /// ```
 ///
-/// Accesses aren't reentrant: an access inside another one of the same connection throws `SQLITE_MISUSE`. Types outside the library
-/// don't conform.
+/// Accesses aren't reentrant: an access inside another one of the same connection throws `SQLITE_MISUSE`. Types outside
+/// the library don't conform.
 public protocol DatabaseReader: AnyObject, Sendable {
     /// The configuration the database was opened with.
     var configuration: Configuration { get }
@@ -21,12 +21,14 @@ public protocol DatabaseReader: AnyObject, Sendable {
 
     /// Closes all connections, after the accesses that run.
     ///
-    /// Accesses that wait get `SQLITE_MISUSE`, "Connection is closed", and so do those that come later. Closing again does nothing.
+    /// Accesses that wait get `SQLITE_MISUSE`, "Connection is closed", and so do those that come later. Closing again
+    /// does nothing.
     ///
     /// - throws: `SQLITE_BUSY` if statements are left; the database stays usable then.
     func close() throws
 
-    /// Interrupts the statements that run: they throw `SQLITE_INTERRUPT`. Transactions that write are rolled back by SQLite.
+    /// Interrupts the statements that run: they throw `SQLITE_INTERRUPT`. Transactions that write are rolled back by
+    /// SQLite.
     ///
     /// See <https://www.sqlite.org/c3ref/interrupt.html>.
     func interrupt()

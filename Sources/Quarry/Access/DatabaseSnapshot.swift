@@ -1,6 +1,7 @@
 import QuarryCore
 
-/// One connection that goes on seeing one state of the database, whatever is written. Its reads run one after the other.
+/// One connection that goes on seeing one state of the database, whatever is written. Its reads run one after the
+/// other.
 ///
 /// See `DatabasePool.makeSnapshot()`.
 public final class DatabaseSnapshot: PinnedReader {

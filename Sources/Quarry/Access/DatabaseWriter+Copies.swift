@@ -10,7 +10,8 @@ extension DatabaseReader {
     /// }
     /// ```
     ///
-    /// It runs on this thread, in one read: what is written meanwhile isn't copied. Nobody reads the destination meanwhile.
+    /// It runs on this thread, in one read: what is written meanwhile isn't copied. Nobody reads the destination
+    /// meanwhile.
     ///
     /// - parameter writer: the destination, whose content is replaced.
     /// - parameter pagesPerStep: how many pages are copied between two calls of `progress`; negative for all at once.

@@ -44,7 +44,8 @@ public protocol DatabaseWriter: DatabaseReader {
     /// As `writeWithoutTransaction`; inside a write of this thread, with its connection.
     func unsafeReentrantWrite<T>(_ updates: (Database) throws -> T) throws -> T
 
-    /// Reads the state of the last commit. Called inside a write, outside a transaction: what is written afterwards isn't seen.
+    /// Reads the state of the last commit. Called inside a write, outside a transaction: what is written afterwards
+    /// isn't seen.
     ///
     /// A pool goes on writing while it is read; a queue reads before this returns.
     func spawnConcurrentRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void)
@@ -66,7 +67,8 @@ extension DatabaseWriter {
     ///
     /// Reads that start after it has returned see the changes.
     ///
-    /// - throws: what `updates` throws, after the rollback; `DatabaseError` where no connection is to be had, or the commit fails.
+    /// - throws: what `updates` throws, after the rollback; `DatabaseError` where no connection is to be had, or the
+    ///   commit fails.
     public func write<T>(_ updates: (Database) throws -> T) throws -> T {
         try writeWithoutTransaction { db in
             try db.withTransaction { (.commit, try updates(db)) }
@@ -75,8 +77,8 @@ extension DatabaseWriter {
 
     /// Writes as the synchronous `write`; waiting suspends the task, and holds no thread.
     ///
-    /// Cancelling the task ends the wait, or interrupts the statement that runs; the transaction is rolled back then, and
-    /// `CancellationError` is thrown.
+    /// Cancelling the task ends the wait, or interrupts the statement that runs; the transaction is rolled back then,
+    /// and `CancellationError` is thrown.
     public func write<T: Sendable>(_ updates: @Sendable (Database) throws -> T) async throws -> T {
         try await writeWithoutTransaction { db in
             try db.withTransaction { (.commit, try updates(db)) }

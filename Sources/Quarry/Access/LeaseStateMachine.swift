@@ -2,16 +2,17 @@ import DequeModule
 
 /// Who has which connection, and who waits: the decisions of a lane of connections, as a value.
 ///
-/// A lane has `capacity` slots, each with a connection or with none yet. Requests are served in the order they came. Two things
-/// bend that order:
+/// A lane has `capacity` slots, each with a connection or with none yet. Requests are served in the order they came.
+/// Two things bend that order:
 ///
-/// - A waiting **thread** that came less than `patience` ago may be overtaken by another thread, as long as nobody but threads
-///   waits. Handing a connection to a thread that sleeps costs a wake-up, during which the connection does nothing; so the thread
-///   at the head is woken, and the connection goes to whoever asks first. After `patience` it is handed over.
+/// - A waiting **thread** that came less than `patience` ago may be overtaken by another thread, as long as nobody but
+///   threads waits. Handing a connection to a thread that sleeps costs a wake-up, during which the connection does
+///   nothing; so the thread at the head is woken, and the connection goes to whoever asks first. After `patience` it is
+///   handed over.
 /// - Closing goes first.
 ///
-/// A **barrier** is a request for all connections at once. It waits until the connections that are out are back; requests that come
-/// later wait behind it.
+/// A **barrier** is a request for all connections at once. It waits until the connections that are out are back;
+/// requests that come later wait behind it.
 struct LeaseStateMachine<Waiter> {
     /// What a request asks for.
     enum Request: Equatable {

@@ -87,7 +87,8 @@ final class WaitingThread: LeaseWaiter, @unchecked Sendable {
     }
 }
 
-/// A task's place in the queue. It is taken where the access is asked for; the task waits for its turn where the access will run.
+/// A task's place in the queue. It is taken where the access is asked for; the task waits for its turn where the access
+/// will run.
 final class Ticket: LeaseWaiter {
     private enum State {
         case pending

@@ -10,10 +10,12 @@ import Synchronization
     import Glibc
 #endif
 
-/// A few threads of the library's, where asynchronous accesses run that may block: on the disk, or on another process's lock.
+/// A few threads of the library's, where asynchronous accesses run that may block: on the disk, or on another process's
+/// lock.
 ///
-/// Threads are started when there is work and none is free, up to as many as there are connections. One that has nothing to do looks for
-/// work for some microseconds, since a wake-up costs more than that, then sleeps, and ends after a while.
+/// Threads are started when there is work and none is free, up to as many as there are connections. One that has
+/// nothing to do looks for work for some microseconds, since a wake-up costs more than that, then sleeps, and ends
+/// after a while.
 final class WorkerThreads: TaskExecutor, @unchecked Sendable {
     // Sendable: the fields below are touched with the mutex held only; `pending` is atomic.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>

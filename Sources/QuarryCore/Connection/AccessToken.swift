@@ -2,8 +2,8 @@ import Synchronization
 
 /// One access that can be cancelled while it waits and while it runs.
 ///
-/// Cancelling raises a flag, and interrupts the connection only while this access has it: the connection's next user never
-/// feels it.
+/// Cancelling raises a flag, and interrupts the connection only while this access has it: the connection's next user
+/// never feels it.
 package final class AccessToken: Sendable {
     private struct State {
         var connection: ConnectionLifetime?

@@ -10,11 +10,11 @@ public import Synchronization
 
 /// How long a connection lives, and which thread has it.
 ///
-/// `Database` and each of its statements hold the lifetime; the connection is closed when the last of them is gone, so that no
-/// statement ever points to a closed connection, and holding a statement doesn't keep a `Database` alive.
+/// `Database` and each of its statements hold the lifetime; the connection is closed when the last of them is gone, so
+/// that no statement ever points to a closed connection, and holding a statement doesn't keep a `Database` alive.
 ///
-/// An access begins by writing its thread's number to `owner`, and ends by writing 0. Whoever calls into SQLite compares, so
-/// that use from another thread or after the access ended is an error, not a race.
+/// An access begins by writing its thread's number to `owner`, and ends by writing 0. Whoever calls into SQLite
+/// compares, so that use from another thread or after the access ended is an error, not a race.
 @usableFromInline
 final class ConnectionLifetime: @unchecked Sendable {
     // Sendable: `owner` is atomic, the graveyard is locked, and the rest is touched by the owner alone.

@@ -15,8 +15,8 @@ extension Database {
 
     /// Ends the access: its cursors are over, and a transaction it left open is rolled back.
     ///
-    /// - returns: an error if a transaction was left open, a change failed whose cursor was left before its end, or a method that
-    ///   can't throw has failed.
+    /// - returns: an error if a transaction was left open, a change failed whose cursor was left before its end, or a
+    ///   method that can't throw has failed.
     package func endAccess() -> (any Error)? {
         let wasCancelled: Bool
         if let token {
@@ -81,7 +81,8 @@ extension Database {
 
     /// Runs `body` so that cancelling the task doesn't stop it.
     ///
-    /// - parameter isShielded: whether no interruption may come meanwhile. Without, a statement may still be interrupted.
+    /// - parameter isShielded: whether no interruption may come meanwhile. Without, a statement may still be
+    ///   interrupted.
     func withoutCancellation<T>(isShielded: Bool = true, _ body: () throws -> T) rethrows -> T {
         uncancellableDepth += 1
         defer { uncancellableDepth -= 1 }
@@ -126,8 +127,8 @@ extension Database {
 }
 
 extension Database {
-    /// Leaves the connection to another thread in the middle of an access: its transaction stays open, its statements must have
-    /// ended.
+    /// Leaves the connection to another thread in the middle of an access: its transaction stays open, its statements
+    /// must have ended.
     package func suspendAccess() {
         while let statement = activeStatements.last { statement.stopExecution(self) }
         if !openBlobs.isEmpty { closeBlobs() }

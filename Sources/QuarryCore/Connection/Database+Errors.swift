@@ -18,7 +18,8 @@ extension Database {
     /// Throws for a statement that may write, where nothing can be written.
     @inline(never)
     private func checkMayRunReadOnly(_ statement: Statement) throws(DatabaseError) {
-        // SQLite refuses what writes to a read-only connection, and lets it ask for its journal mode, which counts as writing.
+        // SQLite refuses what writes to a read-only connection, and lets it ask for its journal mode, which counts as
+        // writing.
         if options.readonly || asksForJournalMode(statement) { return }
         throw DatabaseError(
             resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database", sql: statement.sql)
@@ -73,7 +74,8 @@ extension Database {
     @inline(never)
     func error(_ code: CInt, sql: String?, arguments: StatementArguments? = nil) -> any Error {
         let extendedCode = ConnectionCalls.errorCode(pointer)
-        // The connection has a message for its last error, which isn't always this one: SQL that is too long never reaches it.
+        // The connection has a message for its last error, which isn't always this one: SQL that is too long never
+        // reaches it.
         let isConnectionError = extendedCode.primaryResultCode.rawValue == code & 0xFF
         let resultCode = isConnectionError ? extendedCode : ResultCode(rawValue: code)
         let primary = resultCode.primaryResultCode

@@ -59,8 +59,8 @@ extension Database {
 
     /// Makes statements that run look for cancellation, from the first access on that can be cancelled.
     ///
-    /// `sqlite3_interrupt` alone isn't enough: the flag it raises is cleared when a statement starts while no other runs, so that a
-    /// statement may miss it that is just about to start.
+    /// `sqlite3_interrupt` alone isn't enough: the flag it raises is cleared when a statement starts while no other
+    /// runs, so that a statement may miss it that is just about to start.
     func installCancellation() {
         guard !looksForCancellation else { return }
         looksForCancellation = true

@@ -68,7 +68,8 @@ public final class Database {
     @exclusivity(unchecked)
     package var refusesToWait = false
 
-    /// The error of a method that can't throw, or of a change whose cursor was left before its end: the end of the access throws it.
+    /// The error of a method that can't throw, or of a change whose cursor was left before its end: the end of the
+    /// access throws it.
     @exclusivity(unchecked)
     var accessError: (any Error)?
 

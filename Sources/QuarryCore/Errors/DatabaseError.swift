@@ -89,7 +89,8 @@ public struct DatabaseError: Error, Sendable {
 }
 
 extension DatabaseError: CustomStringConvertible {
-    /// `SQLite error 19: UNIQUE constraint failed: player.id - while executing …`; the arguments only where they are public.
+    /// `SQLite error 19: UNIQUE constraint failed: player.id - while executing …`; the arguments only where they are
+    /// public.
     public var description: String {
         describe(withArguments: publicStatementArguments)
     }

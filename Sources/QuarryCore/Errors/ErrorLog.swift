@@ -8,8 +8,8 @@ extension Database {
     /// Database.logError = { code, message in logger.warning("SQLite: \(code) \(message)") }
     /// ```
     ///
-    /// The log belongs to the process. It works unless another library has started SQLite before Quarry's first connection.
-    /// The function must not use a database. See <https://www.sqlite.org/errlog.html>.
+    /// The log belongs to the process. It works unless another library has started SQLite before Quarry's first
+    /// connection. The function must not use a database. See <https://www.sqlite.org/errlog.html>.
     public static var logError: LogErrorFunction? {
         get { ErrorLog.function.withLock { $0 } }
         set { ErrorLog.function.withLock { $0 = newValue } }

@@ -28,7 +28,8 @@ public struct ResultCode: RawRepresentable, Hashable, Sendable {
 
     var isPrimary: Bool { self == primaryResultCode }
 
-    /// Whether `code` matches a thrown error: a primary code matches all of its extended codes, an extended code itself.
+    /// Whether `code` matches a thrown error: a primary code matches all of its extended codes, an extended code
+    /// itself.
     public static func ~= (code: ResultCode, error: any Error) -> Bool {
         guard let error = error as? DatabaseError else { return false }
         return code ~= error.extendedResultCode

@@ -8,7 +8,8 @@ public protocol DatabaseCursor<Element>: Cursor {}
 /// while let name = try names.next() { print(name) }
 /// ```
 ///
-/// Each `next()` steps the statement. A cursor is over when its access ends, or its statement is run again: then `next()` throws.
+/// Each `next()` steps the statement. A cursor is over when its access ends, or its statement is run again: then
+/// `next()` throws.
 public final class FetchCursor<Element: RowDecodable>: DatabaseCursor {
     @usableFromInline
     @exclusivity(unchecked)
@@ -21,8 +22,8 @@ public final class FetchCursor<Element: RowDecodable>: DatabaseCursor {
 
     /// The value of the next row, or nil after the last.
     ///
-    /// - throws: `DatabaseError`; `RowDecodingError`; `CancellationError` in a task that is cancelled. A cursor that has thrown an
-    ///   error of the database is over, and answers nil.
+    /// - throws: `DatabaseError`; `RowDecodingError`; `CancellationError` in a task that is cancelled. A cursor that
+    ///   has thrown an error of the database is over, and answers nil.
     @inlinable
     public func next() throws -> Element? {
         guard try execution.advance() else { return nil }

@@ -123,7 +123,9 @@ public struct AnyFetchRequest<RowDecoder>: FetchRequest {
     public func asRequest<T>(of type: T.Type) -> AnyFetchRequest<T> { AnyFetchRequest<T>(self) }
 
     /// The wrapped request's statement.
-    public func makePreparedRequest(_ db: Database, forSingleResult singleResult: Bool = false) throws -> PreparedRequest {
+    public func makePreparedRequest(_ db: Database, forSingleResult singleResult: Bool = false) throws
+        -> PreparedRequest
+    {
         try prepare(db, singleResult)
     }
 

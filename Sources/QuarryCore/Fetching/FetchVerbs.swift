@@ -46,7 +46,8 @@ extension RowDecodable {
     ///
     /// - parameter arguments: the statement's arguments; nil for those that were set before.
     /// - parameter adapter: changes the columns that are seen.
-    /// - throws: `DatabaseError` if the arguments don't fit, or the statement isn't used inside an access to its database.
+    /// - throws: `DatabaseError` if the arguments don't fit, or the statement isn't used inside an access to its
+    ///   database.
     @inlinable
     public static func fetchCursor(
         _ statement: Statement, arguments: StatementArguments? = nil, adapter: (any RowAdapter)? = nil
@@ -56,7 +57,8 @@ extension RowDecodable {
 
     /// All values of a statement.
     ///
-    /// - throws: `DatabaseError`; `RowDecodingError` for a value that can't be had, such as NULL for a type that isn't optional.
+    /// - throws: `DatabaseError`; `RowDecodingError` for a value that can't be had, such as NULL for a type that isn't
+    ///   optional.
     @inlinable
     public static func fetchAll(
         _ statement: Statement, arguments: StatementArguments? = nil, adapter: (any RowAdapter)? = nil
@@ -117,7 +119,8 @@ extension RowDecodable {
     /// let rows = try Row.fetchAll(db, sql: "SELECT * FROM player") // [Row]
     /// ```
     ///
-    /// - throws: `DatabaseError`; `RowDecodingError` for a value that can't be had, such as NULL for a type that isn't optional.
+    /// - throws: `DatabaseError`; `RowDecodingError` for a value that can't be had, such as NULL for a type that isn't
+    ///   optional.
     @inlinable
     public static func fetchAll(
         _ db: Database, sql: String, arguments: StatementArguments = StatementArguments(),

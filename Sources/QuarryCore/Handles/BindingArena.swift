@@ -2,8 +2,8 @@ import CSQLite
 
 /// Holds the text and blobs of arguments for the length of an execution, so that SQLite need not copy them.
 ///
-/// Swift gives no pointer to a string's bytes that outlives a closure; a copy on the stack costs a few nanoseconds, SQLite's own an
-/// allocation for each. What doesn't fit is copied by SQLite.
+/// Swift gives no pointer to a string's bytes that outlives a closure; a copy on the stack costs a few nanoseconds,
+/// SQLite's own an allocation for each. What doesn't fit is copied by SQLite.
 struct BindingArena: ~Copyable {
     private let buffer: UnsafeMutableRawBufferPointer
     private var used = 0

@@ -72,7 +72,8 @@ enum ConnectionCalls {
 
     /// Forgets an interruption that no statement has met; it would stop a checkpoint, or a blob that is opened, later.
     ///
-    /// SQLite forgets it when SQL is parsed and no statement runs. The corresponding C function is `sqlite3_prepare_v2`, of no SQL.
+    /// SQLite forgets it when SQL is parsed and no statement runs. The corresponding C function is
+    /// `sqlite3_prepare_v2`, of no SQL.
     static func forgetInterruption(_ connection: SQLiteConnection) {
         var statement: OpaquePointer?
         sqlite3_prepare_v2(connection, "", 0, &statement, nil)
@@ -97,7 +98,8 @@ enum ConnectionCalls {
         String(cString: sqlite3_errmsg(connection))
     }
 
-    /// The byte where the SQL of the last error goes wrong, or -1. The corresponding C function is `sqlite3_error_offset`.
+    /// The byte where the SQL of the last error goes wrong, or -1. The corresponding C function is
+    /// `sqlite3_error_offset`.
     static func errorOffset(_ connection: SQLiteConnection) -> Int { Int(sqlite3_error_offset(connection)) }
 
     /// The corresponding C function is `sqlite3_limit`. A negative value changes nothing.
@@ -118,7 +120,8 @@ enum ConnectionCalls {
         }
     }
 
-    /// The file of a database of the connection; empty in memory. The corresponding C function is `sqlite3_db_filename`.
+    /// The file of a database of the connection; empty in memory. The corresponding C function is
+    /// `sqlite3_db_filename`.
     static func fileName(_ connection: SQLiteConnection, schema: String) -> String? {
         sqlite3_db_filename(connection, schema).map { String(cString: $0) }
     }
@@ -144,7 +147,8 @@ enum ConnectionCalls {
         }
     }
 
-    /// Ends every statement of the connection that runs. The corresponding C functions are `sqlite3_next_stmt` and `sqlite3_reset`.
+    /// Ends every statement of the connection that runs. The corresponding C functions are `sqlite3_next_stmt` and
+    /// `sqlite3_reset`.
     static func resetAllStatements(_ connection: SQLiteConnection) {
         var statement = sqlite3_next_stmt(connection, nil)
         while let current = statement {

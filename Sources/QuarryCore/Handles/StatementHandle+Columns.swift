@@ -52,9 +52,9 @@ public enum StatementColumns {
         sqlite3_column_double(statement, index)
     }
 
-    // `sqlite3_column_type` and `sqlite3_column_int64` each look the column up: together they cost twice what one does. The functions of a
-    // value need no look-up. SQLite calls such a value unprotected, which makes no difference without mutexes, as here:
-    // https://www.sqlite.org/c3ref/value.html
+    // `sqlite3_column_type` and `sqlite3_column_int64` each look the column up: together they cost twice what one does.
+    // The functions of a value need no look-up. SQLite calls such a value unprotected, which makes no difference
+    // without mutexes, as here: https://www.sqlite.org/c3ref/value.html
 
     /// The value of a column, until the next step. The corresponding C function is `sqlite3_column_value`.
     @inlinable
@@ -173,14 +173,16 @@ public enum StatementColumns {
 extension String {
     /// The text of UTF-8, or nil for bytes that aren't.
     ///
-    /// Decoding with repair and comparing is faster than `String(validating:as:)`, which isn't specialized for bytes in Swift 6.3.
+    /// Decoding with repair and comparing is faster than `String(validating:as:)`, which isn't specialized for bytes in
+    /// Swift 6.3.
     @inlinable
     init?(utf8 bytes: UnsafeBufferPointer<UInt8>) {
         self.init(decoding: bytes, as: UTF8.self)
         // Bytes that aren't UTF-8 were replaced.
         let isIntact = withUTF8 { text in
             text.count == bytes.count
-                && (bytes.count == 0 || memcmp(text.baseAddress.unsafelyUnwrapped, bytes.baseAddress.unsafelyUnwrapped, bytes.count) == 0)
+                && (bytes.count == 0
+                    || memcmp(text.baseAddress.unsafelyUnwrapped, bytes.baseAddress.unsafelyUnwrapped, bytes.count) == 0)
         }
         guard isIntact else { return nil }
     }

@@ -73,7 +73,8 @@ enum StatementCalls {
     /// The corresponding C function is `sqlite3_stmt_readonly`.
     static func isReadOnly(_ statement: SQLiteStatement) -> Bool { sqlite3_stmt_readonly(statement) != 0 }
 
-    /// Whether it has been stepped, and neither finished nor was reset. The corresponding C function is `sqlite3_stmt_busy`.
+    /// Whether it has been stepped, and neither finished nor was reset. The corresponding C function is
+    /// `sqlite3_stmt_busy`.
     static func isBusy(_ statement: SQLiteStatement) -> Bool { sqlite3_stmt_busy(statement) != 0 }
 
     /// The corresponding C function is `sqlite3_column_count`.
@@ -84,7 +85,8 @@ enum StatementCalls {
         sqlite3_column_name(statement, CInt(index)).map { String(cString: $0) } ?? ""
     }
 
-    /// How often SQLite has prepared it again, because the schema had changed. The corresponding C function is `sqlite3_stmt_status`.
+    /// How often SQLite has prepared it again, because the schema had changed. The corresponding C function is
+    /// `sqlite3_stmt_status`.
     static func repreparationCount(_ statement: SQLiteStatement) -> CInt {
         sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_REPREPARE, 0)
     }

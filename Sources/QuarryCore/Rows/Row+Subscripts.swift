@@ -1,7 +1,8 @@
 extension Row {
     // MARK: - By index
 
-    /// The value of a column, converted. The process ends if there is no such column, or its value is no such value: `decode` throws.
+    /// The value of a column, converted. The process ends if there is no such column, or its value is no such value:
+    /// `decode` throws.
     ///
     /// ```swift
     /// let id: Int64 = row[0]
@@ -27,7 +28,8 @@ extension Row {
 
     /// The value of the leftmost column of that name, whatever the case, converted.
     ///
-    /// A missing column is nil for an optional; otherwise the process ends, and if the value is no such value: `decode` throws.
+    /// A missing column is nil for an optional; otherwise the process ends, and if the value is no such value: `decode`
+    /// throws.
     ///
     /// ```swift
     /// let name: String = row["name"]
@@ -40,8 +42,8 @@ extension Row {
         return self[index]
     }
 
-    /// The value of the leftmost column of that name: nil for NULL or a missing column, otherwise an `Int64`, `Double`, `String` or
-    /// `[UInt8]`.
+    /// The value of the leftmost column of that name: nil for NULL or a missing column, otherwise an `Int64`, `Double`,
+    /// `String` or `[UInt8]`.
     @_disfavoredOverload
     public subscript(_ columnName: String) -> (any DatabaseValueConvertible)? {
         columnIndex(columnName).flatMap { value(atUncheckedIndex: $0).untyped }

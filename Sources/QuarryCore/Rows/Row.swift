@@ -9,10 +9,11 @@
 /// }
 /// ```
 ///
-/// Columns are found by index, name (whatever the case; the leftmost wins) or column expression. The subscripts that return a
-/// non-optional end the process when the value can't be had; `decode` throws instead.
+/// Columns are found by index, name (whatever the case; the leftmost wins) or column expression. The subscripts that
+/// return a non-optional end the process when the value can't be had; `decode` throws instead.
 ///
-/// A cursor gives the same `Row` at each step, with other values: `copy()` one to keep it. `fetchAll` and `fetchOne` give copies.
+/// A cursor gives the same `Row` at each step, with other values: `copy()` one to keep it. `fetchAll` and `fetchOne`
+/// give copies.
 public final class Row {
     /// What is behind a row.
     enum Source {

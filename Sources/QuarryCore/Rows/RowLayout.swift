@@ -36,8 +36,8 @@ extension String {
 
 /// The columns that a cursor's row has been asked for, in the order it was asked.
 ///
-/// Code that reads rows asks each for the same names in the same order: then the answer is one comparison of two words, without
-/// hashing.
+/// Code that reads rows asks each for the same names in the same order: then the answer is one comparison of two words,
+/// without hashing.
 @usableFromInline
 struct ColumnMemo {
     @usableFromInline

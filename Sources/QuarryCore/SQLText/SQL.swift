@@ -8,8 +8,8 @@
 /// UPDATE player SET name = ? WHERE id = ?   -- arguments: ["O'Brien", 1]
 /// ```
 ///
-/// Values that are interpolated become arguments: nothing a user types can become SQL. `SQL` composes with `+`, `append`
-/// and `joined(separator:)`.
+/// Values that are interpolated become arguments: nothing a user types can become SQL. `SQL` composes with `+`,
+/// `append` and `joined(separator:)`.
 public struct SQL: Sendable {
     /// A part of SQL.
     package enum Element: Sendable {

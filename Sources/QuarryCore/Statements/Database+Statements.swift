@@ -32,8 +32,8 @@ extension Database {
     /// let name = try String.fetchOne(statement, arguments: [1])
     /// ```
     ///
-    /// While somebody holds the statement of some SQL, others get one of their own. The connection keeps a limited number, and
-    /// drops the one that wasn't used for longest.
+    /// While somebody holds the statement of some SQL, others get one of their own. The connection keeps a limited
+    /// number, and drops the one that wasn't used for longest.
     ///
     /// - parameter sql: exactly one statement.
     /// - throws: as `makeStatement`.

@@ -9,8 +9,9 @@
 /// }
 /// ```
 ///
-/// A statement runs only inside an access to its database; elsewhere it throws `SQLITE_MISUSE`. It doesn't keep its `Database`
-/// alive. Several cursors can't run on one statement at once: a new execution ends the one before, whose cursor then throws.
+/// A statement runs only inside an access to its database; elsewhere it throws `SQLITE_MISUSE`. It doesn't keep its
+/// `Database` alive. Several cursors can't run on one statement at once: a new execution ends the one before, whose
+/// cursor then throws.
 ///
 /// See <https://www.sqlite.org/c3ref/stmt.html>.
 public final class Statement {
@@ -120,7 +121,8 @@ public final class Statement {
 
     /// The arguments of the next executions.
     ///
-    /// Setting arguments that don't fit the statement doesn't throw: its execution does. Use `setArguments` to know at once.
+    /// Setting arguments that don't fit the statement doesn't throw: its execution does. Use `setArguments` to know at
+    /// once.
     public var arguments: StatementArguments {
         get { argumentsStorage }
         set {
@@ -147,7 +149,8 @@ public final class Statement {
         setValues(try values(of: arguments), of: arguments)
     }
 
-    /// Sets arguments without a check: parameters without an argument are NULL, arguments without a parameter are ignored.
+    /// Sets arguments without a check: parameters without an argument are NULL, arguments without a parameter are
+    /// ignored.
     public func setUncheckedArguments(_ arguments: StatementArguments) {
         var position = 0
         let values = parameterNames.map { name in
@@ -290,8 +293,8 @@ public final class Statement {
 
     /// Ends an execution before its last row.
     ///
-    /// What a statement with RETURNING changes is committed, or refused, when it ends: an error that nobody waits for any more
-    /// is the access's.
+    /// What a statement with RETURNING changes is committed, or refused, when it ends: an error that nobody waits for
+    /// any more is the access's.
     func stopExecution(_ database: Database) {
         guard isExecuting else { return }
         if isReadonly {

@@ -7,8 +7,8 @@
 ///     arguments: ["name": "Arthur", "score": 1000])
 /// ```
 ///
-/// A named parameter (`:name`, `@name`, `$name`) takes the argument of that name, or else the next positional one; other
-/// parameters take the next positional one. See <https://www.sqlite.org/lang_expr.html#varparam>.
+/// A named parameter (`:name`, `@name`, `$name`) takes the argument of that name, or else the next positional one;
+/// other parameters take the next positional one. See <https://www.sqlite.org/lang_expr.html#varparam>.
 public struct StatementArguments: Sendable {
     package private(set) var values: [DatabaseValue]
 
@@ -103,7 +103,8 @@ public struct StatementArguments: Sendable {
         return sum
     }
 
-    /// Adds the arguments of the right side. A name on both sides makes a statement throw: use `append(contentsOf:)` to replace.
+    /// Adds the arguments of the right side. A name on both sides makes a statement throw: use `append(contentsOf:)` to
+    /// replace.
     public static func += (lhs: inout StatementArguments, rhs: StatementArguments) {
         let replaced = lhs.append(contentsOf: rhs)
         lhs.conflict = lhs.conflict ?? replaced.keys.min()
@@ -144,8 +145,8 @@ extension StatementArguments: ExpressibleByArrayLiteral {
             && withUnsafeBytes(of: some) { $0.load(fromByteOffset: typeOffset, as: Int.self) } != 0
     }()
 
-    /// The value of an element, without a copy of the element: copying an optional existential goes through the runtime, and costs more
-    /// than binding its value.
+    /// The value of an element, without a copy of the element: copying an optional existential goes through the
+    /// runtime, and costs more than binding its value.
     @inline(__always)
     private static func value(_ element: UnsafePointer<(any DatabaseValueConvertible)?>) -> DatabaseValue {
         guard nilHasNoType else { return element.pointee?.databaseValue ?? .null }

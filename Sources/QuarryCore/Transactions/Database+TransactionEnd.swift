@@ -23,8 +23,8 @@ extension Database {
     /// }
     /// ```
     ///
-    /// The closures run with the connection, which may be used. Where nothing can be written, they run after the transaction
-    /// that is read in.
+    /// The closures run with the connection, which may be used. Where nothing can be written, they run after the
+    /// transaction that is read in.
     ///
     /// - parameter onCommit: after a commit.
     /// - parameter onRollback: after a rollback.

@@ -1,5 +1,6 @@
 extension Database {
-    /// When a transaction takes its locks: <https://www.sqlite.org/lang_transaction.html#deferred_immediate_and_exclusive_transactions>.
+    /// When a transaction takes its locks:
+    /// <https://www.sqlite.org/lang_transaction.html#deferred_immediate_and_exclusive_transactions>.
     public enum TransactionKind: String, Sendable {
         /// At its first statement.
         case deferred = "DEFERRED"
@@ -34,8 +35,8 @@ extension Database {
     /// COMMIT TRANSACTION
     /// ```
     ///
-    /// An error rolls the transaction back, and is thrown; the first error counts. When SQLite has rolled back on its own
-    /// (interruption, `ON CONFLICT ROLLBACK`), further statements and this method throw `SQLITE_ABORT`.
+    /// An error rolls the transaction back, and is thrown; the first error counts. When SQLite has rolled back on its
+    /// own (interruption, `ON CONFLICT ROLLBACK`), further statements and this method throw `SQLITE_ABORT`.
     ///
     /// - parameter kind: nil for DEFERRED where nothing can be written, IMMEDIATE otherwise.
     /// - throws: what `operations` throws; `DatabaseError`, for example when a transaction is open already.
@@ -150,8 +151,8 @@ extension Database {
             do {
                 try run(.rollback)
             } catch let error as DatabaseError where error.isInterruptionError {
-                // A statement that was interrupted and never reset keeps the interruption alive. Cursors are told: one that knew
-                // nothing would begin again.
+                // A statement that was interrupted and never reset keeps the interruption alive. Cursors are told: one
+                // that knew nothing would begin again.
                 stopAllStatements()
                 ConnectionCalls.resetAllStatements(pointer)
                 if isInsideTransaction { try run(.rollback) }

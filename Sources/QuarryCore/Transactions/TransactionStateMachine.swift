@@ -1,12 +1,13 @@
 /// What is known of the transactions of a connection, and what follows from each statement.
 ///
-/// SQLite itself says whether a transaction is open (`sqlite3_get_autocommit`): it may roll one back on its own, after an
-/// interruption, a full disk, or `ON CONFLICT ROLLBACK`.
+/// SQLite itself says whether a transaction is open (`sqlite3_get_autocommit`): it may roll one back on its own, after
+/// an interruption, a full disk, or `ON CONFLICT ROLLBACK`.
 struct TransactionStateMachine: Equatable {
     /// Whether a transaction was open after the last statement that could change it.
     private(set) var isInside = false
 
-    /// Whether a method such as `inTransaction` counts on the transaction: its statements must not run in autocommit mode.
+    /// Whether a method such as `inTransaction` counts on the transaction: its statements must not run in autocommit
+    /// mode.
     private(set) var isWrapped = false
 
     enum Admission: Equatable {

@@ -29,7 +29,8 @@ public protocol StatementBinding {
 /// try db.execute(sql: "DELETE FROM player WHERE email = ?", arguments: [emails[0]])
 /// ```
 ///
-/// Conversions of the library's types are exact or fail: an `Int` is made of an integer, or a real that is one; never of text.
+/// Conversions of the library's types are exact or fail: an `Int` is made of an integer, or a real that is one; never
+/// of text.
 public protocol DatabaseValueConvertible: StatementBinding, RowDecodable {
     /// The value to store.
     var databaseValue: DatabaseValue { get }

@@ -116,7 +116,8 @@ struct FetchCursorTests {
     @Test("changes may be made while it runs")
     func changesMeanwhile() throws {
         try withConnection { db throws in
-            try db.execute(sql: "CREATE TABLE t (id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 0), (2, 0), (3, 0)")
+            try db.execute(
+                sql: "CREATE TABLE t (id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 0), (2, 0), (3, 0)")
             let cursor = try Int.fetchCursor(db, sql: "SELECT id FROM t ORDER BY id")
             while let id = try cursor.next() {
                 try db.execute(sql: "UPDATE t SET a = ? WHERE id = ?", arguments: [id * 10, id])
