@@ -40,7 +40,7 @@ extension Database {
 
     /// Ends every cursor.
     func stopAllStatements() {
-        while let statement = activeStatements.last { statement.stopExecution(self) }
+        for statement in activeStatements.reversed() { statement.stopExecution(self) }
     }
 
     /// Runs the body of a method that can't throw, as its callers expect: its error is thrown when the access ends.
@@ -130,7 +130,7 @@ extension Database {
     /// Leaves the connection to another thread in the middle of an access: its transaction stays open, its statements
     /// must have ended.
     package func suspendAccess() {
-        while let statement = activeStatements.last { statement.stopExecution(self) }
+        stopAllStatements()
         if !openBlobs.isEmpty { closeBlobs() }
         lifetime.leave()
     }

@@ -70,7 +70,9 @@ struct Execution: ~Copyable {
     @inline(__always)
     mutating func advance() throws -> Bool {
         if id == statement.executionID {
+            statement.isStepping = true
             let code = StatementCalls.step(sqliteStatement)
+            statement.isStepping = false
             if code == 100, hasStepped { return true }
             return try advanceUnusually(code)
         }

@@ -48,6 +48,11 @@ public final class Statement {
     @exclusivity(unchecked)
     private var isTracked = false
 
+    /// Whether SQLite is in a step of the statement: a function in Swift that it calls must not touch it.
+    @usableFromInline
+    @exclusivity(unchecked)
+    var isStepping = false
+
     /// Whether `boundValues` are bound in SQLite.
     @exclusivity(unchecked)
     private var isBound = false
@@ -257,7 +262,9 @@ public final class Statement {
 
     private func run(_ database: Database) throws {
         var code: CInt
+        isStepping = true
         repeat { code = StatementCalls.step(sqliteStatement) } while code == ResultCode.SQLITE_ROW.rawValue
+        isStepping = false
         try endExecution(code, database)
     }
 
@@ -282,7 +289,10 @@ public final class Statement {
     @inline(__always)
     private func startExecution(isTracked: Bool) throws -> Database {
         let database = try lifetime.accessedDatabase()
-        if isExecuting { stopExecution(database) }
+        if isExecuting {
+            if isStepping { throw DatabaseError.misuse("A statement can't be run inside itself.", sql: sql) }
+            stopExecution(database)
+        }
         try database.statementWillStart(self)
         executionID &+= 1
         isExecuting = true
@@ -296,7 +306,7 @@ public final class Statement {
     /// What a statement with RETURNING changes is committed, or refused, when it ends: an error that nobody waits for
     /// any more is the access's.
     func stopExecution(_ database: Database) {
-        guard isExecuting else { return }
+        guard isExecuting, !isStepping else { return }
         if isReadonly {
             leaveExecution(database)
             StatementCalls.reset(sqliteStatement)

@@ -18,6 +18,28 @@ func databaseError(_ body: () throws -> Void) -> DatabaseError? {
 }
 
 @Suite struct FunctionTests {
+    @Test(arguments: [true, false]) func aStatementCannotRunInsideItself(asCursor: Bool) throws {
+        try withConnection { (db) throws in
+            nonisolated(unsafe) var inner: Statement?
+            nonisolated(unsafe) let database = db
+            db.add(
+                function: DatabaseFunction("again", argumentCount: 0) { _ in
+                    try database.rollback()
+                    try inner?.execute()
+                    return 1
+                })
+            let statement = try db.makeStatement(sql: "SELECT again()")
+            inner = statement
+            let error = databaseError {
+                if asCursor { _ = try Int.fetchAll(statement) } else { try statement.execute() }
+            }
+            #expect(error?.resultCode == .SQLITE_MISUSE)
+            #expect(error?.message == "A statement can't be run inside itself.")
+            inner = nil
+            #expect(try Int.fetchOne(statement) == 1)
+        }
+    }
+
     @Test func returnsEveryStorageClass() throws {
         try withConnection { (db) throws in
             let echo = DatabaseFunction("echo", argumentCount: 1) { $0[0] }
