@@ -77,7 +77,8 @@ import Testing
     @Test func randomSchedulesKeepCount() {
         var generator = SeededGenerator()
         let seed = generator.seed
-        for _ in 0..<10_000 {
+        var faults: [String] = []
+        for schedule in 0..<10_000 {
             let maximum = Int.random(in: 1...4, using: &generator)
             var admission = ReadAdmission(
                 estimate: .random(in: 100...200_000, using: &generator), maximumInlineCount: maximum)
@@ -90,7 +91,7 @@ import Testing
                         estimate <= ReadAdmission.shorterThanHop
                         || (estimate <= ReadAdmission.longestInline && running < maximum)
                     let admits = admission.admitsInline()
-                    #expect(admits == mayRun, "seed \(seed)")
+                    if admits != mayRun { faults.append("schedule \(schedule): admitted: \(admits)") }
                     if admits { running += 1 }
                 case 1 where running > 0:
                     admission.inlineReadDidEnd()
@@ -99,10 +100,12 @@ import Testing
                     let before = admission.estimate
                     let duration = UInt64.random(in: 0...300_000, using: &generator)
                     admission.record(duration)
-                    #expect(Double(duration) > before ? admission.estimate > before : admission.estimate < before)
+                    let hasRisen = admission.estimate > before
+                    if hasRisen != (Double(duration) > before) { faults.append("schedule \(schedule): the estimate") }
                 }
-                #expect(admission.inlineCount == running, "seed \(seed)")
+                if admission.inlineCount != running { faults.append("schedule \(schedule): the count") }
             }
         }
+        #expect(faults.isEmpty, "seed \(seed)")
     }
 }
