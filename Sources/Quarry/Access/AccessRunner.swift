@@ -1,4 +1,5 @@
 import QuarryCore
+import Synchronization
 
 /// Runs accesses on the connections of a lane: takes a lease, frames the access, gives the lease back.
 final class AccessRunner: Sendable {
@@ -61,6 +62,7 @@ final class AccessRunner: Sendable {
     func async<T: Sendable>(
         _ placement: Placement, barrier: ConnectionLane? = nil, _ body: @Sendable (Database) throws -> T
     ) async throws -> T {
+        await giveWay(placement)
         let place = Place(lane, barrier)
         return try await withTaskCancellationHandler {
             try await run(place, placement, body)
@@ -97,6 +99,7 @@ final class AccessRunner: Sendable {
     func asyncRead<T: Sendable>(
         _ placement: Placement, _ kind: ReadKind, _ body: @Sendable (Database) throws -> T
     ) async throws -> T {
+        await giveWay(placement)
         let place = Place(lane, nil)
         return try await withTaskCancellationHandler {
             try await runRead(place, placement, kind, body)
@@ -169,11 +172,13 @@ final class AccessRunner: Sendable {
 
     /// Waits for the lease, and runs where the task is.
     private func runHere<T: Sendable>(_ place: Place, _ body: @Sendable (Database) throws -> T) async throws -> T {
-        let lease = try await lane.lease(place.ticket)
+        let lease = try await lane.lease(place.turn)
         defer { lane.release(lease) }
-        guard let barrier = place.barrier else { return try Self.frame(lease.database, place.token, body) }
-        barrier.request(place.barrierTicket, place.token, .barrier)
-        try await barrier.beginBarrier(place.barrierTicket, for: lease)
+        guard let barrier = place.barrier, let ticket = place.barrierTicket else {
+            return try Self.frame(lease.database, place.token, body)
+        }
+        barrier.request(ticket, place.token, .barrier)
+        try await barrier.beginBarrier(ticket, for: lease)
         defer { barrier.endBarrier() }
         return try Self.frame(lease.database, place.token, body)
     }
@@ -186,7 +191,7 @@ final class AccessRunner: Sendable {
             return try await runHere(place) { db in try Self.read(db, kind, body) }
         case .measured where admission.withLock { $0.admitsInline() }:
             defer { admission.withLock { $0.inlineReadDidEnd() } }
-            let lease = try await lane.lease(place.ticket, openedBy: workers)
+            let lease = try await lane.lease(place.turn, openedBy: workers)
             defer { lane.release(lease) }
             do {
                 return try Self.frame(lease.database, place.token) { db in
@@ -203,7 +208,7 @@ final class AccessRunner: Sendable {
             }
         case .measured, .offloaded:
             return try await withTaskExecutorPreference(workers, isolation: nil) {
-                let lease = try await lane.lease(place.ticket)
+                let lease = try await lane.lease(place.turn)
                 defer { lane.release(lease) }
                 return try Self.frame(lease.database, place.token) { db in
                     try measured { try Self.read(db, kind, body) }
@@ -237,24 +242,39 @@ final class AccessRunner: Sendable {
     }
 
     /// A task's place in the lines it waits in.
-    private final class Place: Sendable {
+    private struct Place: Sendable {
         let lane: ConnectionLane
         let barrier: ConnectionLane?
         let token = AccessToken()
-        let ticket = Ticket()
+        let turn: ConnectionLane.Turn
         /// Used once the task has the lane's connection.
-        let barrierTicket = Ticket()
+        let barrierTicket: Ticket?
 
         init(_ lane: ConnectionLane, _ barrier: ConnectionLane?) {
             self.lane = lane
             self.barrier = barrier
-            lane.request(ticket, token)
+            barrierTicket = barrier == nil ? nil : Ticket()
+            turn = lane.request(token)
         }
 
         func cancel() {
             token.cancel()
-            lane.cancel(ticket)
-            barrier?.cancel(barrierTicket)
+            if case .ticket(let ticket) = turn { lane.cancel(ticket) }
+            if let barrier, let barrierTicket { barrier.cancel(barrierTicket) }
         }
+    }
+
+    // MARK: - Giving way
+
+    /// Counts accesses that ran where their task is.
+    private let inlineCount = Atomic<Int>(0)
+
+    /// Lets other tasks run, now and then.
+    ///
+    /// An access that finds its connection free, and runs where its task is, never suspends. Tasks that read in loops, as many as
+    /// there are threads, would keep Swift's pool to themselves.
+    private func giveWay(_ placement: Placement) async {
+        guard placement != .offloaded else { return }
+        if inlineCount.wrappingAdd(1, ordering: .relaxed).newValue % 16 == 0 { await Task.yield() }
     }
 }

@@ -114,9 +114,13 @@ final class ConnectionLane: Sendable {
             }
             if state.value.barrierHolder?.database.isOwned ?? false { throw DatabaseError.reentrantAccess() }
         }
-        guard let slot = state.value.machine.acquireIdle(now: { SystemClock.monotonicNanoseconds() }),
-            let connection = state.value.connections[slot]
-        else { return nil }
+        return idleLease(isThread: true)
+    }
+
+    /// A connection that is open and free. The caller has the lock.
+    private func idleLease(isThread: Bool) -> Lease? {
+        let slot = state.value.machine.acquireIdle(isThread: isThread, now: { SystemClock.monotonicNanoseconds() })
+        guard let slot, let connection = state.value.connections[slot] else { return nil }
         return Lease(database: connection.database, slot: slot)
     }
 
@@ -192,10 +196,34 @@ final class ConnectionLane: Sendable {
         }
     }
 
-    /// Waits for a ticket's turn.
+    /// A task's turn.
+    enum Turn: Sendable {
+        /// It has come.
+        case lease(Lease)
+        /// It is waited for, or a connection is opened first.
+        case ticket(Ticket)
+    }
+
+    /// Asks for a connection for a task, now; `lease(_:)` then waits for its turn.
+    func request(_ token: AccessToken) -> Turn {
+        state.lock()
+        let lease = token.isCancelled ? nil : idleLease(isThread: false)
+        state.unlock()
+        if let lease { return .lease(lease) }
+        let ticket = Ticket()
+        request(ticket, token)
+        return .ticket(ticket)
+    }
+
+    /// Waits for a task's turn.
     ///
     /// - parameter opener: where a connection is opened: that reads the disk, and may wait for a lock.
-    func lease(_ ticket: Ticket, openedBy opener: (any TaskExecutor)? = nil) async throws -> Lease {
+    func lease(_ turn: Turn, openedBy opener: (any TaskExecutor)? = nil) async throws -> Lease {
+        let ticket: Ticket
+        switch turn {
+        case .lease(let lease): return lease
+        case .ticket(let waiting): ticket = waiting
+        }
         let grant = try await grant(ticket)
         if let opener, case .open = grant {
             return try await withTaskExecutorPreference(opener, isolation: nil) { try take(grant) }

@@ -106,9 +106,9 @@ struct LeaseStateMachine<Waiter> {
         entry.isThread && now < entry.arrival &+ Self.patience
     }
 
-    /// Asks for a connection that is open, for a thread: nil where it would have to wait, or to open one.
-    mutating func acquireIdle(now: () -> UInt64) -> Int? {
-        guard !isClosed, !hasBarrier, !idle.isEmpty, maySkipQueue(isThread: true, now: now) else { return nil }
+    /// Asks for a connection that is open: nil where it would have to wait, or to open one.
+    mutating func acquireIdle(isThread: Bool, now: () -> UInt64) -> Int? {
+        guard !isClosed, !hasBarrier, !idle.isEmpty, maySkipQueue(isThread: isThread, now: now) else { return nil }
         leasedCount += 1
         return idle.removeLast().slot
     }

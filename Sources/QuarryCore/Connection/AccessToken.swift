@@ -4,13 +4,19 @@ import Synchronization
 ///
 /// Cancelling raises a flag, and interrupts the connection only while this access has it: the connection's next user
 /// never feels it.
-package final class AccessToken: Sendable {
-    private struct State {
-        var connection: ConnectionLifetime?
+package final class AccessToken: @unchecked Sendable {
+    // Sendable: `connection` is written before `phase` says that the access runs, and read after it was seen to.
+
+    private enum Phase {
+        static let waiting = 0
+        static let running = 1
+        /// Who cancels is about to interrupt: the end of the access waits for that.
+        static let interrupting = 2
     }
 
     private let flag = Atomic<Bool>(false)
-    private let state = Lock(State())
+    private let phase = Atomic<Int>(Phase.waiting)
+    private var connection: ConnectionLifetime?
 
     package init() {}
 
@@ -18,17 +24,27 @@ package final class AccessToken: Sendable {
 
     /// Cancels the access, from any thread.
     package func cancel() {
-        flag.store(true, ordering: .relaxed)
-        state.withLock { state in
-            if let connection = state.connection { ConnectionCalls.interrupt(connection.pointer) }
-        }
+        flag.store(true, ordering: .sequentiallyConsistent)
+        let (exchanged, _) = phase.compareExchange(
+            expected: Phase.running, desired: Phase.interrupting, ordering: .sequentiallyConsistent)
+        guard exchanged else { return }
+        if let connection { ConnectionCalls.interrupt(connection.pointer) }
+        phase.store(Phase.running, ordering: .releasing)
     }
 
     func begin(_ connection: ConnectionLifetime) {
-        state.withLock { $0.connection = connection }
+        self.connection = connection
+        phase.store(Phase.running, ordering: .sequentiallyConsistent)
     }
 
     func end() {
-        state.withLock { $0.connection = nil }
+        // An interruption takes some nanoseconds.
+        while true {
+            let (exchanged, _) = phase.compareExchange(
+                expected: Phase.running, desired: Phase.waiting, ordering: .acquiringAndReleasing)
+            let isOver = exchanged || phase.load(ordering: .relaxed) == Phase.waiting
+            if isOver { break }
+        }
+        connection = nil
     }
 }
