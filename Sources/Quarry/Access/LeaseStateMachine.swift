@@ -61,7 +61,7 @@ struct LeaseStateMachine<Waiter> {
     }
 
     /// Nanoseconds for which a waiting thread may be overtaken.
-    static var patience: UInt64 { 100_000 }
+    static var patience: UInt64 { 1_000_000 }
 
     let capacity: Int
     let maximumWaiters: Int?

@@ -236,7 +236,7 @@ public final class Statement {
         if let arguments { try setArguments(arguments) }
         let database = try startExecution(isTracked: false)
         if isBound { return try run(database) }
-        let boundValues = try valuesOrStop(database)
+        let boundValues = try boundValues ?? valuesOrStop(database)
         try BindingArena.withArena(for: boundValues) { arena in
             for index in boundValues.indices {
                 let code = arena.bind(boundValues[index], to: sqliteStatement, at: CInt(index + 1))

@@ -121,15 +121,13 @@ public struct StatementArguments: Sendable {
 extension StatementArguments: ExpressibleByArrayLiteral {
     /// Positional arguments: `["Arthur", 1000, nil]`.
     public init(arrayLiteral elements: (any DatabaseValueConvertible)?...) {
-        values = Array(unsafeUninitializedCapacity: elements.count) { values, count in
-            elements.withUnsafeBufferPointer { elements in
-                for element in elements.indices {
-                    (values.baseAddress.unsafelyUnwrapped + element).initialize(
-                        to: Self.value(elements.baseAddress.unsafelyUnwrapped + element))
-                    count += 1
-                }
-            }
+        var values: [DatabaseValue] = []
+        values.reserveCapacity(elements.count)
+        elements.withUnsafeBufferPointer { elements in
+            guard let first = elements.baseAddress else { return }
+            for index in elements.indices { values.append(Self.value(first + index)) }
         }
+        self.values = values
     }
 
     /// Whether an optional existential is stored as the existential, and nil as one without a type.
@@ -145,13 +143,27 @@ extension StatementArguments: ExpressibleByArrayLiteral {
             && withUnsafeBytes(of: some) { $0.load(fromByteOffset: typeOffset, as: Int.self) } != 0
     }()
 
+    private static let intType = unsafeBitCast(Int.self as Any.Type, to: Int.self)
+    private static let int64Type = unsafeBitCast(Int64.self as Any.Type, to: Int.self)
+    private static let doubleType = unsafeBitCast(Double.self as Any.Type, to: Int.self)
+    private static let stringType = unsafeBitCast(String.self as Any.Type, to: Int.self)
+
     /// The value of an element, without a copy of the element: copying an optional existential goes through the
     /// runtime, and costs more than binding its value.
     @inline(__always)
     private static func value(_ element: UnsafePointer<(any DatabaseValueConvertible)?>) -> DatabaseValue {
         guard nilHasNoType else { return element.pointee?.databaseValue ?? .null }
         let bytes = UnsafeRawPointer(element)
-        guard bytes.load(fromByteOffset: 3 * MemoryLayout<Int>.size, as: Int.self) != 0 else { return .null }
+        let type = bytes.load(fromByteOffset: 3 * MemoryLayout<Int>.size, as: Int.self)
+        // Most arguments are of these types, which lie in the existential itself.
+        switch type {
+        case 0: return .null
+        case intType: return DatabaseValue(content: .int64(Int64(bytes.load(as: Int.self))))
+        case stringType: return DatabaseValue(content: .string(bytes.assumingMemoryBound(to: String.self).pointee))
+        case int64Type: return DatabaseValue(content: .int64(bytes.load(as: Int64.self)))
+        case doubleType: return bytes.load(as: Double.self).databaseValue
+        default: break
+        }
         return bytes.assumingMemoryBound(to: (any DatabaseValueConvertible).self).pointee.databaseValue
     }
 }
