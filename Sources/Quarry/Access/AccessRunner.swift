@@ -271,8 +271,8 @@ final class AccessRunner: Sendable {
 
     /// Lets other tasks run, now and then.
     ///
-    /// An access that finds its connection free, and runs where its task is, never suspends. Tasks that read in loops, as many as
-    /// there are threads, would keep Swift's pool to themselves.
+    /// An access that finds its connection free, and runs where its task is, never suspends. Tasks that read in loops,
+    /// as many as there are threads, would keep Swift's pool to themselves.
     private func giveWay(_ placement: Placement) async {
         guard placement != .offloaded else { return }
         if inlineCount.wrappingAdd(1, ordering: .relaxed).newValue % 16 == 0 { await Task.yield() }

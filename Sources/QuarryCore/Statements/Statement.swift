@@ -233,10 +233,23 @@ public final class Statement {
     /// - parameter arguments: the arguments; nil for those that were set before.
     /// - throws: `DatabaseError`; `CancellationError` in a task that is cancelled.
     public func execute(arguments: StatementArguments? = nil) throws {
-        if let arguments { try setArguments(arguments) }
+        if let arguments {
+            if arguments.isPositional, arguments.values.count == parameterCount {
+                // The usual case: the arguments are the values, and are bound from where they are.
+                argumentsStorage = arguments
+                boundValues = nil
+                isBound = false
+                return try bindAndRun(arguments.values, startExecution(isTracked: false))
+            }
+            try setArguments(arguments)
+        }
         let database = try startExecution(isTracked: false)
         if isBound { return try run(database) }
-        let boundValues = try boundValues ?? valuesOrStop(database)
+        try bindAndRun(valuesOrStop(database), database)
+    }
+
+    @inline(__always)
+    private func bindAndRun(_ boundValues: [DatabaseValue], _ database: Database) throws {
         try BindingArena.withArena(for: boundValues) { arena in
             for index in boundValues.indices {
                 let code = arena.bind(boundValues[index], to: sqliteStatement, at: CInt(index + 1))

@@ -38,7 +38,7 @@ private struct LeaseSchedule {
     var machine: Machine
     let capacity: Int
     let maximumWaiters: Int?
-    var now: UInt64 = 1_000_000
+    var now: UInt64 = 1_000_000_000
     var lastName = 0
     /// In the order they should be served.
     var line: [Waiter] = []
