@@ -120,51 +120,62 @@ public struct StatementArguments: Sendable {
 
 extension StatementArguments: ExpressibleByArrayLiteral {
     /// Positional arguments: `["Arthur", 1000, nil]`.
+    @inlinable
     public init(arrayLiteral elements: (any DatabaseValueConvertible)?...) {
-        var values: [DatabaseValue] = []
-        values.reserveCapacity(elements.count)
-        elements.withUnsafeBufferPointer { elements in
-            guard let first = elements.baseAddress else { return }
-            for index in elements.indices { values.append(Self.value(first + index)) }
-        }
-        self.values = values
+        // Inlinable, so that the elements stay on the stack.
+        self = elements.withUnsafeBufferPointer { StatementArguments(elements: $0) }
     }
 
-    /// Whether an optional existential is stored as the existential, and nil as one without a type.
-    ///
-    /// So it is in all of Swift 5 and 6; what isn't guaranteed is looked at.
-    private static let nilHasNoType: Bool = {
+    @usableFromInline
+    init(elements: UnsafeBufferPointer<(any DatabaseValueConvertible)?>) {
+        let layout = ArgumentLayout.current
+        values = []
+        guard let first = elements.baseAddress else { return }
+        values.reserveCapacity(elements.count)
+        for index in elements.indices { values.append(layout.value(of: first + index)) }
+    }
+}
+
+/// How an optional existential lies in memory: copying one goes through the runtime, and costs more than binding its
+/// value.
+///
+/// Three words of content, or a pointer to it; the type; the conformance. nil has no type. So it is in all of Swift 5
+/// and 6; what isn't guaranteed is looked at.
+private struct ArgumentLayout {
+    static let current = ArgumentLayout()
+
+    private static let typeOffset = 3 * MemoryLayout<Int>.size
+
+    private let isKnown: Bool
+    private let int = unsafeBitCast(Int.self as Any.Type, to: Int.self)
+    private let int64 = unsafeBitCast(Int64.self as Any.Type, to: Int.self)
+    private let double = unsafeBitCast(Double.self as Any.Type, to: Int.self)
+    private let string = unsafeBitCast(String.self as Any.Type, to: Int.self)
+
+    private init() {
         typealias Element = any DatabaseValueConvertible
         let none: Element? = nil
         let some: Element? = 1
-        let typeOffset = 3 * MemoryLayout<Int>.size
-        return MemoryLayout<Element?>.size == MemoryLayout<Element>.size
-            && withUnsafeBytes(of: none) { $0.load(fromByteOffset: typeOffset, as: Int.self) } == 0
-            && withUnsafeBytes(of: some) { $0.load(fromByteOffset: typeOffset, as: Int.self) } != 0
-    }()
+        isKnown =
+            MemoryLayout<Element?>.size == MemoryLayout<Element>.size
+            && withUnsafeBytes(of: none) { $0.load(fromByteOffset: Self.typeOffset, as: Int.self) } == 0
+            && withUnsafeBytes(of: some) { $0.load(fromByteOffset: Self.typeOffset, as: Int.self) } == int
+    }
 
-    private static let intType = unsafeBitCast(Int.self as Any.Type, to: Int.self)
-    private static let int64Type = unsafeBitCast(Int64.self as Any.Type, to: Int.self)
-    private static let doubleType = unsafeBitCast(Double.self as Any.Type, to: Int.self)
-    private static let stringType = unsafeBitCast(String.self as Any.Type, to: Int.self)
-
-    /// The value of an element, without a copy of the element: copying an optional existential goes through the
-    /// runtime, and costs more than binding its value.
+    /// The value of an element, without a copy of the element.
     @inline(__always)
-    private static func value(_ element: UnsafePointer<(any DatabaseValueConvertible)?>) -> DatabaseValue {
-        guard nilHasNoType else { return element.pointee?.databaseValue ?? .null }
+    func value(of element: UnsafePointer<(any DatabaseValueConvertible)?>) -> DatabaseValue {
+        guard isKnown else { return element.pointee?.databaseValue ?? .null }
         let bytes = UnsafeRawPointer(element)
-        let type = bytes.load(fromByteOffset: 3 * MemoryLayout<Int>.size, as: Int.self)
         // Most arguments are of these types, which lie in the existential itself.
-        switch type {
+        switch bytes.load(fromByteOffset: Self.typeOffset, as: Int.self) {
         case 0: return .null
-        case intType: return DatabaseValue(content: .int64(Int64(bytes.load(as: Int.self))))
-        case stringType: return DatabaseValue(content: .string(bytes.assumingMemoryBound(to: String.self).pointee))
-        case int64Type: return DatabaseValue(content: .int64(bytes.load(as: Int64.self)))
-        case doubleType: return bytes.load(as: Double.self).databaseValue
-        default: break
+        case int: return DatabaseValue(content: .int64(Int64(bytes.load(as: Int.self))))
+        case string: return DatabaseValue(content: .string(bytes.assumingMemoryBound(to: String.self).pointee))
+        case int64: return DatabaseValue(content: .int64(bytes.load(as: Int64.self)))
+        case double: return bytes.load(as: Double.self).databaseValue
+        default: return bytes.assumingMemoryBound(to: (any DatabaseValueConvertible).self).pointee.databaseValue
         }
-        return bytes.assumingMemoryBound(to: (any DatabaseValueConvertible).self).pointee.databaseValue
     }
 }
 
