@@ -20,6 +20,7 @@ func databaseError(_ body: () throws -> Void) -> DatabaseError? {
 @Suite struct FunctionTests {
     @Test(arguments: [true, false]) func aStatementCannotRunInsideItself(asCursor: Bool) throws {
         try withConnection { (db) throws in
+            // Used on this thread alone: the function runs inside the statement.
             nonisolated(unsafe) var inner: Statement?
             nonisolated(unsafe) let database = db
             db.add(
