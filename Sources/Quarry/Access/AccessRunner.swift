@@ -269,12 +269,19 @@ final class AccessRunner: Sendable {
     /// Counts accesses that ran where their task is.
     private let inlineCount = Atomic<Int>(0)
 
+    /// When one of them gave way, in nanoseconds.
+    private let lastGivenWay = Atomic<UInt64>(0)
+
     /// Lets other tasks run, now and then.
     ///
     /// An access that finds its connection free, and runs where its task is, never suspends. Tasks that read in loops,
     /// as many as there are threads, would keep Swift's pool to themselves.
     private func giveWay(_ placement: Placement) async {
-        guard placement != .offloaded else { return }
-        if inlineCount.wrappingAdd(1, ordering: .relaxed).newValue % 16 == 0 { await Task.yield() }
+        guard placement != .offloaded, inlineCount.wrappingAdd(1, ordering: .relaxed).newValue % 16 == 0 else { return }
+        let now = SystemClock.monotonicNanoseconds()
+        // Giving way may wake a thread, which costs as much as several reads.
+        guard now &- lastGivenWay.load(ordering: .relaxed) > 500_000 else { return }
+        lastGivenWay.store(now, ordering: .relaxed)
+        await Task.yield()
     }
 }
