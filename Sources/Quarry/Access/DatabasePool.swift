@@ -173,6 +173,7 @@ public final class DatabasePool: DatabaseWriter {
     /// ```
     ///
     /// - parameter kind: nil for IMMEDIATE, or DEFERRED where nothing can be written.
+    /// - parameter updates: answers how the transaction ends.
     public func writeInTransaction(
         _ kind: Database.TransactionKind? = nil, _ updates: (Database) throws -> Database.TransactionCompletion
     ) throws {

@@ -40,6 +40,7 @@ public final class DatabaseQueue: DatabaseWriter {
     /// ```
     ///
     /// - parameter name: the name under which the content is shared in the process; nil for a database of its own.
+    /// - parameter configuration: how it is used.
     public convenience init(named name: String? = nil, configuration: Configuration = Configuration()) throws {
         // https://www.sqlite.org/inmemorydb.html
         let path = name.map { "file:\($0.percentEncodedForURI)?mode=memory&cache=shared" } ?? ":memory:"
@@ -182,6 +183,7 @@ public final class DatabaseQueue: DatabaseWriter {
     /// ```
     ///
     /// - parameter kind: nil for IMMEDIATE, or DEFERRED where nothing can be written.
+    /// - parameter updates: answers how the transaction ends.
     public func inTransaction(
         _ kind: Database.TransactionKind? = nil, _ updates: (Database) throws -> Database.TransactionCompletion
     ) throws {

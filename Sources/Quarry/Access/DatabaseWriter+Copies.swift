@@ -63,6 +63,7 @@ extension DatabaseQueue {
     /// let dbQueue = try DatabaseQueue.inMemoryCopy(fromPath: "fixtures.sqlite")
     /// ```
     ///
+    /// - parameter path: the file that is copied.
     /// - parameter configuration: `readonly` makes the copy read-only.
     /// - throws: `DatabaseError` if the file can't be read.
     public static func inMemoryCopy(
@@ -75,6 +76,7 @@ extension DatabaseQueue {
 
     /// A copy of a file, in a file of its own that vanishes with the queue.
     ///
+    /// - parameter path: the file that is copied.
     /// - parameter configuration: `readonly` makes the copy read-only.
     /// - throws: `DatabaseError` if the file can't be read.
     public static func temporaryCopy(
