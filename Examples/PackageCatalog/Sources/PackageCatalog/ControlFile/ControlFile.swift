@@ -63,7 +63,11 @@ final class ControlFile: ControlFileSource {
                 pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: wakeUp.reader, events: Int16(POLLIN), revents: 0),
             ]
-            guard poll(&waited, 2, -1) >= 0 || errno == EINTR else { throw Self.unreadable(name) }
+            guard poll(&waited, 2, -1) >= 0 else {
+                // A signal may come to this thread: nothing is known to be readable then.
+                guard errno == EINTR else { throw Self.unreadable(name) }
+                continue
+            }
             if waited[1].revents != 0 { throw CancellationError() }
             var failure: Int32 = 0
             let block = [UInt8](unsafeUninitializedCapacity: Self.blockSize) { buffer, count in
