@@ -157,6 +157,13 @@ final class WorkerThreads: TaskExecutor, @unchecked Sendable {
         return true
     }
 
+    /// The number of threads that there are.
+    var currentThreadCount: Int {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return threadCount
+    }
+
     /// Lets threads end that have nothing to do.
     func shutDown() {
         pthread_mutex_lock(mutex)
