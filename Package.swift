@@ -34,7 +34,6 @@ let package = Package(
             dependencies: [
                 "QuarryCore", "QuarrySQL",
                 .product(name: "DequeModule", package: "swift-collections"),
-                .product(name: "HeapModule", package: "swift-collections"),
             ],
             swiftSettings: settings),
 

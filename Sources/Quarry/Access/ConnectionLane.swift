@@ -287,8 +287,11 @@ final class ConnectionLane: Sendable {
         state.lock()
         let actions = state.value.machine.release(lease.slot) { SystemClock.monotonicNanoseconds() }
         if idleTime != nil, !state.value.isTicking { startTicking(&state.value) }
+        let dropped = actions.isEmpty ? [] : takeDropped(&state.value, actions)
         state.unlock()
         if !actions.isEmpty { perform(actions) }
+        // Closed here, outside the lock.
+        _ = consume dropped
     }
 
     func endBarrier() {
@@ -305,11 +308,19 @@ final class ConnectionLane: Sendable {
             case .grant(let waiter, let grant): waiter.resolve(.granted(grant))
             case .wake(let waiter): waiter.resolve(.retry)
             case .refuse(let waiter, let refusal): waiter.resolve(.failed(error(refusal)))
-            case .drop(let slot):
-                // Its `Database` closes the connection when it goes, outside the lock.
-                let connection = state.withLock { $0.connections[slot].take() }
-                _ = connection
+            case .drop: break  // `takeDropped` has done it.
             }
+        }
+    }
+
+    /// Takes the connections that are to be dropped out of their slots.
+    ///
+    /// In the same breath as the decision: a moment later somebody may have opened a new one there. Their `Database`s
+    /// close them when they go, which is to happen outside the lock.
+    private func takeDropped(_ state: inout State, _ actions: [Machine.Action]) -> [Lent] {
+        actions.compactMap { action in
+            guard case .drop(let slot) = action else { return nil }
+            return state.connections[slot].take()
         }
     }
 
@@ -317,7 +328,8 @@ final class ConnectionLane: Sendable {
 
     /// Drops all connections; those that are in use, when they come back.
     func retireAll() {
-        perform(state.withLock { $0.machine.retireAll() })
+        let dropped = state.withLock { state in takeDropped(&state, state.machine.retireAll()) }
+        _ = consume dropped
     }
 
     /// Closes all connections for good, and refuses those who wait.
@@ -429,13 +441,13 @@ final class ConnectionLane: Sendable {
         state.isTicking = true
         DispatchQueue.global().asyncAfter(deadline: .now() + idleTime) { [weak self] in
             guard let self else { return }
-            perform(
-                self.state.withLock { state in
-                    state.isTicking = false
-                    let actions = state.machine.advanceTick()
-                    if state.machine.idleCount > 0 { self.startTicking(&state) }
-                    return actions
-                })
+            let dropped = self.state.withLock { state in
+                state.isTicking = false
+                let dropped = self.takeDropped(&state, state.machine.advanceTick())
+                if state.machine.idleCount > 0 { self.startTicking(&state) }
+                return dropped
+            }
+            _ = consume dropped
         }
     }
 

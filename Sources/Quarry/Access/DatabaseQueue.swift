@@ -47,7 +47,7 @@ public final class DatabaseQueue: DatabaseWriter {
         try self.init(path: path, isInMemory: true, configuration: configuration)
     }
 
-    /// - parameter prepare: fills the database, before it may become read-only.
+    /// - parameter fill: fills the database, before it may become read-only.
     init(
         path: String, isInMemory: Bool, configuration: Configuration, fill: ((Database) throws -> Void)? = nil
     ) throws {

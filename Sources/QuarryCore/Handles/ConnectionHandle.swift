@@ -98,10 +98,6 @@ enum ConnectionCalls {
         String(cString: sqlite3_errmsg(connection))
     }
 
-    /// The byte where the SQL of the last error goes wrong, or -1. The corresponding C function is
-    /// `sqlite3_error_offset`.
-    static func errorOffset(_ connection: SQLiteConnection) -> Int { Int(sqlite3_error_offset(connection)) }
-
     /// The corresponding C function is `sqlite3_limit`. A negative value changes nothing.
     static func limit(_ connection: SQLiteConnection, _ category: CInt, _ value: CInt) -> CInt {
         sqlite3_limit(connection, category, value)
@@ -109,22 +105,6 @@ enum ConnectionCalls {
 
     /// The corresponding C function is `sqlite3_db_release_memory`.
     static func releaseMemory(_ connection: SQLiteConnection) { sqlite3_db_release_memory(connection) }
-
-    /// Whether a database of the connection can't be written, or nil if there is none of that name.
-    /// The corresponding C function is `sqlite3_db_readonly`.
-    static func isReadOnly(_ connection: SQLiteConnection, schema: String) -> Bool? {
-        switch sqlite3_db_readonly(connection, schema) {
-        case 0: false
-        case 1: true
-        default: nil
-        }
-    }
-
-    /// The file of a database of the connection; empty in memory. The corresponding C function is
-    /// `sqlite3_db_filename`.
-    static func fileName(_ connection: SQLiteConnection, schema: String) -> String? {
-        sqlite3_db_filename(connection, schema).map { String(cString: $0) }
-    }
 
     /// The corresponding C function is `sqlite3_wal_checkpoint_v2`.
     static func checkpoint(
