@@ -41,9 +41,11 @@ final class AccessRunner: Sendable {
     }
 
     /// Runs `body` as one access of a connection, unless it has been cancelled.
-    static func frame<T>(_ db: Database, _ token: AccessToken?, _ body: (Database) throws -> T) throws -> T {
-        if let token, token.isCancelled { throw CancellationError() }
-        try db.beginAccess(token)
+    static func frame<T>(
+        _ db: Database, _ token: AccessToken?, followsTask: Bool = false, _ body: (Database) throws -> T
+    ) throws -> T {
+        if followsTask ? Task.isCancelled : token?.isCancelled ?? false { throw CancellationError() }
+        try db.beginAccess(token, followsTask: followsTask)
         let result: T
         do {
             result = try body(db)
@@ -62,7 +64,12 @@ final class AccessRunner: Sendable {
     func async<T: Sendable>(
         _ placement: Placement, barrier: ConnectionLane? = nil, _ body: @Sendable (Database) throws -> T
     ) async throws -> T {
-        await giveWay(placement)
+        if isToGiveWay(placement) { await Task.yield() }
+        if placement == .inline, barrier == nil, let lease = lane.leaseAtOnce() {
+            // Nothing is waited for: no place in a line, and nothing to be told of a cancellation.
+            defer { lane.release(lease) }
+            return try Self.frame(lease.database, nil, followsTask: true, body)
+        }
         let place = Place(lane, barrier)
         return try await withTaskCancellationHandler {
             try await run(place, placement, body)
@@ -99,7 +106,16 @@ final class AccessRunner: Sendable {
     func asyncRead<T: Sendable>(
         _ placement: Placement, _ kind: ReadKind, _ body: @Sendable (Database) throws -> T
     ) async throws -> T {
-        await giveWay(placement)
+        if isToGiveWay(placement) { await Task.yield() }
+        if placement != .offloaded, let lease = lane.leaseAtOnce() {
+            defer { lane.release(lease) }
+            if placement == .inline {
+                return try Self.frame(lease.database, nil, followsTask: true) { db in try Self.read(db, kind, body) }
+            }
+            if isAdmittedInline() {
+                do { return try readInline(lease, nil, kind, body) } catch is WouldWait {}
+            }
+        }
         let place = Place(lane, nil)
         return try await withTaskCancellationHandler {
             try await runRead(place, placement, kind, body)
@@ -189,21 +205,15 @@ final class AccessRunner: Sendable {
         switch placement {
         case .inline:
             return try await runHere(place) { db in try Self.read(db, kind, body) }
-        case .measured where admission.withLock { $0.admitsInline() }:
-            defer { admission.withLock { $0.inlineReadDidEnd() } }
+        case .measured where admission.withLock { $0.expectsShortReads }:
             let lease = try await lane.lease(place.turn, openedBy: workers)
             defer { lane.release(lease) }
-            do {
-                return try Self.frame(lease.database, place.token) { db in
-                    if case .bare = kind { return try measured { try body(db) } }
-                    try Self.beginWithoutWaiting(db)
-                    return try measured { try db.finishRead { try body(db) } }
-                }
-            } catch is WouldWait {
-                return try await withTaskExecutorPreference(workers, isolation: nil) {
-                    try Self.frame(lease.database, place.token) { db in
-                        try measured { try Self.read(db, kind, body) }
-                    }
+            if isAdmittedInline() {
+                do { return try readInline(lease, place.token, kind, body) } catch is WouldWait {}
+            }
+            return try await withTaskExecutorPreference(workers, isolation: nil) {
+                try Self.frame(lease.database, place.token) { db in
+                    try measured { try Self.read(db, kind, body) }
                 }
             }
         case .measured, .offloaded:
@@ -214,6 +224,39 @@ final class AccessRunner: Sendable {
                     try measured { try Self.read(db, kind, body) }
                 }
             }
+        }
+    }
+
+    /// Whether a read may run where the task is; `readInline` has to follow then.
+    private func isAdmittedInline() -> Bool {
+        admission.lock()
+        defer { admission.unlock() }
+        return admission.contents.pointee.admitsInline()
+    }
+
+    /// Runs a read where the task is.
+    ///
+    /// - parameter token: nil where the task itself is asked whether it is cancelled.
+    /// - throws: `WouldWait` if the read has to run elsewhere. Not an optional result: in a generic function that isn't
+    ///   specialised, its type costs more than the locks.
+    private func readInline<T>(
+        _ lease: ConnectionLane.Lease, _ token: AccessToken?, _ kind: ReadKind, _ body: (Database) throws -> T
+    ) throws -> T {
+        var start: UInt64 = 0
+        defer {
+            let duration = start == 0 ? nil : SystemClock.monotonicNanoseconds() - start
+            admission.lock()
+            admission.contents.pointee.inlineReadDidEnd(duration)
+            admission.unlock()
+        }
+        return try Self.frame(lease.database, token, followsTask: token == nil) { db in
+            if case .bare = kind {
+                start = SystemClock.monotonicNanoseconds()
+                return try body(db)
+            }
+            try Self.beginWithoutWaiting(db)
+            start = SystemClock.monotonicNanoseconds()
+            return try db.finishRead { try body(db) }
         }
     }
 
@@ -272,16 +315,18 @@ final class AccessRunner: Sendable {
     /// When one of them gave way, in nanoseconds.
     private let lastGivenWay = Atomic<UInt64>(0)
 
-    /// Lets other tasks run, now and then.
+    /// Whether a task is to let others run, now and then.
     ///
     /// An access that finds its connection free, and runs where its task is, never suspends. Tasks that read in loops,
     /// as many as there are threads, would keep Swift's pool to themselves.
-    private func giveWay(_ placement: Placement) async {
-        guard placement != .offloaded, inlineCount.wrappingAdd(1, ordering: .relaxed).newValue % 16 == 0 else { return }
+    private func isToGiveWay(_ placement: Placement) -> Bool {
+        guard placement != .offloaded, inlineCount.wrappingAdd(1, ordering: .relaxed).newValue % 16 == 0 else {
+            return false
+        }
         let now = SystemClock.monotonicNanoseconds()
         // Giving way may wake a thread, which costs as much as several reads.
-        guard now &- lastGivenWay.load(ordering: .relaxed) > 500_000 else { return }
+        guard now &- lastGivenWay.load(ordering: .relaxed) > 500_000 else { return false }
         lastGivenWay.store(now, ordering: .relaxed)
-        await Task.yield()
+        return true
     }
 }

@@ -43,15 +43,22 @@ struct ReadAdmission: Sendable, Equatable {
         self.maximumInlineCount = max(1, maximumInlineCount)
     }
 
+    /// Whether reads are short enough to run inline.
+    var expectsShortReads: Bool { estimate <= Self.longestInline }
+
     /// Whether a read may run inline; it counts as running then, until `inlineReadDidEnd`.
     mutating func admitsInline() -> Bool {
-        guard estimate <= Self.longestInline else { return false }
+        guard expectsShortReads else { return false }
         guard estimate <= Self.shorterThanHop || inlineCount < maximumInlineCount else { return false }
         inlineCount += 1
         return true
     }
 
-    mutating func inlineReadDidEnd() { inlineCount -= 1 }
+    /// - parameter duration: nanoseconds; nil if it turned out that the read has to run elsewhere.
+    mutating func inlineReadDidEnd(_ duration: UInt64?) {
+        inlineCount -= 1
+        if let duration { record(duration) }
+    }
 
     /// A read has taken that many nanoseconds, wherever it ran.
     mutating func record(_ duration: UInt64) {

@@ -106,21 +106,22 @@ final class ConnectionLane: Sendable {
         // Not `withLock`: each access comes this way, and a closure that throws isn't inlined.
         state.lock()
         defer { state.unlock() }
-        if state.value.machine.leasedCount > 0 || state.value.machine.hasBarrier {
+        if state.contents.pointee.machine.leasedCount > 0 || state.contents.pointee.machine.hasBarrier {
             // A connection that this thread has would never come back while it waits, and neither would a barrier of
             // its own.
-            for connection in state.value.connections {
+            for connection in state.contents.pointee.connections {
                 if let connection, connection.database.isOwned { throw DatabaseError.reentrantAccess() }
             }
-            if state.value.barrierHolder?.database.isOwned ?? false { throw DatabaseError.reentrantAccess() }
+            if state.contents.pointee.barrierHolder?.database.isOwned ?? false { throw DatabaseError.reentrantAccess() }
         }
         return idleLease(isThread: true)
     }
 
     /// A connection that is open and free. The caller has the lock.
     private func idleLease(isThread: Bool) -> Lease? {
-        let slot = state.value.machine.acquireIdle(isThread: isThread, now: { SystemClock.monotonicNanoseconds() })
-        guard let slot, let connection = state.value.connections[slot] else { return nil }
+        let slot = state.contents.pointee.machine.acquireIdle(
+            isThread: isThread, now: { SystemClock.monotonicNanoseconds() })
+        guard let slot, let connection = state.contents.pointee.connections[slot] else { return nil }
         return Lease(database: connection.database, slot: slot)
     }
 
@@ -204,6 +205,13 @@ final class ConnectionLane: Sendable {
         case ticket(Ticket)
     }
 
+    /// A connection for a task, if one may be had at once.
+    func leaseAtOnce() -> Lease? {
+        state.lock()
+        defer { state.unlock() }
+        return idleLease(isThread: false)
+    }
+
     /// Asks for a connection for a task, now; `lease(_:)` then waits for its turn.
     func request(_ token: AccessToken) -> Turn {
         state.lock()
@@ -285,9 +293,9 @@ final class ConnectionLane: Sendable {
 
     func release(_ lease: Lease) {
         state.lock()
-        let actions = state.value.machine.release(lease.slot) { SystemClock.monotonicNanoseconds() }
-        if idleTime != nil, !state.value.isTicking { startTicking(&state.value) }
-        let dropped = actions.isEmpty ? [] : takeDropped(&state.value, actions)
+        let actions = state.contents.pointee.machine.release(lease.slot) { SystemClock.monotonicNanoseconds() }
+        if idleTime != nil, !state.contents.pointee.isTicking { startTicking(&state.contents.pointee) }
+        let dropped = actions.isEmpty ? [] : takeDropped(&state.contents.pointee, actions)
         state.unlock()
         if !actions.isEmpty { perform(actions) }
         // Closed here, outside the lock.

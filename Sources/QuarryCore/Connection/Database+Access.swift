@@ -4,14 +4,26 @@ extension Database {
     /// Makes the thread that runs the connection's owner. The caller has the connection's lease.
     ///
     /// - parameter token: lets the access be cancelled while it runs.
-    package func beginAccess(_ token: AccessToken?) throws {
+    /// - parameter followsTask: whether it is cancelled with the task that runs it, on whose thread it stays. Then it
+    ///   needs no token: who cancels a task can't interrupt a connection, but the task knows, and is asked.
+    package func beginAccess(_ token: AccessToken?, followsTask: Bool = false) throws {
         accessError = try lifetime.take()
-        if let token {
+        if followsTask {
+            self.followsTask = true
+            installCancellation()
+        } else if let token {
             self.token = token
             installCancellation()
             token.begin(lifetime)
         }
     }
+
+    /// Whether the current access can be cancelled.
+    @inline(__always)
+    var isCancellable: Bool { followsTask || token != nil }
+
+    /// Whether the current access is cancelled.
+    var isAccessCancelled: Bool { followsTask ? Task.isCancelled : token?.isCancelled ?? false }
 
     /// Ends the access: its cursors are over, and a transaction it left open is rolled back.
     ///
@@ -25,6 +37,7 @@ extension Database {
             self.token = nil
         } else {
             wasCancelled = false
+            followsTask = false
         }
         stopAllStatements()
         if wasCancelled, !lifetime.isClosed { ConnectionCalls.forgetInterruption(pointer) }

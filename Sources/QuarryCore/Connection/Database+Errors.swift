@@ -3,7 +3,7 @@ extension Database {
     @inline(__always)
     func statementWillStart(_ statement: Statement) throws {
         if readOnlyDepth > 0, !statement.isReadonly { try checkMayRunReadOnly(statement) }
-        if let token, token.isCancelled, uncancellableDepth == 0, !mayEndTransaction(statement) {
+        if isCancellable, isAccessCancelled, uncancellableDepth == 0, !mayEndTransaction(statement) {
             throw CancellationError()
         }
         if transaction.isWrapped,
@@ -80,7 +80,7 @@ extension Database {
         let resultCode = isConnectionError ? extendedCode : ResultCode(rawValue: code)
         let primary = resultCode.primaryResultCode
         let isInterruption = primary == .SQLITE_INTERRUPT || primary == .SQLITE_ABORT
-        if uncancellableDepth == 0, let token, token.isCancelled, isInterruption || primary == .SQLITE_BUSY {
+        if uncancellableDepth == 0, isInterruption || primary == .SQLITE_BUSY, isAccessCancelled {
             return CancellationError()
         }
         var message =

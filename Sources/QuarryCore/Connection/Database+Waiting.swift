@@ -53,7 +53,7 @@ extension Database {
 
     private var mayWait: Bool {
         if refusesToWait { return false }
-        if let token, token.isCancelled, uncancellableDepth == 0 { return false }
+        if uncancellableDepth == 0, isAccessCancelled { return false }
         return true
     }
 
@@ -64,7 +64,7 @@ extension Database {
     func installCancellation() {
         guard !looksForCancellation else { return }
         looksForCancellation = true
-        _ = hooks.onProgress { [unowned self] in uncancellableDepth > 0 || !(token?.isCancelled ?? false) }
+        _ = hooks.onProgress { [unowned self] in uncancellableDepth > 0 || !isAccessCancelled }
     }
 
     /// Counts SQLite's own time and its caller's, from the first step of a statement.

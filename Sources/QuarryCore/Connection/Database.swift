@@ -44,9 +44,13 @@ public final class Database {
 
     // MARK: The current access
 
-    /// Lets the current access be cancelled; nil for one that can't.
+    /// Lets the current access be cancelled from elsewhere.
     @exclusivity(unchecked)
     var token: AccessToken?
+
+    /// Whether the current access is cancelled with the task that runs it.
+    @exclusivity(unchecked)
+    var followsTask = false
 
     /// Whether statements that run look for cancellation.
     @exclusivity(unchecked)

@@ -12,13 +12,16 @@
 ///
 /// Inlinable: a lock on the way of each access must not cost a generic call.
 package final class Lock<Value>: @unchecked Sendable {
-    // Sendable: `value` is reached with the mutex held, and only for the length of the body.
+    // Sendable: `contents` is reached with the mutex held, and only for the length of the body.
     @usableFromInline package let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    @usableFromInline @exclusivity(unchecked) package var value: Value
+
+    /// The value, which is in no field: other modules' accesses to a field look for overlapping ones, each time.
+    @usableFromInline package let contents: UnsafeMutablePointer<Value>
 
     @inlinable
     package init(_ value: sending Value) {
-        self.value = value
+        contents = .allocate(capacity: 1)
+        contents.initialize(to: value)
         mutex = .allocate(capacity: 1)
         pthread_mutex_init(mutex, nil)
     }
@@ -27,9 +30,11 @@ package final class Lock<Value>: @unchecked Sendable {
     deinit {
         pthread_mutex_destroy(mutex)
         mutex.deallocate()
+        contents.deinitialize(count: 1)
+        contents.deallocate()
     }
 
-    /// Takes the lock, for those who then use `value` in place.
+    /// Takes the lock, for those who then use `contents` in place.
     @inlinable
     @inline(__always)
     package func lock() { pthread_mutex_lock(mutex) }
@@ -45,6 +50,6 @@ package final class Lock<Value>: @unchecked Sendable {
     package func withLock<T, E: Error>(_ body: (inout Value) throws(E) -> T) throws(E) -> T {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
-        return try body(&value)
+        return try body(&contents.pointee)
     }
 }

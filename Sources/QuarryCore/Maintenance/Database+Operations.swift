@@ -14,7 +14,7 @@ extension Database {
     }
 
     func checkCancellation() throws {
-        if uncancellableDepth == 0, let token, token.isCancelled { throw CancellationError() }
+        if uncancellableDepth == 0, isAccessCancelled { throw CancellationError() }
     }
 
     /// The error of an operation that failed, with what it was about.

@@ -60,6 +60,13 @@ public final class Statement {
     @exclusivity(unchecked)
     private var argumentsStorage = StatementArguments()
 
+    /// The arguments, where the last ones were integers alone: then `argumentsStorage` is out of date.
+    @exclusivity(unchecked)
+    private var integerArguments: [Int64] = []
+
+    @exclusivity(unchecked)
+    private var hasIntegerArguments = false
+
     /// A value for each parameter; nil until the arguments are known to fit.
     @exclusivity(unchecked)
     private var boundValues: [DatabaseValue]?
@@ -129,9 +136,10 @@ public final class Statement {
     /// Setting arguments that don't fit the statement doesn't throw: its execution does. Use `setArguments` to know at
     /// once.
     public var arguments: StatementArguments {
-        get { argumentsStorage }
+        get { hasIntegerArguments ? StatementArguments(integerArguments) : argumentsStorage }
         set {
             argumentsStorage = newValue
+            hasIntegerArguments = false
             boundValues = nil
             isBound = false
         }
@@ -177,6 +185,7 @@ public final class Statement {
 
     func setValues(_ values: [DatabaseValue], of arguments: StatementArguments) {
         argumentsStorage = arguments
+        hasIntegerArguments = false
         boundValues = values
         isBound = false
     }
@@ -201,7 +210,7 @@ public final class Statement {
     /// The values of the arguments, which are checked if they have not been.
     private func checkedValues() throws(DatabaseError) -> [DatabaseValue] {
         if let boundValues { return boundValues }
-        let values = try values(of: argumentsStorage)
+        let values = try values(of: arguments)
         boundValues = values
         return values
     }
@@ -217,7 +226,7 @@ public final class Statement {
                 "could not bind parameter \(parameter): \(SQLiteLibrary.errorString(code))"
             }
         return DatabaseError(
-            resultCode: ResultCode(rawValue: code), message: message, sql: sql, arguments: argumentsStorage,
+            resultCode: ResultCode(rawValue: code), message: message, sql: sql, arguments: arguments,
             publicStatementArguments: lifetime.database?.options.publicStatementArguments ?? false)
     }
 
@@ -237,6 +246,7 @@ public final class Statement {
             if arguments.isPositional, arguments.values.count == parameterCount {
                 // The usual case: the arguments are the values, and are bound from where they are.
                 argumentsStorage = arguments
+                hasIntegerArguments = false
                 boundValues = nil
                 isBound = false
                 return try bindAndRun(arguments.values, startExecution(isTracked: false))
@@ -246,6 +256,53 @@ public final class Statement {
         let database = try startExecution(isTracked: false)
         if isBound { return try run(database) }
         try bindAndRun(valuesOrStop(database), database)
+    }
+
+    /// Runs to the end with integers as positional arguments.
+    ///
+    /// ```swift
+    /// let statement = try db.makeStatement(sql: "INSERT INTO score (playerId, points) VALUES (?, ?)")
+    /// try statement.execute(arguments: [playerId, 10])
+    /// ```
+    ///
+    /// It does what `execute(arguments:)` does with `StatementArguments`, in less time: the integers are bound from
+    /// the array.
+    ///
+    /// - parameter arguments: one for each parameter.
+    /// - throws: `DatabaseError`; `CancellationError` in a task that is cancelled.
+    @inlinable
+    public func execute<Value: SQLInteger>(arguments: [Value]) throws {
+        guard Value.isSigned, MemoryLayout<Value>.size == MemoryLayout<Int64>.size else {
+            return try execute(arguments: StatementArguments(arguments))
+        }
+        try arguments.withUnsafeBytes { try execute(integers: $0.assumingMemoryBound(to: Int64.self)) }
+    }
+
+    @usableFromInline
+    func execute(integers: UnsafeBufferPointer<Int64>) throws {
+        guard integers.count == parameterCount else { return try execute(arguments: StatementArguments(integers)) }
+        let database = try startExecution(isTracked: false)
+        integerArguments.removeAll(keepingCapacity: true)
+        integerArguments.append(contentsOf: integers)
+        hasIntegerArguments = true
+        boundValues = nil
+        isBound = false
+        for index in integers.indices {
+            let code = StatementBindings.bind(integers[index], to: sqliteStatement, at: CInt(index + 1))
+            if code != 0 {
+                stopExecution(database)
+                throw bindingError(code, integers[index].databaseValue, index)
+            }
+        }
+        isBound = true
+        try run(database)
+    }
+
+    /// Runs a statement without parameters on its own connection.
+    func execute(in database: Database) throws {
+        guard lifetime.isOwned else { return try execute() }
+        try startExecution(in: database, isTracked: false)
+        try run(database)
     }
 
     @inline(__always)
@@ -302,6 +359,12 @@ public final class Statement {
     @inline(__always)
     private func startExecution(isTracked: Bool) throws -> Database {
         let database = try lifetime.accessedDatabase()
+        try startExecution(in: database, isTracked: isTracked)
+        return database
+    }
+
+    @inline(__always)
+    private func startExecution(in database: Database, isTracked: Bool) throws {
         if isExecuting {
             if isStepping { throw DatabaseError.misuse("A statement can't be run inside itself.", sql: sql) }
             stopExecution(database)
@@ -311,7 +374,6 @@ public final class Statement {
         isExecuting = true
         self.isTracked = isTracked
         if isTracked { database.activeStatements.append(self) }
-        return database
     }
 
     /// Ends an execution before its last row.

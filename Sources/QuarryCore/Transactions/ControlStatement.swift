@@ -34,6 +34,6 @@ extension Database {
     }
 
     func run(_ control: ControlStatement) throws {
-        try controlStatement(control).execute()
+        try controlStatement(control).execute(in: self)
     }
 }

@@ -21,7 +21,7 @@ import Testing
         #expect(admission.admitsInline() == true)
         #expect(admission.admitsInline() == true)
         #expect(admission.admitsInline() == false)
-        admission.inlineReadDidEnd()
+        admission.inlineReadDidEnd(nil)
         #expect(admission.admitsInline() == true)
     }
 
@@ -94,7 +94,7 @@ import Testing
                     if admits != mayRun { faults.append("schedule \(schedule): admitted: \(admits)") }
                     if admits { running += 1 }
                 case 1 where running > 0:
-                    admission.inlineReadDidEnd()
+                    admission.inlineReadDidEnd(nil)
                     running -= 1
                 default:
                     let before = admission.estimate

@@ -1,0 +1,98 @@
+import QuarryTestSupport
+import Testing
+
+@testable import QuarryCore
+
+@Suite("Integers as arguments")
+struct IntegerArgumentsTests {
+    private func withTable(_ body: (Database, Statement) throws -> Void) throws {
+        try withConnection { db in
+            try db.execute(sql: "CREATE TABLE t (a, b)")
+            try body(db, db.makeStatement(sql: "INSERT INTO t VALUES (?, ?)"))
+        }
+    }
+
+    private func rows(_ db: Database) throws -> [Row] {
+        try Row.fetchAll(db, sql: "SELECT a, typeof(a) AS ta, b, typeof(b) AS tb FROM t ORDER BY rowid")
+    }
+
+    @Test("of any width are bound, and stay the statement's arguments")
+    func integers() throws {
+        try withTable { db, statement in
+            try statement.execute(arguments: [1, -2])
+            #expect(statement.arguments == [1, -2])
+            try statement.execute()
+            try statement.execute(arguments: [Int64.min, .max])
+            try statement.execute(arguments: [UInt8(3), 255])
+            try statement.execute(arguments: [UInt64(4), UInt64(Int64.max)])
+            let values = try Row.fetchAll(db, sql: "SELECT a, b FROM t ORDER BY rowid")
+            #expect(
+                values == [
+                    ["a": 1, "b": -2], ["a": 1, "b": -2], ["a": Int64.min, "b": Int64.max], ["a": 3, "b": 255],
+                    ["a": 4, "b": Int64.max],
+                ])
+        }
+    }
+
+    @Test("among others keep their type: no literal becomes another's")
+    func mixed() throws {
+        try withTable { db, statement in
+            try statement.execute(arguments: [1, 2.5])
+            try statement.execute(arguments: [3, nil])
+            try statement.execute(arguments: [4, "5"])
+            #expect(
+                try rows(db) == [
+                    ["a": 1, "ta": "integer", "b": 2.5, "tb": "real"],
+                    ["a": 3, "ta": "integer", "b": nil, "tb": "null"],
+                    ["a": 4, "ta": "integer", "b": "5", "tb": "text"],
+                ])
+        }
+    }
+
+    @Test("take the place of others, and others theirs")
+    func alternating() throws {
+        try withTable { db, statement in
+            try statement.execute(arguments: ["x", "y"])
+            try statement.execute(arguments: [1, 2])
+            #expect(statement.arguments == [1, 2])
+            try statement.setArguments(["z", 3])
+            #expect(statement.arguments == ["z", 3])
+            try statement.execute()
+            try statement.execute(arguments: [4, 5])
+            statement.arguments = [6, "w"]
+            #expect(statement.arguments == [6, "w"])
+            try statement.execute()
+            let texts = try String.fetchAll(db, sql: "SELECT a || ' ' || b FROM t ORDER BY rowid")
+            #expect(texts == ["x y", "1 2", "z 3", "4 5", "6 w"])
+        }
+    }
+
+    @Test("that don't fit are refused, and the statement goes on")
+    func refused() throws {
+        try withTable { db, statement in
+            let sql = "INSERT INTO t VALUES (?, ?)"
+            expectError(.SQLITE_MISUSE, "wrong number of statement arguments: 1", sql: sql) {
+                try statement.execute(arguments: [1])
+            }
+            expectError(.SQLITE_MISUSE, "wrong number of statement arguments: 3", sql: sql) {
+                try statement.execute(arguments: [1, 2, 3])
+            }
+            #expect(throws: DatabaseError.self) { try statement.execute(arguments: [UInt64.max, 1]) }
+            #expect(try rows(db) == [])
+            try statement.execute(arguments: [7, 8])
+            #expect(try rows(db).count == 1)
+        }
+    }
+
+    @Test("are in the error of a statement that fails")
+    func inErrors() throws {
+        try withConnection { db throws in
+            try db.execute(sql: "CREATE TABLE t (a INTEGER PRIMARY KEY)")
+            let statement = try db.makeStatement(sql: "INSERT INTO t VALUES (?)")
+            try statement.execute(arguments: [1])
+            let error = #expect(throws: DatabaseError.self) { try statement.execute(arguments: [1]) }
+            #expect(error?.extendedResultCode == .SQLITE_CONSTRAINT_PRIMARYKEY)
+            #expect(error?.arguments == [1])
+        }
+    }
+}
