@@ -9,12 +9,13 @@ DEMO_DATABASE ?= $(EXAMPLE)/.build/catalog.sqlite
 FILTER ?=
 ONLY ?=
 ARGS ?=
+comma := ,
 
-.PHONY: help setup build test test-tsan lint format docs bench demo clean
+.PHONY: help setup build test test-tsan lint format docs bench allocations demo clean
 
 help: ## Print this list
 	@echo "Quarry: make TARGET"
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Check Swift; install SQLite's development files (apt) where they are missing
 	@Scripts/setup
@@ -45,6 +46,10 @@ docs: setup ## Build the documentation into .build/documentation
 
 bench: setup ## Compare C, Quarry and GRDB (ONLY=6: rows 6.x; ARGS=…: options of quarry-bench)
 	swift run --package-path Benchmarks -c release quarry-bench $(if $(ONLY),--only $(ONLY)) $(ARGS)
+
+allocations: setup ## Check that no row allocates more than its threshold (ONLY=6: rows 6.x)
+	swift build --package-path Benchmarks -c release --product quarry-allocations
+	@"$$(swift build --package-path Benchmarks -c release --show-bin-path)/quarry-allocations" $(subst $(comma), ,$(ONLY))
 
 demo: setup ## Import this machine's package database and print what is in it (ARGS=…: options of catalog)
 	swift build --package-path $(EXAMPLE) -c release --product catalog

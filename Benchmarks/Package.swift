@@ -12,7 +12,9 @@ let package = Package(
     name: "QuarryBenchmarks",
     platforms: [.macOS(.v15)],
     products: [
-        .executable(name: "quarry-bench", targets: ["quarry-bench"])
+        .executable(name: "quarry-bench", targets: ["quarry-bench"]),
+        .executable(name: "quarry-allocations", targets: ["quarry-allocations"]),
+        .executable(name: "quarry-scaling", targets: ["quarry-scaling"]),
     ],
     dependencies: [
         .package(name: "Quarry", path: ".."),
@@ -48,6 +50,15 @@ let package = Package(
                 "BenchSupport", "CWorkloads", "GRDBWorkloads", "QuarryWorkloads",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
+            swiftSettings: settings),
+
+        // What CI builds and runs: GRDB isn't built for it.
+        .executableTarget(
+            name: "quarry-allocations", dependencies: ["BenchSupport", "CWorkloads", "QuarryWorkloads"],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "quarry-scaling",
+            dependencies: ["BenchSupport", "CSQLiteBench", .product(name: "Quarry", package: "Quarry")],
             swiftSettings: settings),
     ]
 )
