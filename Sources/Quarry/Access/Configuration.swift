@@ -163,11 +163,7 @@ extension Configuration {
 
     /// Opens a connection with this configuration.
     func open(path: String, readonly: Bool, options: ConnectionOptions? = nil) throws -> Database {
-        guard maximumReaderCount > 0 else {
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE,
-                message: "Configuration.maximumReaderCount must be at least 1, not \(maximumReaderCount)")
-        }
+        try check()
         var configuration = self
         configuration.readonly = readonly
         return try Database(
@@ -176,6 +172,34 @@ extension Configuration {
             db.addPredefinedFunctionsAndCollations()
             for prepare in preparations { try prepare(db) }
         }
+    }
+
+    /// Throws for numbers that mean nothing.
+    private func check() throws {
+        try check(maximumReaderCount, from: 1, to: 10_000, "maximumReaderCount")
+        try check(maximumWaiters, from: 0, "maximumWaiters")
+        try check(statementCacheCapacity, from: 0, "statementCacheCapacity")
+        try check(cacheSize, from: 0, "cacheSize")
+        try check(mmapSize, from: 0, "mmapSize")
+        try check(seconds: acquireTimeout, "acquireTimeout")
+        try check(seconds: statementTimeout, "statementTimeout")
+        if case .timeout(let seconds) = busyMode { try check(seconds: seconds, "busyMode") }
+        if case .timeout(let seconds) = readonlyBusyMode { try check(seconds: seconds, "readonlyBusyMode") }
+    }
+
+    private func check(_ value: Int?, from minimum: Int, to maximum: Int = .max, _ name: String) throws {
+        guard let value, !(minimum...maximum ~= value) else { return }
+        let bounds = maximum == .max ? "at least \(minimum)" : "from \(minimum) to \(maximum)"
+        throw misuse("Configuration.\(name) must be \(bounds), not \(value)")
+    }
+
+    private func check(seconds: Double?, _ name: String) throws {
+        guard let seconds, !(seconds >= 0) else { return }
+        throw misuse("Configuration.\(name) must be a number of seconds, not \(seconds)")
+    }
+
+    private func misuse(_ message: String) -> DatabaseError {
+        DatabaseError(resultCode: .SQLITE_MISUSE, message: message)
     }
 
     var laneLimits: ConnectionLane.Limits {

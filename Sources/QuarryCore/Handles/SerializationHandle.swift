@@ -21,11 +21,14 @@ enum SerializationHandle {
 
     /// Makes a database of a connection one in memory, with a copy of these bytes. The corresponding C function is
     /// `sqlite3_deserialize`.
+    ///
+    /// - returns: SQLite's code, and what it means. After an error the connection is as it was.
     static func deserialize(
         _ connection: SQLiteConnection, schema: String, _ bytes: UnsafeRawBufferPointer, readOnly: Bool
-    ) -> CInt {
-        // SQLite frees it: when the database is closed, and when this fails.
-        guard let copy = sqlite3_malloc64(UInt64(max(1, bytes.count))) else { return SQLITE_NOMEM }
+    ) -> (code: CInt, message: String) {
+        guard let copy = sqlite3_malloc64(UInt64(max(1, bytes.count))) else {
+            return (SQLITE_NOMEM, SQLiteLibrary.errorString(SQLITE_NOMEM))
+        }
         let buffer = UnsafeMutableRawBufferPointer(start: copy, count: bytes.count)
         buffer.copyMemory(from: bytes)
         // A database in memory has no log: with the version of WAL mode in its header it couldn't be opened.
@@ -33,7 +36,34 @@ enum SerializationHandle {
         let flags =
             SQLITE_DESERIALIZE_FREEONCLOSE | (readOnly ? SQLITE_DESERIALIZE_READONLY : SQLITE_DESERIALIZE_RESIZEABLE)
         let size = sqlite3_int64(bytes.count)
-        return sqlite3_deserialize(
-            connection, schema, copy.assumingMemoryBound(to: UInt8.self), size, size, UInt32(flags))
+        let pages = copy.assumingMemoryBound(to: UInt8.self)
+        // The connection loses the database it has: one that can't be read must not take its place.
+        if let failure = failure(of: pages, size) {
+            sqlite3_free(copy)
+            return failure
+        }
+        // From here on SQLite frees it: when the database is closed, and when this fails.
+        let code = sqlite3_deserialize(connection, schema, pages, size, size, UInt32(flags))
+        let message = code == SQLITE_ERROR ? "there is no such schema to replace" : SQLiteLibrary.errorString(code)
+        return (code, message)
+    }
+
+    /// Why the schema of a database can't be read; nil if it can.
+    ///
+    /// The corresponding C functions are `sqlite3_deserialize` and `sqlite3_exec`, with a connection of their own.
+    private static func failure(
+        of pages: UnsafeMutablePointer<UInt8>, _ size: sqlite3_int64
+    ) -> (code: CInt, message: String)? {
+        var connection: SQLiteConnection?
+        defer { sqlite3_close_v2(connection) }
+        var code = sqlite3_open_v2(":memory:", &connection, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
+        if code == SQLITE_OK {
+            code = sqlite3_deserialize(connection, "main", pages, size, size, UInt32(SQLITE_DESERIALIZE_READONLY))
+        }
+        if code == SQLITE_OK {
+            code = sqlite3_exec(connection, "SELECT * FROM sqlite_master LIMIT 1", nil, nil, nil)
+        }
+        guard code != SQLITE_OK else { return nil }
+        return (sqlite3_extended_errcode(connection), String(cString: sqlite3_errmsg(connection)))
     }
 }

@@ -12,6 +12,7 @@ extension Database {
     /// - throws: `DatabaseError`, for example when there is no such schema; `SQLITE_NOMEM`.
     public func serialize(schema: String = "main") throws -> [UInt8] {
         try operationWillStart(writes: false)
+        try checkName(schema, of: "schema")
         switch SerializationHandle.serialize(pointer, schema: schema) {
         case .bytes(let bytes): return bytes
         case .noSuchSchema: throw DatabaseError(message: "could not serialize \(schema): there is no such schema")
@@ -37,7 +38,8 @@ extension Database {
     /// - throws: `SQLITE_NOTADB` for other bytes, before anything is changed; `SQLITE_BUSY` while a transaction or
     ///   statement uses the database; other `DatabaseError`s.
     public func deserialize(_ bytes: [UInt8], schema: String = "main", readOnly: Bool = false) throws {
-        try operationWillStart(writes: true)
+        try operationWillStart(writes: true, "could not deserialize into \(schema)")
+        try checkName(schema, of: "schema")
         // The shortest database is a page of 512 bytes: https://www.sqlite.org/fileformat.html
         guard bytes.isEmpty || (bytes.count >= 512 && bytes.starts(with: "SQLite format 3\0".utf8)) else {
             throw DatabaseError(
@@ -50,13 +52,12 @@ extension Database {
                 message: "could not deserialize into \(schema): a transaction, statement or backup uses it")
         }
         forgetStatements()
-        let code = bytes.withUnsafeBytes {
+        let (code, message) = bytes.withUnsafeBytes {
             SerializationHandle.deserialize(pointer, schema: schema, $0, readOnly: readOnly)
         }
         if code != ResultCode.SQLITE_OK.rawValue {
-            throw error(code, operation: "could not deserialize into \(schema)")
+            throw DatabaseError(
+                resultCode: ResultCode(rawValue: code), message: "could not deserialize into \(schema): \(message)")
         }
-        // Finds out here whether it can be read at all.
-        try execute(sql: "SELECT * FROM \(schema.quotedDatabaseIdentifier).sqlite_master LIMIT 1")
     }
 }

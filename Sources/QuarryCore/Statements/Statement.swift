@@ -333,7 +333,9 @@ public final class Statement {
     private func run(_ database: Database) throws {
         var code: CInt
         isStepping = true
+        database.runDepth += 1
         repeat { code = StatementCalls.step(sqliteStatement) } while code == ResultCode.SQLITE_ROW.rawValue
+        database.runDepth -= 1
         isStepping = false
         try endExecution(code, database)
     }
