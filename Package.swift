@@ -40,9 +40,12 @@ let package = Package(
         // A VFS for tests, whose operations fail on demand.
         .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
 
+        // A VFS for tests, whose syncs wait on demand.
+        .target(name: "CStallVFS", dependencies: ["CSQLite"], path: "Tests/CStallVFS"),
+
         // Connections on temporary files, faults, schedules of named steps, seeded randomness.
         .target(
-            name: "QuarryTestSupport", dependencies: ["CFaultVFS", "Quarry", "QuarryCore", "QuarrySQL"],
+            name: "QuarryTestSupport", dependencies: ["CFaultVFS", "CStallVFS", "Quarry", "QuarryCore", "QuarrySQL"],
             path: "Tests/QuarryTestSupport", swiftSettings: settings),
         .testTarget(
             name: "QuarryCoreTests", dependencies: ["QuarryCore", "QuarryTestSupport"],

@@ -80,7 +80,7 @@ public final class DatabaseQueue: DatabaseWriter {
         let lane = ConnectionLane(
             "the connection of \(configuration.label ?? path)", capacity: 1, limits: configuration.laneLimits,
             connections: [.init(database: database)], open: { throw DatabaseError.connectionIsClosed() })
-        workers = WorkerThreads(maximumThreadCount: 2)
+        workers = WorkerThreads(connectionCount: 1)
         runner = AccessRunner(lane, workers: workers)
         readPlacement = configuration.asyncExecution.readPlacement(inMemory: isInMemory)
         writePlacement = configuration.asyncExecution.writePlacement(inMemory: isInMemory)
