@@ -6,6 +6,7 @@ extension Database {
     /// - parameter token: lets the access be cancelled while it runs.
     package func beginAccess(_ token: AccessToken?) throws {
         accessError = try lifetime.take()
+        if rollbackIsDue { try rollBackAtLast() }
         if let token {
             self.token = token
             installCancellation()
@@ -32,10 +33,23 @@ extension Database {
         var error = accessError.take()
         if !lifetime.isClosed, !ConnectionCalls.isAutocommit(pointer), !options.allowsUnsafeTransactions {
             try? rollback()
+            rollbackIsDue = isInsideTransaction
             error = error ?? DatabaseError.misuse("A transaction has been left open at the end of a database access.")
         }
         lifetime.leave()
         return error
+    }
+
+    /// Rolls back what the last access could not, for lack of memory. As long as that fails, no access begins.
+    @inline(never)
+    private func rollBackAtLast() throws {
+        do {
+            try rollback()
+            rollbackIsDue = false
+        } catch {
+            lifetime.leave()
+            throw error
+        }
     }
 
     /// Ends every cursor.

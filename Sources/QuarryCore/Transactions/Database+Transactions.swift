@@ -121,6 +121,8 @@ extension Database {
     ///
     /// - parameter kind: nil for DEFERRED where nothing can be written, IMMEDIATE otherwise.
     public func beginTransaction(_ kind: TransactionKind? = nil) throws {
+        // Where no memory is left, no statement can be prepared: the one that gives the locks back is, before.
+        if controlStatements[ControlStatement.rollback.rawValue] == nil { _ = try controlStatement(.rollback) }
         switch kind ?? (isReadOnly ? .deferred : .immediate) {
         case .deferred: try run(.beginDeferred)
         case .immediate: try run(.beginImmediate)
