@@ -29,7 +29,9 @@ extension Database {
     ) throws -> (walFrameCount: Int, checkpointedFrameCount: Int) {
         try checkAccess()
         let (code, frames, taken) = ConnectionCalls.checkpoint(pointer, schema: dbName, mode: kind.rawValue)
-        guard code == ResultCode.SQLITE_OK.rawValue else { throw error(code, sql: nil) }
+        guard code == ResultCode.SQLITE_OK.rawValue else {
+            throw error(code, operation: "checkpoint of \(description)")
+        }
         return (frames, taken)
     }
 }
