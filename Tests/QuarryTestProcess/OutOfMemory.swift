@@ -168,6 +168,14 @@ struct MemoryWorkload {
     func checkUsable() throws {
         for writer in [queue, pool] as [(any DatabaseWriter)?] {
             guard let writer else { continue }
+            // No lock is left, even before it is used again.
+            if !step.hasPrefix("closing") {
+                var configuration = Configuration()
+                configuration.busyMode = .immediateError
+                let other = try DatabaseQueue(path: path, configuration: configuration)
+                try other.write { db in try db.execute(sql: "PRAGMA user_version = 1") }
+                try other.close()
+            }
             do {
                 try writer.write { db in
                     guard !step.hasPrefix("writing") else { return }

@@ -121,8 +121,7 @@ extension Database {
     ///
     /// - parameter kind: nil for DEFERRED where nothing can be written, IMMEDIATE otherwise.
     public func beginTransaction(_ kind: TransactionKind? = nil) throws {
-        // Where no memory is left, no statement can be prepared: the one that gives the locks back is, before.
-        if controlStatements[ControlStatement.rollback.rawValue] == nil { _ = try controlStatement(.rollback) }
+        try prepareRollback()
         switch kind ?? (isReadOnly ? .deferred : .immediate) {
         case .deferred: try run(.beginDeferred)
         case .immediate: try run(.beginImmediate)
@@ -175,6 +174,7 @@ extension Database {
     package func beginRead(pinned: Bool) throws {
         readOnlyDepth += 1
         do {
+            try prepareRollback()
             try run(.beginDeferred)
             if pinned { try run(.schemaVersion) }
         } catch {
