@@ -37,11 +37,18 @@ let package = Package(
             ],
             swiftSettings: settings),
 
-        // A VFS for tests, whose operations fail on demand.
+        // VFSs for tests: one whose operations fail on demand, one that records what is written.
         .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
 
         // A VFS for tests, whose syncs wait on demand.
         .target(name: "CStallVFS", dependencies: ["CSQLite"], path: "Tests/CStallVFS"),
+
+        // An allocator for SQLite that fails on demand, and the process of its own that it needs: tests start it, kill
+        // it, and let many of it share a file.
+        .target(name: "CFaultMalloc", dependencies: ["CSQLite"], path: "Tests/CFaultMalloc"),
+        .executableTarget(
+            name: "QuarryTestProcess", dependencies: ["CFaultMalloc", "Quarry"], path: "Tests/QuarryTestProcess",
+            swiftSettings: settings),
 
         // Connections on temporary files, faults, schedules of named steps, seeded randomness.
         .target(
@@ -55,6 +62,11 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "QuarryTests", dependencies: ["Quarry", "QuarryTestSupport"],
+            swiftSettings: settings),
+
+        // Failing disks, lost power, killed processes, memory that is out.
+        .testTarget(
+            name: "QuarryFaultTests", dependencies: ["Quarry", "QuarryTestProcess", "QuarryTestSupport"],
             swiftSettings: settings),
     ]
 )

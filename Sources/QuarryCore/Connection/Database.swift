@@ -81,6 +81,10 @@ public final class Database {
     @exclusivity(unchecked)
     var accessError: (any Error)?
 
+    /// Whether the last access has left a transaction that couldn't be rolled back: the next one begins with that.
+    @exclusivity(unchecked)
+    var rollbackIsDue = false
+
     // MARK: Transactions
 
     @exclusivity(unchecked)

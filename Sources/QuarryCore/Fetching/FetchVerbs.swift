@@ -24,6 +24,14 @@ extension PreparedRequest {
 
     @inlinable
     func fetchOne<Value: RowDecodable>(_ type: Value.Type) throws -> Value? {
+        let value = try fetchFirst(type)
+        if statement.lostValue != nil { try statement.throwLostValue() }
+        return value
+    }
+
+    @inlinable
+    @inline(__always)
+    func fetchFirst<Value: RowDecodable>(_ type: Value.Type) throws -> Value? {
         var execution = try Execution(self)
         guard try execution.advance() else { return nil }
         let value = try Value.decodedFirst(from: execution.row)

@@ -5,15 +5,20 @@ enum SerializationHandle {
     enum Outcome {
         case bytes([UInt8])
         case noSuchSchema
-        case outOfMemory
+        case failure(CInt)
     }
 
-    /// The bytes of a database file. The corresponding C function is `sqlite3_serialize`.
+    /// The bytes of a database file. The corresponding C functions are `sqlite3_serialize` and
+    /// `sqlite3_db_readonly`, which tells whether there is such a database.
     static func serialize(_ connection: SQLiteConnection, schema: String) -> Outcome {
         var size: sqlite3_int64 = 0
         guard let bytes = sqlite3_serialize(connection, schema, &size, 0) else {
             // A database without a page has no byte.
-            return size < 0 ? .noSuchSchema : size == 0 ? .bytes([]) : .outOfMemory
+            if size == 0 { return .bytes([]) }
+            if sqlite3_db_readonly(connection, schema) < 0 { return .noSuchSchema }
+            // It prepares and steps a PRAGMA, whose error is the connection's; of memory that is out it tells nothing.
+            let code = sqlite3_extended_errcode(connection)
+            return .failure(size < 0 && code != SQLITE_OK && code != SQLITE_DONE ? code : SQLITE_NOMEM)
         }
         defer { sqlite3_free(bytes) }
         return .bytes(Array(UnsafeBufferPointer(start: bytes, count: Int(size))))

@@ -31,7 +31,7 @@ extension Database {
         if let dbName { try checkName(dbName, of: "schema") }
         let (code, frames, taken) = ConnectionCalls.checkpoint(pointer, schema: dbName, mode: kind.rawValue)
         guard code == ResultCode.SQLITE_OK.rawValue else {
-            throw error(code, operation: "checkpoint of \(dbName ?? "all databases")")
+            throw error(code, operation: "checkpoint of \(dbName ?? "all databases") in \(description)")
         }
         return (frames, taken)
     }

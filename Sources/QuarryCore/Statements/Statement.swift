@@ -81,6 +81,20 @@ public final class Statement {
     @exclusivity(unchecked)
     var lastAdaptation: Adaptation?
 
+    /// Set where SQLite had no memory for a value that was read, and nobody has stepped on to hear of it.
+    @usableFromInline
+    @exclusivity(unchecked)
+    var lostValue: LostValue?
+
+    @usableFromInline
+    struct LostValue {
+        let error: any Error
+        /// The number after the execution's.
+        let executionID: Int
+        /// Whether the end of the access throws it too.
+        let isAccessError: Bool
+    }
+
     /// The rows that read the execution's columns, the statement's own last: they end with it.
     @exclusivity(unchecked)
     var executionRows: (seen: Row, own: Row)?
@@ -386,10 +400,31 @@ public final class Statement {
         guard isExecuting, !isStepping else { return }
         if isReadonly {
             leaveExecution(database)
-            StatementCalls.reset(sqliteStatement)
+            let code = StatementCalls.reset(sqliteStatement)
+            if code != 0 { readDidFail(code, database) }
         } else {
             stopChange(database)
         }
+    }
+
+    /// A value that SQLite has no memory to convert looks like NULL. The next step would tell; where there is none, the
+    /// reset does.
+    @inline(never)
+    private func readDidFail(_ code: CInt, _ database: Database) {
+        guard ResultCode(rawValue: code).primaryResultCode == .SQLITE_NOMEM else { return }
+        let error = database.error(of: self, code)
+        lostValue = LostValue(
+            error: error, executionID: executionID, isAccessError: database.accessError == nil)
+        if database.accessError == nil { database.accessError = error }
+    }
+
+    /// Throws the error of `lostValue`, which the access doesn't throw again then.
+    @usableFromInline
+    @inline(never)
+    func throwLostValue() throws {
+        guard let lost = lostValue.take(), lost.executionID == executionID else { return }
+        if lost.isAccessError, lifetime.isOwned { lifetime.database?.accessError = nil }
+        throw lost.error
     }
 
     @inline(never)

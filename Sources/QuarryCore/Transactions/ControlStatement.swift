@@ -33,6 +33,13 @@ extension Database {
         return statement
     }
 
+    /// Where no memory is left, no statement can be prepared: the one that gives the locks back is, before they are
+    /// taken.
+    @inline(__always)
+    func prepareRollback() throws {
+        if controlStatements[ControlStatement.rollback.rawValue] == nil { _ = try controlStatement(.rollback) }
+    }
+
     func run(_ control: ControlStatement) throws {
         try controlStatement(control).execute(in: self)
     }

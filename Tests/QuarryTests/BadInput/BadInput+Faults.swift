@@ -180,7 +180,7 @@ extension BadInput {
         },
         .pool(
             "a checkpoint that a reader is in the way of",
-            "SQLITE_BUSY: checkpoint of main: database is locked"
+            "SQLITE_BUSY: checkpoint of main in FOLDER/a.sqlite: database is locked"
         ) { pool, _ in
             try pool.read { db in
                 _ = try Row.fetchAll(db, sql: "SELECT * FROM player")
@@ -192,7 +192,7 @@ extension BadInput {
         },
         .pool(
             "a checkpoint in a transaction",
-            "SQLITE_LOCKED: checkpoint of main: database table is locked"
+            "SQLITE_LOCKED: checkpoint of main in FOLDER/a.sqlite: database table is locked"
         ) { pool, _ in
             try pool.write { db in
                 try db.execute(sql: "UPDATE player SET score = 100 WHERE id = 1")

@@ -62,7 +62,7 @@ extension BadInput {
         ) { db in try db.checkpoint(on: "main\0") },
         .connection(
             "a schema that was never attached",
-            "SQLITE_ERROR: checkpoint of nowhere: unknown database: nowhere"
+            "SQLITE_ERROR: checkpoint of nowhere in :memory:: unknown database: nowhere"
         ) { db in try db.checkpoint(on: "nowhere") },
         .connection(
             "a savepoint's name with a quote",
