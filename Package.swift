@@ -43,6 +43,9 @@ let package = Package(
         // A VFS for tests, whose syncs wait on demand.
         .target(name: "CStallVFS", dependencies: ["CSQLite"], path: "Tests/CStallVFS"),
 
+        // The memory that the process uses, as its allocators count it.
+        .target(name: "CMemoryUse", dependencies: ["CSQLite"], path: "Tests/CMemoryUse"),
+
         // Connections on temporary files, faults, schedules of named steps, seeded randomness.
         .target(
             name: "QuarryTestSupport", dependencies: ["CFaultVFS", "CStallVFS", "Quarry", "QuarryCore", "QuarrySQL"],
@@ -55,6 +58,11 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "QuarryTests", dependencies: ["Quarry", "QuarryTestSupport"],
+            swiftSettings: settings),
+
+        // Load: many tasks and threads for some time, and what they leave behind.
+        .testTarget(
+            name: "QuarryStressTests", dependencies: ["CMemoryUse", "Quarry", "QuarryTestSupport"],
             swiftSettings: settings),
     ]
 )
