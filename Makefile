@@ -9,9 +9,10 @@ DEMO_DATABASE ?= $(EXAMPLE)/.build/catalog.sqlite
 FILTER ?=
 ONLY ?=
 ARGS ?=
+SECONDS ?= 30
 comma := ,
 
-.PHONY: help setup build test test-tsan lint format docs bench allocations demo clean
+.PHONY: help setup build test stress test-tsan test-asan lint format docs bench allocations demo clean
 
 help: ## Print this list
 	@echo "Quarry: make TARGET"
@@ -28,9 +29,18 @@ test: setup ## Run all tests, the example's too (FILTER=name: those of the libra
 	swift test --skip-build --disable-xctest $(if $(FILTER),--filter '$(FILTER)')
 	$(if $(FILTER),,swift test --disable-xctest --package-path $(EXAMPLE))
 
+stress: setup ## Run the tests under load, SECONDS=30 each (FILTER=name: those that match)
+	swift build --build-tests
+	QUARRY_STRESS_SECONDS=$(SECONDS) \
+		swift test --skip-build --disable-xctest --filter '$(or $(FILTER),QuarryStressTests)'
+
 test-tsan: setup ## Run the tests under the thread sanitizer, in a build folder of their own
 	TSAN_OPTIONS="suppressions=$(CURDIR)/Scripts/tsan-suppressions" \
 		swift test --disable-xctest --sanitize=thread --scratch-path .build-tsan $(if $(FILTER),--filter '$(FILTER)')
+
+test-asan: setup ## Run the tests under the address and leak sanitizers, in a build folder of their own
+	LSAN_OPTIONS="suppressions=$(CURDIR)/Scripts/lsan-suppressions" \
+		swift test --disable-xctest --sanitize=address --scratch-path .build-asan $(if $(FILTER),--filter '$(FILTER)')
 
 lint: ## Check the layers, the house rules and the format
 	Scripts/lint-layers --self-test

@@ -50,6 +50,9 @@ let package = Package(
             name: "QuarryTestProcess", dependencies: ["CFaultMalloc", "Quarry"], path: "Tests/QuarryTestProcess",
             swiftSettings: settings),
 
+        // The memory that the process uses, as its allocators count it.
+        .target(name: "CMemoryUse", dependencies: ["CSQLite"], path: "Tests/CMemoryUse"),
+
         // Connections on temporary files, faults, schedules of named steps, seeded randomness.
         .target(
             name: "QuarryTestSupport", dependencies: ["CFaultVFS", "CStallVFS", "Quarry", "QuarryCore", "QuarrySQL"],
@@ -67,6 +70,11 @@ let package = Package(
         // Failing disks, lost power, killed processes, memory that is out.
         .testTarget(
             name: "QuarryFaultTests", dependencies: ["Quarry", "QuarryTestProcess", "QuarryTestSupport"],
+            swiftSettings: settings),
+
+        // Load: many tasks and threads for some time, and what they leave behind.
+        .testTarget(
+            name: "QuarryStressTests", dependencies: ["CMemoryUse", "Quarry", "QuarryTestSupport"],
             swiftSettings: settings),
     ]
 )
