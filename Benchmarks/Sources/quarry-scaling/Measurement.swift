@@ -23,7 +23,9 @@ struct Measurement {
     /// From `kind:variant:count`.
     init?(_ text: String) {
         let parts = text.split(separator: ":")
-        guard parts.count == 3, let kind = Kind(rawValue: String(parts[0])), let count = Int(parts[2]) else { return nil }
+        guard parts.count == 3, let kind = Kind(rawValue: String(parts[0])), let count = Int(parts[2]) else {
+            return nil
+        }
         self.init(kind, String(parts[1]), count)
     }
 

@@ -16,8 +16,9 @@ enum TaskScaling {
     static func figures(scale: Double, report: (String) -> Void) throws -> [Figure] {
         let names = ["automatic", "offloaded", "write"].compactMap { variants[$0] }
         let x = Figure.Axis.log("tasks at once")
+        let none = "no access, the task's turn alone"
         var time = Figure(
-            "tasks-time", "Time of an access to one pool", x: x, y: .log("microseconds"), series: names)
+            "tasks-time", "Time of an access to one pool", x: x, y: .log("microseconds"), series: names + [none])
         var threads = Figure(
             "tasks-threads", "Threads of the process", x: x, y: .linear("threads, at most"),
             series: ["before the accesses"] + names)
@@ -25,6 +26,9 @@ enum TaskScaling {
             "tasks-memory", "Memory of the process", x: x, y: .linear("resident megabytes, at most"),
             series: ["the tasks alone"] + names)
         for count in counts {
+            report("\(count) tasks, \(none)")
+            let turn = try Measurement(.tasks, "none", count).runInProcess(scale: scale)
+            time.add(none, Double(count), turn["nanoseconds"].or(0) / 1_000)
             for (variant, name) in variants.sorted(by: { $0.key < $1.key }) {
                 report("\(count) tasks, \(name)")
                 let result = try Measurement(.tasks, variant, count).runInProcess(scale: scale)
@@ -67,7 +71,7 @@ enum TaskScaling {
                 try await pool.write { db in
                     try db.execute(sql: "UPDATE player SET score = score + 1 WHERE id = ?", arguments: [key])
                 }
-            } else {
+            } else if variant != "none" {
                 _ = try await pool.read { db in
                     try Int.fetchOne(db, sql: "SELECT score FROM player WHERE id = ?", arguments: [key])
                 }

@@ -48,11 +48,30 @@ enum ValueScaling {
         let select = "SELECT content FROM document WHERE id = ?"
         let ways: [(String, () throws -> Int)] = [
             ("write C", { try c.write(data) }),
-            ("write Data", { try queue.write { try $0.execute(sql: update, arguments: [data, 1]) ; return size } }),
-            ("write String", { try queue.write { try $0.execute(sql: update, arguments: [text, 2]) ; return size } }),
+            (
+                "write Data",
+                {
+                    try queue.write {
+                        try $0.execute(sql: update, arguments: [data, 1])
+                        return size
+                    }
+                }
+            ),
+            (
+                "write String",
+                {
+                    try queue.write {
+                        try $0.execute(sql: update, arguments: [text, 2])
+                        return size
+                    }
+                }
+            ),
             ("read C, copied into Data", { try c.read().count }),
             ("read Data", { try queue.read { try Data.fetchOne($0, sql: select, arguments: [1])?.count ?? 0 } }),
-            ("read String", { try queue.read { try String.fetchOne($0, sql: select, arguments: [2])?.utf8.count ?? 0 } }),
+            (
+                "read String",
+                { try queue.read { try String.fetchOne($0, sql: select, arguments: [2])?.utf8.count ?? 0 } }
+            ),
         ]
         let rounds = 5
         let repetitions = min(2_000, max(1, bytes / size / rounds))
