@@ -12,7 +12,7 @@ ARGS ?=
 SECONDS ?= 30
 comma := ,
 
-.PHONY: help setup build test stress test-tsan test-asan lint format docs bench allocations demo clean
+.PHONY: help setup build test stress test-tsan test-asan lint format docs bench allocations scaling demo clean
 
 help: ## Print this list
 	@echo "Quarry: make TARGET"
@@ -60,6 +60,11 @@ bench: setup ## Compare C, Quarry and GRDB (ONLY=6: rows 6.x; ARGS=…: options 
 allocations: setup ## Check that no row allocates more than its threshold (ONLY=6: rows 6.x)
 	swift build --package-path Benchmarks -c release --product quarry-allocations
 	@"$$(swift build --package-path Benchmarks -c release --show-bin-path)/quarry-allocations" $(subst $(comma), ,$(ONLY))
+
+scaling: setup ## Measure cost as work grows, and draw the figures of Documentation/Performance.md (ARGS=…)
+	mkdir -p Benchmarks/Results
+	swift run --package-path Benchmarks -c release quarry-scaling --json Benchmarks/Results/scaling.json $(ARGS)
+	Benchmarks/plots Benchmarks/Results/scaling.json Documentation/Figures
 
 demo: setup ## Import this machine's package database and print what is in it (ARGS=…: options of catalog)
 	swift build --package-path $(EXAMPLE) -c release --product catalog

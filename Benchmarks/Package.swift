@@ -58,7 +58,10 @@ let package = Package(
             swiftSettings: settings),
         .executableTarget(
             name: "quarry-scaling",
-            dependencies: ["BenchSupport", "CSQLiteBench", .product(name: "Quarry", package: "Quarry")],
+            dependencies: [
+                "BenchSupport", "CSQLiteBench", .product(name: "Quarry", package: "Quarry"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
             swiftSettings: settings),
     ]
 )
