@@ -8,9 +8,11 @@ EXAMPLE := Examples/PackageCatalog
 DEMO_DATABASE ?= $(EXAMPLE)/.build/catalog.sqlite
 FILTER ?=
 ONLY ?=
+SECONDS ?= 60
+TARGET ?=
 ARGS ?=
 
-.PHONY: help setup build test test-tsan lint format docs bench demo clean
+.PHONY: help setup build test test-tsan fuzz lint format docs bench demo clean
 
 help: ## Print this list
 	@echo "Quarry: make TARGET"
@@ -30,6 +32,9 @@ test: setup ## Run all tests, the example's too (FILTER=name: those of the libra
 test-tsan: setup ## Run the tests under the thread sanitizer, in a build folder of their own
 	TSAN_OPTIONS="suppressions=$(CURDIR)/Scripts/tsan-suppressions" \
 		swift test --disable-xctest --sanitize=thread --scratch-path .build-tsan $(if $(FILTER),--filter '$(FILTER)')
+
+fuzz: setup ## Fuzz what reads text, SQL and values (SECONDS=60 each; TARGET=dates: that alone)
+	Scripts/fuzz $(SECONDS) $(TARGET)
 
 lint: ## Check the layers, the house rules and the format
 	Scripts/lint-layers --self-test
@@ -51,4 +56,4 @@ demo: setup ## Import this machine's package database and print what is in it (A
 	@"$$(swift build --package-path $(EXAMPLE) -c release --show-bin-path)/catalog" --database $(DEMO_DATABASE) $(ARGS)
 
 clean: ## Delete all that was built
-	rm -rf .build .build-* $(EXAMPLE)/.build Benchmarks/.build
+	rm -rf .build .build-* $(EXAMPLE)/.build Benchmarks/.build Tests/Fuzzing/.build
