@@ -48,6 +48,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
                 """,
                 "BEGIN; SAVEPOINT a; RELEASE a; ROLLBACK TRANSACTION TO a; COMMIT", "SELECT 1; garbage",
                 "EXPLAIN QUERY PLAN SELECT ?, :a, @b, $c::d(e), ?12", "SELECT 1 /* open", "SELECT 'open; SELECT 2",
+                // A vertical tab is space behind other space.
+                "\r\u{b}\rBEGIN; \u{b}SELECT 1;\n\u{b}COMMIT \u{b}",
             ]
         case .interpolation:
             [
