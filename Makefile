@@ -8,11 +8,12 @@ EXAMPLE := Examples/PackageCatalog
 DEMO_DATABASE ?= $(EXAMPLE)/.build/catalog.sqlite
 FILTER ?=
 ONLY ?=
-ARGS ?=
 SECONDS ?= 30
+TARGET ?=
+ARGS ?=
 comma := ,
 
-.PHONY: help setup build test stress test-tsan test-asan lint format docs bench allocations scaling demo clean
+.PHONY: help setup build test stress test-tsan test-asan fuzz lint format docs bench allocations scaling demo clean
 
 help: ## Print this list
 	@echo "Quarry: make TARGET"
@@ -41,6 +42,9 @@ test-tsan: setup ## Run the tests under the thread sanitizer, in a build folder 
 test-asan: setup ## Run the tests under the address and leak sanitizers, in a build folder of their own
 	LSAN_OPTIONS="suppressions=$(CURDIR)/Scripts/lsan-suppressions" \
 		swift test --disable-xctest --sanitize=address --scratch-path .build-asan $(if $(FILTER),--filter '$(FILTER)')
+
+fuzz: setup ## Fuzz what reads text, SQL and values (SECONDS=30 each; TARGET=dates: that alone)
+	Scripts/fuzz $(SECONDS) $(TARGET)
 
 lint: ## Check the layers, the house rules and the format
 	Scripts/lint-layers --self-test
@@ -71,4 +75,4 @@ demo: setup ## Import this machine's package database and print what is in it (A
 	@"$$(swift build --package-path $(EXAMPLE) -c release --show-bin-path)/catalog" --database $(DEMO_DATABASE) $(ARGS)
 
 clean: ## Delete all that was built
-	rm -rf .build .build-* $(EXAMPLE)/.build Benchmarks/.build
+	rm -rf .build .build-* $(EXAMPLE)/.build Benchmarks/.build Tests/Fuzzing/.build

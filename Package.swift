@@ -57,6 +57,11 @@ let package = Package(
         .target(
             name: "QuarryTestSupport", dependencies: ["CFaultVFS", "CStallVFS", "Quarry", "QuarryCore", "QuarrySQL"],
             path: "Tests/QuarryTestSupport", swiftSettings: settings),
+
+        // What must hold for any bytes; libFuzzer looks for others in a package of its own, Tests/Fuzzing.
+        .target(
+            name: "FuzzProperties", dependencies: ["Quarry"], path: "Tests/Fuzzing/Sources/FuzzProperties",
+            swiftSettings: settings),
         .testTarget(
             name: "QuarryCoreTests", dependencies: ["QuarryCore", "QuarryTestSupport"],
             swiftSettings: settings),
@@ -64,7 +69,7 @@ let package = Package(
             name: "QuarrySQLTests", dependencies: ["QuarrySQL", "QuarryTestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "QuarryTests", dependencies: ["Quarry", "QuarryTestSupport"],
+            name: "QuarryTests", dependencies: ["FuzzProperties", "Quarry", "QuarryTestSupport"],
             swiftSettings: settings),
 
         // Failing disks, lost power, killed processes, memory that is out.

@@ -283,6 +283,7 @@ func databaseError(_ body: () throws -> Void) -> DatabaseError? {
         let done = DispatchSemaphore(value: 0)
         let thread = Thread {
             try? withConnection { db in
+                // The function runs on the connection's thread.
                 nonisolated(unsafe) let database = db
                 let count = DatabaseFunction("countdown", argumentCount: 1) { values in
                     guard let number = Int.fromDatabaseValue(values[0]), number != 0 else { return 0 }

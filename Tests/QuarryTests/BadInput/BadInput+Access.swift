@@ -234,110 +234,111 @@ extension BadInput {
         .files(
             "no reader",
             "SQLITE_MISUSE: Configuration.maximumReaderCount must be from 1 to 10000, not 0",
-            prepare: { try database($0, "a.sqlite") }
+            prepare: Preparation { try database($0, "a.sqlite") }
         ) {
             try open($0) { $0.maximumReaderCount = 0 }
         },
         .files(
             "less than no reader",
             "SQLITE_MISUSE: Configuration.maximumReaderCount must be from 1 to 10000, not -5",
-            prepare: { try database($0, "a.sqlite") }
+            prepare: Preparation { try database($0, "a.sqlite") }
         ) {
             try open($0) { $0.maximumReaderCount = -5 }
         },
         .files(
             "more readers than a process can have",
             "SQLITE_MISUSE: Configuration.maximumReaderCount must be from 1 to 10000, not 9223372036854775807",
-            prepare: { try database($0, "a.sqlite") }
+            prepare: Preparation { try database($0, "a.sqlite") }
         ) {
             try open($0) { $0.maximumReaderCount = .max }
         },
         .files(
             "a time to wait below zero",
             "SQLITE_MISUSE: Configuration.acquireTimeout must be a number of seconds, not -1.0",
-            prepare: { try database($0, "a.sqlite") }
+            prepare: Preparation { try database($0, "a.sqlite") }
         ) {
             try open($0) { $0.acquireTimeout = -1 }
         },
         .files(
             "a time to wait that is no number",
             "SQLITE_MISUSE: Configuration.acquireTimeout must be a number of seconds, not nan",
-            prepare: { try database($0, "a.sqlite") }
+            prepare: Preparation { try database($0, "a.sqlite") }
         ) {
             try open($0) { $0.acquireTimeout = .nan }
         },
         .files(
             "less than none who wait",
             "SQLITE_MISUSE: Configuration.maximumWaiters must be at least 0, not -1",
-            prepare: { try database($0, "a.sqlite") }
+            prepare: Preparation { try database($0, "a.sqlite") }
         ) {
             try open($0) { $0.maximumWaiters = -1 }
         },
         .files(
             "a time for statements below zero",
             "SQLITE_MISUSE: Configuration.statementTimeout must be a number of seconds, not -0.5",
-            prepare: { try database($0, "a.sqlite") }
+            prepare: Preparation { try database($0, "a.sqlite") }
         ) {
             try open($0) { $0.statementTimeout = -0.5 }
         },
         .files(
             "a time for locks below zero",
             "SQLITE_MISUSE: Configuration.busyMode must be a number of seconds, not -1.0",
-            prepare: { try database($0, "a.sqlite") }
+            prepare: Preparation { try database($0, "a.sqlite") }
         ) {
             try open($0) { $0.busyMode = .timeout(-1) }
         },
         .files(
             "a time for readers' locks that is no number",
             "SQLITE_MISUSE: Configuration.readonlyBusyMode must be a number of seconds, not nan",
-            prepare: { try database($0, "a.sqlite") }
+            prepare: Preparation { try database($0, "a.sqlite") }
         ) {
             try open($0) { $0.readonlyBusyMode = .timeout(.nan) }
         },
         .files(
             "less than no statement kept",
             "SQLITE_MISUSE: Configuration.statementCacheCapacity must be at least 0, not -1",
-            prepare: { try database($0, "a.sqlite") }
+            prepare: Preparation { try database($0, "a.sqlite") }
         ) {
             try open($0) { $0.statementCacheCapacity = -1 }
         },
         .files(
             "a cache below zero",
             "SQLITE_MISUSE: Configuration.cacheSize must be at least 0, not -4096",
-            prepare: { try database($0, "a.sqlite") }
+            prepare: Preparation { try database($0, "a.sqlite") }
         ) {
             try open($0) { $0.cacheSize = -4096 }
         },
         .files(
             "a mapping below zero",
             "SQLITE_MISUSE: Configuration.mmapSize must be at least 0, not -1",
-            prepare: { try database($0, "a.sqlite") }
+            prepare: Preparation { try database($0, "a.sqlite") }
         ) {
             try open($0) { $0.mmapSize = -1 }
         },
         .files(
             "a preparation that throws",
-            "Refusal: Refusal()", prepare: { try database($0, "a.sqlite") }
+            "Refusal: Refusal()", prepare: Preparation { try database($0, "a.sqlite") }
         ) {
             try open($0) { $0.prepareDatabase { _ in throw Refusal() } }
         },
         .files(
             "a preparation with wrong SQL",
-            "SQLITE_ERROR: incomplete input - while executing `PRAGMA`", prepare: { try database($0, "a.sqlite") }
+            "SQLITE_ERROR: incomplete input - while executing `PRAGMA`",
+            prepare: Preparation { try database($0, "a.sqlite") }
         ) {
             try open($0) { $0.prepareDatabase { db in try db.execute(sql: "PRAGMA") } }
         },
         .files(
             "a preparation that leaves a transaction open",
             "SQLITE_MISUSE: A transaction has been left open at the end of a database access.",
-            prepare: { try database($0, "a.sqlite") }
+            prepare: Preparation { try database($0, "a.sqlite") }
         ) {
             try open($0) { $0.prepareDatabase { db in try db.beginTransaction(.deferred) } }
         },
         .files(
             "a preparation with a function that is none",
             "SQLITE_MISUSE: the name of a function has 1 to 255 bytes of UTF-8 and no NUL: \"\"",
-            prepare: { try database($0, "a.sqlite") }
+            prepare: Preparation { try database($0, "a.sqlite") }
         ) {
             try open($0) { $0.prepareDatabase { db in db.add(function: DatabaseFunction("") { _ in 1 }) } }
         },

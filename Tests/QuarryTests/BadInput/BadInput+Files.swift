@@ -39,7 +39,7 @@ extension BadInput {
         .files(
             "a path below a file",
             "SQLITE_CANTOPEN: unable to open database file: Not a directory - while opening FOLDER/a/b.sqlite",
-            prepare: { try "text".write($0, "a") }
+            prepare: Preparation { try "text".write($0, "a") }
         ) { folder in
             _ = try DatabaseQueue(path: folder.file("a/b.sqlite"))
         },
@@ -58,7 +58,7 @@ extension BadInput {
             """
             SQLITE_CANTOPEN: unable to open database file: No such file or directory - while opening \
             FOLDER/a.sqlite
-            """, prepare: { try $0.link("a.sqlite", to: "missing") }
+            """, prepare: Preparation { try $0.link("a.sqlite", to: "missing") }
         ) { folder in
             try read(folder.file("a.sqlite"))
         },
@@ -67,7 +67,7 @@ extension BadInput {
             """
             SQLITE_CANTOPEN: unable to open database file: Too many levels of symbolic links - while opening \
             FOLDER/a.sqlite
-            """, prepare: { try $0.link("a.sqlite", to: "a.sqlite") }
+            """, prepare: Preparation { try $0.link("a.sqlite", to: "a.sqlite") }
         ) { folder in
             _ = try DatabaseQueue(path: folder.file("a.sqlite"))
         },
@@ -76,21 +76,21 @@ extension BadInput {
             """
             SQLITE_CANTOPEN: unable to open database file: No such file or directory - while opening \
             FOLDER/a.sqlite
-            """, prepare: { try $0.link("a.sqlite", to: "no/where") }
+            """, prepare: Preparation { try $0.link("a.sqlite", to: "no/where") }
         ) {
             _ = try DatabasePool(path: $0.file("a.sqlite"))
         },
         .files(
             "a pipe",
             "SQLITE_CANTOPEN: unable to open database file: it is a pipe - while opening FOLDER/pipe",
-            prepare: { mkfifo($0.file("pipe"), 0o600) }
+            prepare: Preparation { mkfifo($0.file("pipe"), 0o600) }
         ) { folder in
             _ = try DatabaseQueue(path: folder.file("pipe"))
         },
         .files(
             "a pipe that would be waited for",
             "SQLITE_CANTOPEN: unable to open database file: it is a pipe - while opening FOLDER/pipe",
-            prepare: { mkfifo($0.file("pipe"), 0o600) }
+            prepare: Preparation { mkfifo($0.file("pipe"), 0o600) }
         ) { folder in
             try read(folder.file("pipe"))
         },
@@ -141,7 +141,8 @@ extension BadInput {
         },
         .files(
             "a file that is no database, to be copied",
-            "SQLITE_NOTADB: file is not a database - while opening FOLDER/a", prepare: { try text.write($0, "a") }
+            "SQLITE_NOTADB: file is not a database - while opening FOLDER/a",
+            prepare: Preparation { try text.write($0, "a") }
         ) { folder in
             _ = try DatabaseQueue.temporaryCopy(fromPath: folder.file("a"))
         },
@@ -158,21 +159,21 @@ extension BadInput {
             """
             SQLITE_ERROR: could not activate WAL Mode at path: file:FOLDER/a.sqlite?immutable=1 (its journal mode \
             is delete)
-            """, prepare: { try database($0, "a.sqlite") }
+            """, prepare: Preparation { try database($0, "a.sqlite") }
         ) { folder in
             _ = try DatabasePool(path: "file:\(folder.file("a.sqlite"))?immutable=1")
         },
         .files(
             "to write what is opened to be read",
             "SQLITE_READONLY: attempt to write a readonly database - while executing `DELETE FROM player`",
-            prepare: { try database($0, "a.sqlite") }
+            prepare: Preparation { try database($0, "a.sqlite") }
         ) { folder in
             try reader(folder.file("a.sqlite")).write { db in try db.execute(sql: "DELETE FROM player") }
         },
         .files(
             "to write what a URI opens to be read",
             "SQLITE_READONLY: attempt to write a readonly database - while executing `DELETE FROM player`",
-            prepare: { try database($0, "a.sqlite") }
+            prepare: Preparation { try database($0, "a.sqlite") }
         ) { folder in
             try DatabaseQueue(path: "file:\(folder.file("a.sqlite"))?mode=ro").write { db in
                 try db.execute(sql: "DELETE FROM player")
@@ -181,7 +182,7 @@ extension BadInput {
         .files(
             "to write what a URI says never changes",
             "SQLITE_READONLY: attempt to write a readonly database - while executing `DELETE FROM player`",
-            prepare: { try database($0, "a.sqlite") }
+            prepare: Preparation { try database($0, "a.sqlite") }
         ) { folder in
             try DatabaseQueue(path: "file:\(folder.file("a.sqlite"))?immutable=1").write { db in
                 try db.execute(sql: "DELETE FROM player")
@@ -190,14 +191,14 @@ extension BadInput {
         .files(
             "to copy over a file",
             "SQLITE_ERROR: output file already exists - while executing `VACUUM INTO ?`",
-            prepare: { try database($0, "a.sqlite") }
+            prepare: Preparation { try database($0, "a.sqlite") }
         ) { folder in
             try reader(folder.file("a.sqlite")).vacuum(into: folder.file("a.sqlite"))
         },
         .files(
             "to copy into a folder that isn't there",
             "SQLITE_CANTOPEN: unable to open database: FOLDER/no/where.sqlite - while executing `VACUUM INTO ?`",
-            prepare: { try database($0, "a.sqlite") }
+            prepare: Preparation { try database($0, "a.sqlite") }
         ) { folder in
             try reader(folder.file("a.sqlite")).vacuum(into: folder.file("no/where.sqlite"))
         },
@@ -212,7 +213,7 @@ extension BadInput {
         .files(
             "to attach what is no database",
             "SQLITE_NOTADB: file is not a database - while executing `ATTACH ? AS other`",
-            prepare: { try text.write($0, "a") }
+            prepare: Preparation { try text.write($0, "a") }
         ) { folder in
             try DatabaseQueue().writeWithoutTransaction { db in
                 try db.execute(sql: "ATTACH ? AS other", arguments: [folder.file("a")])
@@ -225,29 +226,32 @@ extension BadInput {
     static let damagedFiles: [BadInput] = [
         .files(
             "a text",
-            "SQLITE_NOTADB: file is not a database - while opening FOLDER/a", prepare: { try text.write($0, "a") }
+            "SQLITE_NOTADB: file is not a database - while opening FOLDER/a",
+            prepare: Preparation { try text.write($0, "a") }
         ) { _ = try DatabaseQueue(path: $0.file("a")) },
         .files(
             "a text, for a pool",
-            "SQLITE_NOTADB: file is not a database - while opening FOLDER/a", prepare: { try text.write($0, "a") }
+            "SQLITE_NOTADB: file is not a database - while opening FOLDER/a",
+            prepare: Preparation { try text.write($0, "a") }
         ) {
             _ = try DatabasePool(path: $0.file("a"))
         },
         .files(
             "a text, to be read",
-            "SQLITE_NOTADB: file is not a database - while opening FOLDER/a", prepare: { try text.write($0, "a") }
+            "SQLITE_NOTADB: file is not a database - while opening FOLDER/a",
+            prepare: Preparation { try text.write($0, "a") }
         ) { try read($0.file("a")) },
         .files(
             "a short text",
             "SQLITE_NOTADB: file is not a database - while opening FOLDER/a",
-            prepare: { try "no database".write($0, "a") }
+            prepare: Preparation { try "no database".write($0, "a") }
         ) {
             _ = try DatabaseQueue(path: $0.file("a"))
         },
         .files(
             "what looks encrypted",
             "SQLITE_NOTADB: file is not a database - while opening FOLDER/a",
-            prepare: { folder in
+            prepare: Preparation { folder in
                 var generator = SeededGenerator(seed: 7)
                 let bytes = (0..<8192).map { _ in UInt8.random(in: 0...255, using: &generator) }
                 try Data(bytes).write(to: URL(fileURLWithPath: folder.file("a")))
@@ -256,56 +260,56 @@ extension BadInput {
         .files(
             "a header and nothing else",
             "SQLITE_CORRUPT: database disk image is malformed - while opening FOLDER/a",
-            prepare: { try database($0, "a") { $0.removeSubrange(50...) } }
+            prepare: Preparation { try database($0, "a") { $0.removeSubrange(50...) } }
         ) {
             _ = try DatabaseQueue(path: $0.file("a"))
         },
         .files(
             "a database that is cut",
             "SQLITE_CORRUPT: database disk image is malformed - while opening FOLDER/a",
-            prepare: { try database($0, "a") { $0.removeSubrange(4096...) } }
+            prepare: Preparation { try database($0, "a") { $0.removeSubrange(4096...) } }
         ) {
             try readTables($0)
         },
         .files(
             "a page that is no page",
             "SQLITE_CORRUPT: database disk image is malformed - while executing `SELECT * FROM team`",
-            prepare: { try database($0, "a") { $0.zero(4096..<8192) } }
+            prepare: Preparation { try database($0, "a") { $0.zero(4096..<8192) } }
         ) {
             try readTables($0)
         },
         .files(
             "the first page without content",
             "SQLITE_CORRUPT: database disk image is malformed - while opening FOLDER/a",
-            prepare: { try database($0, "a") { $0.zero(100..<4096) } }
+            prepare: Preparation { try database($0, "a") { $0.zero(100..<4096) } }
         ) {
             try readTables($0)
         },
         .files(
             "a page size that is none",
             "SQLITE_NOTADB: file is not a database - while opening FOLDER/a",
-            prepare: { try database($0, "a") { $0[16] = 3 } }
+            prepare: Preparation { try database($0, "a") { $0[16] = 3 } }
         ) {
             try readTables($0)
         },
         .files(
             "a version of the format that isn't known",
             "SQLITE_NOTADB: file is not a database - while opening FOLDER/a",
-            prepare: { try database($0, "a") { $0[19] = 9 } }
+            prepare: Preparation { try database($0, "a") { $0[19] = 9 } }
         ) {
             try readTables($0)
         },
         .files(
             "a version of the format to write that isn't known",
             "SQLITE_READONLY: attempt to write a readonly database - while executing `DELETE FROM player`",
-            prepare: { try database($0, "a") { $0[18] = 9 } }
+            prepare: Preparation { try database($0, "a") { $0[18] = 9 } }
         ) {
             try DatabaseQueue(path: $0.file("a")).write { db in try db.execute(sql: "DELETE FROM player") }
         },
         .files(
             "a schema format that isn't known",
             "SQLITE_ERROR: unsupported file format - while opening FOLDER/a",
-            prepare: { try database($0, "a") { $0[47] = 9 } }
+            prepare: Preparation { try database($0, "a") { $0[47] = 9 } }
         ) {
             try readTables($0)
         },
@@ -314,12 +318,12 @@ extension BadInput {
             """
             SQLITE_CORRUPT: malformed database schema (team) - near "TABEL": syntax error - while opening FOLDER/a
             """,
-            prepare: { try database($0, "a") { $0.replace("CREATE TABLE team", "CREATE TABEL team") } }
+            prepare: Preparation { try database($0, "a") { $0.replace("CREATE TABLE team", "CREATE TABEL team") } }
         ) { try readTables($0) },
         .files(
             "a table in a page that isn't there",
             "SQLITE_CORRUPT: malformed database schema (player) - invalid rootpage - while opening FOLDER/a",
-            prepare: { folder in
+            prepare: Preparation { folder in
                 try database(folder, "a") { _ in }
                 try DatabaseQueue(path: folder.file("a")).writeWithoutTransaction { db in
                     try db.execute(
@@ -336,7 +340,7 @@ extension BadInput {
             SQLITE_CORRUPT: malformed database schema (sqlite_autoindex_team_1) - invalid rootpage - while \
             opening FOLDER/a
             """,
-            prepare: { folder in
+            prepare: Preparation { folder in
                 try database(folder, "a") { _ in }
                 try DatabaseQueue(path: folder.file("a")).writeWithoutTransaction { db in
                     try db.execute(
@@ -354,7 +358,7 @@ extension BadInput {
         .files(
             "a log that is a folder",
             "SQLITE_CANTOPEN: unable to open database file - while opening FOLDER/a",
-            prepare: { folder in
+            prepare: Preparation { folder in
                 try database(folder, "a") {
                     $0[18] = 2
                     $0[19] = 2
@@ -366,7 +370,7 @@ extension BadInput {
         .files(
             "a journal that is a folder",
             "SQLITE_IOERR_READ: disk I/O error - while opening FOLDER/a",
-            prepare: { folder in
+            prepare: Preparation { folder in
                 try database(folder, "a") { _ in }
                 try FileManager.default.createDirectory(
                     atPath: folder.file("a-journal"), withIntermediateDirectories: false)

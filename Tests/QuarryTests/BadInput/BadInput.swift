@@ -22,7 +22,17 @@ struct BadInput: Sendable, CustomTestStringConvertible {
         /// At a pool on a file: later accesses work.
         case pool(@Sendable (DatabasePool, TemporaryFolder) throws -> Void)
         /// At files that `prepare` has made: they stay as they were, and no descriptor stays open.
-        case files(prepare: @Sendable (TemporaryFolder) throws -> Void, @Sendable (TemporaryFolder) throws -> Void)
+        case files(prepare: Preparation, @Sendable (TemporaryFolder) throws -> Void)
+    }
+
+    /// Makes the files that a case finds.
+    struct Preparation: Sendable {
+        let run: @Sendable (TemporaryFolder) throws -> Void
+
+        init(_ run: @escaping @Sendable (TemporaryFolder) throws -> Void) { self.run = run }
+
+        /// An empty folder.
+        static let nothing = Preparation { _ in }
     }
 
     let name: String
@@ -58,7 +68,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
     }
 
     static func files(
-        _ name: String, _ expected: String, prepare: @escaping @Sendable (TemporaryFolder) throws -> Void = { _ in },
+        _ name: String, _ expected: String, prepare: Preparation = .nothing,
         _ body: @escaping @Sendable (TemporaryFolder) throws -> Void
     ) -> BadInput {
         BadInput(name: name, expected: expected, place: .files(prepare: prepare, body))

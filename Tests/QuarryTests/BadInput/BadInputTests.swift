@@ -41,7 +41,7 @@ import Testing
             try probe(pool)
         case .files(let prepare, let body):
             let folder = try TemporaryFolder(isFast: true)
-            try prepare(folder)
+            try prepare.run(folder)
             let before = try contents(folder)
             check(input, folder) { try body(folder) }
             #expect(try contents(folder) == before)
