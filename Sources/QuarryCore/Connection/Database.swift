@@ -164,7 +164,7 @@ public final class Database {
         ConnectionCalls.setAcceptsDoubleQuotedStringLiterals(pointer, options.acceptsDoubleQuotedStringLiterals)
         installBusyHandler()
         installStatementDeadline()
-        try execute(sql: "PRAGMA foreign_keys = \(options.foreignKeysEnabled ? "ON" : "OFF")")
+        ConnectionCalls.setForeignKeysEnabled(pointer, options.foreignKeysEnabled)
         for pragma in options.pragmas { try execute(sql: pragma) }
     }
 

@@ -146,6 +146,13 @@ enum ConnectionCalls {
         return (code, Int(frames), Int(checkpointed))
     }
 
+    /// Switches foreign keys on or off. The corresponding C function is `sqlite3_db_config`.
+    ///
+    /// See <https://www.sqlite.org/c3ref/c_dbconfig_defensive.html#sqlitedbconfigenablefkey>.
+    static func setForeignKeysEnabled(_ connection: SQLiteConnection, _ enabled: Bool) {
+        _ = csqlite_db_config_bool(connection, CInt(SQLITE_DBCONFIG_ENABLE_FKEY), enabled ? 1 : 0, nil)
+    }
+
     /// Switches string literals in double quotes off or on. The corresponding C function is `sqlite3_db_config`.
     ///
     /// See <https://www.sqlite.org/quirks.html#double_quoted_string_literals_are_accepted>.

@@ -133,6 +133,11 @@ public final class Statement {
     /// The index of the leftmost column of that name, whatever the case; nil if there is none.
     public func index(ofColumn name: String) -> Int? { layout.index(of: name) }
 
+    /// Whether SQLite has not prepared the statement again since `layout` was made.
+    var isLayoutCurrent: Bool {
+        currentLayout != nil && repreparationCount == StatementCalls.repreparationCount(sqliteStatement)
+    }
+
     /// The names of the columns; made again when SQLite has prepared the statement again.
     var layout: RowLayout {
         let count = StatementCalls.repreparationCount(sqliteStatement)
