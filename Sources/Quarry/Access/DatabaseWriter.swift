@@ -25,6 +25,12 @@ public protocol DatabaseWriter: DatabaseReader {
     func asyncWriteWithoutTransaction(_ updates: @escaping @Sendable (Database) -> Void)
 
     /// Writes while nobody reads: waits for the reads that run, and makes later ones wait.
+    ///
+    /// ```swift
+    /// try dbWriter.barrierWriteWithoutTransaction { db in try db.checkpoint(.truncate) }
+    /// ```
+    ///
+    /// - throws: what `updates` throws; `SQLITE_MISUSE` inside an access of this thread.
     func barrierWriteWithoutTransaction<T>(_ updates: (Database) throws -> T) throws -> T
 
     /// As the synchronous `barrierWriteWithoutTransaction`; waiting suspends the task.

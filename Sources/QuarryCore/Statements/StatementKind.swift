@@ -81,7 +81,9 @@ extension Substring.UTF8View {
     var droppingTrailingSpace: Substring.UTF8View {
         var rest = self
         while let byte = rest.last, byte.separatesStatements { rest = rest.dropLast() }
-        return rest
+        // "/* " begins a comment that the end of the text ends; "/*" alone begins none.
+        let opensComment = rest.suffix(2).elementsEqual("/*".utf8)
+        return opensComment && rest.endIndex < endIndex ? self[..<index(after: rest.endIndex)] : rest
     }
 }
 

@@ -90,6 +90,17 @@ struct SeveralStatementsTests {
         }
     }
 
+    @Test("a comment that has only begun stays one")
+    func openComment() throws {
+        try withConnection { db throws in
+            for (sql, kept) in [("SELECT 1/* ; ", "SELECT 1/* "), ("SELECT 1 /* a ; ", "SELECT 1 /* a")] {
+                let statement = try db.makeStatement(sql: sql)
+                #expect(statement.sql == kept)
+                #expect(try db.makeStatement(sql: kept).sql == kept)
+            }
+        }
+    }
+
     @Test("allStatements checks arguments, unless there are none to set")
     func allStatementsArguments() throws {
         try withConnection { db throws in

@@ -47,7 +47,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
                 END; INSERT INTO t VALUES (1)
                 """,
                 "BEGIN; SAVEPOINT a; RELEASE a; ROLLBACK TRANSACTION TO a; COMMIT", "SELECT 1; garbage",
-                "EXPLAIN QUERY PLAN SELECT ?, :a, @b, $c::d(e), ?12", "SELECT 1 /* open", "SELECT 'open; SELECT 2",
+                "EXPLAIN QUERY PLAN SELECT ?, :a, @b, $c::d(e), ?12", "SELECT 1 /* open", "SELECT 1/* ; ",
+                "SELECT 'open; SELECT 2",
                 // A vertical tab is space behind other space.
                 "\r\u{b}\rBEGIN; \u{b}SELECT 1;\n\u{b}COMMIT \u{b}",
             ]

@@ -50,7 +50,10 @@ enum Statements {
             count += 1
             let piece = Array(statement.sql.utf8)
             guard let first = piece.first, let last = piece.last else { throw Violation("a statement without SQL") }
-            guard ![first, last].contains(where: { " \t\n\r\u{b}\u{c};".utf8.contains($0) }) else {
+            // A comment that has only begun needs a space to be one.
+            let opensComment = piece.dropLast().suffix(2).elementsEqual("/*".utf8)
+            let ends = opensComment ? [first] : [first, last]
+            guard !ends.contains(where: { " \t\n\r\u{b}\u{c};".utf8.contains($0) }) else {
                 throw Violation("a statement with space around it: \(String(reflecting: statement.sql))")
             }
             guard let range = rest.firstRange(of: piece) else {
