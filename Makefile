@@ -38,7 +38,8 @@ test-tsan: setup ## Run the tests under the thread sanitizer, in a build folder 
 		swift test --disable-xctest --sanitize=thread --scratch-path .build-tsan $(if $(FILTER),--filter '$(FILTER)')
 
 test-asan: setup ## Run the tests under the address and leak sanitizers, in a build folder of their own
-	swift test --disable-xctest --sanitize=address --scratch-path .build-asan $(if $(FILTER),--filter '$(FILTER)')
+	LSAN_OPTIONS="suppressions=$(CURDIR)/Scripts/lsan-suppressions" \
+		swift test --disable-xctest --sanitize=address --scratch-path .build-asan $(if $(FILTER),--filter '$(FILTER)')
 
 lint: ## Check the layers, the house rules and the format
 	Scripts/lint-layers --self-test
