@@ -23,7 +23,8 @@ func databaseError(_ body: () throws -> Void) -> DatabaseError? {
         try withConnection { (db) throws in
             // Used on this thread alone: the function runs inside the statement.
             nonisolated(unsafe) var inner: Statement?
-            nonisolated(unsafe) let database = db
+            // Not held: the connection holds its functions.
+            nonisolated(unsafe) unowned let database = db
             db.add(
                 function: DatabaseFunction("again", argumentCount: 0) { _ in
                     try database.rollback()
