@@ -40,6 +40,7 @@ enum Refusal: String, Hashable, Comparable {
         case .SQLITE_BUSY where message.hasSuffix("(Configuration.maximumWaiters)"): .tooManyWaiters
         case .SQLITE_MISUSE where message == "Connection is closed": .closed
         case .SQLITE_MISUSE where message == "Database was not used on the correct thread.": .foreignConnection
+        case .SQLITE_MISUSE where message == "Database was used outside of its access.": .foreignConnection
         default: nil
         }
     }

@@ -185,8 +185,9 @@ public final class Statement {
     /// ignored.
     public func setUncheckedArguments(_ arguments: StatementArguments) {
         var position = 0
+        var place = -1
         let values = parameterNames.map { name in
-            if let name, let value = arguments.namedValues[name] { return value }
+            if let name, let value = arguments.namedValue(name, after: &place) { return value }
             defer { position += 1 }
             return position < arguments.values.count ? arguments.values[position] : .null
         }

@@ -37,7 +37,16 @@ extension Database {
     /// taken.
     @inline(__always)
     func prepareRollback() throws {
-        if controlStatements[ControlStatement.rollback.rawValue] == nil { _ = try controlStatement(.rollback) }
+        if controlStatements[ControlStatement.rollback.rawValue] == nil { try prepareFirstRollback() }
+    }
+
+    @inline(never)
+    private func prepareFirstRollback() throws {
+        do {
+            _ = try controlStatement(.rollback)
+        } catch let error as DatabaseError where error.resultCode != .SQLITE_NOMEM {
+            // What else is in the way is in that of BEGIN too, whose error says what was asked for.
+        }
     }
 
     func run(_ control: ControlStatement) throws {
