@@ -3,18 +3,22 @@ import QuarryCore
 import QuarryTestSupport
 import Testing
 
-/// 64 tasks and some threads move money, look, cancel, interrupt, copy, and drop connections. At the end the money is
-/// there, and nothing else is left.
-///
-/// Each runs in a process of its own, whose threads, descriptors and memory it counts.
-@Suite(.serialized, .timeLimit(.minutes(60))) struct BankTests {
-    @Test(arguments: BankKind.allCases) func bank(_ kind: BankKind) async {
-        let seed = StressLength.seed(of: "BankTests.\(kind)")
-        let process = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
-            [kind = kind as BankKind, seed = seed as UInt64] in
-            await BankRun(kind, seed).run()
+extension UnderLoad {
+    /// 64 tasks and some threads move money, look, cancel, interrupt, copy, and drop connections. At the end the money
+    /// is there, and nothing else is left.
+    ///
+    /// Each runs in a process of its own, whose threads, descriptors and memory it counts.
+    @Suite struct BankTests {
+        @Test(arguments: BankKind.allCases) func bank(_ kind: BankKind) async throws {
+            let output = try ProcessOutput()
+            let seed = StressLength.seed(of: "BankTests.\(kind)")
+            await #expect(processExitsWith: .success) {
+                [kind = kind as BankKind, seed = seed as UInt64, path = output.path as String] in
+                ProcessOutput.go(to: path)
+                await BankRun(kind, seed).run()
+            }
+            try output.show()
         }
-        process?.printOutput()
     }
 }
 

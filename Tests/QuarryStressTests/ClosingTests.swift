@@ -3,16 +3,20 @@ import QuarryCore
 import QuarryTestSupport
 import Testing
 
-/// Databases that are closed while they are in use: all who wait and all who come are told so, what was acknowledged is
-/// there, and nothing is left.
-@Suite(.serialized, .timeLimit(.minutes(60))) struct ClosingTests {
-    @Test func closing() async {
-        let seed = StressLength.seed(of: "ClosingTests")
-        let process = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
-            [seed = seed as UInt64] in
-            await ClosingRun(seed: seed).run()
+extension UnderLoad {
+    /// Databases that are closed while they are in use: all who wait and all who come are told so, what was
+    /// acknowledged is there, and nothing is left.
+    @Suite struct ClosingTests {
+        @Test func closing() async throws {
+            let output = try ProcessOutput()
+            let seed = StressLength.seed(of: "ClosingTests")
+            await #expect(processExitsWith: .success) {
+                [seed = seed as UInt64, path = output.path as String] in
+                ProcessOutput.go(to: path)
+                await ClosingRun(seed: seed).run()
+            }
+            try output.show()
         }
-        process?.printOutput()
     }
 }
 

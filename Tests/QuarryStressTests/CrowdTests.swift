@@ -5,29 +5,34 @@ import Testing
 
 @testable import Quarry
 
-/// 10,000 tasks wait for a pool at once: on no thread, in the order they came, and each may give up at any time.
-@Suite(.serialized, .timeLimit(.minutes(60))) struct CrowdTests {
-    /// Who has the connections meanwhile.
-    enum Holders: String, CaseIterable, Codable, Sendable, CustomTestStringConvertible {
-        /// Synchronous accesses, on threads of their own.
-        case threads
-        /// Asynchronous accesses, on the library's threads.
-        case tasks
+extension UnderLoad {
+    /// 10,000 tasks wait for a pool at once: on no thread, in the order they came, and each may give up at any time.
+    @Suite struct CrowdTests {
+        /// Who has the connections meanwhile.
+        enum Holders: String, CaseIterable, Codable, Sendable, CustomTestStringConvertible {
+            /// Synchronous accesses, on threads of their own.
+            case threads
+            /// Asynchronous accesses, on the library's threads.
+            case tasks
 
-        var testDescription: String { rawValue }
-    }
-
-    @Test(arguments: Holders.allCases) func crowd(_ holders: Holders) async {
-        let seed = StressLength.seed(of: "CrowdTests.\(holders)")
-        let process = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
-            [holders = holders as CrowdTests.Holders, seed = seed as UInt64] in
-            do {
-                try await CrowdRun(holders: holders, seed: seed).run()
-            } catch {
-                Issue.record("seed \(seed): \(error)")
-            }
+            var testDescription: String { rawValue }
         }
-        process?.printOutput()
+
+        @Test(arguments: Holders.allCases) func crowd(_ holders: Holders) async throws {
+            let output = try ProcessOutput()
+            let seed = StressLength.seed(of: "CrowdTests.\(holders)")
+            await #expect(processExitsWith: .success) {
+                [holders = holders as UnderLoad.CrowdTests.Holders, seed = seed as UInt64, path = output.path as String]
+                in
+                ProcessOutput.go(to: path)
+                do {
+                    try await CrowdRun(holders: holders, seed: seed).run()
+                } catch {
+                    Issue.record("seed \(seed): \(error)")
+                }
+            }
+            try output.show()
+        }
     }
 }
 
@@ -35,7 +40,7 @@ struct CrowdRun: Sendable {
     static let readerCount = 4
     static let taskCount = 10_000
 
-    let holders: CrowdTests.Holders
+    let holders: UnderLoad.CrowdTests.Holders
     let seed: UInt64
 
     func run() async throws {
@@ -133,7 +138,7 @@ struct CrowdRun: Sendable {
         private let isOver = Step("a holder has given its connection back")
 
         init(
-            _ holders: CrowdTests.Holders, _ access: @escaping @Sendable (Body) throws -> Void,
+            _ holders: UnderLoad.CrowdTests.Holders, _ access: @escaping @Sendable (Body) throws -> Void,
             _ asyncAccess: @escaping @Sendable (Body) async throws -> Void
         ) async throws {
             let hasBegun = Step("a holder has its connection")

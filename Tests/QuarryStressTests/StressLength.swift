@@ -1,7 +1,6 @@
 import Foundation
 import QuarryCore
 import QuarryTestSupport
-import Testing
 
 /// How long stress tests run, and where their random numbers begin.
 enum StressLength {
@@ -49,7 +48,27 @@ enum Watchdog {
     }
 }
 
-extension ExitTest.Result {
-    /// Prints what the process of an exit test has printed.
-    func printOutput() { print(String(decoding: standardOutputContent, as: UTF8.self)) }
+/// What the process of an exit test prints.
+///
+/// It goes by a file: the testing library would read a pipe on one of Swift's threads, which stops other tests.
+struct ProcessOutput: Sendable {
+    private let folder: TemporaryFolder
+
+    /// The path of the file.
+    var path: String { folder.file("output") }
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// Called in the process, first.
+    static func go(to path: String) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        dup2(descriptor, STDOUT_FILENO)
+        close(descriptor)
+    }
+
+    /// Prints what the process has printed.
+    func show() throws {
+        // The testing library writes marks of its own in between.
+        print(String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self))
+    }
 }
