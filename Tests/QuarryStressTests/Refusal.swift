@@ -33,7 +33,7 @@ enum Refusal: String, Hashable, Comparable {
 
     private static func of(_ error: DatabaseError, _ message: String) -> Refusal? {
         switch error.resultCode {
-        case .SQLITE_INTERRUPT where message == "interrupted": .interrupted
+        case .SQLITE_INTERRUPT where message.hasSuffix("interrupted"): .interrupted
         case .SQLITE_ABORT where message == "Transaction was aborted": .aborted
         case .SQLITE_INTERRUPT where message.hasPrefix("statement timeout: it ran longer than "): .statementTimeout
         case .SQLITE_BUSY where message.hasSuffix("(Configuration.acquireTimeout)"): .acquireTimeout
