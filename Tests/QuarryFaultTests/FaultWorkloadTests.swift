@@ -37,7 +37,7 @@ import Testing
     @Test(arguments: FaultWorkload.Kind.allCases, faults) func everyOperation(
         kind: FaultWorkload.Kind, fault: Fault
     ) async throws {
-        let found = try await onOwnThread {
+        let found = try await onOwnThread(within: 280) {
             var found = Findings()
             let states = try FaultWorkload.states(kind)
             let vfs = try FaultVFS()

@@ -4,10 +4,10 @@ import Testing
 
 /// SQLite's memory runs out at every allocation of a small workload, one run for each: opening, writing, reading,
 /// functions, a rollback, a copy, closing. The allocator is the process's, so that this needs one of its own.
-@Suite("Out of memory", .timeLimit(.minutes(5))) struct OutOfMemoryTests {
+@Suite("Out of memory", .timeLimit(.minutes(5)), .serialized) struct OutOfMemoryTests {
     @Test(arguments: ["UTF-8", "UTF-16le"], ["once", "sticky"])
     func everyAllocation(encoding: String, failing: String) async throws {
-        let exit = try await onOwnThread {
+        let exit = try await onOwnThread(within: 280) {
             let folder = try TemporaryFolder(isFast: true)
             let exit = try ChildProcess(["out-of-memory", folder.path, encoding, failing], deadline: 240).wait()
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])

@@ -3,8 +3,8 @@ import Quarry
 import QuarryTestSupport
 import Testing
 
-/// The power goes after each write of a workload. What was synced is there; what wasn't is dropped, kept or torn. The
-/// database is whole, and has each commit that it must have.
+/// The power goes after any write of a workload: half of them are tried, all with `QUARRY_ALL_FAULTS=1`. What was
+/// synced is there; what wasn't is dropped, kept or torn. The database is whole, and has each commit that it must have.
 @Suite("Lost power", .timeLimit(.minutes(5)), .serialized) struct PowerLossTests {
     struct Scenario: CustomTestStringConvertible, Sendable {
         var isPool = false
@@ -39,14 +39,14 @@ import Testing
     @Test(arguments: durable) func noAcknowledgedCommitIsLost(_ scenario: Scenario) async throws {
         let found = try await run(scenario)
         #expect(found.problems == [], "seed \(found.seed)")
-        #expect(found.moments > 300)
+        #expect(found.moments > 150)
     }
 
     @Test(arguments: consistent) func theLastCommitsMayBeLostAndNothingElse(_ scenario: Scenario) async throws {
         let found = try await run(scenario)
         #expect(found.problems == [], "seed \(found.seed)")
         // So a commit that isn't synced would be missed above.
-        #expect(found.lossy > 10)
+        #expect(found.lossy > 5)
     }
 
     @Test("without syncs, damage is found", arguments: broken) func withoutSyncs(_ scenario: Scenario) async throws {
@@ -66,7 +66,7 @@ import Testing
 
     /// - parameter enough: the number of problems after which no more are looked for.
     private func run(_ scenario: Scenario, enough: Int = 1000) async throws -> Findings {
-        try await onOwnThread {
+        try await onOwnThread(within: 280) {
             let vfs = try RecordingVFS()
             let folder = try TemporaryFolder(isFast: true)
             try commit(scenario, folder.file("db"), vfs)
@@ -75,7 +75,10 @@ import Testing
             var random = generator
             var loss = PowerLoss(vfs)
             let after = folder.file("after")
+            let everyMoment = ProcessInfo.processInfo.environment["QUARRY_ALL_FAULTS"] == "1"
             while found.problems.count < enough, loss.advance() {
+                // Half of the moments, others than the last time.
+                guard everyMoment || Bool.random(using: &random) else { continue }
                 found.moments += 1
                 try? FileManager.default.removeItem(atPath: after)
                 try FileManager.default.createDirectory(atPath: after, withIntermediateDirectories: true)

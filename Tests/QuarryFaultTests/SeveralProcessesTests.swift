@@ -11,7 +11,7 @@ import Testing
     func counting(processes: Int, rounds: Int, kinds: [String]) async throws {
         let folder = try TemporaryFolder(isFast: true)
         let path = folder.file("db")
-        let exits = try await onOwnThread {
+        let exits = try await onOwnThread(within: 170) {
             let children = try (0..<processes).map { index in
                 try ChildProcess(["count", path, kinds[index % kinds.count], "process \(index)", "\(rounds)"])
             }

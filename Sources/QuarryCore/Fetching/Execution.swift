@@ -13,8 +13,9 @@ struct Execution: ~Copyable {
     @usableFromInline
     var row: Row
 
+    /// The statement's row, where an adapter makes another one of it.
     @usableFromInline
-    let statementRow: Row
+    let adaptedRow: Row?
 
     @usableFromInline
     let adapter: (any RowAdapter)?
@@ -38,40 +39,45 @@ struct Execution: ~Copyable {
     /// - parameter outlivesCall: whether another thread may come to take the steps: the first one looks then. To look
     ///   at each step would be felt in loops over rows.
     @usableFromInline
-    init(_ request: PreparedRequest, outlivesCall: Bool = false) throws {
-        let id = try request.statement.beginExecution()
-        let statementRow = request.statement.takeRow()
-        var row = statementRow
-        if let adapter = request.adapter {
+    init(_ request: consuming PreparedRequest, outlivesCall: Bool = false) throws {
+        let statement = request.statement
+        let id = try statement.beginExecution()
+        var row = statement.takeRow()
+        var adaptedRow: Row?
+        let adapter = request.adapter
+        if let adapter {
+            adaptedRow = row
             do {
-                row = try statementRow.adapted(by: adapter, request.statement)
+                row = try row.adapted(by: adapter, statement)
             } catch {
-                request.statement.abandonExecution(id)
+                statement.abandonExecution(id)
                 throw error
             }
         }
-        statement = request.statement
-        sqliteStatement = request.statement.sqliteStatement
-        adapter = request.adapter
+        statement.executionRow = row
+        statement.executionAdaptedRow = adaptedRow
+        self.statement = statement
+        sqliteStatement = statement.sqliteStatement
+        self.row = row
+        self.adaptedRow = adaptedRow
+        self.adapter = adapter
         self.id = outlivesCall ? Self.unbegun : id
         begunID = id
-        self.statementRow = statementRow
-        self.row = row
-        statement.executionRows = (row, statementRow)
     }
 
     // Inlinable, because the optimizer of Swift 6.3.1 stops where inlinable code destroys a value whose deinit isn't.
     @inlinable
     deinit {
-        Self.end(statement, row, statementRow, begunID)
+        Self.end(statement, row, adaptedRow, begunID)
     }
 
     @usableFromInline
     @inline(never)
-    static func end(_ statement: Statement, _ row: Row, _ statementRow: Row, _ id: Int) {
+    static func end(_ statement: Statement, _ row: Row, _ adaptedRow: Row?, _ id: Int) {
         statement.abandonExecution(id)
+        guard let adaptedRow else { return statement.giveBack(row) }
         row.detach()
-        statement.giveBack(statementRow)
+        statement.giveBack(adaptedRow)
     }
 
     /// Steps to the next row; false after the last.
@@ -95,9 +101,13 @@ struct Execution: ~Copyable {
         if code == ResultCode.SQLITE_ROW.rawValue {
             hasStepped = true
             // The first step is the one in which SQLite prepares a statement again after a change of the schema.
-            if statementRow.refreshLayout(statement), let adapter {
-                row = try statementRow.adapted(by: adapter, statement)
-                statement.executionRows = (row, statementRow)
+            if let adaptedRow, let adapter {
+                if adaptedRow.refreshLayout(statement) {
+                    row = try adaptedRow.adapted(by: adapter, statement)
+                    statement.executionRow = row
+                }
+            } else {
+                _ = row.refreshLayout(statement)
             }
             return true
         }
@@ -118,7 +128,7 @@ struct Execution: ~Copyable {
         }
         id = Self.over
         row.detach()
-        statementRow.detach()
+        adaptedRow?.detach()
         throw statement.staleExecutionError()
     }
 }

@@ -2,12 +2,12 @@
 
 extension PreparedRequest {
     @inlinable
-    func fetchCursor<Value: RowDecodable>(_ type: Value.Type) throws -> FetchCursor<Value> {
+    consuming func fetchCursor<Value: RowDecodable>(_ type: Value.Type) throws -> FetchCursor<Value> {
         try FetchCursor(self)
     }
 
     @inlinable
-    func fetchAll<Value: RowDecodable>(_ type: Value.Type) throws -> [Value] {
+    consuming func fetchAll<Value: RowDecodable>(_ type: Value.Type) throws -> [Value] {
         var execution = try Execution(self)
         var values: [Value] = []
         while try execution.advance() { values.append(try Value.detached(from: execution.row)) }
@@ -15,7 +15,7 @@ extension PreparedRequest {
     }
 
     @inlinable
-    func fetchSet<Value: RowDecodable & Hashable>(_ type: Value.Type) throws -> Set<Value> {
+    consuming func fetchSet<Value: RowDecodable & Hashable>(_ type: Value.Type) throws -> Set<Value> {
         var execution = try Execution(self)
         var values: Set<Value> = []
         while try execution.advance() { values.insert(try Value.detached(from: execution.row)) }
@@ -23,7 +23,8 @@ extension PreparedRequest {
     }
 
     @inlinable
-    func fetchOne<Value: RowDecodable>(_ type: Value.Type) throws -> Value? {
+    consuming func fetchOne<Value: RowDecodable>(_ type: Value.Type) throws -> Value? {
+        let statement = statement
         let value = try fetchFirst(type)
         if statement.lostValue != nil { try statement.throwLostValue() }
         return value
@@ -31,12 +32,12 @@ extension PreparedRequest {
 
     @inlinable
     @inline(__always)
-    func fetchFirst<Value: RowDecodable>(_ type: Value.Type) throws -> Value? {
+    consuming func fetchFirst<Value: RowDecodable>(_ type: Value.Type) throws -> Value? {
         var execution = try Execution(self)
         guard try execution.advance() else { return nil }
         let value = try Value.decodedFirst(from: execution.row)
         // What it changes is committed, or refused, at its end.
-        if !statement.isReadonly { while try execution.advance() {} }
+        if !execution.statement.isReadonly { while try execution.advance() {} }
         return value
     }
 }

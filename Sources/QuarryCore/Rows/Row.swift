@@ -70,23 +70,24 @@ public final class Row {
 
     /// Takes a row that was given back for another execution of its statement.
     func attach(_ statement: Statement) {
-        let layout = statement.layout
-        if layout !== self.layout {
-            self.layout = layout
-            count = layout.names.count
-            memo = ColumnMemo()
-        }
+        if !statement.hasLayout(layout) { setLayout(statement.layout) }
         memo.next = 0
         source = .statement(statement)
         sqliteStatement = statement.sqliteStatement
+    }
+
+    private func setLayout(_ layout: RowLayout) {
+        guard layout !== self.layout else { return }
+        self.layout = layout
+        count = layout.names.count
+        memo = ColumnMemo()
     }
 
     /// The statement's columns after SQLite has prepared it again.
     ///
     /// - returns: whether they have changed.
     func refreshLayout(_ statement: Statement) -> Bool {
-        if statement.isLayoutCurrent { return false }
-        guard statement.layout !== layout else { return false }
+        if statement.hasLayout(layout) || statement.layout === layout { return false }
         attach(statement)
         return true
     }

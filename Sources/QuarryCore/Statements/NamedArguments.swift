@@ -24,7 +24,7 @@ final class NamedArguments: Sendable {
     /// - parameter place: where the last name was found; -1 before the first.
     func value(_ name: String, after place: inout Int) -> DatabaseValue? {
         let next = place &+ 1
-        if next < names.count, names[next] == name {
+        if next < names.count, Self.isSame(names[next], name) {
             place = next
             return values[next]
         }
@@ -36,8 +36,17 @@ final class NamedArguments: Sendable {
     /// Whether all names are different.
     static func areUnique(_ names: [String]) -> Bool {
         guard names.count <= 16 else { return Set(names).count == names.count }
-        for index in names.indices.dropFirst() {
-            for other in 0..<index where isSame(names[index], names[other]) { return false }
+        // A bit for each: two names with the same one are compared.
+        var seen: UInt64 = 0
+        for index in names.indices {
+            let bits = unsafeBitCast(names[index], to: (UInt64, UInt64).self)
+            // Long names that are equal may differ in their bits.
+            guard isShortASCII(bits) else { return Set(names).count == names.count }
+            let mark: UInt64 = 1 << (((bits.0 ^ bits.1 &* 31) &* 0x9E37_79B9_7F4A_7C15) >> 58)
+            if seen & mark != 0 {
+                for other in 0..<index where isSame(names[index], names[other]) { return false }
+            }
+            seen |= mark
         }
         return true
     }
@@ -48,8 +57,11 @@ final class NamedArguments: Sendable {
         let left = unsafeBitCast(lhs, to: (UInt64, UInt64).self)
         let right = unsafeBitCast(rhs, to: (UInt64, UInt64).self)
         if left == right { return true }
-        // https://github.com/swiftlang/swift/blob/main/stdlib/public/core/StringObject.swift: the discriminator.
-        if left.1 >> 60 == 0xE, right.1 >> 60 == 0xE { return false }
+        if isShortASCII(left), isShortASCII(right) { return false }
         return lhs == rhs
     }
+
+    /// Whether the bits are those of a string of at most 15 ASCII characters, which lie in the `String` itself.
+    @inline(__always)
+    private static func isShortASCII(_ bits: (UInt64, UInt64)) -> Bool { bits.1 >> 60 == 0xE }
 }

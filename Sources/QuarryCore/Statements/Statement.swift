@@ -95,9 +95,13 @@ public final class Statement {
         let isAccessError: Bool
     }
 
-    /// The rows that read the execution's columns, the statement's own last: they end with it.
+    /// The row that reads the execution's columns: it ends with it.
     @exclusivity(unchecked)
-    var executionRows: (seen: Row, own: Row)?
+    var executionRow: Row?
+
+    /// The statement's own row, where an adapter makes `executionRow` of it: it ends last.
+    @exclusivity(unchecked)
+    var executionAdaptedRow: Row?
 
     /// A row that the last execution has given back.
     @exclusivity(unchecked)
@@ -133,9 +137,9 @@ public final class Statement {
     /// The index of the leftmost column of that name, whatever the case; nil if there is none.
     public func index(ofColumn name: String) -> Int? { layout.index(of: name) }
 
-    /// Whether SQLite has not prepared the statement again since `layout` was made.
-    var isLayoutCurrent: Bool {
-        currentLayout != nil && repreparationCount == StatementCalls.repreparationCount(sqliteStatement)
+    /// Whether `layout` is that one.
+    func hasLayout(_ layout: RowLayout) -> Bool {
+        currentLayout === layout && repreparationCount == StatementCalls.repreparationCount(sqliteStatement)
     }
 
     /// The names of the columns; made again when SQLite has prepared the statement again.
@@ -473,9 +477,9 @@ public final class Statement {
     private func leaveExecution(_ database: Database) {
         isExecuting = false
         executionID &+= 1
-        if let rows = executionRows.take() {
-            rows.seen.detach()
-            rows.own.detach()
+        if let row = executionRow.take() {
+            row.detach()
+            executionAdaptedRow.take()?.detach()
         }
         guard isTracked else { return }
         // Executions mostly end in the reverse of the order they began.
