@@ -90,3 +90,24 @@ extension Database {
         try execute(sql: "DROP TRIGGER \(qualified(name, schemaName))")
     }
 }
+
+extension Database {
+    /// Creates a view of a request, whose values are written as literals.
+    ///
+    /// ```swift
+    /// let heroes: SQLRequest<Row> = "SELECT * FROM player WHERE score > \(1000)"
+    /// try db.create(view: "hero", as: heroes)
+    /// ```
+    ///
+    /// - parameter name: the view's name.
+    /// - parameter schemaName: the name of an attached database; nil for `main`, or `temp` where the view is temporary.
+    /// - parameter options: how it is created.
+    /// - parameter columns: the names of its columns; nil for those of the request.
+    /// - parameter request: the query.
+    public func create<RowDecoder>(
+        view name: String, in schemaName: String? = nil, options: ViewOptions = [], columns: [String]? = nil,
+        as request: SQLRequest<RowDecoder>
+    ) throws {
+        try create(view: name, in: schemaName, options: options, columns: columns, asLiteral: request.literal)
+    }
+}

@@ -193,7 +193,6 @@ private struct Dependents {
 
     private let indexes: [Object]
     private let triggers: [Object]
-    private let temporaryTriggers: [Object]
 
     init(_ db: Database, of table: SchemaReader.Found) throws {
         func objects(_ schema: String, _ condition: SQL) throws -> [Object] {
@@ -209,9 +208,9 @@ private struct Dependents {
         }
         let isOfTable: SQL = "tbl_name = \(table.name) COLLATE NOCASE"
         indexes = try objects(table.schema, "type = 'index' AND " + isOfTable)
-        triggers = try objects(table.schema, "type = 'trigger' AND " + isOfTable)
         // A temporary trigger may be on the table of another schema with that name: those that go are the table's.
-        temporaryTriggers = table.schema == "temp" ? [] : try objects("temp", "type = 'trigger' AND " + isOfTable)
+        let temporary = table.schema == "temp" ? [] : try objects("temp", "type = 'trigger' AND " + isOfTable)
+        triggers = try objects(table.schema, "type = 'trigger' AND " + isOfTable) + temporary
     }
 
     /// Creates what has gone.
@@ -220,8 +219,7 @@ private struct Dependents {
         for index in indexes where !names.contains(SchemaName(index.name)) {
             try restore(index, ["CREATE INDEX ", "CREATE UNIQUE INDEX "], db)
         }
-        for trigger in triggers { try restore(trigger, ["CREATE TRIGGER "], db) }
-        for trigger in temporaryTriggers where try !db.triggerExists(trigger.name, in: "temp") {
+        for trigger in triggers where try !db.triggerExists(trigger.name, in: trigger.schema) {
             try restore(trigger, ["CREATE TRIGGER "], db)
         }
     }

@@ -55,17 +55,26 @@ package enum SQLLiteral {
         // Sixteenths with few digits are read without rounding.
         if value.magnitude < 1_099_511_627_776, (value * 16).rounded() == value * 16 { return shortest }
         if try readsExactly(shortest, value) { return shortest }
-        // Its neighbours may well be read as the number.
         for neighbour in neighbours(of: shortest) where try readsExactly(neighbour, value) { return neighbour }
         return product(value)
     }
 
-    /// Longer spellings near that of a number: `1.5e-300` and `1.50000000000000001e-300`.
+    /// Spellings of 17 digits near that of a number, the nearest first: some that SQLite rounds to it may be among them.
     private static func neighbours(of text: String) -> [String] {
-        let mantissa = text.prefix { $0 != "e" }
-        let exponent = text.dropFirst(mantissa.count)
-        guard mantissa.contains(".") else { return neighbours(of: mantissa + ".0" + exponent) }
-        return ["1", "2", "3", "4", "01", "02", "03", "04", "001", "002"].map { mantissa + $0 + exponent }
+        let parts = text.drop { $0 == "-" }.split(separator: "e")
+        let digits = parts[0].filter { $0 != "." }
+        let significant = digits.drop { $0 == "0" }
+        let point = parts[0].prefix { $0 != "." }.count
+        let count = 17
+        let padded = significant + String(repeating: "0", count: max(0, count - significant.count))
+        guard let number = Int64(padded), let exponent = parts.count > 1 ? Int(parts[1]) : 0 else { return [] }
+        // 0.012: the first significant digit is two places right of the point.
+        let leading = point - (digits.count - significant.count) - 1 + exponent
+        let sign = text.hasPrefix("-") ? "-" : ""
+        return (1...40).flatMap { [number + $0, number - $0] }.map { neighbour in
+            let digits = String(neighbour)
+            return "\(sign)\(digits.prefix(1)).\(digits.dropFirst())e\(leading + digits.count - padded.count)"
+        }
     }
 
     /// A number as an integer times powers of two: each factor, and each product, is exact.

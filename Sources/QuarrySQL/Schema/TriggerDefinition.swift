@@ -80,7 +80,8 @@ package struct TriggerDefinition: Sendable {
         if let condition { sql += " WHEN \(try resolver.text(of: condition))" }
         var body = Substring(try resolver.text(of: body))
         while let last = body.last, last.isWhitespace || last == ";" { body.removeLast() }
-        // On a line of its own: the body may end with a comment.
-        return sql + " BEGIN\n\(body);\nEND"
+        // A comment at the end would hide the semicolon.
+        let endsWithComment = body.split(separator: "\n").last?.contains("--") ?? false
+        return sql + " BEGIN\n\(body)" + (endsWithComment ? "\n;" : ";") + "\nEND"
     }
 }
