@@ -59,7 +59,8 @@ package enum SQLLiteral {
         return product(value)
     }
 
-    /// Spellings of 17 digits near that of a number, the nearest first: some that SQLite rounds to it may be among them.
+    /// Spellings of 17 digits near that of a number, the nearest first: some that SQLite rounds to it may be among
+    /// them.
     private static func neighbours(of text: String) -> [String] {
         let parts = text.drop { $0 == "-" }.split(separator: "e")
         let digits = parts[0].filter { $0 != "." }

@@ -51,12 +51,13 @@ import Testing
         }
         #expect(try text(0.1) { _ in true } == "0.1")
         #expect(try text(1.5e-300) { $0 != "1.5e-300" } == "1.5000000000000001e-300")
-        #expect(try text(-0.0123) { $0.hasSuffix("298e-2") } == "-1.2299999999999998e-2")
+        #expect(try text(-0.0123) { $0.hasSuffix("98e-2") } == "-1.2299999999999998e-2")
         #expect(try text(123456.7) { $0.hasSuffix("e5") } == "1.2345670000000001e5")
-        #expect(try text(1e-5) { $0.hasSuffix("9e-6") } == "9.9999999999999999e-6")
+        #expect(try text(1e-5) { $0.hasSuffix("9e-6") } == "9.999999999999999e-6")
         #expect(try text(0.75) { _ in false } == "0.75")
         #expect(try text(-0.1) { _ in false } == "(-7205759403792794.0 / 4503599627370496.0 / 16.0)")
-        #expect(try text(1e300) { _ in false }.hasPrefix("(6724873095247974.0 * 4503599627370496.0 * "))
+        let large = try text(1e300) { _ in false }
+        #expect(large.hasPrefix("(6724873095247260.0 * 4503599627370496.0 * 4503599627370496.0 * "), "\(large)")
     }
 
     @Test func textsWithNULs() throws {

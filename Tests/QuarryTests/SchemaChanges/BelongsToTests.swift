@@ -43,8 +43,10 @@ struct BelongsToTests {
         ]) { t in
             t.autoIncrementedPrimaryKey("id")
             t.belongsTo("team").notNull()
-            t.belongsTo("home", inTable: "team", onDelete: .cascade, onUpdate: .restrict, deferred: true, indexed: false)
-                .notNull(onConflict: .abort)
+            t.belongsTo(
+                "home", inTable: "team", onDelete: .cascade, onUpdate: .restrict, deferred: true, indexed: false
+            )
+            .notNull(onConflict: .abort)
             t.belongsTo("country").unique()
             t.belongsTo("parent", inTable: "T")
             t.belongsTo("author", onDelete: .setDefault).unique().notNull()

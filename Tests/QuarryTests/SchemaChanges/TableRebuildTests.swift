@@ -223,7 +223,9 @@ struct TableRebuildTests {
                 t.column("rowid", .integer)
                 t.column("_rowid_", .integer)
             }
-            #expect(try Row.fetchOne(db, sql: "SELECT oid AS n, * FROM t")?.description == "[n:7 a:\"x\" rowid:1 _rowid_:NULL]")
+            #expect(
+                try Row.fetchOne(db, sql: "SELECT oid AS n, * FROM t")?.description
+                    == "[n:7 a:\"x\" rowid:1 _rowid_:NULL]")
             // A new integer key takes the numbers that the rows had.
             try db.rebuild(table: "t", options: .strict) { t in
                 t.primaryKey("id", .integer)
@@ -265,7 +267,7 @@ struct TableRebuildTests {
                 #expect(row?.description == #"[a:"\#(schema)" b:"\#(schema)"]"#)
             }
             #expect(try schemaSQL(db).count == 1)
-            #expect(try db.triggerExists("tr", in: "aux") && db.triggerExists("tt", in: "temp"))
+            #expect(try [db.triggerExists("tr", in: "aux"), db.triggerExists("tt", in: "temp")] == [true, true])
             #expect(try db.triggerExists("ti", in: "temp"))
             for schema in ["aux", "temp"] {
                 #expect(try db.indexes(on: "t", in: schema).contains { $0.name == "i" })
@@ -329,7 +331,8 @@ struct TableRebuildTests {
                 configuration.vfs = faults.name
                 let dbQueue = try DatabaseQueue(path: path, configuration: configuration)
                 try dbQueue.writeWithoutTransaction { db in
-                    try db.execute(sql: Self.setUp.replacing("TEMP TRIGGER", with: "TRIGGER").replacing("main.", with: ""))
+                    try db.execute(
+                        sql: Self.setUp.replacing("TEMP TRIGGER", with: "TRIGGER").replacing("main.", with: ""))
                 }
                 let before = try dbQueue.read { db in try schemaSQL(db) }
                 faults.arm([.write, .sync, .read, .truncate, .delete], nth: nth)
