@@ -56,12 +56,27 @@ public final class Step: Sendable {
     /// Suspends the task.
     public func reached() async throws {
         let isReached = await withUnsafeContinuation { continuation in
-            guard let id = add({ continuation.resume(returning: $0) }) else {
+            // A timer goes as soon as the step is reached: a delayed block would stay for its minute.
+            let timer = Timer()
+            guard
+                let id = add({ isReached in
+                    timer.source.cancel()
+                    continuation.resume(returning: isReached)
+                })
+            else {
+                timer.source.resume()
                 return continuation.resume(returning: true)
             }
-            DispatchQueue.global().asyncAfter(deadline: .now() + 60) { [weak self] in self?.remove(id)?(false) }
+            timer.source.setEventHandler { [weak self] in self?.remove(id)?(false) }
+            timer.source.schedule(deadline: .now() + 60)
+            timer.source.resume()
         }
         if !isReached { throw neverReached }
+    }
+
+    // Sendable: Dispatch's sources may be used from any thread.
+    private struct Timer: @unchecked Sendable {
+        let source = DispatchSource.makeTimerSource()
     }
 
     private var neverReached: NeverReached { NeverReached(name) }

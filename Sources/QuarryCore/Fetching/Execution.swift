@@ -19,18 +19,26 @@ struct Execution: ~Copyable {
     @usableFromInline
     let adapter: (any RowAdapter)?
 
-    /// The statement's number of this execution, or `over`.
+    /// The statement's number of this execution; `unbegun` until a thread was seen to be the right one; or `over`.
     @usableFromInline
     var id: Int
+
+    /// The statement's number of this execution.
+    @usableFromInline
+    let begunID: Int
 
     @usableFromInline
     var hasStepped = false
 
     private static var over: Int { -1 }
+    private static var unbegun: Int { -2 }
 
     /// Begins, with the arguments bound, but takes no step.
+    ///
+    /// - parameter outlivesCall: whether another thread may come to take the steps: the first one looks then. To look
+    ///   at each step would be felt in loops over rows.
     @usableFromInline
-    init(_ request: PreparedRequest) throws {
+    init(_ request: PreparedRequest, outlivesCall: Bool = false) throws {
         let id = try request.statement.beginExecution()
         let statementRow = request.statement.takeRow()
         var row = statementRow
@@ -45,7 +53,8 @@ struct Execution: ~Copyable {
         statement = request.statement
         sqliteStatement = request.statement.sqliteStatement
         adapter = request.adapter
-        self.id = id
+        self.id = outlivesCall ? Self.unbegun : id
+        begunID = id
         self.statementRow = statementRow
         self.row = row
         statement.executionRows = (row, statementRow)
@@ -54,7 +63,7 @@ struct Execution: ~Copyable {
     // Inlinable, because the optimizer of Swift 6.3.1 stops where inlinable code destroys a value whose deinit isn't.
     @inlinable
     deinit {
-        Self.end(statement, row, statementRow, id)
+        Self.end(statement, row, statementRow, begunID)
     }
 
     @usableFromInline
@@ -76,7 +85,7 @@ struct Execution: ~Copyable {
             if code == 100, hasStepped { return true }
             return try advanceUnusually(code)
         }
-        return try advanceAfterEnd()
+        return try advanceOffRoad()
     }
 
     /// The first row, the end, or an error.
@@ -100,8 +109,13 @@ struct Execution: ~Copyable {
 
     @usableFromInline
     @inline(never)
-    mutating func advanceAfterEnd() throws -> Bool {
+    mutating func advanceOffRoad() throws -> Bool {
         if id == Self.over { return false }
+        if id == Self.unbegun, begunID == statement.executionID {
+            _ = try statement.lifetime.accessedDatabase()
+            id = begunID
+            return try advance()
+        }
         id = Self.over
         row.detach()
         statementRow.detach()

@@ -1,5 +1,13 @@
 import CSQLite
 
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
 /// Owns a connection, and closes it when it ends.
 ///
 /// The connection is opened without SQLite's own mutex: one access at a time owns it (see `ConnectionLifetime`).
@@ -28,18 +36,38 @@ struct ConnectionHandle: ~Copyable {
             throw DatabaseError(
                 resultCode: .SQLITE_CANTOPEN, message: "the path has a NUL character: \(String(reflecting: path))")
         }
+        guard vfs?.utf8.contains(0) != true else {
+            throw DatabaseError.misuse("the name of a VFS has a NUL character: \(String(reflecting: vfs ?? ""))")
+        }
+        if let kind = FileKind(databasePath: path), kind != .file {
+            // SQLite would wait for who writes to a pipe, without end.
+            throw DatabaseError(
+                resultCode: .SQLITE_CANTOPEN,
+                message: "unable to open database file: it is \(kind.rawValue) - while opening \(path)")
+        }
         var pointer: OpaquePointer?
         let code = sqlite3_open_v2(path, &pointer, mode.flags, vfs)
         guard code == SQLITE_OK, let pointer else {
             let reason = pointer.flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) }
+            let systemReason = code == SQLITE_CANTOPEN ? Self.systemReason(pointer, path, vfs) : ""
             let extendedCode = pointer.map { sqlite3_extended_errcode($0) } ?? code
             // A connection that failed to open has to be closed all the same.
             sqlite3_close_v2(pointer)
             throw DatabaseError(
                 resultCode: ResultCode(rawValue: extendedCode),
-                message: "\(reason ?? SQLiteLibrary.errorString(code)) - while opening \(path)")
+                message: "\(reason ?? SQLiteLibrary.errorString(code))\(systemReason) - while opening \(path)")
         }
         self.pointer = pointer
+    }
+
+    /// What the system says about a file that couldn't be opened: `: No such file or directory`. A VFS of another kind
+    /// needs no system.
+    ///
+    /// The corresponding C function is `sqlite3_system_errno`.
+    private static func systemReason(_ pointer: OpaquePointer?, _ path: String, _ vfs: String?) -> String {
+        guard let pointer, vfs == nil, !path.contains("vfs=") else { return "" }
+        let number = sqlite3_system_errno(pointer)
+        return number == 0 ? "" : ": " + String(cString: strerror(number))
     }
 
     deinit {
@@ -160,6 +188,13 @@ enum ConnectionCalls {
         forgetInterruption(connection)
         let code = sqlite3_wal_checkpoint_v2(connection, schema, mode, &frames, &checkpointed)
         return (code, Int(frames), Int(checkpointed))
+    }
+
+    /// Switches foreign keys on or off. The corresponding C function is `sqlite3_db_config`.
+    ///
+    /// See <https://www.sqlite.org/c3ref/c_dbconfig_defensive.html#sqlitedbconfigenablefkey>.
+    static func setForeignKeysEnabled(_ connection: SQLiteConnection, _ enabled: Bool) {
+        _ = csqlite_db_config_bool(connection, CInt(SQLITE_DBCONFIG_ENABLE_FKEY), enabled ? 1 : 0, nil)
     }
 
     /// Switches string literals in double quotes off or on. The corresponding C function is `sqlite3_db_config`.

@@ -81,6 +81,20 @@ public final class Statement {
     @exclusivity(unchecked)
     var lastAdaptation: Adaptation?
 
+    /// Set where SQLite had no memory for a value that was read, and nobody has stepped on to hear of it.
+    @usableFromInline
+    @exclusivity(unchecked)
+    var lostValue: LostValue?
+
+    @usableFromInline
+    struct LostValue {
+        let error: any Error
+        /// The number after the execution's.
+        let executionID: Int
+        /// Whether the end of the access throws it too.
+        let isAccessError: Bool
+    }
+
     /// The rows that read the execution's columns, the statement's own last: they end with it.
     @exclusivity(unchecked)
     var executionRows: (seen: Row, own: Row)?
@@ -118,6 +132,11 @@ public final class Statement {
 
     /// The index of the leftmost column of that name, whatever the case; nil if there is none.
     public func index(ofColumn name: String) -> Int? { layout.index(of: name) }
+
+    /// Whether SQLite has not prepared the statement again since `layout` was made.
+    var isLayoutCurrent: Bool {
+        currentLayout != nil && repreparationCount == StatementCalls.repreparationCount(sqliteStatement)
+    }
 
     /// The names of the columns; made again when SQLite has prepared the statement again.
     var layout: RowLayout {
@@ -166,8 +185,9 @@ public final class Statement {
     /// ignored.
     public func setUncheckedArguments(_ arguments: StatementArguments) {
         var position = 0
+        var place = -1
         let values = parameterNames.map { name in
-            if let name, let value = arguments.namedValues[name] { return value }
+            if let name, let value = arguments.namedValue(name, after: &place) { return value }
             defer { position += 1 }
             return position < arguments.values.count ? arguments.values[position] : .null
         }
@@ -333,7 +353,9 @@ public final class Statement {
     private func run(_ database: Database) throws {
         var code: CInt
         isStepping = true
+        database.runDepth += 1
         repeat { code = StatementCalls.step(sqliteStatement) } while code == ResultCode.SQLITE_ROW.rawValue
+        database.runDepth -= 1
         isStepping = false
         try endExecution(code, database)
     }
@@ -384,10 +406,31 @@ public final class Statement {
         guard isExecuting, !isStepping else { return }
         if isReadonly {
             leaveExecution(database)
-            StatementCalls.reset(sqliteStatement)
+            let code = StatementCalls.reset(sqliteStatement)
+            if code != 0 { readDidFail(code, database) }
         } else {
             stopChange(database)
         }
+    }
+
+    /// A value that SQLite has no memory to convert looks like NULL. The next step would tell; where there is none, the
+    /// reset does.
+    @inline(never)
+    private func readDidFail(_ code: CInt, _ database: Database) {
+        guard ResultCode(rawValue: code).primaryResultCode == .SQLITE_NOMEM else { return }
+        let error = database.error(of: self, code)
+        lostValue = LostValue(
+            error: error, executionID: executionID, isAccessError: database.accessError == nil)
+        if database.accessError == nil { database.accessError = error }
+    }
+
+    /// Throws the error of `lostValue`, which the access doesn't throw again then.
+    @usableFromInline
+    @inline(never)
+    func throwLostValue() throws {
+        guard let lost = lostValue.take(), lost.executionID == executionID else { return }
+        if lost.isAccessError, lifetime.isOwned { lifetime.database?.accessError = nil }
+        throw lost.error
     }
 
     @inline(never)

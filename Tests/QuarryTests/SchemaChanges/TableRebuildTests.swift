@@ -2,7 +2,7 @@ import Quarry
 import QuarryTestSupport
 import Testing
 
-@Suite("Rebuilding tables")
+Suite("Rebuilding tables")
 struct TableRebuildTests {
     /// A table that others refer to in each way, with all that hangs on it.
     static let setUp = """
@@ -11,7 +11,8 @@ struct TableRebuildTests {
         DELETE FROM team WHERE id = 9;
         CREATE TABLE player (
             id INTEGER PRIMARY KEY, teamId INTEGER REFERENCES team(id) ON DELETE CASCADE,
-            nextId INTEGER REFERENCES team ON DELETE SET NULL, lastId INTEGER REFERENCES team(id) ON DELETE RESTRICT);
+            nextId INTEGER REFERENCES team ON DELETE SET NULL,
+            lastId INTEGER REFERENCES team(id) ON DELETE RESTRICT);
         INSERT INTO player VALUES (1, 1, 2, 1), (2, 2, NULL, 2);
         CREATE TABLE log (text TEXT);
         CREATE INDEX team_on_name ON team(name);
@@ -55,7 +56,8 @@ struct TableRebuildTests {
                 """
                 CREATE TABLE player (
                     id INTEGER PRIMARY KEY, teamId INTEGER REFERENCES team(id) ON DELETE CASCADE,
-                    nextId INTEGER REFERENCES team ON DELETE SET NULL, lastId INTEGER REFERENCES team(id) ON DELETE RESTRICT)
+                    nextId INTEGER REFERENCES team ON DELETE SET NULL,
+                    lastId INTEGER REFERENCES team(id) ON DELETE RESTRICT)
                 """,
                 """
                 CREATE TRIGGER player_insert AFTER INSERT ON player BEGIN
