@@ -2,9 +2,19 @@ import QuarryCore
 
 /// A name as SQLite compares names: by bytes, the letters A to Z without their case.
 struct SchemaName: Hashable {
-    private let bytes: [UInt8]
+    private let text: String
 
-    init(_ name: String) { bytes = name.utf8.map { 65...90 ~= $0 ? $0 | 0x20 : $0 } }
+    init(_ name: String) {
+        text = name.utf8.contains { 65...90 ~= $0 } ? name.lowercasedASCII : name
+    }
+
+    // Strings themselves compare by what they look like: SQLite doesn't.
+    static func == (lhs: SchemaName, rhs: SchemaName) -> Bool { lhs.text.utf8.elementsEqual(rhs.text.utf8) }
+
+    func hash(into hasher: inout Hasher) {
+        var text = text
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
 }
 
 extension Collection<String> {

@@ -9,8 +9,8 @@ final class SchemaReader {
     private var schemas: [String: KnownSchema] = [:]
     private var changeCount = -1
 
-    /// The attached databases, in their order.
-    private var attached: [String]?
+    /// The schemas, in the order in which a name is looked for.
+    private var order: [String]?
 
     /// What stands in for the configuration's source.
     var source: SchemaSourceOverride?
@@ -22,27 +22,23 @@ final class SchemaReader {
 
     func forget() {
         schemas = [:]
-        attached = nil
+        order = nil
     }
 
     // MARK: - Schemas
 
     /// The schemas in the order in which a name is looked for.
     func lookupOrder(_ db: Database) throws -> [String] {
-        ["temp", "main"] + (try attachedNames(db))
-    }
-
-    private func attachedNames(_ db: Database) throws -> [String] {
         noteChanges(db)
-        if let attached { return attached }
+        if let order { return order }
         let rows = try Row.fetchAll(db.cachedStatement(sql: "PRAGMA database_list"))
-        let names = rows.compactMap { row -> String? in
+        let attached = rows.compactMap { row -> String? in
             let number: Int = row[0]
             // 0 is main, 1 is temp.
             return number > 1 ? row[1] : nil
         }
-        attached = names
-        return names
+        order = ["temp", "main"] + attached
+        return ["temp", "main"] + attached
     }
 
     /// The name of a schema as it was attached.

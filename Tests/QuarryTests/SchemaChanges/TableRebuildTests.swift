@@ -2,7 +2,7 @@ import Quarry
 import QuarryTestSupport
 import Testing
 
-Suite("Rebuilding tables")
+@Suite("Rebuilding tables")
 struct TableRebuildTests {
     /// A table that others refer to in each way, with all that hangs on it.
     static let setUp = """

@@ -219,7 +219,7 @@ struct IntrospectionTests {
             { db in try db.columns(in: "a").isEmpty }, { db in try db.primaryKey("a").isRowID },
             { db in try db.foreignKeyViolations().next() == nil },
         ] as [(Database) throws -> Bool] {
-            expectSchemaError("Database was not used on the correct thread.", code: .SQLITE_MISUSE) {
+            expectSchemaError("Database was used outside of its access.", code: .SQLITE_MISUSE) {
                 try call(connection.database)
             }
         }
