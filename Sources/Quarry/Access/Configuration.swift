@@ -174,6 +174,11 @@ public struct Configuration: Sendable {
     /// Where asynchronous accesses run.
     public var asyncExecution = AsyncExecution.automatic
 
+    // MARK: - Schema
+
+    /// Tells what the schema doesn't say: the primary keys of views.
+    public var schemaSource: (any DatabaseSchemaSource)?
+
     // MARK: - Privacy
 
     /// Whether errors and traces show the arguments of statements.

@@ -97,6 +97,16 @@ public final class Database {
     @exclusivity(unchecked)
     var nextTransactionHandlers: [(onCommit: (Database) -> Void, onRollback: (Database) -> Void)] = []
 
+    // MARK: Schema
+
+    /// Tells when what is known of the schema has to be read again.
+    @exclusivity(unchecked)
+    var schemaClock = SchemaClock()
+
+    /// What the layers above know of the schema.
+    @exclusivity(unchecked)
+    package var schemaKnowledge: AnyObject?
+
     // MARK: Time
 
     @exclusivity(unchecked)

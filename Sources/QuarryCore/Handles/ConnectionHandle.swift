@@ -95,6 +95,50 @@ enum ConnectionCalls {
         sqlite3_txn_state(connection, schema) > SQLITE_TXN_NONE
     }
 
+    /// A number that changes when the file does, by this connection or others; nil for what is no file.
+    ///
+    /// It is that of the transaction that reads, and tells nothing of what came after it began. The corresponding C
+    /// function is `sqlite3_file_control`.
+    static func dataVersion(_ connection: SQLiteConnection, schema: String) -> UInt32? {
+        var version: UInt32 = 0
+        let code = sqlite3_file_control(connection, schema, SQLITE_FCNTL_DATA_VERSION, &version)
+        return code == SQLITE_OK ? version : nil
+    }
+
+    /// A switch of the connection: <https://www.sqlite.org/c3ref/c_dbconfig_defensive.html>.
+    enum Switch {
+        case foreignKeys
+        case legacyAlterTable
+
+        fileprivate var option: CInt {
+            switch self {
+            case .foreignKeys: CInt(SQLITE_DBCONFIG_ENABLE_FKEY)
+            case .legacyAlterTable: CInt(SQLITE_DBCONFIG_LEGACY_ALTER_TABLE)
+            }
+        }
+    }
+
+    /// Whether a switch is on. The corresponding C function is `sqlite3_db_config`.
+    static func isOn(_ connection: SQLiteConnection, _ theSwitch: Switch) -> Bool {
+        var result: CInt = 0
+        _ = csqlite_db_config_bool(connection, theSwitch.option, -1, &result)
+        return result != 0
+    }
+
+    /// Turns a switch, even where a PRAGMA of that name would do nothing: in a transaction. The corresponding C
+    /// function is `sqlite3_db_config`.
+    static func turn(_ connection: SQLiteConnection, _ theSwitch: Switch, on isOn: Bool) {
+        _ = csqlite_db_config_bool(connection, theSwitch.option, isOn ? 1 : 0, nil)
+    }
+
+    /// Whether deferred foreign keys are violated for the moment. The corresponding C function is `sqlite3_db_status`.
+    static func hasDeferredViolations(_ connection: SQLiteConnection) -> Bool {
+        var current: CInt = 0
+        var highest: CInt = 0
+        sqlite3_db_status(connection, SQLITE_DBSTATUS_DEFERRED_FKS, &current, &highest, 0)
+        return current != 0
+    }
+
     /// The corresponding C function is `sqlite3_interrupt`.
     static func interrupt(_ connection: SQLiteConnection) { sqlite3_interrupt(connection) }
 
