@@ -190,6 +190,8 @@ extension Configuration {
         options.busyMode = readonlyBusyMode ?? .timeout(10)
         // A read leaves no transaction behind, ever.
         options.allowsUnsafeTransactions = false
+        // The writer has.
+        options.checksSchema = false
         let configuration = self
         return { [options] in try configuration.open(path: path, readonly: true, options: options) }
     }

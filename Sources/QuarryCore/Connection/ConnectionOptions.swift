@@ -14,6 +14,8 @@ package struct ConnectionOptions: Sendable {
     package var statementCacheCapacity = 128
     /// The name of a registered VFS: <https://www.sqlite.org/vfs.html>.
     package var vfs: String?
+    /// Whether opening reads the schema, to find out whether the file can be used: not for further connections to it.
+    package var checksSchema = true
     /// `PRAGMA name = value` statements that follow the opening.
     package var pragmas: [String] = []
     /// Seconds since the reference date, 2001-01-01 00:00:00 UTC; nil for the system's clock.

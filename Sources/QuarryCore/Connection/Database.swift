@@ -138,7 +138,13 @@ public final class Database {
             try naming(path, showsSQL: true) { try setUp() }
             try prepare(self)
             // A file that is no database is found out here, not at the first use.
-            try naming(path, showsSQL: false) { try execute(sql: "SELECT * FROM sqlite_master LIMIT 1") }
+            try naming(path, showsSQL: false) {
+                if options.checksSchema {
+                    try execute(sql: "SELECT * FROM sqlite_master LIMIT 1")
+                } else {
+                    try run(.schemaVersion)
+                }
+            }
         } catch {
             _ = endAccess()
             throw error

@@ -18,7 +18,7 @@ struct Execution: ~Copyable {
     let adaptedRow: Row?
 
     @usableFromInline
-    let adapter: (any RowAdapter)?
+    let adapterBox: AdapterBox?
 
     /// The statement's number of this execution; `unbegun` until a thread was seen to be the right one; or `over`.
     @usableFromInline
@@ -44,11 +44,11 @@ struct Execution: ~Copyable {
         let id = try statement.beginExecution()
         var row = statement.takeRow()
         var adaptedRow: Row?
-        let adapter = request.adapter
-        if let adapter {
+        let adapterBox = request.adapterBox
+        if let adapterBox {
             adaptedRow = row
             do {
-                row = try row.adapted(by: adapter, statement)
+                row = try row.adapted(by: adapterBox.adapter, statement)
             } catch {
                 statement.abandonExecution(id)
                 throw error
@@ -60,7 +60,7 @@ struct Execution: ~Copyable {
         sqliteStatement = statement.sqliteStatement
         self.row = row
         self.adaptedRow = adaptedRow
-        self.adapter = adapter
+        self.adapterBox = adapterBox
         self.id = outlivesCall ? Self.unbegun : id
         begunID = id
     }
@@ -101,9 +101,9 @@ struct Execution: ~Copyable {
         if code == ResultCode.SQLITE_ROW.rawValue {
             hasStepped = true
             // The first step is the one in which SQLite prepares a statement again after a change of the schema.
-            if let adaptedRow, let adapter {
+            if let adaptedRow, let adapterBox {
                 if adaptedRow.refreshLayout(statement) {
-                    row = try adaptedRow.adapted(by: adapter, statement)
+                    row = try adaptedRow.adapted(by: adapterBox.adapter, statement)
                     statement.executionRow = row
                 }
             } else {

@@ -54,13 +54,20 @@ public struct PreparedRequest {
     /// The statement, with its arguments set.
     public var statement: Statement
 
+    /// Most have none, and an optional existential costs more to copy than the statement to run.
+    @usableFromInline
+    var adapterBox: AdapterBox?
+
     /// Changes the columns that are seen.
-    public var adapter: (any RowAdapter)?
+    public var adapter: (any RowAdapter)? {
+        get { adapterBox?.adapter }
+        set { adapterBox = newValue.map { AdapterBox($0) } }
+    }
 
     /// A statement, and the adapter of its rows.
     public init(statement: Statement, adapter: (any RowAdapter)? = nil) {
         self.statement = statement
-        self.adapter = adapter
+        if let adapter { adapterBox = AdapterBox(adapter) }
     }
 
     @usableFromInline
@@ -75,6 +82,14 @@ public struct PreparedRequest {
         try statement.setArguments(arguments)
         self.init(statement: statement, adapter: adapter)
     }
+}
+
+/// An adapter, as an object.
+@usableFromInline
+final class AdapterBox {
+    let adapter: any RowAdapter
+
+    init(_ adapter: any RowAdapter) { self.adapter = adapter }
 }
 
 /// A request whose rows are seen through an adapter.

@@ -35,11 +35,12 @@ public final class Row {
     /// The index in the statement of the leftmost column.
     @usableFromInline
     @exclusivity(unchecked)
-    final var columnOffset: Int
+    final var columnOffset: Int32
 
-    /// The number of columns.
+    /// The number of columns. Of 32 bits, as the offset: a result may have many rows.
+    @usableFromInline
     @exclusivity(unchecked)
-    public private(set) final var count: Int
+    final var columnCount: Int32
 
     @exclusivity(unchecked)
     private(set) final var source: Source
@@ -52,13 +53,17 @@ public final class Row {
     @exclusivity(unchecked)
     final var memo = ColumnMemo()
 
-    private init(source: Source, layout: RowLayout, sqliteStatement: SQLiteStatement?, columnOffset: Int = 0) {
+    private init(source: Source, layout: RowLayout, sqliteStatement: SQLiteStatement?, columnOffset: Int32 = 0) {
         self.source = source
         self.layout = layout
-        self.count = layout.names.count
+        self.columnCount = Int32(layout.names.count)
         self.sqliteStatement = sqliteStatement
         self.columnOffset = columnOffset
     }
+
+    /// The number of columns.
+    @inlinable
+    public var count: Int { Int(columnCount) }
 
     // MARK: - Rows of cursors
 
@@ -79,7 +84,7 @@ public final class Row {
     private func setLayout(_ layout: RowLayout) {
         guard layout !== self.layout else { return }
         self.layout = layout
-        count = layout.names.count
+        columnCount = Int32(layout.names.count)
         memo = ColumnMemo()
     }
 
@@ -135,7 +140,8 @@ public final class Row {
         let firstColumn = readsStatement ? adapted.adaptation.firstColumn : nil
         self.init(
             source: .adapted(adapted), layout: adapted.adaptation.layout,
-            sqliteStatement: firstColumn == nil ? nil : adapted.base.sqliteStatement, columnOffset: firstColumn ?? 0)
+            sqliteStatement: firstColumn == nil ? nil : adapted.base.sqliteStatement,
+            columnOffset: Int32(firstColumn ?? 0))
     }
 
     /// What is behind a row that is seen through an adapter.
@@ -204,8 +210,8 @@ public final class Row {
     @inline(__always)
     final func fastDecode<Value: DatabaseValueConvertible>(_ type: Value.Type, _ index: Int) -> Value? {
         guard let sqliteStatement else { return ownedDecode(type, index) }
-        guard index >= 0, index < count else { return nil }
-        return Value.fromStatement(sqliteStatement, atUncheckedIndex: CInt(truncatingIfNeeded: index &+ columnOffset))
+        guard index >= 0, index < Int(columnCount) else { return nil }
+        return Value.fromStatement(sqliteStatement, atUncheckedIndex: CInt(truncatingIfNeeded: index) &+ columnOffset)
     }
 
     /// The same of a row of its own: inlinable to be specialised, for a generic conversion costs many times more.
