@@ -113,7 +113,7 @@ extension Row {
         .misuse("The row's cursor is over: copy() a row to keep it.")
     }
 
-    private func place(columnName: String? = nil, columnIndex: Int? = nil) -> RowDecodingError.Place {
+    func place(columnName: String? = nil, columnIndex: Int? = nil) -> RowDecodingError.Place {
         var place = RowDecodingError.Place(columnName: columnName, columnIndex: columnIndex, row: description)
         if case .statement(let statement) = unadapted.source {
             place.sql = statement.sql

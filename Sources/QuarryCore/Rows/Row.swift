@@ -52,6 +52,12 @@ public final class Row {
     @exclusivity(unchecked)
     final var memo = ColumnMemo()
 
+    /// What a layer above keeps with the row to decode records: it serves all rows of a cursor.
+    @exclusivity(unchecked)
+    package final var decodingState: (any RowDecodingState)?
+
+    deinit { decodingState?.invalidate() }
+
     private init(source: Source, layout: RowLayout, sqliteStatement: SQLiteStatement?, columnOffset: Int = 0) {
         self.source = source
         self.layout = layout
@@ -160,6 +166,24 @@ public final class Row {
     }
 
     // MARK: - Values
+
+    /// What tells rows with the same columns from others.
+    package var layoutIdentifier: ObjectIdentifier { ObjectIdentifier(layout) }
+
+    /// The names of the columns.
+    package var names: [String] { layout.names }
+
+    /// The name of a column; the index must be in the row.
+    package func columnName(atUncheckedIndex index: Int) -> String { layout.names[index] }
+
+    /// The error of decoding something of the row.
+    ///
+    /// - parameter problem: what went wrong.
+    /// - parameter columnIndex: the column, if it is about one.
+    package func decodingError(_ problem: String, columnIndex: Int? = nil) -> RowDecodingError {
+        RowDecodingError(
+            problem, place(columnName: columnIndex.map { layout.names[$0] }, columnIndex: columnIndex))
+    }
 
     /// The value of a column; the index must be in the row.
     func value(atUncheckedIndex index: Int) -> DatabaseValue {
