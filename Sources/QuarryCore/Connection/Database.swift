@@ -35,6 +35,9 @@ public final class Database {
     @exclusivity(unchecked)
     var controlStatements = [Statement?](repeating: nil, count: ControlStatement.allCases.count)
 
+    /// Binds the parameters of statements that records run.
+    private(set) lazy var parameterBinder = ParameterBinder()
+
     /// Blobs that the access has opened and not yet closed.
     @exclusivity(unchecked)
     var openBlobs: [OpenBlob] = []

@@ -197,6 +197,14 @@ public final class Statement {
         arguments = StatementArguments()
     }
 
+    /// The next execution binds its parameters without the statement knowing them.
+    func forgetArguments() {
+        if !argumentsStorage.isEmpty { argumentsStorage = StatementArguments() }
+        hasIntegerArguments = false
+        boundValues = nil
+        isBound = false
+    }
+
     /// Binds copies that last for any number of steps.
     private func bindCopies() throws(DatabaseError) {
         let boundValues = try checkedValues()
@@ -216,7 +224,7 @@ public final class Statement {
     }
 
     @inline(never)
-    private func bindingError(_ code: CInt, _ value: DatabaseValue, _ index: Int) -> DatabaseError {
+    func bindingError(_ code: CInt, _ value: DatabaseValue, _ index: Int) -> DatabaseError {
         isBound = false
         let parameter = parameterNames[index].map { ":\($0)" } ?? "\(index + 1)"
         let message =
@@ -330,7 +338,7 @@ public final class Statement {
         }
     }
 
-    private func run(_ database: Database) throws {
+    func run(_ database: Database) throws {
         var code: CInt
         isStepping = true
         repeat { code = StatementCalls.step(sqliteStatement) } while code == ResultCode.SQLITE_ROW.rawValue
@@ -364,7 +372,7 @@ public final class Statement {
     }
 
     @inline(__always)
-    private func startExecution(in database: Database, isTracked: Bool) throws {
+    func startExecution(in database: Database, isTracked: Bool) throws {
         if isExecuting {
             if isStepping { throw DatabaseError.misuse("A statement can't be run inside itself.", sql: sql) }
             stopExecution(database)
