@@ -44,13 +44,18 @@ extension Database {
     /// Called after a statement's last step.
     @inline(__always)
     func statementDidEnd(_ statement: Statement, succeeded: Bool) {
-        // Other statements that succeed neither begin nor end a transaction.
-        if succeeded, !statement.kind.controlsTransactions, nextTransactionHandlers.isEmpty { return }
-        transactionMayHaveChanged(statement, succeeded: succeeded)
+        // A query that succeeds neither begins nor ends a transaction, nor changes the schema.
+        if succeeded, case .query = statement.kind, nextTransactionHandlers.isEmpty { return }
+        stateMayHaveChanged(statement, succeeded: succeeded)
     }
 
     @inline(never)
-    private func transactionMayHaveChanged(_ statement: Statement, succeeded: Bool) {
+    private func stateMayHaveChanged(_ statement: Statement, succeeded: Bool) {
+        schemaClock.statementDidEnd(
+            statement.kind, succeeded: succeeded, isReadonly: statement.isReadonly,
+            isAutocommit: ConnectionCalls.isAutocommit(pointer))
+        // Other statements that succeed neither begin nor end a transaction.
+        if succeeded, !statement.kind.controlsTransactions, nextTransactionHandlers.isEmpty { return }
         let event = transaction.statementDidEnd(
             statement.kind, succeeded: succeeded, isReadonly: statement.isReadonly,
             isAutocommit: ConnectionCalls.isAutocommit(pointer))

@@ -92,6 +92,26 @@ public final class Database {
     @exclusivity(unchecked)
     var nextTransactionHandlers: [(onCommit: (Database) -> Void, onRollback: (Database) -> Void)] = []
 
+    // MARK: Schema
+
+    /// Tells when what is known of the schema has to be read again.
+    @exclusivity(unchecked)
+    var schemaClock = SchemaClock()
+
+    /// What the layers above know of the schema.
+    @exclusivity(unchecked)
+    package var schemaKnowledge: AnyObject?
+
+    // MARK: Records
+
+    /// The statements of record types, and how their parameters are bound.
+    @exclusivity(unchecked)
+    package var recordPlans: AnyObject?
+
+    /// Another number for each access.
+    @exclusivity(unchecked)
+    package internal(set) var accessNumber = 0
+
     // MARK: Time
 
     @exclusivity(unchecked)

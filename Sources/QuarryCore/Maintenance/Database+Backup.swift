@@ -74,6 +74,7 @@ extension Database {
         let finishCode = handle.finish()
         // The pages under them are others now.
         destDb.forgetStatements()
+        destDb.schemaClock.schemaWasReplaced()
         // A lock is no error of the backup itself, which could go on: the step alone tells of it.
         let failure = code == .SQLITE_DONE ? finishCode : code.rawValue
         guard failure != ResultCode.SQLITE_OK.rawValue else { return }

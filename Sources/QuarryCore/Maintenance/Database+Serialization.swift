@@ -50,6 +50,7 @@ extension Database {
                 message: "could not deserialize into \(schema): a transaction, statement or backup uses it")
         }
         forgetStatements()
+        schemaClock.schemaWasReplaced()
         let code = bytes.withUnsafeBytes {
             SerializationHandle.deserialize(pointer, schema: schema, $0, readOnly: readOnly)
         }

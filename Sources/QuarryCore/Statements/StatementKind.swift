@@ -8,7 +8,9 @@ package enum StatementKind: Sendable {
     case release
     /// SELECT, INSERT, UPDATE, DELETE, REPLACE, WITH, VALUES: what may run again as it is.
     case query
-    /// PRAGMA, DDL, ATTACH, VACUUM, EXPLAIN, …
+    /// ATTACH, DETACH
+    case attachment
+    /// PRAGMA, DDL, VACUUM, EXPLAIN, …
     case other
 
     /// - parameter sql: a statement without white space and comments before it.
@@ -24,6 +26,7 @@ package enum StatementKind: Sendable {
             let second = word.next()
             self = second == "TO" || (second == "TRANSACTION" && word.next() == "TO") ? .rollbackToSavepoint : .rollback
         case "SELECT", "INSERT", "UPDATE", "DELETE", "REPLACE", "WITH", "VALUES": self = .query
+        case "ATTACH", "DETACH": self = .attachment
         default: self = .other
         }
     }
@@ -31,7 +34,7 @@ package enum StatementKind: Sendable {
     /// Whether it begins or ends transactions or savepoints.
     var controlsTransactions: Bool {
         switch self {
-        case .query, .other: false
+        case .query, .attachment, .other: false
         default: true
         }
     }

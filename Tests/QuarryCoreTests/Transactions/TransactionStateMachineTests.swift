@@ -39,7 +39,7 @@ struct TransactionStateMachineTests {
                 if depth == 0, isOpenedBySavepoint { end() }
             case .rollbackToSavepoint:
                 return depth > 0
-            case .query, .other:
+            case .query, .attachment, .other:
                 break
             }
             return true
@@ -87,7 +87,7 @@ struct TransactionStateMachineTests {
                     case (true, true): .none
                     case (true, false): succeeded && (kind == .commit || kind == .release) ? .didCommit : .didRollback
                     case (false, false):
-                        succeeded && !isReadonly && (kind == .query || kind == .other) ? .didCommit : .none
+                        succeeded && !isReadonly && [.query, .attachment, .other].contains(kind) ? .didCommit : .none
                     }
                 #expect(event == expected, "\(kind) \(succeeded) \(wasOpen) \(model.isOpen), seed \(random.seed)")
                 #expect(machine.isInside == model.isOpen, "seed \(random.seed)")
