@@ -1,7 +1,7 @@
 /// Binds the parameters of a statement one by one, straight from where the values are, for its next execution.
 ///
-/// Text and blobs are copied into a buffer of the binder's and lent to SQLite from there, which costs less than a copy of
-/// SQLite's own for each: <https://www.sqlite.org/c3ref/c_static.html>.
+/// Text and blobs are copied into a buffer of the binder's and lent to SQLite from there, which costs less than a copy
+/// of SQLite's own for each: <https://www.sqlite.org/c3ref/c_static.html>.
 package final class ParameterBinder {
     private static let capacity = 4096
 

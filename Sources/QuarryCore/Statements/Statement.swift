@@ -43,7 +43,7 @@ public final class Statement {
     var executionID = 0
 
     @exclusivity(unchecked)
-    private(set) var isExecuting = false
+    package private(set) var isExecuting = false
 
     @exclusivity(unchecked)
     private var isTracked = false
@@ -128,6 +128,9 @@ public final class Statement {
         currentLayout = layout
         return layout
     }
+
+    /// How often SQLite has prepared it again, because the schema had changed.
+    package var repreparations: CInt { StatementCalls.repreparationCount(sqliteStatement) }
 
     // MARK: - Arguments
 

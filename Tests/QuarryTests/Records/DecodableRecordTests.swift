@@ -312,6 +312,7 @@ import Testing
     }
 
     @Test func aDecoderKeptBeyondItsRow() throws {
+        // Sendable: one thread uses it.
         final class Box: @unchecked Sendable { var decoder: (any Decoder)? }
         struct Keeper: Decodable, FetchableRecord {
             static let box = Box()
@@ -331,6 +332,7 @@ import Testing
         final class Token {}
         weak var token: Token?
         struct Counted: Decodable, FetchableRecord {
+            // This test alone uses it.
             nonisolated(unsafe) static var current: Token?
             static var databaseDecodingUserInfo: [CodingUserInfoKey: Any] {
                 [CodingUserInfoKey(rawValue: "token")!: current as Any]

@@ -102,7 +102,10 @@ public enum DatabaseDateDecodingStrategy: Sendable {
         case .timeIntervalSince1970:
             return Double.fromDatabaseValue(value).map { Date(timeIntervalSince1970: $0) }
         case .millisecondsSince1970:
-            return Double.fromDatabaseValue(value).map { Date(timeIntervalSince1970: $0 / 1000) }
+            // The number of a date counts from the reference date, which begins a millisecond too: so none is lost.
+            return Double.fromDatabaseValue(value).map {
+                Date(timeIntervalSinceReferenceDate: ($0 - 978_307_200_000) / 1000)
+            }
         case .iso8601:
             guard case .string(let text) = value.storage, text.utf8.count > 10 else { return nil }
             return Date.fromDatabaseValue(value)
