@@ -20,11 +20,14 @@ final class EncodingTarget {
 
     // MARK: Into a statement
 
+    /// Whoever encodes a record keeps it, and the layout: a reference that is counted costs as much as a number to
+    /// bind.
     @exclusivity(unchecked)
-    private var binder: ParameterBinder?
+    private var binder: Unmanaged<ParameterBinder>?
 
+    /// The columns that are expected.
     @exclusivity(unchecked)
-    private var layout: ParameterLayout?
+    private var entries = UnsafeMutableBufferPointer<ParameterLayout.Entry>(start: nil, count: 0)
 
     /// The column of the layout that is expected next.
     @exclusivity(unchecked)
@@ -67,13 +70,13 @@ final class EncodingTarget {
     ///
     /// - returns: whether all parameters are bound, and those of the key not to NULL.
     func bind(_ record: some EncodableRecord, _ layout: ParameterLayout, _ binder: ParameterBinder) throws -> Bool {
-        self.layout = layout
-        self.binder = binder
+        entries = layout.entries
+        self.binder = Unmanaged.passUnretained(binder)
         next = 0
         hasStrayed = false
         bindsNullKey = false
         defer {
-            self.layout = nil
+            entries = UnsafeMutableBufferPointer(start: nil, count: 0)
             self.binder = nil
         }
         do {
@@ -84,7 +87,7 @@ final class EncodingTarget {
             if hasStrayed { return false }
             throw error
         }
-        if next != layout.entries.count { hasStrayed = true }
+        if next != entries.count { hasStrayed = true }
         return !hasStrayed && !bindsNullKey
     }
 
@@ -93,15 +96,14 @@ final class EncodingTarget {
     /// The parameter of a column: 0 for a column that the statement doesn't use, negative where the pass is over.
     @inline(__always)
     private func parameter(of column: String) -> CInt {
-        guard let layout, next < layout.entries.count else { return stray() }
-        let bits = unsafeBitCast(column, to: (UInt64, UInt64).self)
         let place = next
-        let parameter = layout.entries[place].parameter
-        if layout.entries[place].bits.0 == bits.0, layout.entries[place].bits.1 == bits.1 {
+        guard place < entries.count else { return stray() }
+        let bits = unsafeBitCast(column, to: (UInt64, UInt64).self)
+        if entries[place].bits.0 == bits.0, entries[place].bits.1 == bits.1 {
             next = place &+ 1
-            return parameter
+            return entries[place].parameter
         }
-        return compare(column, layout.entries[place])
+        return compare(column, entries[place])
     }
 
     @inline(never)
@@ -123,7 +125,7 @@ final class EncodingTarget {
 
     /// The column of `parameter(of:)` is NULL.
     private func noteNull() {
-        if let layout, layout.entries[next - 1].isKey { bindsNullKey = true }
+        if entries[next - 1].isKey { bindsNullKey = true }
     }
 
     @inline(never)
@@ -162,32 +164,30 @@ final class EncodingTarget {
     // MARK: - Values
 
     func set(_ value: (any DatabaseValueConvertible)?, forColumn column: String) {
-        if let value, type(of: value) == Double.self || type(of: value) == Float.self {
-            return setNumber(value, forColumn: column)
-        }
-        guard let binder else { return record(value?.databaseValue ?? .null, column) }
-        let parameter = parameter(of: column)
-        guard parameter > 0 else { return }
-        if let value {
-            binder.bind(value, at: parameter)
+        if let value { set(opening: value, forColumn: column) } else { setNull(forColumn: column) }
+    }
+
+    /// Sets a column to a value whose type is known here: those that have a road of their own take it.
+    func set<Value: DatabaseValueConvertible>(opening value: Value, forColumn column: String) {
+        if Value.self == String.self {
+            set(reinterpret(value) as String, forColumn: column)
+        } else if Value.self == Int.self {
+            set(Int64(reinterpret(value) as Int), forColumn: column)
+        } else if Value.self == Int64.self {
+            set(reinterpret(value) as Int64, forColumn: column)
+        } else if Value.self == Double.self {
+            set(reinterpret(value) as Double, forColumn: column)
+        } else if Value.self == Float.self {
+            set(Double(reinterpret(value) as Float), forColumn: column)
         } else {
-            binder.bindNull(at: parameter)
-            noteNull()
+            set(convertible: value, forColumn: column)
         }
     }
 
     func set<Value: DatabaseValueConvertible>(convertible value: Value, forColumn column: String) {
         guard let binder else { return record(value.databaseValue, column) }
         let parameter = parameter(of: column)
-        if parameter > 0 { binder.bind(value, at: parameter) }
-    }
-
-    private func setNumber(_ value: any DatabaseValueConvertible, forColumn column: String) {
-        if let number = value as? Double {
-            set(number, forColumn: column)
-        } else if let number = value as? Float {
-            set(Double(number), forColumn: column)
-        }
+        if parameter > 0 { binder._withUnsafeGuaranteedRef { $0.bind(value, at: parameter) } }
     }
 
     /// Sets a column to a number. SQLite stores a NaN as NULL: it is refused.
@@ -200,26 +200,26 @@ final class EncodingTarget {
         guard let binder else { return record(.null, column) }
         let parameter = parameter(of: column)
         guard parameter > 0 else { return }
-        binder.bindNull(at: parameter)
+        binder._withUnsafeGuaranteedRef { $0.bindNull(at: parameter) }
         noteNull()
     }
 
     func set(_ value: Int64, forColumn column: String) {
         guard let binder else { return record(value.databaseValue, column) }
         let parameter = parameter(of: column)
-        if parameter > 0 { binder.bind(value, at: parameter) }
+        if parameter > 0 { binder._withUnsafeGuaranteedRef { $0.bind(value, at: parameter) } }
     }
 
     func set(_ value: String, forColumn column: String) {
         guard let binder else { return record(value.databaseValue, column) }
         let parameter = parameter(of: column)
-        if parameter > 0 { binder.bind(value, at: parameter) }
+        if parameter > 0 { binder._withUnsafeGuaranteedRef { $0.bind(value, at: parameter) } }
     }
 
     func set(bytes: UnsafeRawBufferPointer, forColumn column: String) {
         guard let binder else { return record([UInt8](bytes).databaseValue, column) }
         let parameter = parameter(of: column)
-        if parameter > 0 { binder.bind(bytes: bytes, at: parameter) }
+        if parameter > 0 { binder._withUnsafeGuaranteedRef { $0.bind(bytes: bytes, at: parameter) } }
     }
 
     /// Sets a column to text that `write` writes, and answers how many bytes it is.
@@ -231,14 +231,14 @@ final class EncodingTarget {
             return record(text.databaseValue, column)
         }
         let parameter = parameter(of: column)
-        if parameter > 0 { binder.bindText(capacity: capacity, at: parameter, write) }
+        if parameter > 0 { binder._withUnsafeGuaranteedRef { $0.bindText(capacity: capacity, at: parameter, write) } }
     }
 
     /// Whether the value of the next column, of that name, isn't used: it need not be converted.
     func skip(_ column: String) -> Bool {
-        guard isBinding, let layout, next < layout.entries.count else { return false }
-        let entry = layout.entries[next]
-        guard entry.parameter == 0, entry.name.isSpelled(as: column) else { return false }
+        guard next < entries.count, entries[next].parameter == 0, entries[next].name.isSpelled(as: column) else {
+            return false
+        }
         next += 1
         return true
     }

@@ -12,27 +12,35 @@ final class ParameterLayout {
         let isKey: Bool
     }
 
-    let entries: [Entry]
+    /// They stay where they are: a record is compared with them column by column.
+    let entries: UnsafeMutableBufferPointer<Entry>
 
     /// - parameter keyStart: the first parameter of the key; those after it are the key's too.
     init(names: [String], parameters: [CInt], keyStart: CInt = .max) {
-        entries = zip(names, parameters).map { name, parameter in
-            Entry(
-                name: name, bits: unsafeBitCast(name, to: (UInt64, UInt64).self), parameter: parameter,
-                isKey: parameter >= keyStart)
-        }
+        entries = .allocate(capacity: names.count)
+        _ = entries.initialize(
+            from: zip(names, parameters).map { name, parameter in
+                Entry(
+                    name: name, bits: unsafeBitCast(name, to: (UInt64, UInt64).self), parameter: parameter,
+                    isKey: parameter >= keyStart)
+            })
     }
 
-    /// Whether a record encodes these columns.
-    func fits(_ names: [String]) -> Bool {
-        entries.count == names.count && zip(entries, names).allSatisfy { $0.name.isSpelled(as: $1) }
+    deinit {
+        entries.deinitialize()
+        entries.deallocate()
     }
 }
 
 extension String {
     /// Whether both have the same bytes: to SQLite, canonically equivalent names are different ones.
     @inline(__always)
-    func isSpelled(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+    func isSpelled(as other: String) -> Bool {
+        // The same storage, mostly.
+        let bits = unsafeBitCast(self, to: (UInt64, UInt64).self)
+        let others = unsafeBitCast(other, to: (UInt64, UInt64).self)
+        return bits == others || utf8.elementsEqual(other.utf8)
+    }
 
     /// Whether both name one column: SQLite ignores the case of ASCII letters.
     func isSameColumn(as other: String) -> Bool {

@@ -26,15 +26,69 @@ public struct PersistenceContainer {
     public init() { target = EncodingTarget() }
 
     /// The value of a column; nil is NULL, and what a column has that wasn't set.
+    @_disfavoredOverload
     public subscript(_ column: String) -> (any DatabaseValueConvertible)? {
         get { target.value(forColumn: column) }
         set { target.set(newValue, forColumn: column) }
     }
 
     /// The value of a column; nil is NULL, and what a column has that wasn't set.
+    @_disfavoredOverload
     public subscript(_ column: some ColumnExpression) -> (any DatabaseValueConvertible)? {
         get { target.value(forColumn: column.name) }
         set { target.set(newValue, forColumn: column.name) }
+    }
+
+    // The same for values whose type is known where they are set: no existential is made of them.
+
+    /// The value of a column; nil is NULL, what a column has that wasn't set, and what is no such value.
+    @inlinable
+    public subscript<Value: DatabaseValueConvertible>(_ column: String) -> Value? {
+        get { value(forColumn: column) }
+        set {
+            guard let newValue else { return setNull(forColumn: column) }
+            // The compiler knows the type where the record's code is.
+            if let integer = newValue as? Int {
+                set(Int64(integer), forColumn: column)
+            } else if let integer = newValue as? Int64 {
+                set(integer, forColumn: column)
+            } else if let text = newValue as? String {
+                set(text, forColumn: column)
+            } else if let number = newValue as? Double {
+                set(number, forColumn: column)
+            } else {
+                set(convertible: newValue, forColumn: column)
+            }
+        }
+    }
+
+    /// The value of a column; nil is NULL, what a column has that wasn't set, and what is no such value.
+    @inlinable
+    public subscript<Value: DatabaseValueConvertible>(_ column: some ColumnExpression) -> Value? {
+        get { self[column.name] }
+        set { self[column.name] = newValue }
+    }
+
+    @usableFromInline
+    func value<Value: DatabaseValueConvertible>(forColumn column: String) -> Value? {
+        target.value(forColumn: column).flatMap { Value.fromDatabaseValue($0.databaseValue) }
+    }
+
+    @usableFromInline
+    func setNull(forColumn column: String) { target.setNull(forColumn: column) }
+
+    @usableFromInline
+    func set(_ value: Int64, forColumn column: String) { target.set(value, forColumn: column) }
+
+    @usableFromInline
+    func set(_ value: String, forColumn column: String) { target.set(value, forColumn: column) }
+
+    @usableFromInline
+    func set(_ value: Double, forColumn column: String) { target.set(value, forColumn: column) }
+
+    @usableFromInline
+    func set<Value: DatabaseValueConvertible>(convertible value: Value, forColumn column: String) {
+        target.set(opening: value, forColumn: column)
     }
 
     /// The names of the columns, in the order they were set.

@@ -84,9 +84,9 @@ final class RecordPlan {
         let shape = try TableShape(db, table)
         if shape != knownShape {
             forgetStatements()
-            knownShape = shape
             columnSet = nil
         }
+        knownShape = shape
         stamp = (db.accessNumber, db.schemaChangeCount, version)
         return shape
     }

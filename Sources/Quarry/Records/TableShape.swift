@@ -1,7 +1,7 @@
 import QuarryCore
 
 /// What the persistence methods need to know of a table or view.
-struct TableShape: Equatable {
+final class TableShape: Equatable {
     private let schema: String
 
     let name: String
@@ -51,6 +51,12 @@ struct TableShape: Equatable {
             let indexes = try Row.fetchAll(db, sql: "\(prefix)index_list\(argument)")
             rowIDColumn = hasRowID && type == "table" && !indexes.contains { $0["origin"] == "pk" } ? key[0] : nil
         }
+    }
+
+    static func == (lhs: TableShape, rhs: TableShape) -> Bool {
+        lhs.schema == rhs.schema && lhs.name == rhs.name && lhs.columns == rhs.columns
+            && lhs.primaryKey == rhs.primaryKey && lhs.rowIDColumn == rhs.rowIDColumn
+            && lhs.hasRowID == rhs.hasRowID && lhs.isView == rhs.isView
     }
 
     private static func rank(_ schema: String) -> Int {
