@@ -8,13 +8,16 @@ EXAMPLE := Examples/PackageCatalog
 DEMO_DATABASE ?= $(EXAMPLE)/.build/catalog.sqlite
 FILTER ?=
 ONLY ?=
+SECONDS ?= 30
+TARGET ?=
 ARGS ?=
+comma := ,
 
-.PHONY: help setup build test test-tsan lint format docs bench demo clean
+.PHONY: help setup build test stress test-tsan test-asan fuzz lint format docs bench allocations scaling demo clean
 
 help: ## Print this list
 	@echo "Quarry: make TARGET"
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Check Swift; install SQLite's development files (apt) where they are missing
 	@Scripts/setup
@@ -24,12 +27,25 @@ build: setup ## Build the library
 
 test: setup ## Run all tests, the example's too (FILTER=name: those of the library that match)
 	swift build --build-tests
-	swift test --skip-build --disable-xctest $(if $(FILTER),--filter '$(FILTER)')
+	swift test --skip-build --disable-xctest $(if $(FILTER),--filter '$(FILTER)',--skip QuarryStressTests)
+	$(if $(FILTER),,swift test --skip-build --disable-xctest --filter QuarryStressTests)
 	$(if $(FILTER),,swift test --disable-xctest --package-path $(EXAMPLE))
+
+stress: setup ## Run the tests under load, SECONDS=30 each (FILTER=name: those that match)
+	swift build --build-tests
+	QUARRY_STRESS_SECONDS=$(SECONDS) \
+		swift test --skip-build --disable-xctest --filter '$(or $(FILTER),QuarryStressTests)'
 
 test-tsan: setup ## Run the tests under the thread sanitizer, in a build folder of their own
 	TSAN_OPTIONS="suppressions=$(CURDIR)/Scripts/tsan-suppressions" \
 		swift test --disable-xctest --sanitize=thread --scratch-path .build-tsan $(if $(FILTER),--filter '$(FILTER)')
+
+test-asan: setup ## Run the tests under the address and leak sanitizers, in a build folder of their own
+	LSAN_OPTIONS="suppressions=$(CURDIR)/Scripts/lsan-suppressions" \
+		swift test --disable-xctest --sanitize=address --scratch-path .build-asan $(if $(FILTER),--filter '$(FILTER)')
+
+fuzz: setup ## Fuzz what reads text, SQL and values (SECONDS=30 each; TARGET=dates: that alone)
+	Scripts/fuzz $(SECONDS) $(TARGET)
 
 lint: ## Check the layers, the house rules and the format
 	Scripts/lint-layers --self-test
@@ -46,9 +62,18 @@ docs: setup ## Build the documentation into .build/documentation
 bench: setup ## Compare C, Quarry and GRDB (ONLY=6: rows 6.x; ARGS=…: options of quarry-bench)
 	swift run --package-path Benchmarks -c release quarry-bench $(if $(ONLY),--only $(ONLY)) $(ARGS)
 
+allocations: setup ## Check that no row allocates more than its threshold (ONLY=6: rows 6.x)
+	swift build --package-path Benchmarks -c release --product quarry-allocations
+	@"$$(swift build --package-path Benchmarks -c release --show-bin-path)/quarry-allocations" $(subst $(comma), ,$(ONLY))
+
+scaling: setup ## Measure cost as work grows, and draw the figures of Documentation/Performance.md (ARGS=…)
+	mkdir -p Benchmarks/Results
+	swift run --package-path Benchmarks -c release quarry-scaling --json Benchmarks/Results/scaling.json $(ARGS)
+	Benchmarks/plots Benchmarks/Results/scaling.json Documentation/Figures
+
 demo: setup ## Import this machine's package database and print what is in it (ARGS=…: options of catalog)
 	swift build --package-path $(EXAMPLE) -c release --product catalog
 	@"$$(swift build --package-path $(EXAMPLE) -c release --show-bin-path)/catalog" --database $(DEMO_DATABASE) $(ARGS)
 
 clean: ## Delete all that was built
-	rm -rf .build .build-* $(EXAMPLE)/.build Benchmarks/.build
+	rm -rf .build .build-* $(EXAMPLE)/.build Benchmarks/.build Tests/Fuzzing/.build

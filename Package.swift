@@ -37,13 +37,31 @@ let package = Package(
             ],
             swiftSettings: settings),
 
-        // A VFS for tests, whose operations fail on demand.
+        // VFSs for tests: one whose operations fail on demand, one that records what is written.
         .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
+
+        // A VFS for tests, whose syncs wait on demand.
+        .target(name: "CStallVFS", dependencies: ["CSQLite"], path: "Tests/CStallVFS"),
+
+        // An allocator for SQLite that fails on demand, and the process of its own that it needs: tests start it, kill
+        // it, and let many of it share a file.
+        .target(name: "CFaultMalloc", dependencies: ["CSQLite"], path: "Tests/CFaultMalloc"),
+        .executableTarget(
+            name: "QuarryTestProcess", dependencies: ["CFaultMalloc", "Quarry"], path: "Tests/QuarryTestProcess",
+            swiftSettings: settings),
+
+        // The memory that the process uses, as its allocators count it.
+        .target(name: "CMemoryUse", dependencies: ["CSQLite"], path: "Tests/CMemoryUse"),
 
         // Connections on temporary files, faults, schedules of named steps, seeded randomness.
         .target(
-            name: "QuarryTestSupport", dependencies: ["CFaultVFS", "Quarry", "QuarryCore", "QuarrySQL"],
+            name: "QuarryTestSupport", dependencies: ["CFaultVFS", "CStallVFS", "Quarry", "QuarryCore", "QuarrySQL"],
             path: "Tests/QuarryTestSupport", swiftSettings: settings),
+
+        // What must hold for any bytes; libFuzzer looks for others in a package of its own, Tests/Fuzzing.
+        .target(
+            name: "FuzzProperties", dependencies: ["Quarry"], path: "Tests/Fuzzing/Sources/FuzzProperties",
+            swiftSettings: settings),
         .testTarget(
             name: "QuarryCoreTests", dependencies: ["QuarryCore", "QuarryTestSupport"],
             swiftSettings: settings),
@@ -51,7 +69,17 @@ let package = Package(
             name: "QuarrySQLTests", dependencies: ["QuarrySQL", "QuarryTestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "QuarryTests", dependencies: ["Quarry", "QuarryTestSupport"],
+            name: "QuarryTests", dependencies: ["FuzzProperties", "Quarry", "QuarryTestSupport"],
+            swiftSettings: settings),
+
+        // Failing disks, lost power, killed processes, memory that is out.
+        .testTarget(
+            name: "QuarryFaultTests", dependencies: ["Quarry", "QuarryTestProcess", "QuarryTestSupport"],
+            swiftSettings: settings),
+
+        // Load: many tasks and threads for some time, and what they leave behind.
+        .testTarget(
+            name: "QuarryStressTests", dependencies: ["CMemoryUse", "Quarry", "QuarryTestSupport"],
             swiftSettings: settings),
     ]
 )

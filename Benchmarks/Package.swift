@@ -12,7 +12,9 @@ let package = Package(
     name: "QuarryBenchmarks",
     platforms: [.macOS(.v15)],
     products: [
-        .executable(name: "quarry-bench", targets: ["quarry-bench"])
+        .executable(name: "quarry-bench", targets: ["quarry-bench"]),
+        .executable(name: "quarry-allocations", targets: ["quarry-allocations"]),
+        .executable(name: "quarry-scaling", targets: ["quarry-scaling"]),
     ],
     dependencies: [
         .package(name: "Quarry", path: ".."),
@@ -46,6 +48,18 @@ let package = Package(
             name: "quarry-bench",
             dependencies: [
                 "BenchSupport", "CWorkloads", "GRDBWorkloads", "QuarryWorkloads",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings),
+
+        // What CI builds and runs: GRDB isn't built for it.
+        .executableTarget(
+            name: "quarry-allocations", dependencies: ["BenchSupport", "CWorkloads", "QuarryWorkloads"],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "quarry-scaling",
+            dependencies: [
+                "BenchSupport", "CSQLiteBench", .product(name: "Quarry", package: "Quarry"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),

@@ -48,6 +48,36 @@ extension LibraryWorkloads {
         }
     }
 
+    static func emptyInDatabase() throws -> Workload {
+        let queue = try DatabaseQueue()
+        return .sync { range in
+            for _ in range {
+                try queue.inDatabase { _ in }
+            }
+            return range.count
+        }
+    }
+
+    static func emptyUnsafeRead(_ fixtures: Fixtures) throws -> Workload {
+        let pool = try DatabasePool(path: fixtures.newPath())
+        return .sync { range in
+            for _ in range {
+                try pool.unsafeRead { _ in }
+            }
+            return range.count
+        }
+    }
+
+    static func emptyQueueWriteAsync() throws -> Workload {
+        let queue = try DatabaseQueue()
+        return .async { range in
+            for _ in range {
+                try await queue.write { _ in }
+            }
+            return range.count
+        }
+    }
+
     static func emptyQueueReadAsync() throws -> Workload {
         let queue = try DatabaseQueue()
         return .async { range in

@@ -18,6 +18,19 @@ extension LibraryWorkloads {
         }
     }
 
+    static func insertNamed() throws -> Workload {
+        try insert { db, range in
+            let statement = try db.makeStatement(sql: BenchSQL.insertItemNamed)
+            for n in range {
+                try statement.execute(
+                    arguments: [
+                        "i0": n, "i1": n + 1, "i2": n + 2, "i3": n + 3, "i4": n + 4,
+                        "i5": n + 5, "i6": n + 6, "i7": n + 7, "i8": n + 8, "i9": n + 9,
+                    ])
+            }
+        }
+    }
+
     static func insertUncached() throws -> Workload {
         try insert { db, range in
             for n in range {

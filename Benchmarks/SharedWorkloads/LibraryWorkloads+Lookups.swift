@@ -9,10 +9,30 @@ import BenchSupport
 /// Rows 6: a player by its key.
 extension LibraryWorkloads {
     static func lookupCached(_ fixtures: Fixtures) throws -> Workload {
+        try lookup(fixtures, lookUp)
+    }
+
+    static func lookupSQL(_ fixtures: Fixtures) throws -> Workload {
+        try lookup(fixtures) { db, key in
+            try Player.fetchOne(db, sql: BenchSQL.selectPlayer, arguments: [key])?.checksum ?? 0
+        }
+    }
+
+    static func lookupRequest(_ fixtures: Fixtures) throws -> Workload {
+        try lookup(fixtures) { db, key in
+            let request = SQLRequest<Player>(sql: BenchSQL.selectPlayer, arguments: [key], cached: true)
+            return try request.fetchOne(db)?.checksum ?? 0
+        }
+    }
+
+    /// Many lookups in one read.
+    private static func lookup(
+        _ fixtures: Fixtures, _ body: @escaping @Sendable (Database, Int64) throws -> Int
+    ) throws -> Workload {
         let queue = try DatabaseQueue(path: fixtures.readPath)
         return .sync { range in
             try queue.read { db in
-                try range.reduce(0) { try $0 &+ lookUp(db, fixtures.playerKey($1)) }
+                try range.reduce(0) { try $0 &+ body(db, fixtures.playerKey($1)) }
             }
         }
     }
@@ -53,6 +73,7 @@ extension LibraryWorkloads {
         }
     }
 
+    @Sendable
     private static func lookUp(_ db: Database, _ key: Int64) throws -> Int {
         let statement = try db.cachedStatement(sql: BenchSQL.selectPlayer)
         return try Player.fetchOne(statement, arguments: [key])?.checksum ?? 0

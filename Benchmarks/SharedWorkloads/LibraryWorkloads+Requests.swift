@@ -19,6 +19,42 @@ extension LibraryWorkloads {
         }
     }
 
+    static func selectCursor() throws -> Workload {
+        try select { db, range in
+            var count = 0
+            for number in range {
+                let statement = try db.cachedStatement(sql: BenchSQL.selectBestPlayers)
+                let rows = try Row.fetchCursor(statement, arguments: [number])
+                while try rows.next() != nil { count += 1 }
+            }
+            return count
+        }
+    }
+
+    static func selectInterpolated() throws -> Workload {
+        try select { db, range in
+            var count = 0
+            for number in range {
+                let request = SQLRequest<Row>(
+                    literal: "SELECT * FROM player WHERE score > \(number) ORDER BY name LIMIT 10")
+                count += try request.fetchAll(db).count
+            }
+            return count
+        }
+    }
+
+    static func selectInterpolatedCached() throws -> Workload {
+        try select { db, range in
+            var count = 0
+            for number in range {
+                let request = SQLRequest<Row>(
+                    literal: "SELECT * FROM player WHERE score > \(number) ORDER BY name LIMIT 10", cached: true)
+                count += try request.fetchAll(db).count
+            }
+            return count
+        }
+    }
+
     static func selectUncached(_ texts: [String]) throws -> Workload {
         try select { db, range in
             var count = 0

@@ -49,6 +49,47 @@ extension LibraryWorkloads {
         }
     }
 
+    static func playersByPosition(_ fixtures: Fixtures) throws -> Workload {
+        try scan(fixtures) { db in
+            var sum = 0
+            let rows = try Row.fetchCursor(db, sql: BenchSQL.selectContacts)
+            while let row = try rows.next() {
+                sum &+= Checksum.ofContact(
+                    id: row[0], name: row[1], email: row[2], score: row[3], bonus: row[4], teamId: row[5])
+            }
+            return sum
+        }
+    }
+
+    static func playersByName(_ fixtures: Fixtures) throws -> Workload {
+        try scan(fixtures) { db in
+            var sum = 0
+            let rows = try Row.fetchCursor(db, sql: BenchSQL.selectContacts)
+            while let row = try rows.next() {
+                sum &+= Checksum.ofContact(
+                    id: row["id"], name: row["name"], email: row["email"], score: row["score"], bonus: row["bonus"],
+                    teamId: row["teamId"])
+            }
+            return sum
+        }
+    }
+
+    static func rowArray(_ fixtures: Fixtures) throws -> Workload {
+        let queue = try DatabaseQueue(path: fixtures.readPath)
+        @Sendable func rows() throws -> [Row] {
+            try queue.read { try Row.fetchAll($0, sql: BenchSQL.selectItems) }
+        }
+        return Workload(
+            .sync { _ in
+                try rows().reduce(0) { sum, row in
+                    sum
+                        &+ Checksum.of(
+                            row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8], row[9])
+                }
+            },
+            keep: rows)
+    }
+
     static func structsByPosition(_ fixtures: Fixtures) throws -> Workload {
         try scan(fixtures) { db in
             try Item.fetchAll(db, sql: BenchSQL.selectItems).reduce(0) { $0 &+ $1.checksum }
@@ -73,7 +114,7 @@ extension LibraryWorkloads {
         }
     }
 
-    private static func scan(
+    static func scan(
         _ fixtures: Fixtures, _ body: @escaping @Sendable (Database) throws -> Int
     ) throws -> Workload {
         let queue = try DatabaseQueue(path: fixtures.readPath)

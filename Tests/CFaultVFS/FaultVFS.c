@@ -55,9 +55,14 @@ static int file_close(sqlite3_file *file) {
 }
 
 static int file_read(sqlite3_file *file, void *buffer, int count, sqlite3_int64 offset) {
-    FAULT(file, FAULT_READ, SQLITE_IOERR_READ);
     sqlite3_file *real = real_file(file);
-    return real->pMethods->xRead(real, buffer, count, offset);
+    int code = fault(((fault_file *)file)->vfs, FAULT_READ, SQLITE_IOERR_READ);
+    if (code == SQLITE_OK) return real->pMethods->xRead(real, buffer, count, offset);
+    int half = count / 2;
+    if (half > 0) real->pMethods->xRead(real, buffer, half, offset);
+    // After SQLITE_IOERR_SHORT_READ the rest counts as zeros: https://www.sqlite.org/c3ref/io_methods.html
+    memset((char *)buffer + half, code == SQLITE_IOERR_SHORT_READ ? 0 : 0xA5, (size_t)(count - half));
+    return code;
 }
 
 static int file_write(sqlite3_file *file, const void *buffer, int count, sqlite3_int64 offset) {

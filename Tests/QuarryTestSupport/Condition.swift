@@ -4,9 +4,9 @@ import QuarryCore
 /// Looks again and again until `condition` holds: for what other threads do and nobody reports, such as waiting in a
 /// line.
 ///
-/// It fails after a minute.
+/// It fails after `Step.patience`.
 public func until(_ name: String, _ condition: () throws -> Bool) async throws {
-    let end = SystemClock.monotonicNanoseconds() + 60_000_000_000
+    let end = SystemClock.monotonicNanoseconds() + UInt64(Step.patience * 1e9)
     while try !condition() {
         if SystemClock.monotonicNanoseconds() > end { throw Step.NeverReached(name) }
         await Task.yield()
@@ -15,7 +15,7 @@ public func until(_ name: String, _ condition: () throws -> Bool) async throws {
 
 /// As `until`, on a thread of one's own.
 public func spin(until name: String, _ condition: () throws -> Bool) throws {
-    let end = SystemClock.monotonicNanoseconds() + 60_000_000_000
+    let end = SystemClock.monotonicNanoseconds() + UInt64(Step.patience * 1e9)
     while try !condition() {
         if SystemClock.monotonicNanoseconds() > end { throw Step.NeverReached(name) }
         sched_yield()

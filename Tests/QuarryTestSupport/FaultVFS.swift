@@ -70,7 +70,7 @@ public final class FaultVFS: @unchecked Sendable {
 
     /// Makes an operation fail.
     ///
-    /// A write that fails has written half its bytes, as on a full disk.
+    /// A write that fails has written half its bytes, as on a full disk. A read that fails has read half of them.
     ///
     /// - parameter nth: which of them, from 1.
     /// - parameter code: what it answers; nil for the operation's own, such as `SQLITE_IOERR_READ`.

@@ -20,14 +20,23 @@ public final class OwnThread<Value: Sendable>: Sendable {
 
     /// What the thread has returned, or thrown.
     public var value: Value {
-        get async throws {
-            try await isOver.reached()
-            return try result.withLock { $0 }!.get()
-        }
+        get async throws { try await value(within: Step.patience) }
+    }
+
+    /// What the thread has returned, or thrown.
+    ///
+    /// - parameter seconds: how long it may take.
+    public func value(within seconds: Double) async throws -> Value {
+        try await isOver.reached(within: seconds)
+        return try result.withLock { $0 }!.get()
     }
 }
 
 /// Runs `body` on a thread of its own.
-public func onOwnThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
-    try await OwnThread("a thread of the test", body).value
+///
+/// - parameter seconds: how long it may take.
+public func onOwnThread<Value: Sendable>(
+    within seconds: Double = Step.patience, _ body: @escaping @Sendable () throws -> Value
+) async throws -> Value {
+    try await OwnThread("a thread of the test", body).value(within: seconds)
 }

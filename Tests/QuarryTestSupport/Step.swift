@@ -9,7 +9,7 @@ import QuarryCore
 /// try await hasRead.reached()
 /// ```
 ///
-/// Who waits for a step that is never reached gets an error after a minute: a schedule that is stuck fails.
+/// Who waits for a step that is never reached gets an error after two minutes: a schedule that is stuck fails.
 public final class Step: Sendable {
     /// Says which step, or condition, has not come.
     public struct NeverReached: Error, CustomStringConvertible {
@@ -25,6 +25,10 @@ public final class Step: Sendable {
         var waiters: [Int: @Sendable (Bool) -> Void] = [:]
         var lastID = 0
     }
+
+    /// How many seconds to wait for what is never reached. A machine that is busy with all tests at once runs some task
+    /// for the first time after a minute.
+    public static let patience = 120.0
 
     /// What is reached, in words.
     public let name: String
@@ -50,18 +54,35 @@ public final class Step: Sendable {
     public func wait() throws {
         let semaphore = DispatchSemaphore(value: 0)
         guard let id = add({ _ in semaphore.signal() }) else { return }
-        if semaphore.wait(timeout: .now() + 60) == .timedOut, remove(id) != nil { throw neverReached }
+        if semaphore.wait(timeout: .now() + Self.patience) == .timedOut, remove(id) != nil { throw neverReached }
     }
 
     /// Suspends the task.
-    public func reached() async throws {
+    ///
+    /// - parameter seconds: how long at most.
+    public func reached(within seconds: Double = Step.patience) async throws {
         let isReached = await withUnsafeContinuation { continuation in
-            guard let id = add({ continuation.resume(returning: $0) }) else {
+            // A timer goes as soon as the step is reached: a delayed block would stay for its minute.
+            let timer = Timer()
+            guard
+                let id = add({ isReached in
+                    timer.source.cancel()
+                    continuation.resume(returning: isReached)
+                })
+            else {
+                timer.source.resume()
                 return continuation.resume(returning: true)
             }
-            DispatchQueue.global().asyncAfter(deadline: .now() + 60) { [weak self] in self?.remove(id)?(false) }
+            timer.source.setEventHandler { [weak self] in self?.remove(id)?(false) }
+            timer.source.schedule(deadline: .now() + seconds)
+            timer.source.resume()
         }
         if !isReached { throw neverReached }
+    }
+
+    // Sendable: Dispatch's sources may be used from any thread.
+    private struct Timer: @unchecked Sendable {
+        let source = DispatchSource.makeTimerSource()
     }
 
     private var neverReached: NeverReached { NeverReached(name) }

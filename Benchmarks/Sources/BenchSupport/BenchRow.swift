@@ -1,15 +1,21 @@
 /// What a peer is asked to do. The raw value is the row's number in the table of budgets.
 package enum BenchTask: String, CaseIterable, Sendable {
     case cursorByPosition = "1.1"
+    case playersByPosition = "1.2"
     case cursorUntyped = "1.3"
     case cursorByName = "2.1"
+    case playersByName = "2.2"
     case structsByPosition = "3.2"
+    case rowArray = "3.4"
     case stringArray = "4.1"
     case intArray = "4.2"
     case optionalArray = "4.3"
     case insertPrepared = "5.1"
+    case insertNamed = "5.2"
     case insertUncached = "5.9"
     case lookupCached = "6.3"
+    case lookupSQL = "6.4"
+    case lookupRequest = "6.5"
     case lookupQueueRead = "6.6"
     case lookupPoolRead = "6.7"
     case lookupPoolReadAsync = "6.8"
@@ -17,16 +23,43 @@ package enum BenchTask: String, CaseIterable, Sendable {
     case emptyQueueWrite = "7.2"
     case emptyPoolRead = "7.3"
     case emptyPoolWrite = "7.4"
+    case emptyInDatabase = "7.5"
+    case emptyUnsafeRead = "7.6"
     case emptyQueueReadAsync = "7.7"
+    case emptyQueueWriteAsync = "7.8"
     case emptyPoolReadAsync = "7.9"
     case emptyPoolReadOffloaded = "7.9o"
     case emptyPoolWriteAsync = "7.10"
     case selectCached = "8.5"
+    case selectCursor = "8.6"
     case selectUncached = "8.7"
     /// The same with more texts than a cache of statements keeps: what 8.7 costs where the text is really new.
     case selectNewText = "8.7n"
+    case selectInterpolated = "8.8"
+    /// The same, keeping the statement.
+    case selectInterpolatedCached = "8.8c"
+    case openQueue = "11.2"
+    case openPool = "11.3"
+    case dateArray = "12.1"
+    case uuidArray = "12.2"
+    case decimalArray = "12.3"
+    case dataArray = "12.4"
+    case bindDate = "12.5"
+    case bindText = "12.6"
     /// A round trip to a thread of our own: what offloading costs before anything is done. Only the C side has it.
     case threadHop = "hop"
+}
+
+/// How many operations a pass performs.
+package enum OperationCount: Sendable {
+    /// That many, before `--scale`.
+    case times(Int)
+    /// One for each row of the table `item`.
+    case items
+    /// One for each row of the table `player`.
+    case players
+    /// One for each row of the table `payment`.
+    case payments
 }
 
 /// What the median of a row may cost.
@@ -37,6 +70,8 @@ package enum Budget: Sendable {
     case overC(nanoseconds: Double)
     /// A fraction of GRDB's time.
     case timesGRDB(Double)
+    /// This many nanoseconds, whatever the peers take.
+    case nanoseconds(Double)
     /// Shown for orientation.
     case none
 }
@@ -47,9 +82,10 @@ package struct BenchRow: Sendable {
     /// Threads of a synchronous workload, tasks of an asynchronous one; 0 where the row isn't about concurrency.
     package let clients: Int
     package let title: String
-    /// What one pass performs before `--scale`. For whole-table rows it is the number of rows.
-    package let operations: Int
+    package let operations: OperationCount
     package let budget: Budget
+    /// How many bytes what one operation read may keep, where that is measured.
+    package let bytesBudget: Double?
 
     package var id: String {
         clients == 0 ? task.rawValue : "\(task.rawValue)/\(clients)"

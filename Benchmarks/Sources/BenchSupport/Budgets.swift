@@ -3,16 +3,22 @@ extension BenchRow {
     package static let all: [BenchRow] = groups.flatMap { $0 }
 
     private static let groups: [[BenchRow]] = [
-        row(.cursorByPosition, "cursor, row[0]...row[9] as Int", FixtureSize.items, .timesC(1.15)),
-        row(.cursorUntyped, "same, untyped values", FixtureSize.items, .timesC(1.5)),
-        row(.cursorByName, "cursor, row[\"i0\"]...row[\"i9\"]", FixtureSize.items, .timesC(1.4)),
-        row(.structsByPosition, "array of structs, init(row:) by position", FixtureSize.items, .timesC(1.15)),
-        row(.stringArray, "[String]", FixtureSize.players, .timesC(1.15)),
-        row(.intArray, "[Int]", FixtureSize.items, .timesC(1.15)),
-        row(.optionalArray, "[Int64?]", FixtureSize.players, .timesC(1.15)),
+        row(.cursorByPosition, "cursor, row[0]...row[9] as Int", .items, .timesC(1.15)),
+        row(.playersByPosition, "cursor, player: six columns of four types by position", .players, .timesC(1.15)),
+        row(.cursorUntyped, "ten integers, untyped values", .items, .timesC(1.5)),
+        row(.cursorByName, "cursor, row[\"i0\"]...row[\"i9\"]", .items, .timesC(1.4)),
+        row(.playersByName, "cursor, player: six columns of four types by name", .players, .timesC(1.4)),
+        row(.structsByPosition, "array of structs, init(row:) by position", .items, .timesC(1.15)),
+        row(.rowArray, "[Row], owned copies", .items, .timesC(1.6), bytes: 200),
+        row(.stringArray, "[String]", .players, .timesC(1.15)),
+        row(.intArray, "[Int]", .items, .timesC(1.15)),
+        row(.optionalArray, "[Int64?]", .players, .timesC(1.15)),
         row(.insertPrepared, "insert item: prepared statement, positional arguments", 50_000, .timesC(1.3)),
+        row(.insertNamed, "insert item: prepared statement, named arguments", 50_000, .timesC(1.3)),
         row(.insertUncached, "execute(sql:arguments:), uncached", 10_000, .timesC(1.2)),
         row(.lookupCached, "cached statement + fetchOne(statement, arguments:)", 20_000, .timesC(1.4)),
+        row(.lookupSQL, "fetchOne(db, sql:arguments:), inside one read", 20_000, .timesC(1.4)),
+        row(.lookupRequest, "SQLRequest(sql:arguments:cached:) + fetchOne(db)", 20_000, .timesC(1.4)),
         row(.lookupQueueRead, "one queue.read {} for each lookup", 5_000, .timesC(1.5)),
         row(.lookupPoolRead, "one pool.read {} for each lookup, sync", 5_000, .timesC(2)),
         row(.lookupPoolReadAsync, "one await pool.read {} for each lookup", 5_000, .timesC(1.5)),
@@ -20,7 +26,10 @@ extension BenchRow {
         rows(.emptyQueueWrite, "empty queue.write, in memory", 40_000, .timesC(2)),
         rows(.emptyPoolRead, "empty pool.read, WAL", 20_000, .timesC(3)),
         rows(.emptyPoolWrite, "empty pool.write, WAL", 10_000, .timesC(1.3)),
+        row(.emptyInDatabase, "empty queue.inDatabase: no transaction", 40_000, .nanoseconds(200)),
+        row(.emptyUnsafeRead, "empty pool.unsafeRead: no transaction", 40_000, .nanoseconds(200)),
         rows(.emptyQueueReadAsync, "async empty queue read, in memory", 10_000, .timesC(3)),
+        rows(.emptyQueueWriteAsync, "async empty queue write, in memory", 10_000, .timesC(3)),
         rows(.emptyPoolReadAsync, "async empty pool read", 10_000, .timesC(3)),
         rows(
             .emptyPoolReadOffloaded, "async empty pool read, offloaded", 10_000,
@@ -29,13 +38,33 @@ extension BenchRow {
             .emptyPoolWriteAsync, "async empty pool write", 5_000,
             .overC(nanoseconds: 2_000), at8: .timesGRDB(0.2)),
         row(.selectCached, "cachedStatement(sql:) + fetchAll(arguments:)", 20_000, .timesC(1.3)),
+        row(.selectCursor, "cachedStatement(sql:) + fetchCursor(arguments:)", 20_000, .timesC(1.3)),
         row(.selectUncached, "raw SQL, uncached", 5_000, .timesC(1.2)),
         row(.selectNewText, "same, another text each time", 5_000, .timesC(1.2)),
+        row(.selectInterpolated, "SQLRequest(literal:), uncached", 5_000, .timesC(1.2)),
+        row(.selectInterpolatedCached, "SQLRequest(literal:cached:), C keeps it too", 20_000, .timesC(2.5)),
+        row(.openQueue, "open and close a queue", 200, .timesC(1.3)),
+        row(.openPool, "open a pool, read once, close it", 100, .timesC(1.5)),
+        row(.dateArray, "[Date] from text", .players, .timesC(1.5)),
+        row(.uuidArray, "[UUID]", .payments, .timesC(1.2)),
+        row(.decimalArray, "[Decimal] from text", .payments, .timesC(1.3)),
+        row(.dataArray, "[Data]", .payments, .timesC(1.1)),
+        row(.bindDate, "bind a Date", 50_000, .timesC(2)),
+        row(.bindText, "bind a String of 24 bytes", 50_000, .timesC(1.5)),
         rows(.threadHop, "thread hop and back, nothing done there", 10_000, .none),
     ]
 
     private static func row(_ task: BenchTask, _ title: String, _ operations: Int, _ budget: Budget) -> [BenchRow] {
-        [BenchRow(task: task, clients: 0, title: title, operations: operations, budget: budget)]
+        row(task, title, .times(operations), budget)
+    }
+
+    private static func row(
+        _ task: BenchTask, _ title: String, _ operations: OperationCount, _ budget: Budget, bytes: Double? = nil
+    ) -> [BenchRow] {
+        [
+            BenchRow(
+                task: task, clients: 0, title: title, operations: operations, budget: budget, bytesBudget: bytes)
+        ]
     }
 
     /// A sub-row for each number of threads or tasks.
@@ -44,8 +73,8 @@ extension BenchRow {
     ) -> [BenchRow] {
         [1, 2, 8].map { clients in
             BenchRow(
-                task: task, clients: clients, title: title, operations: operations,
-                budget: clients == 8 ? at8 ?? budget : budget)
+                task: task, clients: clients, title: title, operations: .times(operations),
+                budget: clients == 8 ? at8 ?? budget : budget, bytesBudget: nil)
         }
     }
 }

@@ -1,3 +1,5 @@
+package import Foundation
+
 /// What a pass adds up, so that the peers can be shown to have read the same.
 package enum Checksum {
     @inlinable
@@ -20,6 +22,35 @@ package enum Checksum {
     @inlinable
     package static func of(_ values: [Int64?]) -> Int {
         values.reduce(0) { $0 &+ Int($1 ?? -1) } &+ values.count
+    }
+
+    @inlinable
+    package static func of(_ dates: [Date]) -> Int {
+        dates.reduce(0) { $0 &+ Int($1.timeIntervalSinceReferenceDate * 2) } &+ dates.count
+    }
+
+    @inlinable
+    package static func of(_ uuids: [UUID]) -> Int {
+        uuids.reduce(0) { $0 &+ Int($1.uuid.0) &+ Int($1.uuid.15) } &+ uuids.count
+    }
+
+    /// Every thousandth number counts: making an integer of one takes longer than reading it.
+    @inlinable
+    package static func of(_ decimals: [Decimal]) -> Int {
+        stride(from: 0, to: decimals.count, by: 1_000)
+            .reduce(decimals.count) { $0 &+ NSDecimalNumber(decimal: decimals[$1] * 100).intValue }
+    }
+
+    @inlinable
+    package static func of(_ blobs: [Data]) -> Int {
+        blobs.reduce(0) { $0 &+ $1.count &+ Int($1[63]) } &+ blobs.count
+    }
+
+    @inlinable
+    package static func ofContact(
+        id: Int64, name: String, email: String, score: Int, bonus: Double, teamId: Int64?
+    ) -> Int {
+        Int(id) &+ name.utf8.count &+ email.utf8.count &+ score &+ Int(bonus * 100) &+ Int(teamId ?? -1)
     }
 
     /// A player's: every column counts; a date by its whole seconds.

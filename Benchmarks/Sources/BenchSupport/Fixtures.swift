@@ -1,9 +1,10 @@
-import Foundation
+package import Foundation
 
 /// How many rows the tables have before `--scale`.
 package enum FixtureSize {
     package static let items = 200_000
     package static let players = 100_000
+    package static let payments = 100_000
 }
 
 /// The statements that all peers run, so that they can't differ by accident.
@@ -14,12 +15,24 @@ package enum BenchSQL {
     package static let createPlayer =
         "CREATE TABLE player(id INTEGER PRIMARY KEY, name TEXT NOT NULL, email TEXT NOT NULL, "
         + "score INTEGER NOT NULL, bonus DOUBLE NOT NULL, teamId INTEGER, createdAt TEXT NOT NULL, avatar BLOB)"
+    package static let createPayment =
+        "CREATE TABLE payment(id BLOB NOT NULL, amount TEXT NOT NULL, receipt BLOB NOT NULL)"
     package static let selectItems = "SELECT i0, i1, i2, i3, i4, i5, i6, i7, i8, i9 FROM item"
     package static let selectInts = "SELECT i0 FROM item"
     package static let selectNames = "SELECT name FROM player"
     package static let selectTeams = "SELECT teamId FROM player"
+    package static let selectContacts = "SELECT id, name, email, score, bonus, teamId FROM player"
+    package static let selectDates = "SELECT createdAt FROM player"
+    package static let selectPaymentIDs = "SELECT id FROM payment"
+    package static let selectAmounts = "SELECT amount FROM payment"
+    package static let selectReceipts = "SELECT receipt FROM payment"
+    package static let selectScore = "SELECT score FROM player WHERE id = 1"
+    package static let selectArgument = "SELECT ?"
     package static let insertItem =
         "INSERT INTO item(i0, i1, i2, i3, i4, i5, i6, i7, i8, i9) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    package static let insertItemNamed =
+        "INSERT INTO item(i0, i1, i2, i3, i4, i5, i6, i7, i8, i9) "
+        + "VALUES (:i0, :i1, :i2, :i3, :i4, :i5, :i6, :i7, :i8, :i9)"
     package static let itemChecksum = "SELECT count(*) + coalesce(sum(i0 + i9), 0) FROM item"
     package static let deleteItems = "DELETE FROM item"
     package static let selectPlayer = "SELECT * FROM player WHERE id = ?"
@@ -29,19 +42,31 @@ package enum BenchSQL {
     }
 }
 
+/// What all peers bind in rows 12.5 and 12.6.
+package enum BenchValues {
+    /// A thousand moments of the years 2017 and 2018, each with half a second.
+    package static let dates = (0..<1_000).map { Date(timeIntervalSince1970: 1_500_000_000.5 + Double($0 * 49_999)) }
+    /// A thousand texts of 24 bytes: too long to lie in the string itself.
+    package static let texts = (0..<1_000).map { "player\(100_000 + $0)@example.org" }
+}
+
 /// Database files for the workloads, in a folder that lives until `remove()`: in memory where the system has such a
 /// place.
 package final class Fixtures: Sendable {
     package let itemCount: Int
     package let playerCount: Int
+    package let paymentCount: Int
     private let folder: URL
     private let template: URL
 
     /// - parameter scale: shrinks the tables.
-    /// - parameter build: creates the two tables with the given numbers of rows in the file at the path.
-    package init(scale: Double, build: (_ path: String, _ items: Int, _ players: Int) throws -> Void) throws {
+    /// - parameter build: creates the tables with the given numbers of rows in the file at the path.
+    package init(
+        scale: Double, build: (_ path: String, _ items: Int, _ players: Int, _ payments: Int) throws -> Void
+    ) throws {
         itemCount = FixtureSize.items.scaled(by: scale)
         playerCount = FixtureSize.players.scaled(by: scale)
+        paymentCount = FixtureSize.payments.scaled(by: scale)
         let sharedMemory = URL(fileURLWithPath: "/dev/shm", isDirectory: true)
         let parent =
             FileManager.default.isWritableFile(atPath: sharedMemory.path)
@@ -50,7 +75,7 @@ package final class Fixtures: Sendable {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         template = folder.appendingPathComponent("template.sqlite")
         do {
-            try build(template.path, itemCount, playerCount)
+            try build(template.path, itemCount, playerCount, paymentCount)
         } catch {
             remove()
             throw error
@@ -65,7 +90,7 @@ package final class Fixtures: Sendable {
     /// The tables, for reading only: all peers share the file.
     package var readPath: String { template.path }
 
-    /// A file of the caller's own with both tables.
+    /// A file of the caller's own with the tables.
     package func copy() throws -> String {
         let url = newURL()
         try FileManager.default.copyItem(at: template, to: url)

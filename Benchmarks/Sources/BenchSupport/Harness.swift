@@ -24,17 +24,7 @@ package struct Harness {
     }
 
     package func run(_ row: BenchRow) throws -> RowResult {
-        let operations =
-            switch row.task {
-            case .cursorByPosition, .cursorUntyped, .cursorByName, .structsByPosition, .intArray: fixtures.itemCount
-            case .stringArray, .optionalArray: fixtures.playerCount
-            default: row.operations.scaled(by: options.scale)
-            }
-        let entrants = try peers.compactMap { peer in
-            try peer.workload(for: row.task, fixtures: fixtures).map {
-                Entrant(peer: peer.name, row: row, operations: operations, workload: $0)
-            }
-        }
+        let entrants = try entrants(row)
         let checksums = try warmUp(entrants, row)
         var samples: [PeerName: Samples] = [:]
         for round in 0..<options.rounds {
@@ -45,7 +35,31 @@ package struct Harness {
                 samples[entrant.peer, default: Samples()].append(nanoseconds)
             }
         }
-        return RowResult(row: row, samples: samples, mallocs: try countMallocs(entrants))
+        return RowResult(
+            row: row, samples: samples, mallocs: try countMallocs(entrants), bytesKept: try measureBytesKept(entrants))
+    }
+
+    /// Checks that the peers do the same, and counts their allocations; takes no time.
+    package func runUntimed(_ row: BenchRow) throws -> RowResult {
+        let entrants = try entrants(row)
+        _ = try warmUp(entrants, row)
+        return RowResult(
+            row: row, samples: [:], mallocs: try countMallocs(entrants), bytesKept: try measureBytesKept(entrants))
+    }
+
+    private func entrants(_ row: BenchRow) throws -> [Entrant] {
+        let operations =
+            switch row.operations {
+            case .times(let count): count.scaled(by: options.scale)
+            case .items: fixtures.itemCount
+            case .players: fixtures.playerCount
+            case .payments: fixtures.paymentCount
+            }
+        return try peers.compactMap { peer in
+            try peer.workload(for: row.task, fixtures: fixtures).map {
+                Entrant(peer: peer.name, row: row, operations: operations, workload: $0)
+            }
+        }
     }
 
     /// One pass for each peer, which must agree on what they did.
@@ -68,6 +82,15 @@ package struct Harness {
             mallocs[entrant.peer] = try entrant.mallocsPerOperation()
         }
         return mallocs
+    }
+
+    private func measureBytesKept(_ entrants: [Entrant]) throws -> [PeerName: Double] {
+        guard MallocCount.isAvailable else { return [:] }
+        var bytes: [PeerName: Double] = [:]
+        for entrant in entrants {
+            bytes[entrant.peer] = try entrant.bytesKeptPerOperation()
+        }
+        return bytes
     }
 }
 
@@ -97,10 +120,16 @@ private struct Entrant {
         return nanoseconds / Double(passes * operations)
     }
 
-    /// The pass's own threads, tasks and clean-up are counted too: dozens of allocations, spread over thousands of
-    /// operations.
-    func mallocsPerOperation() throws -> Double {
-        let count = try MallocCount.during { _ = try pass() }
-        return Double(count) / Double(operations)
+    /// The fewest of some passes: what others allocate meanwhile only adds. The pass's own threads, tasks and clean-up
+    /// are counted too: dozens of allocations, spread over thousands of operations.
+    func mallocsPerOperation(passes: Int = 5) throws -> Double? {
+        let counts = try (0..<passes).map { _ in try MallocCount.during { _ = try pass() } }
+        return counts.min().map { Double($0) / Double(operations) }
+    }
+
+    /// Nothing where the row isn't about memory.
+    func bytesKeptPerOperation() throws -> Double? {
+        guard let keep = workload.keep else { return nil }
+        return Double(try MallocCount.bytesKept(by: keep)) / Double(operations)
     }
 }

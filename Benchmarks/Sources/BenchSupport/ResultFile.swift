@@ -8,11 +8,13 @@ package struct ResultFile: Encodable {
             let minNanoseconds: Double
             let nanoseconds: [Double]
             let mallocsPerOperation: Double?
+            let bytesKeptPerOperation: Double?
         }
 
         let id: String
         let title: String
         let budget: String
+        let bytesBudget: Double?
         let budgetUse: Double?
         let verdict: String
         let quarryToC: Double?
@@ -27,11 +29,13 @@ package struct ResultFile: Encodable {
             let sides = result.samples.map { peer, samples in
                 let side = Row.Side(
                     medianNanoseconds: samples.median, minNanoseconds: samples.min,
-                    nanoseconds: samples.nanoseconds, mallocsPerOperation: result.mallocs[peer])
+                    nanoseconds: samples.nanoseconds, mallocsPerOperation: result.mallocs[peer],
+                    bytesKeptPerOperation: result.bytesKept[peer])
                 return (peer.rawValue, side)
             }
             return Row(
                 id: result.row.id, title: result.row.title, budget: result.row.budget.description,
+                bytesBudget: result.row.bytesBudget,
                 budgetUse: result.budgetUse, verdict: result.verdict.rawValue,
                 quarryToC: result.ratio(.quarry), grdbToC: result.ratio(.grdb),
                 sides: Dictionary(uniqueKeysWithValues: sides))

@@ -4,7 +4,7 @@ import Foundation
 package struct ResultTable {
     private static let headers = [
         "row", "workload", "C an op", "Quarry/C", "(of minima)", "GRDB/C", "budget", "",
-        "mallocs an op C / Quarry / GRDB",
+        "mallocs an op C / Quarry / GRDB", "bytes kept",
     ]
 
     private let lines: [[String]]
@@ -21,6 +21,7 @@ package struct ResultTable {
                 result.row.budget.description,
                 result.verdict.rawValue,
                 PeerName.allCases.map { Self.count(result.mallocs[$0]) }.joined(separator: " / "),
+                Self.bytes(result),
             ]
         }
     }
@@ -52,6 +53,12 @@ package struct ResultTable {
         value.map { String(format: "%.2f", $0) } ?? "-"
     }
 
+    private static func bytes(_ result: RowResult) -> String {
+        guard !result.bytesKept.isEmpty, let budget = result.row.bytesBudget else { return "" }
+        let bytes = PeerName.allCases.map { result.bytesKept[$0].map { String(format: "%.0f", $0) } ?? "-" }
+        return bytes.joined(separator: " / ") + String(format: " (budget %.0f)", budget)
+    }
+
     private static func count(_ value: Double?) -> String {
         value.map { String(format: "%.1f", $0) } ?? "-"
     }
@@ -63,6 +70,7 @@ extension Budget: CustomStringConvertible {
         case .timesC(let factor): String(format: "%.2f", factor)
         case .overC(let nanoseconds): String(format: "C + %.0f us", nanoseconds / 1_000)
         case .timesGRDB(let factor): String(format: "GRDB x %.1f", factor)
+        case .nanoseconds(let nanoseconds): String(format: "%.0f ns", nanoseconds)
         case .none: "-"
         }
     }

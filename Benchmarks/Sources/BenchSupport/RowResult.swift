@@ -11,6 +11,8 @@ package struct RowResult: Sendable {
     package let samples: [PeerName: Samples]
     /// Allocations an operation. Empty where they can't be counted.
     package let mallocs: [PeerName: Double]
+    /// Bytes in the heap that an operation's result keeps. Empty where they aren't measured.
+    package let bytesKept: [PeerName: Double]
 
     /// The median time of an operation in nanoseconds.
     package func median(_ peer: PeerName) -> Double? {
@@ -37,7 +39,12 @@ package struct RowResult: Sendable {
 
     package var verdict: Verdict {
         guard let budgetUse else { return .none }
-        return budgetUse <= 1 ? .ok : .over
+        return budgetUse <= 1 && keepsFewBytes ? .ok : .over
+    }
+
+    private var keepsFewBytes: Bool {
+        guard let bytes = bytesKept[.quarry], let budget = row.bytesBudget else { return true }
+        return bytes <= budget
     }
 
     /// What an operation may take, in nanoseconds.
@@ -46,6 +53,7 @@ package struct RowResult: Sendable {
         case .timesC(let factor): median(.c).map { $0 * factor }
         case .overC(let nanoseconds): median(.c).map { $0 + nanoseconds }
         case .timesGRDB(let factor): median(.grdb).map { $0 * factor }
+        case .nanoseconds(let nanoseconds): nanoseconds
         case .none: nil
         }
     }

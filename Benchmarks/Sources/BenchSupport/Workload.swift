@@ -10,10 +10,15 @@ package struct Workload: Sendable {
     package let body: Body
     /// Runs after each pass, untimed: undoes what the pass did and returns a checksum of it.
     package let finish: @Sendable () throws -> Int
+    /// Makes what all operations read, for the rows where its memory is measured.
+    package let keep: (@Sendable () throws -> Any)?
 
-    package init(_ body: Body, finish: @escaping @Sendable () throws -> Int = { 0 }) {
+    package init(
+        _ body: Body, finish: @escaping @Sendable () throws -> Int = { 0 }, keep: (@Sendable () throws -> Any)? = nil
+    ) {
         self.body = body
         self.finish = finish
+        self.keep = keep
     }
 
     package static func sync(_ body: @escaping @Sendable (Range<Int>) throws -> Int) -> Workload {

@@ -34,6 +34,36 @@ extension CPeer {
         }
     }
 
+    static func emptyAccessUnderMutex() -> Workload {
+        let mutex = PthreadMutex()
+        return .sync { range in
+            for _ in range {
+                mutex.withLock {}
+            }
+            return range.count
+        }
+    }
+
+    static func emptyAccessInPool(_ fixtures: Fixtures) throws -> Workload {
+        let pool = try ReaderPool(path: fixtures.newPath(), looksUp: false)
+        return .sync { range in
+            for _ in range {
+                try pool.withReader { _ in }
+            }
+            return range.count
+        }
+    }
+
+    static func emptyWriteInActor() throws -> Workload {
+        let actor = ConnectionActor(try PreparedConnection(Connection(":memory:"), looksUp: false))
+        return .async { range in
+            for _ in range {
+                try await actor.emptyWrite()
+            }
+            return range.count
+        }
+    }
+
     static func emptyReadInActor() throws -> Workload {
         let actor = ConnectionActor(try PreparedConnection(Connection(":memory:"), looksUp: false))
         return .async { range in
@@ -94,6 +124,10 @@ actor ConnectionActor {
 
     func emptyRead() throws {
         try prepared.read {}
+    }
+
+    func emptyWrite() throws {
+        try prepared.write {}
     }
 
     func emptyPinnedRead() throws {

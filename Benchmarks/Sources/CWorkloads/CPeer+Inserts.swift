@@ -3,9 +3,10 @@ import CSQLiteBench
 
 /// Rows 5: inserting, in memory.
 extension CPeer {
-    static func insertPrepared() throws -> Workload {
+    /// A careful programmer knows which number each named parameter has.
+    static func insertPrepared(_ sql: String) throws -> Workload {
         try insert { connection, range in
-            let statement = try connection.cached(BenchSQL.insertItem)
+            let statement = try connection.cached(sql)
             for number in range {
                 bind(number, to: statement)
                 try connection.run(statement)

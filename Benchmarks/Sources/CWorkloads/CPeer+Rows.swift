@@ -51,6 +51,77 @@ extension CPeer {
         }
     }
 
+    /// Strings are owned, as everywhere.
+    static func playerCursor(_ fixtures: Fixtures) throws -> Workload {
+        try scan(fixtures, BenchSQL.selectContacts) { connection, statement in
+            var sum = 0
+            while try connection.step(statement) {
+                sum &+= Checksum.ofContact(
+                    id: sqlite3_column_int64(statement, 0),
+                    name: columnText(statement, 1),
+                    email: columnText(statement, 2),
+                    score: Int(sqlite3_column_int64(statement, 3)),
+                    bonus: sqlite3_column_double(statement, 4),
+                    teamId: columnIsNull(statement, 5) ? nil : sqlite3_column_int64(statement, 5))
+            }
+            return sum
+        }
+    }
+
+    /// Values whose types are found out at run time: a word and a tag for each, and the bytes of text and blobs.
+    private struct ValueTable {
+        private(set) var words: [Int64] = []
+        private(set) var types: [UInt8] = []
+        private(set) var bytes: [UInt8] = []
+
+        @inline(__always)
+        mutating func append(_ statement: OpaquePointer, _ index: Int32) {
+            let type = sqlite3_column_type(statement, index)
+            types.append(UInt8(type))
+            switch type {
+            case SQLITE_INTEGER:
+                words.append(sqlite3_column_int64(statement, index))
+            case SQLITE_FLOAT:
+                words.append(Int64(bitPattern: sqlite3_column_double(statement, index).bitPattern))
+            case SQLITE_TEXT, SQLITE_BLOB:
+                let start = sqlite3_column_blob(statement, index)
+                let count = Int(sqlite3_column_bytes(statement, index))
+                words.append(Int64(bytes.count) << 32 | Int64(count))
+                bytes.append(contentsOf: UnsafeRawBufferPointer(start: start, count: count))
+            default:
+                words.append(0)
+            }
+        }
+
+        @inline(__always)
+        func integer(_ index: Int) -> Int {
+            types[index] == SQLITE_INTEGER ? Int(words[index]) : 0
+        }
+    }
+
+    static func rowArray(_ fixtures: Fixtures) throws -> Workload {
+        let connection = try Connection(fixtures.readPath)
+        @Sendable func values() throws -> ValueTable {
+            let statement = try connection.cached(BenchSQL.selectItems)
+            defer { sqlite3_reset(statement) }
+            var values = ValueTable()
+            while try connection.step(statement) {
+                for index in 0..<Int32(10) {
+                    values.append(statement, index)
+                }
+            }
+            return values
+        }
+        return Workload(
+            .sync { _ in
+                let values = try values()
+                return stride(from: 0, to: values.types.count, by: 10).reduce(0) { sum, row in
+                    (0..<10).reduce(sum) { $0 &+ ($1 + 1) &* values.integer(row + $1) }
+                }
+            },
+            keep: values)
+    }
+
     static func structs(_ fixtures: Fixtures) throws -> Workload {
         try scan(fixtures, BenchSQL.selectItems) { connection, statement in
             var items: [Item] = []

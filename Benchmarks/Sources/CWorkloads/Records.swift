@@ -68,25 +68,3 @@ func columnData(_ statement: OpaquePointer, _ index: Int32) -> Data {
     guard let bytes = sqlite3_column_blob(statement, index) else { return Data() }
     return Data(bytes: bytes, count: Int(sqlite3_column_bytes(statement, index)))
 }
-
-/// A date of the form `YYYY-MM-DD HH:MM:SS.SSS`, by arithmetic on its bytes.
-@inline(__always)
-func columnDate(_ statement: OpaquePointer, _ index: Int32) -> Date {
-    guard let bytes = sqlite3_column_text(statement, index), sqlite3_column_bytes(statement, index) == 23 else {
-        return .distantPast
-    }
-    func number(_ start: Int, _ length: Int) -> Int {
-        var value = 0
-        for offset in start..<start + length {
-            value = value * 10 + Int(bytes[offset]) - 48
-        }
-        return value
-    }
-    // Years begin in March here, so that a leap day is the last of its year.
-    let month = number(5, 2)
-    let year = month > 2 ? number(0, 4) : number(0, 4) - 1
-    let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + number(8, 2) - 1
-    let days = 365 * year + year / 4 - year / 100 + year / 400 + dayOfYear - 719_468
-    let seconds = days * 86_400 + number(11, 2) * 3_600 + number(14, 2) * 60 + number(17, 2)
-    return Date(timeIntervalSince1970: Double(seconds) + Double(number(20, 3)) / 1_000)
-}

@@ -12,15 +12,28 @@ public import QuarryCore
 /// let dbPool = try DatabasePool(path: "/var/lib/app/players.sqlite", configuration: config)
 /// ```
 public struct Configuration: Sendable {
-    /// A configuration with the defaults.
+    /// A configuration with the defaults. Opening a database throws `SQLITE_MISUSE` for numbers that mean nothing, such
+    /// as a timeout below zero.
     public init() {}
 
     // MARK: - What is opened
 
     /// Names the database in errors, and connections in `description`.
+    ///
+    /// ```swift
+    /// config.label = "players"   // timeout while waiting for the writer of players: …
+    /// ```
     public var label: String?
 
-    /// Whether nothing can be written. The file must exist then.
+    /// Whether nothing can be written: what tries throws `SQLITE_READONLY`. The file must exist then, or opening throws
+    /// `SQLITE_CANTOPEN`.
+    ///
+    /// ```swift
+    /// config.readonly = true
+    /// let dbQueue = try DatabaseQueue(path: "/usr/share/app/cities.sqlite", configuration: config)
+    /// ```
+    ///
+    /// See <https://www.sqlite.org/c3ref/open.html>.
     public var readonly = false
 
     /// The journal of a `DatabaseQueue`; a pool is always in WAL mode: <https://www.sqlite.org/wal.html>.
@@ -100,7 +113,15 @@ public struct Configuration: Sendable {
 
     // MARK: - Waiting
 
-    /// What happens when another connection holds a lock. It waits up to 5 seconds by default: a thread or task of the
+    /// What happens when another connection holds a lock.
+    ///
+    /// ```swift
+    /// config.busyMode = .timeout(2)         // SQLITE_BUSY after two seconds
+    /// config.busyMode = .immediateError     // SQLITE_BUSY at once
+    /// config.busyMode = .callback { tries in tries < 10 }
+    /// ```
+    ///
+    /// It waits up to 5 seconds by default: a thread or task of the
     /// library does, never one of Swift's.
     public var busyMode = Database.BusyMode.timeout(5)
 
@@ -108,18 +129,40 @@ public struct Configuration: Sendable {
     public var readonlyBusyMode: Database.BusyMode?
 
     /// Seconds an access may wait for a connection; nil for any time. Then `SQLITE_BUSY` is thrown.
+    ///
+    /// ```swift
+    /// config.acquireTimeout = 2
+    /// // SQLite error 5: timeout while waiting for a reader of players: none was free within 2.0 seconds
+    /// ```
     public var acquireTimeout: Double?
 
-    /// How many accesses may wait for a connection; nil for any number. More get `SQLITE_BUSY` at once.
+    /// How many accesses may wait for a connection; nil for any number. More get `SQLITE_BUSY` at once: a server that
+    /// can't keep up says so early.
+    ///
+    /// ```swift
+    /// config.maximumWaiters = 1000
+    /// ```
     public var maximumWaiters: Int?
 
     /// Seconds a statement may run, from its first step to its last; nil for any time. Then `SQLITE_INTERRUPT` is
-    /// thrown.
+    /// thrown, and a transaction that writes is rolled back.
+    ///
+    /// ```swift
+    /// config.statementTimeout = 10
+    /// ```
+    ///
+    /// See <https://www.sqlite.org/c3ref/progress_handler.html>.
     public var statementTimeout: Double?
 
     // MARK: - Connections
 
-    /// How many connections of a pool read at the same time.
+    /// How many connections of a pool read at the same time, from 1 to 10,000.
+    ///
+    /// ```swift
+    /// config.maximumReaderCount = ProcessInfo.processInfo.activeProcessorCount
+    /// ```
+    ///
+    /// Each has a cache of its own (`cacheSize`), and some descriptors.
     public var maximumReaderCount = 5
 
     /// Whether a pool keeps the connections of readers that nobody uses.
@@ -130,6 +173,11 @@ public struct Configuration: Sendable {
 
     /// Where asynchronous accesses run.
     public var asyncExecution = AsyncExecution.automatic
+
+    // MARK: - Schema
+
+    /// Tells what the schema doesn't say: the primary keys of views.
+    public var schemaSource: (any DatabaseSchemaSource)?
 
     // MARK: - Privacy
 
@@ -163,11 +211,7 @@ extension Configuration {
 
     /// Opens a connection with this configuration.
     func open(path: String, readonly: Bool, options: ConnectionOptions? = nil) throws -> Database {
-        guard maximumReaderCount > 0 else {
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE,
-                message: "Configuration.maximumReaderCount must be at least 1, not \(maximumReaderCount)")
-        }
+        try check()
         var configuration = self
         configuration.readonly = readonly
         return try Database(
@@ -176,6 +220,34 @@ extension Configuration {
             db.addPredefinedFunctionsAndCollations()
             for prepare in preparations { try prepare(db) }
         }
+    }
+
+    /// Throws for numbers that mean nothing.
+    private func check() throws {
+        try check(maximumReaderCount, from: 1, to: 10_000, "maximumReaderCount")
+        try check(maximumWaiters, from: 0, "maximumWaiters")
+        try check(statementCacheCapacity, from: 0, "statementCacheCapacity")
+        try check(cacheSize, from: 0, "cacheSize")
+        try check(mmapSize, from: 0, "mmapSize")
+        try check(seconds: acquireTimeout, "acquireTimeout")
+        try check(seconds: statementTimeout, "statementTimeout")
+        if case .timeout(let seconds) = busyMode { try check(seconds: seconds, "busyMode") }
+        if case .timeout(let seconds) = readonlyBusyMode { try check(seconds: seconds, "readonlyBusyMode") }
+    }
+
+    private func check(_ value: Int?, from minimum: Int, to maximum: Int = .max, _ name: String) throws {
+        guard let value, !(minimum...maximum ~= value) else { return }
+        let bounds = maximum == .max ? "at least \(minimum)" : "from \(minimum) to \(maximum)"
+        throw misuse("Configuration.\(name) must be \(bounds), not \(value)")
+    }
+
+    private func check(seconds: Double?, _ name: String) throws {
+        guard let seconds, !(seconds >= 0) else { return }
+        throw misuse("Configuration.\(name) must be a number of seconds, not \(seconds)")
+    }
+
+    private func misuse(_ message: String) -> DatabaseError {
+        DatabaseError(resultCode: .SQLITE_MISUSE, message: message)
     }
 
     var laneLimits: ConnectionLane.Limits {

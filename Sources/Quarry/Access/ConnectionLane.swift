@@ -11,6 +11,8 @@ final class ConnectionLane: Sendable {
         var machine: Machine
         /// The connections by slot; nil where there is none yet, or no more.
         var connections: [Lent?]
+        /// The connection that is being closed, which nobody may interrupt.
+        var closing: Lent?
         /// The connection whose access has the barrier.
         var barrierHolder: Lent?
         var isTimerSet = false
@@ -68,7 +70,9 @@ final class ConnectionLane: Sendable {
     }
 
     /// A connection to name where there is none to use.
-    var anyConnection: Database? { state.withLock { $0.connections.lazy.compactMap { $0 }.first }?.database }
+    var anyConnection: Database? {
+        state.withLock { $0.connections.lazy.compactMap { $0 }.first ?? $0.closing }?.database
+    }
 
     var isClosed: Bool { state.withLock { $0.machine.isClosed } }
 
@@ -385,18 +389,20 @@ final class ConnectionLane: Sendable {
         for (slot, connection) in connections.enumerated() {
             guard let connection else { continue }
             // Out of reach for `interrupt()` while it closes.
-            state.withLock { $0.connections[slot] = nil }
-            do {
-                try connection.database.beginAccess(nil)
-                try connection.database.close()
-            } catch {
-                _ = connection.database.endAccess()
-                state.withLock { $0.connections[slot] = connection }
-                throw error
+            state.withLock { state in
+                state.connections[slot] = nil
+                state.closing = connection
             }
-            _ = connection.database.endAccess()
-            // Kept where it was, closed: a later access says so.
-            state.withLock { $0.connections[slot] = connection }
+            // Kept where it was, closed or not: a later access says so.
+            defer {
+                state.withLock { state in
+                    state.connections[slot] = connection
+                    state.closing = nil
+                }
+            }
+            defer { _ = connection.database.endAccess() }
+            try connection.database.beginAccess(nil)
+            try connection.database.close()
         }
     }
 

@@ -26,7 +26,9 @@ extension Database {
             do {
                 let mode = try String.fetchOne(self, sql: "PRAGMA journal_mode = WAL")
                 guard mode == "wal" else {
-                    throw DatabaseError(message: "could not activate WAL Mode at path: \(path)")
+                    throw DatabaseError(
+                        message:
+                            "could not activate WAL Mode at path: \(path) (its journal mode is \(mode ?? "unknown"))")
                 }
                 break
             } catch DatabaseError.SQLITE_BUSY where SystemClock.monotonicNanoseconds() < end {

@@ -51,14 +51,15 @@ extension DatabasePool {
                     resultCode: .SQLITE_MISUSE,
                     message: "a snapshot sees the last commit: it can't be made inside a transaction")
             }
-            // The write lock keeps other processes out as well, so that all connections see one commit.
-            if count > 1, !configuration.readonly { try db.beginTransaction(.immediate) }
-            defer { if count > 1 { try? db.rollback() } }
-            for connection in connections {
-                try connection.database.beginAccess(nil)
-                defer { connection.database.suspendAccess() }
-                try connection.database.beginRead(pinned: true)
+            let pin = {
+                for connection in connections {
+                    try connection.database.beginAccess(nil)
+                    defer { connection.database.suspendAccess() }
+                    try connection.database.beginRead(pinned: true)
+                }
             }
+            // The write lock keeps other processes out as well, so that all connections see one commit.
+            if count > 1, !configuration.readonly { try db.withWriteLock(pin) } else { try pin() }
         }
         return connections
     }

@@ -40,7 +40,7 @@ public final class DatabasePool: DatabaseWriter {
             }
         }
         let name = configuration.label ?? path
-        workers = WorkerThreads(maximumThreadCount: configuration.maximumReaderCount + 1)
+        workers = WorkerThreads(connectionCount: configuration.maximumReaderCount + 1)
         writer = AccessRunner(
             ConnectionLane(
                 "the writer of \(name)", capacity: 1, limits: configuration.laneLimits,

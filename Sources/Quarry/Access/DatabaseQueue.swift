@@ -42,6 +42,12 @@ public final class DatabaseQueue: DatabaseWriter {
     /// - parameter name: the name under which the content is shared in the process; nil for a database of its own.
     /// - parameter configuration: how it is used.
     public convenience init(named name: String? = nil, configuration: Configuration = Configuration()) throws {
+        if let name, name.utf8.contains(0) {
+            // SQLite would open the database that is named before it.
+            throw DatabaseError(
+                resultCode: .SQLITE_CANTOPEN,
+                message: "the name of a database has a NUL character: \(String(reflecting: name))")
+        }
         // https://www.sqlite.org/inmemorydb.html
         let path = name.map { "file:\($0.percentEncodedForURI)?mode=memory&cache=shared" } ?? ":memory:"
         try self.init(path: path, isInMemory: true, configuration: configuration)
@@ -74,7 +80,7 @@ public final class DatabaseQueue: DatabaseWriter {
         let lane = ConnectionLane(
             "the connection of \(configuration.label ?? path)", capacity: 1, limits: configuration.laneLimits,
             connections: [.init(database: database)], open: { throw DatabaseError.connectionIsClosed() })
-        workers = WorkerThreads(maximumThreadCount: 2)
+        workers = WorkerThreads(connectionCount: 1)
         runner = AccessRunner(lane, workers: workers)
         readPlacement = configuration.asyncExecution.readPlacement(inMemory: isInMemory)
         writePlacement = configuration.asyncExecution.writePlacement(inMemory: isInMemory)

@@ -49,6 +49,10 @@ public protocol DatabaseReader: AnyObject, Sendable {
 
     /// Reads as the synchronous `read`; waiting suspends the task, and holds no thread.
     ///
+    /// ```swift
+    /// let names = try await reader.read { db in try String.fetchAll(db, sql: "SELECT name FROM player") }
+    /// ```
+    ///
     /// Cancelling the task ends the wait, or interrupts the statement that runs; `CancellationError` is thrown then.
     func read<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T
 
@@ -58,6 +62,12 @@ public protocol DatabaseReader: AnyObject, Sendable {
     func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void)
 
     /// Reads without a transaction: each statement sees a state of its own. A queue's connection can write.
+    ///
+    /// ```swift
+    /// let mode = try reader.unsafeRead { db in try String.fetchOne(db, sql: "PRAGMA journal_mode") }
+    /// ```
+    ///
+    /// - throws: what `value` throws; `SQLITE_MISUSE` if it leaves a transaction open.
     func unsafeRead<T>(_ value: (Database) throws -> T) throws -> T
 
     /// As the synchronous `unsafeRead`.

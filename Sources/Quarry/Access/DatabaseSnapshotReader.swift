@@ -15,7 +15,7 @@ final class SnapshotCore: Sendable {
 
     init(_ name: String, configuration: Configuration, connections: [ConnectionLane.Lent]) {
         let count = connections.count
-        workers = WorkerThreads(maximumThreadCount: count)
+        workers = WorkerThreads(connectionCount: count)
         runner = AccessRunner(
             ConnectionLane(
                 name, capacity: count, limits: configuration.laneLimits, connections: connections,

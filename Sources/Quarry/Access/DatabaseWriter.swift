@@ -25,6 +25,12 @@ public protocol DatabaseWriter: DatabaseReader {
     func asyncWriteWithoutTransaction(_ updates: @escaping @Sendable (Database) -> Void)
 
     /// Writes while nobody reads: waits for the reads that run, and makes later ones wait.
+    ///
+    /// ```swift
+    /// try dbWriter.barrierWriteWithoutTransaction { db in try db.checkpoint(.truncate) }
+    /// ```
+    ///
+    /// - throws: what `updates` throws; `SQLITE_MISUSE` inside an access of this thread.
     func barrierWriteWithoutTransaction<T>(_ updates: (Database) throws -> T) throws -> T
 
     /// As the synchronous `barrierWriteWithoutTransaction`; waiting suspends the task.
@@ -107,11 +113,23 @@ extension DatabaseWriter {
     ///
     /// - parameter filePath: a file that is missing, or empty.
     public func vacuum(into filePath: String) throws {
-        try writeWithoutTransaction { db in try db.execute(sql: "VACUUM INTO ?", arguments: [filePath]) }
+        try writeWithoutTransaction { db in try db.vacuum(into: filePath) }
     }
 
     /// As the synchronous `vacuum(into:)`.
     public func vacuum(into filePath: String) async throws {
-        try await writeWithoutTransaction { db in try db.execute(sql: "VACUUM INTO ?", arguments: [filePath]) }
+        try await writeWithoutTransaction { db in try db.vacuum(into: filePath) }
+    }
+}
+
+extension Database {
+    fileprivate func vacuum(into filePath: String) throws {
+        guard !filePath.utf8.contains(0) else {
+            // SQLite would write to the file that is named before it.
+            throw DatabaseError(
+                resultCode: .SQLITE_CANTOPEN,
+                message: "the path has a NUL character: \(String(reflecting: filePath))")
+        }
+        try execute(sql: "VACUUM INTO ?", arguments: [filePath])
     }
 }

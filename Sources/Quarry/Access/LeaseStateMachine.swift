@@ -56,6 +56,7 @@ struct LeaseStateMachine<Waiter> {
         let waiter: Waiter
         let request: Request
         let isThread: Bool
+        let isFirst: Bool
         let arrival: UInt64
         var isWoken = false
     }
@@ -141,7 +142,8 @@ struct LeaseStateMachine<Waiter> {
             return .refused(.tooManyWaiters(maximumWaiters))
         }
         lastID += 1
-        let entry = Entry(id: lastID, waiter: waiter(), request: request, isThread: isThread, arrival: now)
+        let entry = Entry(
+            id: lastID, waiter: waiter(), request: request, isThread: isThread, isFirst: isFirst, arrival: now)
         if isFirst { waiters.prepend(entry) } else { waiters.append(entry) }
         if !isThread { suspendedCount += 1 }
         return .wait(id: lastID)
@@ -284,8 +286,18 @@ struct LeaseStateMachine<Waiter> {
     }
 
     private func index(of id: Int) -> Int? {
-        // Those that go first have the highest numbers, at the front.
-        waiters.firstIndex { $0.id == id }
+        // Those that go first are few, at the front. Behind them, numbers go up: of many who wait, any may give up.
+        var low = 0
+        while low < waiters.count, waiters[low].isFirst {
+            if waiters[low].id == id { return low }
+            low += 1
+        }
+        var high = waiters.count
+        while low < high {
+            let middle = (low + high) / 2
+            if waiters[middle].id < id { low = middle + 1 } else { high = middle }
+        }
+        return low < waiters.count && waiters[low].id == id ? low : nil
     }
 
     private mutating func remove(at index: Int) {

@@ -13,8 +13,8 @@ import Synchronization
 /// A few threads of the library's, where asynchronous accesses run that may block: on the disk, or on another process's
 /// lock.
 ///
-/// Threads are started when there is work and none is free, up to as many as there are connections. One that has
-/// nothing to do looks for work for some microseconds, since a wake-up costs more than that, then sleeps, and ends
+/// Threads are started when there is work and none is free, up to as many as there are connections, and one. One that
+/// has nothing to do looks for work for some microseconds, since a wake-up costs more than that, then sleeps, and ends
 /// after a while.
 final class WorkerThreads: TaskExecutor, @unchecked Sendable {
     // Sendable: the fields below are touched with the mutex held only; `pending` is atomic.
@@ -33,8 +33,10 @@ final class WorkerThreads: TaskExecutor, @unchecked Sendable {
     private static var spinNanoseconds: UInt64 { 20_000 }
     private static var idleSeconds: Int { 10 }
 
-    init(maximumThreadCount: Int) {
-        self.maximumThreadCount = maximumThreadCount
+    /// - parameter connectionCount: how many accesses run at the same time, at most.
+    init(connectionCount: Int) {
+        // One more, on which tasks go on that have given up waiting, while all connections are in use.
+        maximumThreadCount = connectionCount + 1
         mutex = .allocate(capacity: 1)
         condition = .allocate(capacity: 1)
         pthread_mutex_init(mutex, nil)

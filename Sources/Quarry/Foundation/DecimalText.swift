@@ -9,12 +9,11 @@ struct DecimalText: Hashable {
     /// Reads a whole text: digits with or without a point and an exponent; nil for anything else, and for more digits
     /// than a mantissa holds (38, and some numbers of 39).
     init?(_ text: UnsafeRawBufferPointer) {
+        let end = text.count
         var position = 0
-        func byte() -> UInt8? { position < text.count ? text[position] : nil }
-
-        if byte() == UInt8(ascii: "-") || byte() == UInt8(ascii: "+") {
-            isNegative = byte() == UInt8(ascii: "-")
-            position += 1
+        if end > 0, text[0] == UInt8(ascii: "-") || text[0] == UInt8(ascii: "+") {
+            isNegative = text[0] == UInt8(ascii: "-")
+            position = 1
         }
 
         var hasDigits = false
@@ -22,45 +21,75 @@ struct DecimalText: Hashable {
         var fractionDigits = 0
         // Zeros count once another digit follows: at the end they are part of the exponent.
         var zeros = 0
-        while let byte = byte() {
-            if byte == UInt8(ascii: "."), !hasPoint {
-                hasPoint = true
-            } else {
-                let digit = byte &- UInt8(ascii: "0")
-                guard digit <= 9 else { break }
+        // Most numbers have few digits.
+        var digits: UInt64 = 0
+        while position < end {
+            let byte = text[position]
+            let digit = byte &- UInt8(ascii: "0")
+            if digit <= 9 {
                 hasDigits = true
-                if hasPoint { fractionDigits += 1 }
-                if digit > 0 {
+                if hasPoint { fractionDigits &+= 1 }
+                if digit == 0 {
+                    if digits > 0 || mantissa > 0 { zeros &+= 1 }
+                } else if mantissa == 0, let longer = Self.append(digit, after: zeros, to: digits) {
+                    digits = longer
+                    zeros = 0
+                } else {
+                    if mantissa == 0 { mantissa = UInt128(digits) }
                     guard shift(by: zeros + 1, adding: digit) else { return nil }
                     zeros = 0
-                } else if mantissa > 0 {
-                    zeros += 1
                 }
+            } else if byte == UInt8(ascii: "."), !hasPoint {
+                hasPoint = true
+            } else {
+                break
             }
-            position += 1
+            position &+= 1
         }
         guard hasDigits else { return nil }
+        if mantissa == 0 { mantissa = UInt128(digits) }
 
         var power = 0
-        if byte() == UInt8(ascii: "e") || byte() == UInt8(ascii: "E") {
-            position += 1
-            let isNegativePower = byte() == UInt8(ascii: "-")
-            if isNegativePower || byte() == UInt8(ascii: "+") { position += 1 }
-            guard byte() != nil else { return nil }
-            while let digit = byte().map({ $0 &- UInt8(ascii: "0") }), digit <= 9 {
-                // Beyond that it is too large, whatever the other digits do about it.
-                power = min(power * 10 + Int(digit), Int(Int32.max))
-                position += 1
-            }
-            if isNegativePower { power = -power }
+        if position < end {
+            guard text[position] | 0x20 == UInt8(ascii: "e") else { return nil }
+            guard let parsed = Self.power(text[(position + 1)...]) else { return nil }
+            power = parsed
         }
-        guard position == text.count else { return nil }
 
         if mantissa == 0 {
             isNegative = false
         } else {
             exponent = power + zeros - fractionDigits
         }
+    }
+
+    /// The number after the `e`.
+    private static func power(_ text: Slice<UnsafeRawBufferPointer>) -> Int? {
+        var digits = text
+        let isNegative = digits.first == UInt8(ascii: "-")
+        if isNegative || digits.first == UInt8(ascii: "+") { digits.removeFirst() }
+        guard !digits.isEmpty else { return nil }
+        var power = 0
+        for byte in digits {
+            let digit = byte &- UInt8(ascii: "0")
+            guard digit <= 9 else { return nil }
+            // Beyond that it is too large, whatever the other digits do about it.
+            power = min(power * 10 + Int(digit), Int(Int32.max))
+        }
+        return isNegative ? -power : power
+    }
+
+    /// The digits with some zeros and another digit behind them; nil if there is no room.
+    @inline(__always)
+    private static func append(_ digit: UInt8, after zeros: Int, to digits: UInt64) -> UInt64? {
+        var digits = digits
+        for _ in 0...zeros {
+            let (product, overflows) = digits.multipliedReportingOverflow(by: 10)
+            if overflows { return nil }
+            digits = product
+        }
+        let (sum, overflows) = digits.addingReportingOverflow(UInt64(digit))
+        return overflows ? nil : sum
     }
 
     private mutating func shift(by places: Int, adding digit: UInt8) -> Bool {

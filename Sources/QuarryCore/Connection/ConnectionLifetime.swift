@@ -106,10 +106,12 @@ final class ConnectionLifetime: @unchecked Sendable {
 
     @inline(never)
     private func accessError() -> DatabaseError {
-        if owner.load(ordering: .relaxed) == Self.lent {
+        let owner = owner.load(ordering: .relaxed)
+        if owner == Self.lent {
             return .misuse("The destination of a backup can't be used until the backup ends.")
         }
-        return isClosed || database == nil ? .connectionIsClosed() : .wrongThread()
+        if owner == Self.closed || database == nil { return .connectionIsClosed() }
+        return owner == 0 ? .outsideAccess() : .wrongThread()
     }
 
     /// Runs `body` on the owner's thread, while the connection counts as nobody's.

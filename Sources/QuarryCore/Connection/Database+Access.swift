@@ -9,6 +9,7 @@ extension Database {
     package func beginAccess(_ token: AccessToken?, followsTask: Bool = false) throws {
         accessError = try lifetime.take()
         accessNumber &+= 1
+        if rollbackIsDue { try rollBackAtLast() }
         if followsTask {
             self.followsTask = true
             installCancellation()
@@ -46,10 +47,23 @@ extension Database {
         var error = accessError.take()
         if !lifetime.isClosed, !ConnectionCalls.isAutocommit(pointer), !options.allowsUnsafeTransactions {
             try? rollback()
+            rollbackIsDue = isInsideTransaction
             error = error ?? DatabaseError.misuse("A transaction has been left open at the end of a database access.")
         }
         lifetime.leave()
         return error
+    }
+
+    /// Rolls back what the last access could not, for lack of memory. As long as that fails, no access begins.
+    @inline(never)
+    private func rollBackAtLast() throws {
+        do {
+            try rollback()
+            rollbackIsDue = false
+        } catch {
+            lifetime.leave()
+            throw error
+        }
     }
 
     /// Ends every cursor.

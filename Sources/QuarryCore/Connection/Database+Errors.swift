@@ -2,6 +2,7 @@ extension Database {
     /// Called before a statement's first step: throws where it must not run.
     @inline(__always)
     func statementWillStart(_ statement: Statement) throws {
+        if max(runDepth, activeStatements.count) >= Self.maximumNesting { try checkNesting(statement) }
         if readOnlyDepth > 0, !statement.isReadonly { try checkMayRunReadOnly(statement) }
         if isCancellable, isAccessCancelled, uncancellableDepth == 0, !mayEndTransaction(statement) {
             throw CancellationError()
@@ -13,6 +14,19 @@ extension Database {
             throw abortedTransactionError(sql: statement.sql)
         }
         if deadline.limit != nil { deadline.start() }
+    }
+
+    /// How many statements may run inside each other. Each needs some thousand bytes of the stack.
+    private static var maximumNesting: Int { 100 }
+
+    /// Throws where statements nest too deep: a function, collation or trace that runs SQL may call itself without end.
+    @inline(never)
+    private func checkNesting(_ statement: Statement) throws(DatabaseError) {
+        let depth = runDepth + activeStatements.count { $0.isStepping }
+        guard depth >= Self.maximumNesting else { return }
+        throw DatabaseError(
+            message: "\(depth) statements run inside each other: does a function or collation call itself?",
+            sql: statement.sql)
     }
 
     /// Throws for a statement that may write, where nothing can be written.
@@ -73,7 +87,14 @@ extension Database {
     /// - parameter statement: the statement that was stepped.
     @inline(never)
     func error(of statement: Statement, _ code: CInt) -> any Error {
-        error(code, sql: statement.sql, arguments: statement.arguments)
+        if options.readonly, statement.kind == .other, code & 0xFF == ResultCode.SQLITE_IOERR.rawValue,
+            statement.sql.lowercased().contains("journal_mode")
+        {
+            // SQLite finds out late that it can't leave WAL mode. There is nothing wrong with the disk.
+            return DatabaseError(
+                resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database", sql: statement.sql)
+        }
+        return error(code, sql: statement.sql, arguments: statement.arguments)
     }
 
     @inline(never)

@@ -49,13 +49,15 @@ extension Database {
     /// ```
     ///
     /// - returns: the value before.
-    /// - throws: `SQLITE_MISUSE` outside an access, or for a negative value.
+    /// - throws: `SQLITE_MISUSE` outside an access, for a negative value, or a limit that SQLite doesn't have.
     @discardableResult
     public func setLimit(_ limit: Limit, to value: Int) throws -> Int {
         try checkAccess()
         guard let value = CInt(exactly: value), value >= 0 else {
             throw DatabaseError.misuse("a limit is a number from 0 to \(CInt.max), not \(value)")
         }
-        return Int(ConnectionCalls.limit(pointer, limit.rawValue, value))
+        let old = ConnectionCalls.limit(pointer, limit.rawValue, value)
+        guard old >= 0 else { throw DatabaseError.misuse("SQLite has no limit with the number \(limit.rawValue)") }
+        return Int(old)
     }
 }

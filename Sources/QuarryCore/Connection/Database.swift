@@ -32,6 +32,10 @@ public final class Database {
     @exclusivity(unchecked)
     var activeStatements: [Statement] = []
 
+    /// How many statements that run to their end are in a step: a function that one calls may run another.
+    @exclusivity(unchecked)
+    var runDepth = 0
+
     @exclusivity(unchecked)
     var controlStatements = [Statement?](repeating: nil, count: ControlStatement.allCases.count)
 
@@ -79,6 +83,10 @@ public final class Database {
     /// access throws it.
     @exclusivity(unchecked)
     var accessError: (any Error)?
+
+    /// Whether the last access has left a transaction that couldn't be rolled back: the next one begins with that.
+    @exclusivity(unchecked)
+    var rollbackIsDue = false
 
     // MARK: Transactions
 
@@ -140,10 +148,10 @@ public final class Database {
 
         try beginAccess(nil)
         do {
-            try setUp()
+            try naming(path, showsSQL: true) { try setUp() }
             try prepare(self)
             // A file that is no database is found out here, not at the first use.
-            try execute(sql: "SELECT * FROM sqlite_master LIMIT 1")
+            try naming(path, showsSQL: false) { try execute(sql: "SELECT * FROM sqlite_master LIMIT 1") }
         } catch {
             _ = endAccess()
             throw error
@@ -163,11 +171,23 @@ public final class Database {
         lifetime.database = nil
     }
 
+    /// Runs a part of the opening, whose errors name the file.
+    private func naming(_ path: String, showsSQL: Bool, _ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch let error as DatabaseError {
+            throw DatabaseError(
+                resultCode: error.extendedResultCode,
+                message: "\(error.message ?? "\(error.extendedResultCode)") - while opening \(path)",
+                sql: showsSQL ? error.sql : nil)
+        }
+    }
+
     private func setUp() throws {
         ConnectionCalls.setAcceptsDoubleQuotedStringLiterals(pointer, options.acceptsDoubleQuotedStringLiterals)
         installBusyHandler()
         installStatementDeadline()
-        try execute(sql: "PRAGMA foreign_keys = \(options.foreignKeysEnabled ? "ON" : "OFF")")
+        ConnectionCalls.setForeignKeysEnabled(pointer, options.foreignKeysEnabled)
         for pragma in options.pragmas { try execute(sql: pragma) }
     }
 

@@ -137,6 +137,10 @@ extension DatabaseError {
         misuse("Database was not used on the correct thread.")
     }
 
+    package static func outsideAccess() -> DatabaseError {
+        misuse("Database was used outside of its access.")
+    }
+
     package static func connectionIsClosed() -> DatabaseError {
         misuse("Connection is closed")
     }

@@ -13,56 +13,71 @@ struct Execution: ~Copyable {
     @usableFromInline
     var row: Row
 
+    /// The statement's row, where an adapter makes another one of it.
     @usableFromInline
-    let statementRow: Row
+    let adaptedRow: Row?
 
     @usableFromInline
     let adapter: (any RowAdapter)?
 
-    /// The statement's number of this execution, or `over`.
+    /// The statement's number of this execution; `unbegun` until a thread was seen to be the right one; or `over`.
     @usableFromInline
     var id: Int
+
+    /// The statement's number of this execution.
+    @usableFromInline
+    let begunID: Int
 
     @usableFromInline
     var hasStepped = false
 
     private static var over: Int { -1 }
+    private static var unbegun: Int { -2 }
 
     /// Begins, with the arguments bound, but takes no step.
+    ///
+    /// - parameter outlivesCall: whether another thread may come to take the steps: the first one looks then. To look
+    ///   at each step would be felt in loops over rows.
     @usableFromInline
-    init(_ request: PreparedRequest) throws {
-        let id = try request.statement.beginExecution()
-        let statementRow = request.statement.takeRow()
-        var row = statementRow
-        if let adapter = request.adapter {
+    init(_ request: consuming PreparedRequest, outlivesCall: Bool = false) throws {
+        let statement = request.statement
+        let id = try statement.beginExecution()
+        var row = statement.takeRow()
+        var adaptedRow: Row?
+        let adapter = request.adapter
+        if let adapter {
+            adaptedRow = row
             do {
-                row = try statementRow.adapted(by: adapter, request.statement)
+                row = try row.adapted(by: adapter, statement)
             } catch {
-                request.statement.abandonExecution(id)
+                statement.abandonExecution(id)
                 throw error
             }
         }
-        statement = request.statement
-        sqliteStatement = request.statement.sqliteStatement
-        adapter = request.adapter
-        self.id = id
-        self.statementRow = statementRow
+        statement.executionRow = row
+        statement.executionAdaptedRow = adaptedRow
+        self.statement = statement
+        sqliteStatement = statement.sqliteStatement
         self.row = row
-        statement.executionRows = (row, statementRow)
+        self.adaptedRow = adaptedRow
+        self.adapter = adapter
+        self.id = outlivesCall ? Self.unbegun : id
+        begunID = id
     }
 
     // Inlinable, because the optimizer of Swift 6.3.1 stops where inlinable code destroys a value whose deinit isn't.
     @inlinable
     deinit {
-        Self.end(statement, row, statementRow, id)
+        Self.end(statement, row, adaptedRow, begunID)
     }
 
     @usableFromInline
     @inline(never)
-    static func end(_ statement: Statement, _ row: Row, _ statementRow: Row, _ id: Int) {
+    static func end(_ statement: Statement, _ row: Row, _ adaptedRow: Row?, _ id: Int) {
         statement.abandonExecution(id)
+        guard let adaptedRow else { return statement.giveBack(row) }
         row.detach()
-        statement.giveBack(statementRow)
+        statement.giveBack(adaptedRow)
     }
 
     /// Steps to the next row; false after the last.
@@ -76,7 +91,7 @@ struct Execution: ~Copyable {
             if code == 100, hasStepped { return true }
             return try advanceUnusually(code)
         }
-        return try advanceAfterEnd()
+        return try advanceOffRoad()
     }
 
     /// The first row, the end, or an error.
@@ -86,9 +101,13 @@ struct Execution: ~Copyable {
         if code == ResultCode.SQLITE_ROW.rawValue {
             hasStepped = true
             // The first step is the one in which SQLite prepares a statement again after a change of the schema.
-            if statementRow.refreshLayout(statement), let adapter {
-                row = try statementRow.adapted(by: adapter, statement)
-                statement.executionRows = (row, statementRow)
+            if let adaptedRow, let adapter {
+                if adaptedRow.refreshLayout(statement) {
+                    row = try adaptedRow.adapted(by: adapter, statement)
+                    statement.executionRow = row
+                }
+            } else {
+                _ = row.refreshLayout(statement)
             }
             return true
         }
@@ -100,11 +119,16 @@ struct Execution: ~Copyable {
 
     @usableFromInline
     @inline(never)
-    mutating func advanceAfterEnd() throws -> Bool {
+    mutating func advanceOffRoad() throws -> Bool {
         if id == Self.over { return false }
+        if id == Self.unbegun, begunID == statement.executionID {
+            _ = try statement.lifetime.accessedDatabase()
+            id = begunID
+            return try advance()
+        }
         id = Self.over
         row.detach()
-        statementRow.detach()
+        adaptedRow?.detach()
         throw statement.staleExecutionError()
     }
 }

@@ -9,7 +9,7 @@ public protocol DatabaseCursor<Element>: Cursor {}
 /// ```
 ///
 /// Each `next()` steps the statement. A cursor is over when its access ends, or its statement is run again: then
-/// `next()` throws.
+/// `next()` throws. It is used on the thread of its access: the first `next()` of another thread throws.
 public final class FetchCursor<Element: RowDecodable>: DatabaseCursor {
     @usableFromInline
     @exclusivity(unchecked)
@@ -17,7 +17,7 @@ public final class FetchCursor<Element: RowDecodable>: DatabaseCursor {
 
     @usableFromInline
     init(_ request: PreparedRequest) throws {
-        execution = try Execution(request)
+        execution = try Execution(request, outlivesCall: true)
     }
 
     /// The value of the next row, or nil after the last.

@@ -2,12 +2,12 @@
 
 extension PreparedRequest {
     @inlinable
-    func fetchCursor<Value: RowDecodable>(_ type: Value.Type) throws -> FetchCursor<Value> {
+    consuming func fetchCursor<Value: RowDecodable>(_ type: Value.Type) throws -> FetchCursor<Value> {
         try FetchCursor(self)
     }
 
     @inlinable
-    func fetchAll<Value: RowDecodable>(_ type: Value.Type) throws -> [Value] {
+    consuming func fetchAll<Value: RowDecodable>(_ type: Value.Type) throws -> [Value] {
         var execution = try Execution(self)
         var values: [Value] = []
         while try execution.advance() { values.append(try Value.detached(from: execution.row)) }
@@ -15,7 +15,7 @@ extension PreparedRequest {
     }
 
     @inlinable
-    func fetchSet<Value: RowDecodable & Hashable>(_ type: Value.Type) throws -> Set<Value> {
+    consuming func fetchSet<Value: RowDecodable & Hashable>(_ type: Value.Type) throws -> Set<Value> {
         var execution = try Execution(self)
         var values: Set<Value> = []
         while try execution.advance() { values.insert(try Value.detached(from: execution.row)) }
@@ -23,12 +23,21 @@ extension PreparedRequest {
     }
 
     @inlinable
-    func fetchOne<Value: RowDecodable>(_ type: Value.Type) throws -> Value? {
+    consuming func fetchOne<Value: RowDecodable>(_ type: Value.Type) throws -> Value? {
+        let statement = statement
+        let value = try fetchFirst(type)
+        if statement.lostValue != nil { try statement.throwLostValue() }
+        return value
+    }
+
+    @inlinable
+    @inline(__always)
+    consuming func fetchFirst<Value: RowDecodable>(_ type: Value.Type) throws -> Value? {
         var execution = try Execution(self)
         guard try execution.advance() else { return nil }
         let value = try Value.decodedFirst(from: execution.row)
         // What it changes is committed, or refused, at its end.
-        if !statement.isReadonly { while try execution.advance() {} }
+        if !execution.statement.isReadonly { while try execution.advance() {} }
         return value
     }
 }
@@ -57,6 +66,12 @@ extension RowDecodable {
 
     /// All values of a statement.
     ///
+    /// ```swift
+    /// let statement = try db.makeStatement(sql: "SELECT name FROM player WHERE teamId = ?")
+    /// let reds = try String.fetchAll(statement, arguments: [1])    // [String]
+    /// let blues = try String.fetchAll(statement, arguments: [2])
+    /// ```
+    ///
     /// - throws: `DatabaseError`; `RowDecodingError` for a value that can't be had, such as NULL for a type that isn't
     ///   optional.
     @inlinable
@@ -67,6 +82,13 @@ extension RowDecodable {
     }
 
     /// The value of the first row of a statement; nil if there is no row, or its value is NULL.
+    ///
+    /// ```swift
+    /// let statement = try db.makeStatement(sql: "SELECT name FROM player WHERE id = ?")
+    /// for id in ids { print(try String.fetchOne(statement, arguments: [id]) ?? "nobody") }
+    /// ```
+    ///
+    /// No other row is asked for, unless the statement changes something: that is brought to its end.
     ///
     /// - throws: `DatabaseError`; `RowDecodingError`.
     @inlinable
@@ -147,6 +169,10 @@ extension RowDecodable {
 
 extension RowDecodable where Self: Hashable {
     /// The set of values of a query.
+    ///
+    /// ```swift
+    /// let teamIds = try Int.fetchSet(db, sql: "SELECT teamId FROM player WHERE teamId IS NOT NULL") // Set<Int>
+    /// ```
     ///
     /// - throws: `DatabaseError`; `RowDecodingError`.
     @inlinable

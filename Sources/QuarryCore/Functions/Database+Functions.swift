@@ -38,7 +38,7 @@ extension Database {
     /// The number as SQLite counts: -1 for any.
     private func checkedArgumentCount(of function: DatabaseFunction) throws -> CInt {
         try checkAccess()
-        try checkName(function.name, of: "function")
+        try checkDefinedName(function.name, of: "function")
         guard let count = function.argumentCount else { return -1 }
         let maximum = limit(.functionArgument)
         guard let value = CInt(exactly: count), 0...maximum ~= count else {
@@ -48,7 +48,7 @@ extension Database {
     }
 
     /// See the rules at <https://www.sqlite.org/c3ref/create_function.html>.
-    private func checkName(_ name: String, of kind: String) throws {
+    private func checkDefinedName(_ name: String, of kind: String) throws {
         guard 1...255 ~= name.utf8.count, !name.utf8.contains(0) else {
             throw DatabaseError.misuse(
                 "the name of a \(kind) has 1 to 255 bytes of UTF-8 and no NUL: \(String(reflecting: name))")
@@ -77,7 +77,7 @@ extension Database {
     public func add(collation: DatabaseCollation) {
         failingAccess {
             try checkAccess()
-            try checkName(collation.name, of: "collation")
+            try checkDefinedName(collation.name, of: "collation")
             try checkDefinition(
                 FunctionHandles.add(pointer, collation), "could not add collation \(collation.name)")
         }
@@ -89,7 +89,7 @@ extension Database {
     public func remove(collation: DatabaseCollation) {
         failingAccess {
             try checkAccess()
-            try checkName(collation.name, of: "collation")
+            try checkDefinedName(collation.name, of: "collation")
             try checkDefinition(
                 FunctionHandles.removeCollation(pointer, name: collation.name),
                 "could not remove collation \(collation.name)")

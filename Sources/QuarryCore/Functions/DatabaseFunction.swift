@@ -117,7 +117,7 @@ public final class DatabaseFunction: Identifiable, Sendable {
 
 extension String {
     /// As SQLite compares names: only the letters A to Z have a case.
-    var lowercasedASCII: String {
+    package var lowercasedASCII: String {
         String(decoding: utf8.map { 65...90 ~= $0 ? $0 | 0x20 : $0 }, as: UTF8.self)
     }
 }

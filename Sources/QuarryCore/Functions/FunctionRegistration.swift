@@ -28,10 +28,19 @@ struct FunctionArguments {
     }
 
     /// The values that SQLite lends for the call.
-    mutating func take(_ count: CInt, _ pointers: UnsafeMutablePointer<OpaquePointer?>?) -> [DatabaseValue] {
+    ///
+    /// - throws: `SQLITE_NOMEM` where SQLite has no memory to convert one.
+    mutating func take(
+        _ count: CInt, _ pointers: UnsafeMutablePointer<OpaquePointer?>?
+    ) throws(DatabaseError) -> [DatabaseValue] {
         guard let pointers else { return [] }
         for index in 0..<Int(count) {
-            values.append(pointers[index].map { ValueHandle.value($0) } ?? .null)
+            guard let pointer = pointers[index] else {
+                values.append(.null)
+                continue
+            }
+            guard let value = ValueHandle.value(pointer) else { throw DatabaseError(resultCode: .SQLITE_NOMEM) }
+            values.append(value)
         }
         return values
     }

@@ -4,11 +4,13 @@ import CSQLite
 struct BackupHandle: ~Copyable {
     private let pointer: OpaquePointer
 
-    /// Begins a copy of a main database over another. The corresponding C function is `sqlite3_backup_init`.
+    /// Begins a copy of a database over another connection's main one. The corresponding C function is
+    /// `sqlite3_backup_init`.
     ///
+    /// - parameter schema: the name of the database in the source.
     /// - returns: nil after an error, which is the destination's.
-    init?(from source: SQLiteConnection, to destination: SQLiteConnection) {
-        guard let pointer = sqlite3_backup_init(destination, "main", source, "main") else { return nil }
+    init?(from source: SQLiteConnection, schema: String = "main", to destination: SQLiteConnection) {
+        guard let pointer = sqlite3_backup_init(destination, "main", source, schema) else { return nil }
         self.pointer = pointer
     }
 

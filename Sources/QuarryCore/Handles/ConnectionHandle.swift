@@ -1,5 +1,13 @@
 import CSQLite
 
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
 /// Owns a connection, and closes it when it ends.
 ///
 /// The connection is opened without SQLite's own mutex: one access at a time owns it (see `ConnectionLifetime`).
@@ -28,18 +36,38 @@ struct ConnectionHandle: ~Copyable {
             throw DatabaseError(
                 resultCode: .SQLITE_CANTOPEN, message: "the path has a NUL character: \(String(reflecting: path))")
         }
+        guard vfs?.utf8.contains(0) != true else {
+            throw DatabaseError.misuse("the name of a VFS has a NUL character: \(String(reflecting: vfs ?? ""))")
+        }
+        if let kind = FileKind(databasePath: path), kind != .file {
+            // SQLite would wait for who writes to a pipe, without end.
+            throw DatabaseError(
+                resultCode: .SQLITE_CANTOPEN,
+                message: "unable to open database file: it is \(kind.rawValue) - while opening \(path)")
+        }
         var pointer: OpaquePointer?
         let code = sqlite3_open_v2(path, &pointer, mode.flags, vfs)
         guard code == SQLITE_OK, let pointer else {
             let reason = pointer.flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) }
+            let systemReason = code == SQLITE_CANTOPEN ? Self.systemReason(pointer, path, vfs) : ""
             let extendedCode = pointer.map { sqlite3_extended_errcode($0) } ?? code
             // A connection that failed to open has to be closed all the same.
             sqlite3_close_v2(pointer)
             throw DatabaseError(
                 resultCode: ResultCode(rawValue: extendedCode),
-                message: "\(reason ?? SQLiteLibrary.errorString(code)) - while opening \(path)")
+                message: "\(reason ?? SQLiteLibrary.errorString(code))\(systemReason) - while opening \(path)")
         }
         self.pointer = pointer
+    }
+
+    /// What the system says about a file that couldn't be opened: `: No such file or directory`. A VFS of another kind
+    /// needs no system.
+    ///
+    /// The corresponding C function is `sqlite3_system_errno`.
+    private static func systemReason(_ pointer: OpaquePointer?, _ path: String, _ vfs: String?) -> String {
+        guard let pointer, vfs == nil, !path.contains("vfs=") else { return "" }
+        let number = sqlite3_system_errno(pointer)
+        return number == 0 ? "" : ": " + String(cString: strerror(number))
     }
 
     deinit {
@@ -65,6 +93,50 @@ enum ConnectionCalls {
     /// `sqlite3_txn_state`.
     static func isInUse(_ connection: SQLiteConnection, schema: String) -> Bool {
         sqlite3_txn_state(connection, schema) > SQLITE_TXN_NONE
+    }
+
+    /// A number that changes when the file does, by this connection or others; nil for what is no file.
+    ///
+    /// It is that of the transaction that reads, and tells nothing of what came after it began. The corresponding C
+    /// function is `sqlite3_file_control`.
+    static func dataVersion(_ connection: SQLiteConnection, schema: String) -> UInt32? {
+        var version: UInt32 = 0
+        let code = sqlite3_file_control(connection, schema, SQLITE_FCNTL_DATA_VERSION, &version)
+        return code == SQLITE_OK ? version : nil
+    }
+
+    /// A switch of the connection: <https://www.sqlite.org/c3ref/c_dbconfig_defensive.html>.
+    enum Switch {
+        case foreignKeys
+        case legacyAlterTable
+
+        fileprivate var option: CInt {
+            switch self {
+            case .foreignKeys: CInt(SQLITE_DBCONFIG_ENABLE_FKEY)
+            case .legacyAlterTable: CInt(SQLITE_DBCONFIG_LEGACY_ALTER_TABLE)
+            }
+        }
+    }
+
+    /// Whether a switch is on. The corresponding C function is `sqlite3_db_config`.
+    static func isOn(_ connection: SQLiteConnection, _ theSwitch: Switch) -> Bool {
+        var result: CInt = 0
+        _ = csqlite_db_config_bool(connection, theSwitch.option, -1, &result)
+        return result != 0
+    }
+
+    /// Turns a switch, even where a PRAGMA of that name would do nothing: in a transaction. The corresponding C
+    /// function is `sqlite3_db_config`.
+    static func turn(_ connection: SQLiteConnection, _ theSwitch: Switch, on isOn: Bool) {
+        _ = csqlite_db_config_bool(connection, theSwitch.option, isOn ? 1 : 0, nil)
+    }
+
+    /// Whether deferred foreign keys are violated for the moment. The corresponding C function is `sqlite3_db_status`.
+    static func hasDeferredViolations(_ connection: SQLiteConnection) -> Bool {
+        var current: CInt = 0
+        var highest: CInt = 0
+        sqlite3_db_status(connection, SQLITE_DBSTATUS_DEFERRED_FKS, &current, &highest, 0)
+        return current != 0
     }
 
     /// The corresponding C function is `sqlite3_interrupt`.
@@ -116,6 +188,13 @@ enum ConnectionCalls {
         forgetInterruption(connection)
         let code = sqlite3_wal_checkpoint_v2(connection, schema, mode, &frames, &checkpointed)
         return (code, Int(frames), Int(checkpointed))
+    }
+
+    /// Switches foreign keys on or off. The corresponding C function is `sqlite3_db_config`.
+    ///
+    /// See <https://www.sqlite.org/c3ref/c_dbconfig_defensive.html#sqlitedbconfigenablefkey>.
+    static func setForeignKeysEnabled(_ connection: SQLiteConnection, _ enabled: Bool) {
+        _ = csqlite_db_config_bool(connection, CInt(SQLITE_DBCONFIG_ENABLE_FKEY), enabled ? 1 : 0, nil)
     }
 
     /// Switches string literals in double quotes off or on. The corresponding C function is `sqlite3_db_config`.

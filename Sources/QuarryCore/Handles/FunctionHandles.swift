@@ -196,7 +196,7 @@ enum FunctionResult {
             }
         case .unrepresentable(let value):
             throw DatabaseError(
-                resultCode: .SQLITE_MISMATCH, message: "\(value) doesn't fit in a signed integer of 64 bits")
+                resultCode: .SQLITE_MISMATCH, message: "could not return \(value) from a function: \(value.reason)")
         }
     }
 

@@ -64,6 +64,29 @@ public enum StatementColumns {
         sqlite3_column_value(statement, index).unsafelyUnwrapped
     }
 
+    /// The storage class of a value. The corresponding C function is `sqlite3_value_type`.
+    @inline(__always)
+    static func type(ofBorrowed value: OpaquePointer) -> StorageType {
+        StorageType(rawValue: sqlite3_value_type(value)) ?? .null
+    }
+
+    /// The corresponding C function is `sqlite3_value_int64`.
+    @inline(__always)
+    static func int64(ofBorrowed value: OpaquePointer) -> Int64 { sqlite3_value_int64(value) }
+
+    /// The corresponding C function is `sqlite3_value_double`.
+    @inline(__always)
+    static func double(ofBorrowed value: OpaquePointer) -> Double { sqlite3_value_double(value) }
+
+    /// The UTF-8 of text, or the bytes of a blob; none where SQLite has no memory for them. The corresponding C
+    /// functions are `sqlite3_value_text`, `sqlite3_value_blob` and `sqlite3_value_bytes`.
+    static func bytes(ofBorrowed value: OpaquePointer, _ type: StorageType) -> UnsafeRawBufferPointer {
+        let start =
+            type == .text ? UnsafeRawPointer(sqlite3_value_text(value)) : sqlite3_value_blob(value)
+        guard let start else { return UnsafeRawBufferPointer(start: nil, count: 0) }
+        return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(value)))
+    }
+
     /// An integer, or nil for any other storage class.
     @inlinable
     @inline(__always)

@@ -151,7 +151,7 @@ final class TracedStatement {
 
     /// Without the white space and semicolons around it.
     private static func trimmed(_ sql: String) -> String {
-        let text = Substring(sql).utf8.drop { [9, 10, 12, 13, UInt8(ascii: " "), UInt8(ascii: ";")].contains($0) }
+        let text = Substring(sql).utf8.drop { $0.separatesStatements }
         return String(Substring(text.droppingTrailingSpace))
     }
 }

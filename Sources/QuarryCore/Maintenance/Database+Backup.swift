@@ -30,7 +30,7 @@ extension Database {
         guard destDb !== self else { throw DatabaseError.misuse("a database can't be backed up to itself") }
         guard pagesPerStep != 0 else { throw DatabaseError.misuse("pagesPerStep is 0: nothing would be copied") }
         try operationWillStart(writes: false)
-        try destDb.operationWillStart(writes: true)
+        try destDb.operationWillStart(writes: true, "backup of \(description) to \(destDb.description)")
         guard !isBackedUp else { throw DatabaseError.misuse("a backup of \(description) is under way") }
         isBackedUp = true
         defer { isBackedUp = false }

@@ -28,8 +28,11 @@ extension Database {
         _ kind: CheckpointMode = .passive, on dbName: String? = "main"
     ) throws -> (walFrameCount: Int, checkpointedFrameCount: Int) {
         try checkAccess()
+        if let dbName { try checkName(dbName, of: "schema") }
         let (code, frames, taken) = ConnectionCalls.checkpoint(pointer, schema: dbName, mode: kind.rawValue)
-        guard code == ResultCode.SQLITE_OK.rawValue else { throw error(code, sql: nil) }
+        guard code == ResultCode.SQLITE_OK.rawValue else {
+            throw error(code, operation: "checkpoint of \(dbName ?? "all databases") in \(description)")
+        }
         return (frames, taken)
     }
 }

@@ -2,14 +2,24 @@
 
 extension Database {
     /// Called before an operation: throws where it must not run.
-    func operationWillStart(writes: Bool) throws {
+    ///
+    /// - parameter operation: what it is about, for the error of an operation that writes.
+    func operationWillStart(writes: Bool, _ operation: @autoclosure () -> String = "") throws {
         try checkAccess()
         if writes, isReadOnly {
-            throw DatabaseError(resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database")
+            throw DatabaseError(
+                resultCode: .SQLITE_READONLY, message: "\(operation()): attempt to write a readonly database")
         }
         try checkCancellation()
         if transaction.isAborted(isAutocommit: ConnectionCalls.isAutocommit(pointer)) {
             throw abortedTransactionError()
+        }
+    }
+
+    /// Throws for a name that C would cut short, so that it would be another one.
+    func checkName(_ name: String, of kind: String) throws(DatabaseError) {
+        guard !name.utf8.contains(0) else {
+            throw DatabaseError.misuse("the name of a \(kind) has a NUL character: \(String(reflecting: name))")
         }
     }
 

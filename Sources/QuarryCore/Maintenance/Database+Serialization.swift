@@ -9,14 +9,53 @@ extension Database {
     ///
     /// - parameter schema: `main`, `temp`, or the name of an attached database.
     /// - returns: no byte for a database that nothing was ever written to.
-    /// - throws: `DatabaseError`, for example when there is no such schema; `SQLITE_NOMEM`.
+    /// - throws: `DatabaseError`, for example when there is no such schema, or it is locked; `SQLITE_IOERR` where a
+    ///   page can't be read; `SQLITE_NOMEM`.
     public func serialize(schema: String = "main") throws -> [UInt8] {
         try operationWillStart(writes: false)
+        try checkName(schema, of: "schema")
         switch SerializationHandle.serialize(pointer, schema: schema) {
-        case .bytes(let bytes): return bytes
+        case .bytes(let bytes):
+            let empty = Self.emptyPages(of: bytes)
+            if !empty.isEmpty { try checkArePages(empty, of: schema) }
+            return bytes
         case .noSuchSchema: throw DatabaseError(message: "could not serialize \(schema): there is no such schema")
-        case .outOfMemory:
-            throw DatabaseError(resultCode: .SQLITE_NOMEM, message: "could not serialize \(schema): out of memory")
+        case .failure(let code): throw error(code, operation: "could not serialize \(schema)")
+        }
+    }
+
+    /// Where pages of zeros lie in the bytes of a database.
+    private static func emptyPages(of bytes: [UInt8]) -> [Range<Int>] {
+        guard bytes.count >= 512 else { return [] }
+        // A size of 65536 is written as 1: https://www.sqlite.org/fileformat.html#page_size
+        let size = Int(bytes[16]) << 8 | Int(bytes[17])
+        let pageSize = size == 1 ? 65_536 : max(512, size)
+        return stride(from: 0, to: bytes.count, by: pageSize).lazy
+            .map { $0..<min($0 + pageSize, bytes.count) }
+            .filter { page in bytes[page.lowerBound] == 0 && bytes[page].allSatisfy { $0 == 0 } }
+    }
+
+    /// Throws unless pages that came as zeros are zeros.
+    ///
+    /// `sqlite3_serialize` leaves zeros where a page can't be read, and tells nobody. A backup tells.
+    private func checkArePages(_ pages: [Range<Int>], of schema: String) throws {
+        let operation = "could not serialize \(schema)"
+        let copy = try ConnectionHandle(path: ":memory:", mode: .readWriteCreate, vfs: nil)
+        guard let backup = BackupHandle(from: pointer, schema: schema, to: copy.pointer) else {
+            throw error(ResultCode.SQLITE_NOMEM.rawValue, operation: operation)
+        }
+        let code = backup.step(-1)
+        let finishCode = backup.finish()
+        guard code == ResultCode.SQLITE_DONE.rawValue, finishCode == ResultCode.SQLITE_OK.rawValue else {
+            throw error(code == ResultCode.SQLITE_DONE.rawValue ? finishCode : code, operation: operation)
+        }
+        guard case .bytes(let bytes) = SerializationHandle.serialize(copy.pointer, schema: "main") else {
+            throw error(ResultCode.SQLITE_NOMEM.rawValue, operation: operation)
+        }
+        for page in pages where page.upperBound > bytes.count || bytes[page].contains(where: { $0 != 0 }) {
+            throw DatabaseError(
+                resultCode: .SQLITE_IOERR_READ,
+                message: "\(operation): the page at byte \(page.lowerBound) could not be read")
         }
     }
 
@@ -37,7 +76,8 @@ extension Database {
     /// - throws: `SQLITE_NOTADB` for other bytes, before anything is changed; `SQLITE_BUSY` while a transaction or
     ///   statement uses the database; other `DatabaseError`s.
     public func deserialize(_ bytes: [UInt8], schema: String = "main", readOnly: Bool = false) throws {
-        try operationWillStart(writes: true)
+        try operationWillStart(writes: true, "could not deserialize into \(schema)")
+        try checkName(schema, of: "schema")
         // The shortest database is a page of 512 bytes: https://www.sqlite.org/fileformat.html
         guard bytes.isEmpty || (bytes.count >= 512 && bytes.starts(with: "SQLite format 3\0".utf8)) else {
             throw DatabaseError(
@@ -51,13 +91,12 @@ extension Database {
         }
         forgetStatements()
         schemaClock.schemaWasReplaced()
-        let code = bytes.withUnsafeBytes {
+        let (code, message) = bytes.withUnsafeBytes {
             SerializationHandle.deserialize(pointer, schema: schema, $0, readOnly: readOnly)
         }
         if code != ResultCode.SQLITE_OK.rawValue {
-            throw error(code, operation: "could not deserialize into \(schema)")
+            throw DatabaseError(
+                resultCode: ResultCode(rawValue: code), message: "could not deserialize into \(schema): \(message)")
         }
-        // Finds out here whether it can be read at all.
-        try execute(sql: "SELECT * FROM \(schema.quotedDatabaseIdentifier).sqlite_master LIMIT 1")
     }
 }

@@ -181,7 +181,7 @@ public final class DatabaseBlob {
 
     private func checkUse(writes: Bool) throws -> Database {
         let database = try lifetime.accessedDatabase()
-        try database.operationWillStart(writes: writes)
+        try database.operationWillStart(writes: writes, "blob \(name)")
         guard open.handle != nil else { throw error(.SQLITE_MISUSE, "it is closed, or its access has ended") }
         return database
     }
@@ -247,7 +247,10 @@ extension Database {
     public func openBlob(
         table: String, column: String, rowID: Int64, schema: String = "main", readOnly: Bool = true
     ) throws -> DatabaseBlob {
-        try operationWillStart(writes: !readOnly)
+        try operationWillStart(writes: !readOnly, "blob \(OpenBlob.name(schema, table, column, rowID))")
+        try checkName(schema, of: "schema")
+        try checkName(table, of: "table")
+        try checkName(column, of: "column")
         switch BlobHandle.open(
             pointer, schema: schema, table: table, column: column, rowID: rowID, writes: !readOnly)
         {

@@ -59,6 +59,7 @@ extension Row {
         }
         let value = value(atUncheckedIndex: index)
         if let result = Value.fromDatabaseValue(value) { return result }
+        if let memoryError { throw memoryError }
         throw RowDecodingError.mismatch(
             name, value: value, place: place(columnName: layout.names[index], columnIndex: index))
     }
@@ -111,6 +112,14 @@ extension Row {
 
     var expiredError: DatabaseError {
         .misuse("The row's cursor is over: copy() a row to keep it.")
+    }
+
+    /// The error of SQLite where it had no memory to convert a value: that looks like NULL.
+    private var memoryError: (any Error)? {
+        guard case .statement(let statement) = unadapted.source, let database = statement.lifetime.database,
+            ConnectionCalls.errorCode(database.pointer).primaryResultCode == .SQLITE_NOMEM
+        else { return nil }
+        return database.error(of: statement, ResultCode.SQLITE_NOMEM.rawValue)
     }
 
     func place(columnName: String? = nil, columnIndex: Int? = nil) -> RowDecodingError.Place {

@@ -76,22 +76,24 @@ public final class Row {
 
     /// Takes a row that was given back for another execution of its statement.
     func attach(_ statement: Statement) {
-        let layout = statement.layout
-        if layout !== self.layout {
-            self.layout = layout
-            count = layout.names.count
-            memo = ColumnMemo()
-        }
+        if !statement.hasLayout(layout) { setLayout(statement.layout) }
         memo.next = 0
         source = .statement(statement)
         sqliteStatement = statement.sqliteStatement
+    }
+
+    private func setLayout(_ layout: RowLayout) {
+        guard layout !== self.layout else { return }
+        self.layout = layout
+        count = layout.names.count
+        memo = ColumnMemo()
     }
 
     /// The statement's columns after SQLite has prepared it again.
     ///
     /// - returns: whether they have changed.
     func refreshLayout(_ statement: Statement) -> Bool {
-        guard statement.layout !== layout else { return false }
+        if statement.hasLayout(layout) || statement.layout === layout { return false }
         attach(statement)
         return true
     }
@@ -124,7 +126,7 @@ public final class Row {
 
     package convenience init(columns: [(String, DatabaseValue)]) {
         self.init(
-            block: RowBlock(columns.map(\.1)), layout: RowLayout(names: columns.map(\.0)))
+            block: RowBlock.copy(columns.map(\.1)), layout: RowLayout(names: columns.map(\.0)))
     }
 
     convenience init(block: RowBlock, layout: RowLayout) {
@@ -157,7 +159,7 @@ public final class Row {
     public func copy() -> Row {
         switch source {
         case .statement(let statement):
-            return Row(block: RowBlock(statement.sqliteStatement, count: count), layout: layout)
+            return Row(block: RowBlock.copy(statement.sqliteStatement, count: count), layout: layout)
         case .block, .expired:
             return self
         case .adapted(let adapted):
@@ -214,12 +216,27 @@ public final class Row {
     @inline(never)
     final func layoutIndex(_ name: String) -> Int? { layout.index(of: name) }
 
-    /// Converts without a check of the index.
+    /// The value of a column of a row of its own; nil for other rows, and an index that isn't in the row.
+    @usableFromInline
+    final func ownedValue(atIndex index: Int) -> DatabaseValue? {
+        guard case .block(let block) = source, index >= 0, index < count else { return nil }
+        return block.value(index)
+    }
+
+    /// Converts without a `DatabaseValue` between, where that can be; nil leaves it to `decodeSlowly`.
     @inlinable
     @inline(__always)
     final func fastDecode<Value: DatabaseValueConvertible>(_ type: Value.Type, _ index: Int) -> Value? {
-        guard let sqliteStatement, index >= 0, index < count else { return nil }
+        guard let sqliteStatement else { return ownedDecode(type, index) }
+        guard index >= 0, index < count else { return nil }
         return Value.fromStatement(sqliteStatement, atUncheckedIndex: CInt(truncatingIfNeeded: index &+ columnOffset))
+    }
+
+    /// The same of a row of its own: inlinable to be specialised, for a generic conversion costs many times more.
+    @inlinable
+    @inline(never)
+    final func ownedDecode<Value: DatabaseValueConvertible>(_ type: Value.Type, _ index: Int) -> Value? {
+        ownedValue(atIndex: index).flatMap { Value.fromDatabaseValue($0) }
     }
 }
 

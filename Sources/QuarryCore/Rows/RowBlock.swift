@@ -1,42 +1,67 @@
 /// The values of one row, copied: a word and a tag for each column, then the bytes of text and blobs.
 ///
-/// A row of ten integers takes 96 bytes.
-final class RowBlock {
-    private let base: UnsafeMutableRawPointer
-    let count: Int
-
+/// All of it lies in the object itself: a row of ten integers takes 114 bytes.
+final class RowBlock: ManagedBuffer<Int, UInt64> {
     // Text and blobs: where their bytes start in the block, and how many there are.
     private struct Span {
         var start: UInt32
         var count: UInt32
     }
 
+    /// The number of columns.
+    var count: Int { header }
+
+    private var base: UnsafeMutableRawPointer { withUnsafeMutablePointerToElements { UnsafeMutableRawPointer($0) } }
+
+    private static func make(count: Int, byteCount: Int) -> RowBlock {
+        let block = create(minimumCapacity: (9 * count + byteCount + 7) / 8) { _ in count }
+        return unsafeDowncast(block, to: RowBlock.self)
+    }
+
     /// Copies the current row of a statement.
-    convenience init(_ statement: SQLiteStatement, count: Int) {
-        var byteCount = 0
-        for index in 0..<CInt(count) {
-            switch StatementColumns.type(statement, index) {
-            case .text, .blob: byteCount += StatementColumns.withBytes(statement, index) { $0.count }
-            default: break
+    static func copy(_ statement: SQLiteStatement, count: Int) -> RowBlock {
+        // Each column is looked up once: its word and tag are kept on the stack until it is known how long the text is.
+        withUnsafeTemporaryAllocation(byteCount: 16 * count, alignment: 8) { buffer in
+            let words = buffer.baseAddress.unsafelyUnwrapped
+            let tags = words + 8 * count
+            var end = 9 * count
+            for index in 0..<count {
+                let value = StatementColumns.borrow(statement, CInt(index))
+                let type = StatementColumns.type(ofBorrowed: value)
+                tags.storeBytes(of: UInt8(type.rawValue), toByteOffset: index, as: UInt8.self)
+                switch type {
+                case .integer:
+                    words.storeBytes(
+                        of: StatementColumns.int64(ofBorrowed: value), toByteOffset: 8 * index, as: Int64.self)
+                case .real:
+                    words.storeBytes(
+                        of: StatementColumns.double(ofBorrowed: value), toByteOffset: 8 * index, as: Double.self)
+                case .null:
+                    words.storeBytes(of: 0, toByteOffset: 8 * index, as: Int64.self)
+                case .text, .blob:
+                    // SQLite's values have at most 2^31 - 1 bytes, and rows too: https://www.sqlite.org/limits.html
+                    let byteCount = StatementColumns.bytes(ofBorrowed: value, type).count
+                    words.storeBytes(
+                        of: Span(start: UInt32(end), count: UInt32(byteCount)), toByteOffset: 8 * index, as: Span.self)
+                    end += byteCount
+                }
             }
-        }
-        self.init(count: count, byteCount: byteCount)
-        var end = 9 * count
-        for index in 0..<count {
-            let column = CInt(index)
-            let type = StatementColumns.type(statement, column)
-            switch type {
-            case .integer: store(StatementColumns.int64(statement, column), .integer, index)
-            case .real: store(StatementColumns.double(statement, column), .real, index)
-            case .null: store(0 as Int64, .null, index)
-            case .text, .blob:
-                StatementColumns.withBytes(statement, column) { append($0, type, index, &end) }
+            let block = make(count: count, byteCount: end - 9 * count)
+            let base = block.base
+            base.copyMemory(from: words, byteCount: 9 * count)
+            guard end > 9 * count else { return block }
+            for index in 0..<count {
+                let type = block.type(index)
+                guard type == .text || type == .blob else { continue }
+                let value = StatementColumns.borrow(statement, CInt(index))
+                block.copy(StatementColumns.bytes(ofBorrowed: value, type), index)
             }
+            return block
         }
     }
 
     /// Copies values.
-    convenience init(_ values: [DatabaseValue]) {
+    static func copy(_ values: [DatabaseValue]) -> RowBlock {
         let byteCount = values.reduce(0) { sum, value in
             switch value.storage {
             case .string(let text): sum + text.utf8.count
@@ -44,25 +69,19 @@ final class RowBlock {
             default: sum
             }
         }
-        self.init(count: values.count, byteCount: byteCount)
-        var end = 9 * count
+        let block = make(count: values.count, byteCount: byteCount)
+        var end = 9 * values.count
         for (index, value) in values.enumerated() {
             switch value.storage {
-            case .null: store(0 as Int64, .null, index)
-            case .int64(let value): store(value, .integer, index)
-            case .double(let value): store(value, .real, index)
-            case .string(var text): text.withUTF8 { append(UnsafeRawBufferPointer($0), .text, index, &end) }
-            case .blob(let bytes): bytes.withUnsafeBytes { append($0, .blob, index, &end) }
+            case .null: block.store(0 as Int64, .null, index)
+            case .int64(let value): block.store(value, .integer, index)
+            case .double(let value): block.store(value, .real, index)
+            case .string(var text): text.withUTF8 { block.append(UnsafeRawBufferPointer($0), .text, index, &end) }
+            case .blob(let bytes): bytes.withUnsafeBytes { block.append($0, .blob, index, &end) }
             }
         }
+        return block
     }
-
-    private init(count: Int, byteCount: Int) {
-        self.count = count
-        base = .allocate(byteCount: 9 * count + byteCount, alignment: 8)
-    }
-
-    deinit { base.deallocate() }
 
     private func store<T: BitwiseCopyable>(_ word: T, _ type: StatementColumns.StorageType, _ index: Int) {
         base.storeBytes(of: word, toByteOffset: 8 * index, as: T.self)
@@ -72,10 +91,16 @@ final class RowBlock {
     private func append(
         _ bytes: UnsafeRawBufferPointer, _ type: StatementColumns.StorageType, _ index: Int, _ end: inout Int
     ) {
-        // SQLite's values have at most 2^31 - 1 bytes, and rows too: https://www.sqlite.org/limits.html
         store(Span(start: UInt32(end), count: UInt32(bytes.count)), type, index)
-        if let source = bytes.baseAddress { (base + end).copyMemory(from: source, byteCount: bytes.count) }
+        copy(bytes, index)
         end += bytes.count
+    }
+
+    /// Copies the bytes of a column to where its span says.
+    private func copy(_ bytes: UnsafeRawBufferPointer, _ index: Int) {
+        let span = base.load(fromByteOffset: 8 * index, as: Span.self)
+        guard let source = bytes.baseAddress, bytes.count == Int(span.count) else { return }
+        (base + Int(span.start)).copyMemory(from: source, byteCount: bytes.count)
     }
 
     func type(_ index: Int) -> StatementColumns.StorageType {

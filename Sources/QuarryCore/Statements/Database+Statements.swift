@@ -82,9 +82,9 @@ extension Database {
     public func execute(sql: String, arguments: StatementArguments = StatementArguments()) throws {
         try checkAccess()
         if let statement = statementCache.statement(for: sql) {
-            try statement.execute(arguments: arguments)
-            statement.clearArguments()
-            return
+            // Those of an execution that failed aren't kept either.
+            defer { statement.clearArguments() }
+            return try statement.execute(arguments: arguments)
         }
         var cursor = ArgumentCursor(arguments)
         var count = 0

@@ -81,9 +81,18 @@ public final class Statement {
     @exclusivity(unchecked)
     var lastAdaptation: Adaptation?
 
-    /// The rows that read the execution's columns, the statement's own last: they end with it.
+    /// Set where SQLite had no memory for a value that was read, and nobody has stepped on to hear of it.
+    @usableFromInline
     @exclusivity(unchecked)
-    var executionRows: (seen: Row, own: Row)?
+    var lostValue: LostValue?
+
+    /// The row that reads the execution's columns: it ends with it.
+    @exclusivity(unchecked)
+    var executionRow: Row?
+
+    /// The statement's own row, where an adapter makes `executionRow` of it: it ends last.
+    @exclusivity(unchecked)
+    var executionAdaptedRow: Row?
 
     /// A row that the last execution has given back.
     @exclusivity(unchecked)
@@ -118,6 +127,11 @@ public final class Statement {
 
     /// The index of the leftmost column of that name, whatever the case; nil if there is none.
     public func index(ofColumn name: String) -> Int? { layout.index(of: name) }
+
+    /// Whether `layout` is that one.
+    func hasLayout(_ layout: RowLayout) -> Bool {
+        currentLayout === layout && repreparationCount == StatementCalls.repreparationCount(sqliteStatement)
+    }
 
     /// The names of the columns; made again when SQLite has prepared the statement again.
     var layout: RowLayout {
@@ -169,8 +183,9 @@ public final class Statement {
     /// ignored.
     public func setUncheckedArguments(_ arguments: StatementArguments) {
         var position = 0
+        var place = -1
         let values = parameterNames.map { name in
-            if let name, let value = arguments.namedValues[name] { return value }
+            if let name, let value = arguments.namedValue(name, after: &place) { return value }
             defer { position += 1 }
             return position < arguments.values.count ? arguments.values[position] : .null
         }
@@ -344,7 +359,9 @@ public final class Statement {
     func run(_ database: Database) throws {
         var code: CInt
         isStepping = true
+        database.runDepth += 1
         repeat { code = StatementCalls.step(sqliteStatement) } while code == ResultCode.SQLITE_ROW.rawValue
+        database.runDepth -= 1
         isStepping = false
         try endExecution(code, database)
     }
@@ -395,7 +412,8 @@ public final class Statement {
         guard isExecuting, !isStepping else { return }
         if isReadonly {
             leaveExecution(database)
-            StatementCalls.reset(sqliteStatement)
+            let code = StatementCalls.reset(sqliteStatement)
+            if code != 0 { readDidFail(code, database) }
         } else {
             stopChange(database)
         }
@@ -441,9 +459,9 @@ public final class Statement {
     private func leaveExecution(_ database: Database) {
         isExecuting = false
         executionID &+= 1
-        if let rows = executionRows.take() {
-            rows.seen.detach()
-            rows.own.detach()
+        if let row = executionRow.take() {
+            row.detach()
+            executionAdaptedRow.take()?.detach()
         }
         guard isTracked else { return }
         // Executions mostly end in the reverse of the order they began.

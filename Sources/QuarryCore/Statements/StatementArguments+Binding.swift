@@ -20,8 +20,9 @@ struct ArgumentCursor {
         }
         var values: [DatabaseValue] = []
         values.reserveCapacity(count)
+        var place = -1
         for name in statement.parameterNames {
-            if let name, let value = arguments.namedValues[name] {
+            if let name, let value = arguments.namedValue(name, after: &place) {
                 values.append(value)
             } else if position < arguments.values.count {
                 values.append(arguments.values[position])

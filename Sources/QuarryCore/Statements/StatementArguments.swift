@@ -13,21 +13,10 @@ public struct StatementArguments: Sendable {
     package private(set) var values: [DatabaseValue]
 
     /// The named arguments, if there are any: most statements have none, and arguments are copied often.
-    private var named: Named?
-
-    private final class Named: Sendable {
-        let values: [String: DatabaseValue]
-        /// A name that `+` found on both sides: binding throws.
-        let conflict: String?
-
-        init(_ values: [String: DatabaseValue], conflict: String?) {
-            self.values = values
-            self.conflict = conflict
-        }
-    }
+    private var named: NamedArguments?
 
     package private(set) var namedValues: [String: DatabaseValue] {
-        get { named?.values ?? [:] }
+        get { named?.dictionary ?? [:] }
         set { setNamed(newValue, conflict: conflict) }
     }
 
@@ -38,7 +27,17 @@ public struct StatementArguments: Sendable {
     }
 
     private mutating func setNamed(_ values: [String: DatabaseValue], conflict: String?) {
-        named = values.isEmpty && conflict == nil ? nil : Named(values, conflict: conflict)
+        named =
+            values.isEmpty && conflict == nil
+            ? nil : NamedArguments(names: Array(values.keys), values: Array(values.values), conflict: conflict)
+    }
+
+    /// The value of a name; nil if there is none.
+    ///
+    /// - parameter place: where the last one was found: most statements name their parameters in the same order.
+    @inline(__always)
+    func namedValue(_ name: String, after place: inout Int) -> DatabaseValue? {
+        named?.value(name, after: &place)
     }
 
     /// Whether all arguments are positional.
@@ -180,9 +179,34 @@ private struct ArgumentLayout {
 }
 
 extension StatementArguments: ExpressibleByDictionaryLiteral {
-    /// Named arguments: `["name": "Arthur", "score": 1000]`.
+    /// Named arguments: `["name": "Arthur", "score": 1000]`. The last of a name counts.
+    @inlinable
     public init(dictionaryLiteral elements: (String, (any DatabaseValueConvertible)?)...) {
-        self.init(elements)
+        // Inlinable, so that the elements stay on the stack.
+        self = elements.withUnsafeBufferPointer { StatementArguments(namedElements: $0) }
+    }
+
+    @usableFromInline
+    init(namedElements elements: UnsafeBufferPointer<(String, (any DatabaseValueConvertible)?)>) {
+        self.init()
+        guard let first = elements.baseAddress else { return }
+        let layout = ArgumentLayout.current
+        var names: [String] = []
+        var values: [DatabaseValue] = []
+        names.reserveCapacity(elements.count)
+        values.reserveCapacity(elements.count)
+        for index in elements.indices {
+            // A tuple's elements lie one behind the other. To copy one means to copy the existential.
+            let name = UnsafeRawPointer(first + index).assumingMemoryBound(to: String.self)
+            let value = UnsafeRawPointer(name + 1).assumingMemoryBound(to: (any DatabaseValueConvertible)?.self)
+            names.append(name.pointee)
+            values.append(layout.value(of: value))
+        }
+        if NamedArguments.areUnique(names) {
+            named = NamedArguments(names: names, values: values, conflict: nil)
+        } else {
+            namedValues = Dictionary(zip(names, values), uniquingKeysWith: { _, last in last })
+        }
     }
 }
 

@@ -63,7 +63,7 @@ extension Substring.UTF8View {
         var rest = self
         while let byte = rest.first {
             switch byte {
-            case UInt8(ascii: " "), 9, 10, 12, 13, UInt8(ascii: ";"):
+            case _ where byte.separatesStatements:
                 rest = rest.dropFirst()
             case UInt8(ascii: "-"):
                 guard rest.dropFirst().first == UInt8(ascii: "-") else { return rest }
@@ -83,9 +83,19 @@ extension Substring.UTF8View {
     /// The text without white space and semicolons at its end.
     var droppingTrailingSpace: Substring.UTF8View {
         var rest = self
-        while let byte = rest.last, [UInt8(ascii: " "), 9, 10, 12, 13, UInt8(ascii: ";")].contains(byte) {
-            rest = rest.dropLast()
+        while let byte = rest.last, byte.separatesStatements { rest = rest.dropLast() }
+        // "/* " begins a comment that the end of the text ends; "/*" alone begins none.
+        let opensComment = rest.suffix(2).elementsEqual("/*".utf8)
+        return opensComment && rest.endIndex < endIndex ? self[..<index(after: rest.endIndex)] : rest
+    }
+}
+
+extension UInt8 {
+    /// Whether it is white space or a semicolon. SQLite takes a vertical tab for space where other space is before it.
+    var separatesStatements: Bool {
+        switch self {
+        case UInt8(ascii: " "), 9...13, UInt8(ascii: ";"): true
+        default: false
         }
-        return rest
     }
 }

@@ -33,6 +33,22 @@ extension Database {
         return statement
     }
 
+    /// Where no memory is left, no statement can be prepared: the one that gives the locks back is, before they are
+    /// taken.
+    @inline(__always)
+    func prepareRollback() throws {
+        if controlStatements[ControlStatement.rollback.rawValue] == nil { try prepareFirstRollback() }
+    }
+
+    @inline(never)
+    private func prepareFirstRollback() throws {
+        do {
+            _ = try controlStatement(.rollback)
+        } catch let error as DatabaseError where error.resultCode != .SQLITE_NOMEM {
+            // What else is in the way is in that of BEGIN too, whose error says what was asked for.
+        }
+    }
+
     func run(_ control: ControlStatement) throws {
         try controlStatement(control).execute(in: self)
     }

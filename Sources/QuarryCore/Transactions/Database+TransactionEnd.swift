@@ -35,6 +35,22 @@ extension Database {
         nextTransactionHandlers.append((onCommit, onRollback))
     }
 
+    /// Runs `body` while nobody else can write, in a transaction that writes nothing: for those who wait for the end of
+    /// the next transaction, it is none.
+    ///
+    /// ```sql
+    /// BEGIN IMMEDIATE TRANSACTION
+    /// ROLLBACK TRANSACTION
+    /// ```
+    package func withWriteLock<T>(_ body: () throws -> T) throws -> T {
+        let handlers = nextTransactionHandlers
+        nextTransactionHandlers = []
+        defer { nextTransactionHandlers = handlers }
+        try beginTransaction(.immediate)
+        defer { try? rollback() }
+        return try body()
+    }
+
     func transactionDidEnd(committed: Bool) {
         transactionSeconds = nil
         guard !nextTransactionHandlers.isEmpty else { return }

@@ -121,6 +121,7 @@ extension Database {
     ///
     /// - parameter kind: nil for DEFERRED where nothing can be written, IMMEDIATE otherwise.
     public func beginTransaction(_ kind: TransactionKind? = nil) throws {
+        try prepareRollback()
         switch kind ?? (isReadOnly ? .deferred : .immediate) {
         case .deferred: try run(.beginDeferred)
         case .immediate: try run(.beginImmediate)
@@ -173,6 +174,7 @@ extension Database {
     package func beginRead(pinned: Bool) throws {
         readOnlyDepth += 1
         do {
+            try prepareRollback()
             try run(.beginDeferred)
             if pinned { try run(.schemaVersion) }
         } catch {

@@ -30,6 +30,11 @@ package final class UnrepresentableValue: Hashable, Sendable, CustomStringConver
 }
 
 extension DatabaseValue {
+    /// Why the value can't be stored, as a clause; nil for what can be.
+    package var reasonItIsUnrepresentable: String? {
+        if case .unrepresentable(let value) = content { value.reason } else { nil }
+    }
+
     /// What can't be stored: binding it throws a `DatabaseError` with the code `SQLITE_MISMATCH`.
     ///
     /// - parameter description: the value, for people.

@@ -24,7 +24,7 @@ enum {
 fault_vfs *fault_vfs_register(const char *name);
 
 // Fails the nth operation from now, from 1, among those of the mask; with `sticky`, all that follow too.
-// A write that fails writes half its bytes. `code` is what it answers; 0 for the operation's own code.
+// A write that fails writes half its bytes; a read reads half of them, and leaves rubbish for the rest. `code` is what it answers; 0 for the operation's own code.
 void fault_vfs_arm(fault_vfs *vfs, uint32_t mask, int64_t nth, int code, int sticky);
 
 // Lets all operations succeed.

@@ -15,7 +15,9 @@ struct OpeningTests {
     func missingFolder() throws {
         try withTemporaryFolder { folder throws in
             let path = folder + "/missing/db.sqlite"
-            expectError(.SQLITE_CANTOPEN, "unable to open database file - while opening \(path)") {
+            expectError(
+                .SQLITE_CANTOPEN, "unable to open database file: No such file or directory - while opening \(path)"
+            ) {
                 try TestConnection(path: path)
             }
         }
@@ -46,7 +48,7 @@ struct OpeningTests {
             let content = String(repeating: "This is no database. ", count: 100)
             try content.write(toFile: path, atomically: true, encoding: .utf8)
             let error = expectCode(.SQLITE_NOTADB) { try TestConnection(path: path) }
-            #expect(error?.message == "file is not a database")
+            #expect(error?.message == "file is not a database - while opening \(path)")
             #expect(try String(contentsOfFile: path, encoding: .utf8) == content)
         }
     }
@@ -55,7 +57,9 @@ struct OpeningTests {
     func readonlyMissing() throws {
         try withTemporaryFolder { folder throws in
             let path = folder + "/missing"
-            expectError(.SQLITE_CANTOPEN, "unable to open database file - while opening \(path)") {
+            expectError(
+                .SQLITE_CANTOPEN, "unable to open database file: No such file or directory - while opening \(path)"
+            ) {
                 try TestConnection(path: path, options: options { $0.readonly = true })
             }
             #expect(!FileManager.default.fileExists(atPath: path))
@@ -106,7 +110,7 @@ struct OpeningTests {
                 #expect(try Int.fetchOne(db, sql: "PRAGMA user_version") == 7)
                 #expect(try Int.fetchOne(db, sql: "PRAGMA application_id") == 8)
             }
-        expectError(.SQLITE_ERROR, #"unrecognized token: "!""#, sql: "PRAGMA !") {
+        expectError(.SQLITE_ERROR, #"unrecognized token: "!" - while opening :memory:"#, sql: "PRAGMA !") {
             try TestConnection(options: options { $0.pragmas = ["PRAGMA !"] })
         }
         expectError(.SQLITE_ERROR, "no such vfs: nowhere - while opening :memory:") {

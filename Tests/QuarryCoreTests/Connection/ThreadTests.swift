@@ -5,6 +5,7 @@ import Testing
 @Suite("Use on the wrong thread, and outside an access")
 struct ThreadTests {
     private let wrongThread = "Database was not used on the correct thread."
+    private let outsideAccess = "Database was used outside of its access."
 
     @Test("another thread gets an error, and the access goes on")
     func foreignThread() throws {
@@ -29,15 +30,15 @@ struct ThreadTests {
     }
 
     @Test("outside an access there is an error, and the next access works")
-    func outsideAccess() throws {
+    func useOutsideAnAccess() throws {
         let connection = try TestConnection()
         let db = connection.database
         var statement: Statement?
         try connection.access { statement = try $0.makeStatement(sql: "SELECT 1") }
         let left = try #require(statement)
-        expectError(.SQLITE_MISUSE, wrongThread) { try db.execute(sql: "SELECT 1") }
-        expectError(.SQLITE_MISUSE, wrongThread) { try left.execute() }
-        expectError(.SQLITE_MISUSE, wrongThread) { try db.close() }
+        expectError(.SQLITE_MISUSE, outsideAccess) { try db.execute(sql: "SELECT 1") }
+        expectError(.SQLITE_MISUSE, outsideAccess) { try left.execute() }
+        expectError(.SQLITE_MISUSE, outsideAccess) { try db.close() }
         try connection.access { _ throws in
             #expect(try Int.fetchOne(left) == 1)
         }

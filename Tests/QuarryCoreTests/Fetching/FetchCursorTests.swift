@@ -86,13 +86,29 @@ struct FetchCursorTests {
             _ = try cursor.next()
             return cursor
         }
-        expectError(.SQLITE_MISUSE, "Database was not used on the correct thread.") { try cursor.next() }
+        expectError(.SQLITE_MISUSE, "Database was used outside of its access.") { try cursor.next() }
         let late = try connection.access { try Int.fetchCursor($0, sql: "SELECT 1 UNION ALL SELECT 2") }
         try connection.access { _ in
             expectError(
                 .SQLITE_MISUSE, "The cursor is over: its statement has been run again, or its access has ended.",
                 sql: "SELECT 1 UNION ALL SELECT 2"
             ) { try late.next() }
+        }
+    }
+
+    @Test("the first step on another thread is refused, and its own thread goes on")
+    func otherThread() throws {
+        try withConnection { db throws in
+            // The other thread is refused, and this one waits for it.
+            nonisolated(unsafe) let cursor = try Int.fetchCursor(db, sql: "SELECT 1 UNION ALL SELECT 2")
+            for _ in 0..<2 {
+                expectError(.SQLITE_MISUSE, "Database was not used on the correct thread.") {
+                    try onOtherThread { try cursor.next() }
+                }
+            }
+            #expect(try cursor.next() == 1)
+            #expect(try cursor.next() == 2)
+            #expect(try cursor.next() == nil)
         }
     }
 

@@ -1,3 +1,4 @@
+import Foundation
 import QuarryCore
 import QuarryTestSupport
 import Synchronization
@@ -22,7 +23,8 @@ func databaseError(_ body: () throws -> Void) -> DatabaseError? {
         try withConnection { (db) throws in
             // Used on this thread alone: the function runs inside the statement.
             nonisolated(unsafe) var inner: Statement?
-            nonisolated(unsafe) let database = db
+            // Not held: the connection holds its functions.
+            nonisolated(unsafe) unowned let database = db
             db.add(
                 function: DatabaseFunction("again", argumentCount: 0) { _ in
                     try database.rollback()
@@ -115,7 +117,7 @@ func databaseError(_ body: () throws -> Void) -> DatabaseError? {
                     _ = #expect(throws: DatabaseError.self) { try db.execute(sql: "SELECT f()") }
                 }
             })
-        #expect(error.message == "Database was not used on the correct thread.")
+        #expect(error.message == "Database was used outside of its access.")
         try connection.access { _ in }
     }
 
@@ -190,7 +192,10 @@ func databaseError(_ body: () throws -> Void) -> DatabaseError? {
             #expect(error(5)?.extendedResultCode == .SQLITE_ERROR)
             #expect(error(6)?.message == "")
             #expect(error(7)?.extendedResultCode == .SQLITE_MISMATCH)
-            #expect(error(7)?.message == "18446744073709551615 doesn't fit in a signed integer of 64 bits")
+            #expect(
+                error(7)?.message
+                    == "could not return 18446744073709551615 from a function: it doesn't fit in a signed integer of 64 bits"
+            )
             #expect(try Int.fetchOne(db, sql: "SELECT 1") == 1)
         }
     }
@@ -269,6 +274,43 @@ func databaseError(_ body: () throws -> Void) -> DatabaseError? {
             // The connection and the closure keep each other.
             db.remove(function: factorial)
         }
+    }
+
+    /// Deep calls work, endless ones are an error: neither needs more than a small stack. The statement from outside is
+    /// run to its end; those of the function are cursors, or run to their end too.
+    @Test(arguments: [true, false]) func endlessCallsAreAnError(isCursor: Bool) throws {
+        let error = Mutex<DatabaseError?>(nil)
+        let result = Mutex<Int?>(nil)
+        let done = DispatchSemaphore(value: 0)
+        let thread = Thread {
+            try? withConnection { db in
+                // The function runs on the connection's thread.
+                nonisolated(unsafe) let database = db
+                let count = DatabaseFunction("countdown", argumentCount: 1) { values in
+                    guard let number = Int.fromDatabaseValue(values[0]), number != 0 else { return 0 }
+                    let sql = "SELECT countdown(?)"
+                    if isCursor { return try Int.fetchOne(database, sql: sql, arguments: [number - 1]).map { $0 + 1 } }
+                    try database.execute(sql: sql, arguments: [number - 1])
+                    return number
+                }
+                db.add(function: count)
+                // The connection and the closure keep each other.
+                defer { db.remove(function: count) }
+                result.withLock { $0 = try? Int.fetchOne(db, sql: "SELECT countdown(90)") }
+                let thrown = databaseError { try db.execute(sql: "SELECT countdown(-1)") }
+                error.withLock { $0 = thrown }
+            }
+            done.signal()
+        }
+        thread.stackSize = 1 << 20
+        thread.start()
+        done.wait()
+        #expect(result.withLock { $0 } == 90)
+        #expect(error.withLock { $0?.resultCode } == .SQLITE_ERROR)
+        #expect(
+            error.withLock { $0?.message }
+                == "\(isCursor ? 101 : 100) statements run inside each other: does a function or collation call itself?"
+        )
     }
 
     @Test func argumentsOutliveTheCall() throws {

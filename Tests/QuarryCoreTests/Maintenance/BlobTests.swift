@@ -298,7 +298,7 @@ import Testing
             kept = try db.openBlob(table: "file", column: "content", rowID: 1, readOnly: false)
             try kept?.write([65])
         }
-        #expect(databaseError { _ = try kept?.read() }?.message == "Database was not used on the correct thread.")
+        #expect(databaseError { _ = try kept?.read() }?.message == "Database was used outside of its access.")
         try connection.access { db in
             #expect(databaseError { _ = try kept?.read() }?.resultCode == .SQLITE_MISUSE)
             // It was closed, and so committed, when its access ended.

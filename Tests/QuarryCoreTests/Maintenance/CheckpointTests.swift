@@ -29,7 +29,7 @@ import Testing
                     return .commit
                 }
                 let error = databaseError { try db.checkpoint(.passive, on: "nowhere") }
-                #expect(error?.message == "unknown database: nowhere")
+                #expect(error?.message == "checkpoint of nowhere in \(db.description): unknown database: nowhere")
                 try db.checkpoint(.full)
             }
         }

@@ -77,6 +77,65 @@ import Testing
         }
     }
 
+    @Test func aDatabaseThatIsLocked() throws {
+        try withTemporaryFolder { folder in
+            let holder = try TestConnection(path: folder + "/db")
+            var options = ConnectionOptions()
+            options.busyMode = .immediateError
+            let connection = try TestConnection(path: folder + "/db", options: options)
+            try holder.access { holder in
+                try holder.execute(sql: "CREATE TABLE t (a)")
+                try holder.inTransaction(.exclusive) {
+                    try connection.access { db in
+                        let error = databaseError { _ = try db.serialize() }
+                        #expect(error?.resultCode == .SQLITE_BUSY)
+                        #expect(error?.message == "could not serialize main: database is locked")
+                    }
+                    return .commit
+                }
+            }
+        }
+    }
+
+    /// SQLite itself leaves zeros for a page that it can't read.
+    @Test func pagesThatCannotBeRead() throws {
+        let faults = try FaultVFS()
+        let folder = try TemporaryFolder(isFast: true)
+        var options = ConnectionOptions()
+        options.vfs = faults.name
+        options.pragmas = ["PRAGMA cache_size = 2"]
+        let connection = try TestConnection(path: folder.file("db"), options: options)
+        try connection.access { db in
+            // With pages that are empty: the ends of zeroblobs.
+            try db.execute(
+                sql: """
+                    CREATE TABLE t (a);
+                    INSERT INTO t VALUES (printf('%.*c', 30000, 'x')), (zeroblob(30000));
+                    """)
+            let bytes = try db.serialize()
+            var errors = 0
+            for isLasting in [false, true] {
+                var nth = 0
+                repeat {
+                    nth += 1
+                    db.releaseMemory()
+                    faults.arm(.read, nth: nth, andAllAfter: isLasting)
+                    defer { faults.disarm() }
+                    do {
+                        let found = try db.serialize()
+                        #expect(found == bytes, "read \(nth)")
+                    } catch let error as DatabaseError {
+                        errors += 1
+                        #expect(error.extendedResultCode == .SQLITE_IOERR_READ, "read \(nth)")
+                        #expect(error.message?.hasPrefix("could not serialize main: ") == true, "\(error)")
+                    }
+                } while faults.failures > 0
+            }
+            #expect(errors > 20)
+            #expect(try db.serialize() == bytes)
+        }
+    }
+
     @Test func readOnly() throws {
         try withConnection { db in
             try db.execute(sql: "CREATE TABLE t (a)")

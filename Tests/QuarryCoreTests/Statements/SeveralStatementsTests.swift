@@ -77,6 +77,30 @@ struct SeveralStatementsTests {
         }
     }
 
+    @Test("a vertical tab behind other space is space, as SQLite has it")
+    func verticalTab() throws {
+        try withConnection { db throws in
+            let statement = try db.makeStatement(sql: "\r\u{b}\rBEGIN \n\u{b}")
+            #expect(statement.sql == "BEGIN")
+            #expect(statement.kind == .begin)
+            #expect(try db.makeStatement(sql: "SELECT 1; \u{b}").sql == "SELECT 1")
+            expectError(.SQLITE_ERROR, "unrecognized token: \"\u{b}\"", sql: "BEGIN") {
+                try db.makeStatement(sql: "\u{b}BEGIN")
+            }
+        }
+    }
+
+    @Test("a comment that has only begun stays one")
+    func openComment() throws {
+        try withConnection { db throws in
+            for (sql, kept) in [("SELECT 1/* ; ", "SELECT 1/* "), ("SELECT 1 /* a ; ", "SELECT 1 /* a")] {
+                let statement = try db.makeStatement(sql: sql)
+                #expect(statement.sql == kept)
+                #expect(try db.makeStatement(sql: kept).sql == kept)
+            }
+        }
+    }
+
     @Test("allStatements checks arguments, unless there are none to set")
     func allStatementsArguments() throws {
         try withConnection { db throws in

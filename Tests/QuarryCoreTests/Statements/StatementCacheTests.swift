@@ -48,6 +48,25 @@ struct StatementCacheTests {
         }
     }
 
+    @Test("execute(sql:) leaves no arguments in the cache, when it fails neither")
+    func releasedArguments() throws {
+        try withConnection { db throws in
+            let sql = "SELECT ?"
+            for _ in 0..<2 {
+                try db.execute(sql: sql, arguments: ["large"])
+                #expect(try db.reusableStatement(sql: sql).arguments == [])
+            }
+            expectError(
+                .SQLITE_MISMATCH,
+                "could not bind 18446744073709551615 to parameter 1: it doesn't fit in a signed integer of 64 bits",
+                sql: sql
+            ) { try db.execute(sql: sql, arguments: [UInt64.max]) }
+            #expect(try db.reusableStatement(sql: sql).arguments == [])
+            expectCode(.SQLITE_MISUSE) { try db.execute(sql: sql, arguments: ["large", "too many"]) }
+            #expect(try db.reusableStatement(sql: sql).arguments == [])
+        }
+    }
+
     @Test("a statement from the cache has no arguments of its last user")
     func noLeftoverArguments() throws {
         try withConnection { db throws in

@@ -6,7 +6,7 @@ import Testing
 @Suite("The state machine of transactions")
 struct TransactionStateMachineTests {
     private static let kinds: [StatementKind] = [
-        .begin, .commit, .rollback, .rollbackToSavepoint, .savepoint, .release, .query, .other,
+        .begin, .commit, .rollback, .rollbackToSavepoint, .savepoint, .release, .query, .attachment, .other,
     ]
 
     /// SQLite in few words: whether a transaction is open, and what each statement does to that.

@@ -240,4 +240,35 @@ import Testing
         #expect(values.value == 20)
         try await until("the pool has gone") { watched == nil }
     }
+
+    /// Who is refused while a connection closes, which may take as long as the log is long, is called back then.
+    @Test(arguments: [WriterKind.pool, .walQueue]) func refusedWhileItCloses(_ kind: WriterKind) async throws {
+        let disk = try StallVFS()
+        var configuration = Configuration()
+        configuration.vfs = disk.name
+        configuration.maximumWaiters = 0
+        let writer = try kind.make(folder, configuration)
+        try await onOwnThread { try writer.makeTable(1) }
+        disk.stall()
+        let closer = OwnThread("a closer") { try writer.close() }
+        try await until("the log is taken into the file") { disk.waitingCount == 1 }
+        let errors = Recorded<[DatabaseError]>([])
+        let areCalled = [Step("the completion is called"), Step("the write is called")]
+        writer.asyncWrite { db in
+            try db.insert(2)
+        } completion: { _, result in
+            if case .failure(let error as DatabaseError) = result { errors.update { $0.append(error) } }
+            areCalled[0].reach()
+        }
+        try await areCalled[0].reached()
+        writer.asyncWriteWithoutTransaction { db in
+            if let error = databaseError({ try db.insert(2) }) { errors.update { $0.append(error) } }
+            areCalled[1].reach()
+        }
+        try await areCalled[1].reached()
+        #expect(errors.value.map(\.resultCode) == [.SQLITE_BUSY, .SQLITE_MISUSE])
+        #expect(disk.waitingCount == 1, "it still closes")
+        disk.resume()
+        try await closer.value
+    }
 }

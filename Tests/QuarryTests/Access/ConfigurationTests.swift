@@ -98,7 +98,7 @@ import Testing
             databaseError { _ = try DatabasePool(path: path, configuration: configuration) },
         ] {
             #expect(error?.resultCode == .SQLITE_CANTOPEN)
-            #expect(error?.message == "unable to open database file - while opening \(path)")
+            #expect(error?.message == "unable to open database file: No such file or directory - while opening \(path)")
         }
         #expect(!FileManager.default.fileExists(atPath: path))
         let writer = try DatabasePool(path: path)
@@ -126,7 +126,7 @@ import Testing
             databaseError { _ = try DatabaseQueue(path: path) }, databaseError { _ = try DatabasePool(path: path) },
         ] {
             #expect(error?.resultCode == .SQLITE_NOTADB)
-            #expect(error?.message == "file is not a database")
+            #expect(error?.message == "file is not a database - while opening \(path)")
         }
         let missing = folder.file("missing/a.sqlite")
         #expect(databaseError { _ = try DatabasePool(path: missing) }?.resultCode == .SQLITE_CANTOPEN)

@@ -25,7 +25,7 @@ import Testing
                 database: db, statement: try db.makeStatement(sql: "INSERT INTO t VALUES (2)"),
                 cursor: try Int.fetchCursor(db, sql: "SELECT a FROM t"))
         }
-        let message = "Database was not used on the correct thread."
+        let message = "Database was used outside of its access."
         for use in [
             { try escaped.database.insert(3) }, { _ = try escaped.database.values() },
             { try escaped.statement.execute() }, { _ = try escaped.cursor.next() },
@@ -158,7 +158,7 @@ import Testing
         configuration.maximumReaderCount = 0
         let error = databaseError { _ = try DatabasePool(path: folder.file("a.sqlite"), configuration: configuration) }
         #expect(error?.resultCode == .SQLITE_MISUSE)
-        #expect(error?.message == "Configuration.maximumReaderCount must be at least 1, not 0")
+        #expect(error?.message == "Configuration.maximumReaderCount must be from 1 to 10000, not 0")
         #expect(try DatabaseQueue(configuration: configuration).configuration.maximumReaderCount == 1)
     }
 }

@@ -80,6 +80,24 @@ import Testing
         #expect(try pool.read { db in try db.values() } == [1, 2])
     }
 
+    /// The write lock is taken for a moment, which is no transaction of the program's.
+    @Test(arguments: [true, false]) func nobodyIsToldOfATransaction(isPool: Bool) throws {
+        let events = Recorded<[String]>([])
+        try pool.writeWithoutTransaction { db in
+            db.afterNextTransaction { _ in
+                events.update { $0.append("commit") }
+            } onRollback: { _ in
+                events.update { $0.append("rollback") }
+            }
+            let snapshot = try snapshot(isPool: isPool)
+            #expect(events.value == [])
+            #expect(!db.isInsideTransaction)
+            try db.execute(sql: "INSERT INTO t VALUES (7)")
+            #expect(events.value == ["commit"])
+            #expect(try !snapshot.read { db in try db.values() }.contains(7))
+        }
+    }
+
     @Test(arguments: [true, false]) func insideAccesses(isPool: Bool) throws {
         let inWrite = try pool.writeWithoutTransaction { db in
             try db.insert(2)

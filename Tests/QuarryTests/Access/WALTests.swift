@@ -31,10 +31,10 @@ import Testing
     }
 
     @Test func aDatabaseWithoutLog() {
-        for path in [":memory:", ""] {
+        for (path, mode) in [(":memory:", "memory"), ("", "delete")] {
             let error = databaseError { _ = try DatabasePool(path: path) }
             #expect(error?.resultCode == .SQLITE_ERROR)
-            #expect(error?.message == "could not activate WAL Mode at path: \(path)")
+            #expect(error?.message == "could not activate WAL Mode at path: \(path) (its journal mode is \(mode))")
         }
     }
 

@@ -135,6 +135,6 @@ import Testing
         }
         let error = databaseFailure { try Wide(id: 1, name: "a").insert(escaped.db) }
         #expect(error?.resultCode == .SQLITE_MISUSE)
-        #expect(error?.message == "Database was not used on the correct thread.")
+        #expect(error?.message == "Database was used outside of its access.")
     }
 }

@@ -1,0 +1,81 @@
+/// What an operation of Quarry's may allocate: what it does, and no more.
+package struct AllocationThreshold: Sendable {
+    /// Blocks an operation.
+    package let blocks: Double
+    /// Bytes that an operation's result keeps, where that is measured.
+    package let bytesKept: Double?
+
+    private init(_ blocks: Double, bytesKept: Double? = nil) {
+        self.blocks = blocks
+        self.bytesKept = bytesKept
+    }
+
+    /// By row. Counts include SQLite's own: C's stand beside them when they are checked.
+    ///
+    /// The fraction of a count is what a pass allocates for itself, over its operations, and SQLite for its pages.
+    /// Where clients meet, chance decides how many of them wait; waiting allocates.
+    package static let all: [String: AllocationThreshold] = [
+        "1.1": .init(0.01),
+        "1.2": .init(1.01),
+        "1.3": .init(0.01),
+        "2.1": .init(0.01),
+        "2.2": .init(1.01),
+        "3.2": .init(0.01),
+        "3.4": .init(3.01, bytesKept: 230),
+        "4.1": .init(0.01),
+        "4.2": .init(0.01),
+        "4.3": .init(0.01),
+        "5.1": .init(3.06),
+        "5.2": .init(6.06),
+        "5.9": .init(3.08),
+        "6.3": .init(7.51),
+        "6.4": .init(7.51),
+        "6.5": .init(9.51),
+        "6.6": .init(7.51),
+        "6.7": .init(7.51),
+        "6.8": .init(8.56),
+        "7.1/1": .init(0.01),
+        "7.1/2": .init(0.2),
+        "7.1/8": .init(0.3),
+        "7.2/1": .init(0.01),
+        "7.2/2": .init(0.2),
+        "7.2/8": .init(0.3),
+        "7.3/1": .init(0.01),
+        "7.3/2": .init(0.2),
+        "7.3/8": .init(0.3),
+        "7.4/1": .init(0.01),
+        "7.4/2": .init(0.2),
+        "7.4/8": .init(0.3),
+        "7.5": .init(0.01),
+        "7.6": .init(0.01),
+        "7.7/1": .init(1.04),
+        "7.7/2": .init(1.1),
+        "7.7/8": .init(1.2),
+        "7.8/1": .init(1.04),
+        "7.8/2": .init(1.1),
+        "7.8/8": .init(1.2),
+        "7.9/1": .init(1.04),
+        "7.9/2": .init(1.1),
+        "7.9/8": .init(1.2),
+        "7.9o/1": .init(3.1),
+        "7.9o/2": .init(3.5),
+        "7.9o/8": .init(5.5),
+        "7.10/1": .init(3.1),
+        "7.10/2": .init(6),
+        "7.10/8": .init(6.5),
+        "8.5": .init(11.01),
+        "8.6": .init(12.01),
+        "8.7": .init(11.01),
+        "8.7n": .init(105.01),
+        "8.8": .init(14.01),
+        "8.8c": .init(14.01),
+        "11.2": .init(425.1),
+        "11.3": .init(941.1),
+        "12.1": .init(0.01),
+        "12.2": .init(0.01),
+        "12.3": .init(0.01),
+        "12.4": .init(2.01),
+        "12.5": .init(2.01),
+        "12.6": .init(1.01),
+    ]
+}

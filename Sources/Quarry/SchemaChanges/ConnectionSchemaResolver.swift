@@ -1,0 +1,46 @@
+import QuarryCore
+import QuarrySQL
+
+/// Answers for a connection what the rendering of a definition asks.
+struct ConnectionSchemaResolver: SchemaResolver {
+    let db: Database
+
+    func text(of sql: SQL) throws -> String {
+        let (text, arguments) = try sql.build(db)
+        return try SQLLiteral.inlining(arguments, into: text) { value in
+            try SQLLiteral.text(of: value, readsExactly: readsExactly, isUTF8: isUTF8)
+        }
+    }
+
+    private func readsExactly(_ text: String, _ value: Double) throws -> Bool {
+        try Double.fetchOne(db.makeStatement(sql: "SELECT \(text)")) == value
+    }
+
+    private func isUTF8() throws -> Bool {
+        try String.fetchOne(db.makeStatement(sql: "PRAGMA encoding")) == "UTF-8"
+    }
+
+    func tableExists(_ name: String, in schemaName: String?) throws -> Bool {
+        try db.tableExists(name, in: schemaName)
+    }
+
+    func primaryKeyColumns(of table: String, in schemaName: String?) throws -> [ReferencedColumn] {
+        let key = try db.primaryKey(table, in: schemaName)
+        // A hidden rowid can't be referred to: https://www.sqlite.org/foreignkeys.html#fk_indexes
+        if key.isRowID, key.rowIDColumn == nil { return [] }
+        let columns = try db.columns(in: table, in: schemaName)
+        return key.columns.map { name in
+            let column = columns.first { SchemaName($0.name) == SchemaName(name) }
+            return ReferencedColumn(name: name, type: column?.columnType)
+        }
+    }
+}
+
+extension Database {
+    var schemaResolver: ConnectionSchemaResolver { ConnectionSchemaResolver(db: self) }
+
+    /// `"main"."player"`
+    func qualified(_ name: String, _ schemaName: String?) -> String {
+        (schemaName.map { $0.quotedDatabaseIdentifier + "." } ?? "") + name.quotedDatabaseIdentifier
+    }
+}

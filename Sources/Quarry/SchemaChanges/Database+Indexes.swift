@@ -1,0 +1,152 @@
+public import QuarryCore
+public import QuarrySQL
+
+extension Database {
+    // MARK: - Indexes
+
+    /// Deletes an index.
+    ///
+    /// ```sql
+    /// DROP INDEX "player_on_name"
+    /// ```
+    ///
+    /// - parameter name: the index's name.
+    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first that has it.
+    public func drop(index name: String, in schemaName: String? = nil) throws {
+        try execute(sql: "DROP INDEX \(qualified(name, schemaName))")
+    }
+
+    /// Deletes the index on columns of a table, whatever its name. Does nothing if there is none.
+    ///
+    /// Indexes of constraints, and those on expressions, stay.
+    ///
+    /// - parameter table: the table's name.
+    /// - parameter columns: the columns of the index, in their order.
+    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first that has it.
+    /// - throws: `DatabaseError` if there is no such table, or more than one such index.
+    public func drop(indexOn table: String, columns: [String], in schemaName: String? = nil) throws {
+        try checkAccess()
+        let found = try schema.table(table, in: schemaName, self)
+        let indexes = try schema.indexes(of: found, self).filter { index in
+            index.origin == .createIndexStatement && index.columns.schemaNames == columns.schemaNames
+        }
+        guard indexes.count <= 1 else {
+            let names = indexes.map(\.name).sorted().joined(separator: ", ")
+            throw DatabaseError(
+                message: "several indexes on \(found.name)(\(columns.joined(separator: ", "))): \(names)")
+        }
+        guard let index = indexes.first else { return }
+        // The schema is named where the index could be mistaken for another.
+        let isPlain = schemaName == nil && found.schema == "main"
+        try drop(index: index.name, in: isPlain ? nil : found.schema)
+    }
+
+    /// Builds the indexes anew that use a collation.
+    ///
+    /// ```sql
+    /// REINDEX NOCASE
+    /// ```
+    ///
+    /// See <https://www.sqlite.org/lang_reindex.html>.
+    public func reindex(collation: CollationName) throws { try execute(sql: "REINDEX \(collation.sql)") }
+
+    /// Builds the indexes anew that use a collation, after its order has changed.
+    public func reindex(collation: DatabaseCollation) throws { try reindex(collation: CollationName(collation.name)) }
+
+    func create(_ index: IndexDefinition) throws {
+        try checkAccess()
+        try execute(sql: index.sql(schemaResolver))
+    }
+}
+
+extension Database {
+    /// Creates an index on columns.
+    ///
+    /// ```swift
+    /// try db.create(index: "player_on_email", on: "player", columns: ["email"], options: .unique)
+    /// ```
+    /// ```sql
+    /// CREATE UNIQUE INDEX "player_on_email" ON "player"("email")
+    /// ```
+    ///
+    /// See <https://www.sqlite.org/lang_createindex.html>.
+    ///
+    /// - parameter name: the index's name.
+    /// - parameter schemaName: the schema of the table; nil for the first that has it.
+    /// - parameter table: the table's name.
+    /// - parameter columns: the columns, in the order of the index.
+    /// - parameter options: how it is created.
+    /// - parameter condition: which rows are in the index; nil for all:
+    ///   <https://www.sqlite.org/partialindex.html>.
+    public func create(
+        index name: String, in schemaName: String? = nil, on table: String, columns: [String],
+        options: IndexOptions = [], condition: SQL? = nil
+    ) throws {
+        try create(
+            IndexDefinition(
+                name: name, schemaName: schemaName, table: table, columns: columns, options: options,
+                condition: condition))
+    }
+
+    /// Creates an index on columns.
+    @_disfavoredOverload
+    public func create(
+        index name: String, on table: String, columns: [String], unique: Bool = false, ifNotExists: Bool = false,
+        condition: SQL? = nil
+    ) throws {
+        var options: IndexOptions = []
+        if unique { options.insert(.unique) }
+        if ifNotExists { options.insert(.ifNotExists) }
+        try create(index: name, on: table, columns: columns, options: options, condition: condition)
+    }
+
+    /// Creates an index on expressions.
+    ///
+    /// ```swift
+    /// try db.create(index: "player_on_name", on: "player", expressions: ["lower(name)", "score DESC"])
+    /// ```
+    /// ```sql
+    /// CREATE INDEX "player_on_name" ON "player"(lower(name), score DESC)
+    /// ```
+    ///
+    /// See <https://www.sqlite.org/expridx.html>.
+    ///
+    /// - parameter name: the index's name.
+    /// - parameter schemaName: the schema of the table; nil for the first that has it.
+    /// - parameter table: the table's name.
+    /// - parameter expressions: the expressions, in the order of the index.
+    /// - parameter options: how it is created.
+    /// - parameter condition: which rows are in the index; nil for all.
+    public func create(
+        index name: String, in schemaName: String? = nil, on table: String, expressions: [SQL],
+        options: IndexOptions = [], condition: SQL? = nil
+    ) throws {
+        try create(
+            IndexDefinition(
+                name: name, schemaName: schemaName, table: table, terms: expressions, options: options,
+                condition: condition))
+    }
+
+    /// Creates an index on columns, which is named by them.
+    ///
+    /// ```swift
+    /// try db.create(indexOn: "player", columns: ["teamId", "number"])
+    /// ```
+    /// ```sql
+    /// CREATE INDEX "index_player_on_teamId_number" ON "player"("teamId", "number")
+    /// ```
+    ///
+    /// - parameter table: the table's name.
+    /// - parameter schemaName: the schema of the table; nil for the first that has it.
+    /// - parameter columns: the columns, in the order of the index.
+    /// - parameter options: how it is created.
+    /// - parameter condition: which rows are in the index; nil for all.
+    public func create(
+        indexOn table: String, in schemaName: String? = nil, columns: [String], options: IndexOptions = [],
+        condition: SQL? = nil
+    ) throws {
+        try create(
+            index: IndexDefinition.defaultName(on: table, columns: columns), in: schemaName, on: table,
+            columns: columns, options: options, condition: condition)
+    }
+}

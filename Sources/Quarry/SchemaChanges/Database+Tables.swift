@@ -1,0 +1,110 @@
+public import QuarryCore
+public import QuarrySQL
+
+extension Database {
+    /// Creates a table, and the indexes that belong to it.
+    ///
+    /// ```swift
+    /// try db.create(table: "player", options: .ifNotExists) { t in
+    ///     t.autoIncrementedPrimaryKey("id")
+    ///     t.column("name", .text).notNull()
+    ///     t.belongsTo("team", onDelete: .cascade)
+    /// }
+    /// ```
+    /// ```sql
+    /// CREATE TABLE IF NOT EXISTS "player" (
+    ///   "id" INTEGER PRIMARY KEY AUTOINCREMENT,
+    ///   "name" TEXT NOT NULL,
+    ///   "teamId" INTEGER REFERENCES "team"("id") ON DELETE CASCADE)
+    /// CREATE INDEX IF NOT EXISTS "player_on_teamId" ON "player"("teamId")
+    /// ```
+    ///
+    /// See <https://www.sqlite.org/lang_createtable.html>.
+    ///
+    /// - parameter name: the table's name.
+    /// - parameter schemaName: the name of an attached database; nil for `main`, or `temp` where the table is
+    ///   temporary.
+    /// - parameter options: how it is created.
+    /// - parameter body: defines columns and constraints.
+    /// - throws: what `body` throws; `DatabaseError`, for example if there is a table of that name.
+    public func create(
+        table name: String, in schemaName: String? = nil, options: TableOptions = [],
+        body: (TableDefinition) throws -> Void
+    ) throws {
+        try checkAccess()
+        let definition = TableDefinition(name: name, schemaName: schemaName, options: options)
+        try body(definition)
+        let rendering = try definition.render(schemaResolver)
+        try execute(sql: rendering.table)
+        for index in rendering.indexes { try execute(sql: index.sql(schemaResolver)) }
+    }
+
+    /// Creates a table: `options` says the same in fewer words.
+    @_disfavoredOverload
+    public func create(
+        table name: String, temporary: Bool = false, ifNotExists: Bool = false, withoutRowID: Bool = false,
+        body: (TableDefinition) throws -> Void
+    ) throws {
+        var options: TableOptions = []
+        if temporary { options.insert(.temporary) }
+        if ifNotExists { options.insert(.ifNotExists) }
+        if withoutRowID { options.insert(.withoutRowID) }
+        try create(table: name, options: options, body: body)
+    }
+
+    /// Changes a table.
+    ///
+    /// ```swift
+    /// try db.alter(table: "player") { t in
+    ///     t.add(column: "url", .text)
+    ///     t.rename(column: "score", to: "points")
+    /// }
+    /// ```
+    /// ```sql
+    /// ALTER TABLE "player" ADD COLUMN "url" TEXT
+    /// ALTER TABLE "player" RENAME COLUMN "score" TO "points"
+    /// ```
+    ///
+    /// Each change is a statement of its own: where one fails, those before it have been made, unless the transaction
+    /// is rolled back. See <https://www.sqlite.org/lang_altertable.html>.
+    ///
+    /// - parameter name: the table's name.
+    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first that has it.
+    /// - parameter body: says what changes.
+    public func alter(
+        table name: String, in schemaName: String? = nil, body: (TableAlteration) throws -> Void
+    ) throws {
+        try checkAccess()
+        let alteration = TableAlteration(name: name, schemaName: schemaName)
+        try body(alteration)
+        try alteration.forEachStatement(schemaResolver) { sql in try execute(sql: sql) }
+    }
+
+    /// Renames a table, in foreign keys, triggers and views too.
+    ///
+    /// ```sql
+    /// ALTER TABLE "player" RENAME TO "user"
+    /// ```
+    ///
+    /// - parameter name: the table's name.
+    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first that has it.
+    /// - parameter newName: its new name.
+    public func rename(table name: String, in schemaName: String? = nil, to newName: String) throws {
+        try execute(sql: "ALTER TABLE \(qualified(name, schemaName)) RENAME TO \(newName.quotedDatabaseIdentifier)")
+    }
+
+    /// Deletes a table, with its indexes and triggers.
+    ///
+    /// ```sql
+    /// DROP TABLE "player"
+    /// ```
+    ///
+    /// Where foreign keys are checked, the rows are deleted first, with all that follows for rows that refer to them:
+    /// <https://www.sqlite.org/lang_droptable.html>.
+    ///
+    /// - parameter name: the table's name.
+    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first that has it.
+    public func drop(table name: String, in schemaName: String? = nil) throws {
+        try execute(sql: "DROP TABLE \(qualified(name, schemaName))")
+    }
+}

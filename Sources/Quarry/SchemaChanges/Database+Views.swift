@@ -1,0 +1,113 @@
+public import QuarryCore
+public import QuarrySQL
+
+extension Database {
+    // MARK: - Views
+
+    /// Creates a view of SQL, in which values are written as literals.
+    ///
+    /// ```swift
+    /// try db.create(view: "hero", asLiteral: "SELECT * FROM player WHERE score > \(1000)")
+    /// ```
+    /// ```sql
+    /// CREATE VIEW "hero" AS SELECT * FROM player WHERE score > 1000
+    /// ```
+    ///
+    /// See <https://www.sqlite.org/lang_createview.html>.
+    ///
+    /// - parameter name: the view's name.
+    /// - parameter schemaName: the name of an attached database; nil for `main`, or `temp` where the view is temporary.
+    /// - parameter options: how it is created.
+    /// - parameter columns: the names of its columns; nil for those of the query.
+    /// - parameter sqlLiteral: the query.
+    public func create(
+        view name: String, in schemaName: String? = nil, options: ViewOptions = [], columns: [String]? = nil,
+        asLiteral sqlLiteral: SQL
+    ) throws {
+        try checkAccess()
+        let view = ViewDefinition(
+            name: name, schemaName: schemaName, options: options, columns: columns, query: sqlLiteral)
+        try execute(sql: view.sql(schemaResolver))
+    }
+
+    /// Deletes a view.
+    ///
+    /// ```sql
+    /// DROP VIEW "hero"
+    /// ```
+    ///
+    /// - parameter name: the view's name.
+    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first that has it.
+    public func drop(view name: String, in schemaName: String? = nil) throws {
+        try execute(sql: "DROP VIEW \(qualified(name, schemaName))")
+    }
+
+    // MARK: - Triggers
+
+    /// Creates a trigger.
+    ///
+    /// ```swift
+    /// try db.create(
+    ///     trigger: "player_score", on: "player", .after(.update(of: ["score"])),
+    ///     when: "NEW.score <> OLD.score",
+    ///     body: "INSERT INTO scoreLog (playerId, score) VALUES (NEW.id, NEW.score)")
+    /// ```
+    /// ```sql
+    /// CREATE TRIGGER "player_score" AFTER UPDATE OF "score" ON "player" WHEN NEW.score <> OLD.score BEGIN
+    /// INSERT INTO scoreLog (playerId, score) VALUES (NEW.id, NEW.score);
+    /// END
+    /// ```
+    ///
+    /// See <https://www.sqlite.org/lang_createtrigger.html>.
+    ///
+    /// - parameter name: the trigger's name.
+    /// - parameter schemaName: the schema of the trigger; nil for that of the table, or `temp` where it is temporary.
+    /// - parameter table: a table, or a view.
+    /// - parameter event: when it runs.
+    /// - parameter options: how it is created.
+    /// - parameter condition: for which rows it runs; nil for all.
+    /// - parameter body: what it runs: statements, with semicolons between them. Values are written as literals.
+    public func create(
+        trigger name: String, in schemaName: String? = nil, on table: String, _ event: TriggerEvent,
+        options: TriggerOptions = [], when condition: SQL? = nil, body: SQL
+    ) throws {
+        try checkAccess()
+        let trigger = TriggerDefinition(
+            name: name, schemaName: schemaName, table: table, event: event, options: options, condition: condition,
+            body: body)
+        try execute(sql: trigger.sql(schemaResolver))
+    }
+
+    /// Deletes a trigger.
+    ///
+    /// ```sql
+    /// DROP TRIGGER "player_score"
+    /// ```
+    ///
+    /// - parameter name: the trigger's name.
+    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first that has it.
+    public func drop(trigger name: String, in schemaName: String? = nil) throws {
+        try execute(sql: "DROP TRIGGER \(qualified(name, schemaName))")
+    }
+}
+
+extension Database {
+    /// Creates a view of a request, whose values are written as literals.
+    ///
+    /// ```swift
+    /// let heroes: SQLRequest<Row> = "SELECT * FROM player WHERE score > \(1000)"
+    /// try db.create(view: "hero", as: heroes)
+    /// ```
+    ///
+    /// - parameter name: the view's name.
+    /// - parameter schemaName: the name of an attached database; nil for `main`, or `temp` where the view is temporary.
+    /// - parameter options: how it is created.
+    /// - parameter columns: the names of its columns; nil for those of the request.
+    /// - parameter request: the query.
+    public func create<RowDecoder>(
+        view name: String, in schemaName: String? = nil, options: ViewOptions = [], columns: [String]? = nil,
+        as request: SQLRequest<RowDecoder>
+    ) throws {
+        try create(view: name, in: schemaName, options: options, columns: columns, asLiteral: request.literal)
+    }
+}

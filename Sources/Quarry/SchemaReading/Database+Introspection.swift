@@ -1,0 +1,150 @@
+public import QuarryCore
+
+extension Database {
+    // MARK: - What there is
+
+    /// Whether there is a table of that name, whatever the case.
+    ///
+    /// ```swift
+    /// try db.tableExists("player")
+    /// try db.tableExists("player", in: "archive")
+    /// ```
+    ///
+    /// - parameter name: the table's name.
+    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for any.
+    /// - throws: `DatabaseError` if there is no such schema.
+    public func tableExists(_ name: String, in schemaName: String? = nil) throws -> Bool {
+        try exists(name, .table, in: schemaName)
+    }
+
+    /// Whether there is a view of that name, whatever the case.
+    ///
+    /// - parameter name: the view's name.
+    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for any.
+    /// - throws: `DatabaseError` if there is no such schema.
+    public func viewExists(_ name: String, in schemaName: String? = nil) throws -> Bool {
+        try exists(name, .view, in: schemaName)
+    }
+
+    /// Whether there is a trigger of that name, whatever the case.
+    ///
+    /// - parameter name: the trigger's name.
+    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for any.
+    /// - throws: `DatabaseError` if there is no such schema.
+    public func triggerExists(_ name: String, in schemaName: String? = nil) throws -> Bool {
+        try checkAccess()
+        return try schema.hasTrigger(name, in: schemaName, self)
+    }
+
+    private func exists(_ name: String, _ kind: KnownSchema.Kind, in schemaName: String?) throws -> Bool {
+        try checkAccess()
+        let schemas = try schemaName.map { [try schema.schema(named: $0, self)] } ?? schema.lookupOrder(self)
+        return try schemas.contains { schemaName in
+            try schema.find(name, in: schemaName, self)?.kind == kind
+        }
+    }
+
+    /// Whether a table is SQLite's own: its name begins with `sqlite_` or `pragma_`.
+    public static func isSQLiteInternalTable(_ tableName: String) -> Bool {
+        let name = tableName.lowercasedASCII
+        return name.hasPrefix("sqlite_") || name.hasPrefix("pragma_")
+    }
+
+    /// Whether a table is the library's own: its name begins with `grdb_`.
+    public static func isGRDBInternalTable(_ tableName: String) -> Bool {
+        tableName.lowercasedASCII.hasPrefix("grdb_")
+    }
+
+    // MARK: - What it is made of
+
+    /// The columns of a table or view, in their order.
+    ///
+    /// ```swift
+    /// for column in try db.columns(in: "player") { print(column.name, column.type) }
+    /// ```
+    ///
+    /// Generated columns are there, hidden columns of virtual tables aren't.
+    ///
+    /// - parameter tableName: the name of a table or view.
+    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first that has it.
+    /// - throws: `DatabaseError`: "no such table: player".
+    public func columns(in tableName: String, in schemaName: String? = nil) throws -> [ColumnInfo] {
+        try checkAccess()
+        if let found = try schema.find(tableName, in: schemaName, self) { return try schema.columns(of: found, self) }
+        // Some tables are in no schema: `sqlite_master`, and what modules bring along.
+        let columns = try SchemaReader.columns(named: tableName, schema: schemaName ?? "main", self)
+        guard !columns.isEmpty else { throw SchemaReader.noSuchTable(tableName, in: schemaName) }
+        return columns
+    }
+
+    /// The primary key of a table: a rowid, hidden or not, or columns.
+    ///
+    /// For views, `Configuration.schemaSource` is asked.
+    ///
+    /// - parameter tableName: the name of a table or view.
+    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first that has it.
+    /// - throws: `DatabaseError`: "no such table: player", "database view bestPlayer has no primary key".
+    public func primaryKey(_ tableName: String, in schemaName: String? = nil) throws -> PrimaryKeyInfo {
+        try checkAccess()
+        guard let found = try schema.find(tableName, in: schemaName, self) else {
+            throw SchemaReader.noSuchTable(tableName, in: schemaName)
+        }
+        guard found.kind == .view else { return try schema.primaryKey(of: found, self) }
+        let view = DatabaseObjectID(name: found.name, schemaID: .attached(found.schema))
+        guard let columns = try schemaSource?.columnsForPrimaryKey(self, inView: view) else {
+            throw DatabaseError(message: "database view \(found.name) has no primary key")
+        }
+        return PrimaryKeyInfo(columns: columns, isRowID: false, tableHasRowID: false)
+    }
+
+    /// The indexes of a table, those of its constraints included. Indexes on expressions are left out.
+    ///
+    /// - parameter tableName: the name of a table.
+    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first that has it.
+    /// - throws: `DatabaseError`: "no such table: player".
+    public func indexes(on tableName: String, in schemaName: String? = nil) throws -> [IndexInfo] {
+        try checkAccess()
+        return try schema.indexes(of: schema.table(tableName, in: schemaName, self), self)
+    }
+
+    /// Whether no two rows have the same values in some columns: they are the primary key, the rowid, or those of a
+    /// unique index that is about all rows.
+    ///
+    /// - parameter tableName: the name of a table.
+    /// - parameter columns: the columns, in any order and case.
+    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first that has it.
+    /// - throws: `DatabaseError`: "no such table: player".
+    public func table(
+        _ tableName: String, hasUniqueKey columns: some Collection<String>, in schemaName: String? = nil
+    ) throws -> Bool {
+        try checkAccess()
+        let found = try schema.table(tableName, in: schemaName, self)
+        let names = columns.schemaNames
+        let set = Set(names)
+        guard set.count == names.count else { return false }
+        let key = try schema.primaryKey(of: found, self)
+        if Set(key.columns.schemaNames) == set { return true }
+        if key.tableHasRowID, names.count == 1, ["rowid", "_rowid_", "oid"].schemaNames.contains(names[0]) {
+            let others = try schema.columns(of: found, self).map(\.name)
+            if !others.schemaNames.contains(names[0]) { return true }
+        }
+        return try schema.indexes(of: found, self).contains { index in
+            index.isUnique && !index.isPartial && Set(index.columns.schemaNames) == set
+        }
+    }
+
+    /// The foreign keys of a table.
+    ///
+    /// - parameter tableName: the name of a table.
+    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first that has it.
+    /// - throws: `DatabaseError`: "no such table: player", for a table that is referred to as well.
+    public func foreignKeys(on tableName: String, in schemaName: String? = nil) throws -> [ForeignKeyInfo] {
+        try checkAccess()
+        return try schema.foreignKeys(of: schema.table(tableName, in: schemaName, self), self)
+    }
+
+    /// Forgets what is known of the schema, so that it is read again.
+    ///
+    /// What this connection and others do is noticed. What goes past SQLite isn't: a file that is replaced.
+    public func clearSchemaCache() { schema.forget() }
+}

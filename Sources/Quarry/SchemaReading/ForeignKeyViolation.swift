@@ -1,0 +1,147 @@
+public import QuarryCore
+
+/// A row whose foreign key refers to no row.
+///
+/// See <https://www.sqlite.org/pragma.html#pragma_foreign_key_check>.
+public struct ForeignKeyViolation: Sendable {
+    /// The table with the foreign key.
+    public var originTable: String
+
+    /// The rowid of the row; nil in a WITHOUT ROWID table.
+    public var originRowID: Int64?
+
+    /// The table that is referred to.
+    public var destinationTable: String
+
+    /// SQLite's number of the key in its table: that of `ForeignKeyInfo`.
+    public var foreignKeyId: Int
+
+    /// The schema of both tables.
+    public var schemaName: String
+
+    init(_ row: Row, schemaName: String) {
+        originTable = row[0]
+        originRowID = row[1]
+        destinationTable = row[2]
+        foreignKeyId = row[3]
+        self.schemaName = schemaName
+    }
+
+    /// What is violated, with the values of the row.
+    ///
+    /// ```
+    /// FOREIGN KEY constraint violation - from player(teamId) to team(id), in [id:1 teamId:42]
+    /// ```
+    public func failureDescription(_ db: Database) throws -> String {
+        let keys = try db.foreignKeys(on: originTable, in: schemaName)
+        guard let key = keys.first(where: { $0.id == foreignKeyId }) else { return description }
+        var text =
+            "FOREIGN KEY constraint violation - from \(originTable)(\(key.originColumns.joined(separator: ", ")))"
+        text += " to \(destinationTable)(\(key.destinationColumns.joined(separator: ", ")))"
+        guard let originRowID else { return text }
+        let primaryKey = try db.primaryKey(originTable, in: schemaName)
+        let rowID = primaryKey.isRowID ? primaryKey.columns[0] : "rowid"
+        let table = "\(schemaName.quotedDatabaseIdentifier).\(originTable.quotedDatabaseIdentifier)"
+        let sql = "SELECT * FROM \(table) WHERE \(rowID.quotedDatabaseIdentifier) = ?"
+        if let row = try Row.fetchOne(db, sql: sql, arguments: [originRowID]) {
+            let values = row.map { "\($0.0):\($0.1)" }.joined(separator: " ")
+            text += ", in [\(values)]"
+        }
+        return text
+    }
+
+    /// The violation as an error, `SQLITE_CONSTRAINT_FOREIGNKEY`.
+    public func databaseError(_ db: Database) -> DatabaseError {
+        DatabaseError(
+            resultCode: .SQLITE_CONSTRAINT_FOREIGNKEY,
+            message: (try? failureDescription(db)) ?? description)
+    }
+}
+
+extension ForeignKeyViolation: CustomStringConvertible {
+    /// What is violated, as far as is known without the connection.
+    public var description: String {
+        "FOREIGN KEY constraint violation - from \(originTable) to \(destinationTable)"
+            + (originRowID.map { ", in rowid \($0)" } ?? "")
+    }
+}
+
+/// Goes through the violations of foreign keys.
+public final class ForeignKeyViolationCursor: Cursor {
+    private let database: Database
+    private var schemas: ArraySlice<String>
+    private let table: String?
+    private var schemaName = ""
+    private var rows: RowCursor?
+
+    init(_ database: Database, schemas: [String], table: String? = nil) {
+        self.database = database
+        self.schemas = schemas[...]
+        self.table = table
+    }
+
+    /// The next violation, or nil after the last.
+    public func next() throws -> ForeignKeyViolation? {
+        while true {
+            if let row = try rows?.next() { return ForeignKeyViolation(row, schemaName: schemaName) }
+            guard let schema = schemas.popFirst() else { return nil }
+            schemaName = schema
+            var sql = "PRAGMA \(schema.quotedDatabaseIdentifier).foreign_key_check"
+            if let table { sql += "(\(table.quotedDatabaseIdentifier))" }
+            rows = try Row.fetchCursor(database.makeStatement(sql: sql))
+        }
+    }
+}
+
+extension Database {
+    /// The rows whose foreign keys refer to no row, in all databases of the connection.
+    ///
+    /// ```swift
+    /// let violations = try db.foreignKeyViolations()
+    /// while let violation = try violations.next() { print(try violation.failureDescription(db)) }
+    /// ```
+    /// ```sql
+    /// PRAGMA "main".foreign_key_check
+    /// ```
+    ///
+    /// - throws: `DatabaseError`, for example for a key that refers to no unique columns ("foreign key mismatch").
+    public func foreignKeyViolations() throws -> ForeignKeyViolationCursor {
+        try checkAccess()
+        let schemas = try schema.lookupOrder(self).filter { name in
+            try schema.reading(self, schema: name) { !$0.tableNames.isEmpty }
+        }
+        return ForeignKeyViolationCursor(self, schemas: schemas)
+    }
+
+    /// The rows of a table whose foreign keys refer to no row.
+    ///
+    /// - parameter tableName: the name of a table.
+    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first that has it.
+    /// - throws: `DatabaseError`: "no such table: player".
+    public func foreignKeyViolations(
+        in tableName: String, in schemaName: String? = nil
+    ) throws -> ForeignKeyViolationCursor {
+        try checkAccess()
+        let found = try schema.table(tableName, in: schemaName, self)
+        return ForeignKeyViolationCursor(self, schemas: [found.schema], table: found.name)
+    }
+
+    /// Throws if a foreign key refers to no row.
+    ///
+    /// - throws: `DatabaseError` with the code `SQLITE_CONSTRAINT_FOREIGNKEY`, which names the table, the key, and the
+    ///   row.
+    public func checkForeignKeys() throws {
+        if let violation = try foreignKeyViolations().next() { throw violation.databaseError(self) }
+    }
+
+    /// Throws if a foreign key of a table refers to no row.
+    ///
+    /// - parameter tableName: the name of a table.
+    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first that has it.
+    /// - throws: as `checkForeignKeys()`; "no such table: player".
+    public func checkForeignKeys(in tableName: String, in schemaName: String? = nil) throws {
+        if let violation = try foreignKeyViolations(in: tableName, in: schemaName).next() {
+            throw violation.databaseError(self)
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import QuarryCore
+
+/// An index of a table, as `Database.indexes(on:in:)` tells it.
+///
+/// See <https://www.sqlite.org/pragma.html#pragma_index_list>.
+public struct IndexInfo: Hashable, Sendable {
+    /// What made an index.
+    public enum Origin: String, Hashable, Sendable {
+        /// `CREATE INDEX`
+        case createIndexStatement = "c"
+        /// `UNIQUE`
+        case uniqueConstraint = "u"
+        /// `PRIMARY KEY`
+        case primaryKeyConstraint = "pk"
+    }
+
+    /// A column of an index.
+    public struct Term: Hashable, Sendable {
+        /// The column; nil for an expression, or the rowid.
+        let column: String?
+
+        /// Whether large values come first.
+        public let isDescending: Bool
+
+        /// The collation that orders texts, such as `BINARY`.
+        public let collation: String
+
+        init(_ row: Row) {
+            column = row["name"]
+            isDescending = row["desc"]
+            collation = row["coll"] ?? "BINARY"
+        }
+    }
+
+    /// The name.
+    public let name: String
+
+    /// The columns, in the order of the index.
+    public let columns: [String]
+
+    /// The order of each column.
+    public let terms: [Term]
+
+    /// Whether no two rows have the same values, NULL apart.
+    public let isUnique: Bool
+
+    /// Whether the index has a condition, so that it is about some rows only.
+    public let isPartial: Bool
+
+    /// What made it.
+    public let origin: Origin
+
+    /// Nil for an index on expressions, which has columns that can't be named.
+    init?(_ row: Row, terms: [Term]) {
+        let columns = terms.compactMap(\.column)
+        guard columns.count == terms.count else { return nil }
+        name = row["name"]
+        self.columns = columns
+        self.terms = terms
+        isUnique = row["unique"]
+        isPartial = row["partial"]
+        origin = Origin(rawValue: row["origin"]) ?? .createIndexStatement
+    }
+}

@@ -1,0 +1,155 @@
+import QuarryCore
+
+/// Reads a connection's schema, and keeps what it has read for as long as it is true.
+///
+/// Changes by this connection are counted (`Database.schemaChangeCount`). Those by others show in the number that
+/// SQLite gives each state of a schema. It is asked for when something is to be told and another connection may have
+/// written since: in a transaction once at most, and not at all where the file is the one that was read.
+final class SchemaReader {
+    private var schemas: [String: KnownSchema] = [:]
+    private var changeCount = -1
+
+    /// The schemas, in the order in which a name is looked for.
+    private var order: [String]?
+
+    /// What stands in for the configuration's source.
+    var source: SchemaSourceOverride?
+
+    /// What `withSchemaSource` has set.
+    struct SchemaSourceOverride {
+        var source: (any DatabaseSchemaSource)?
+    }
+
+    func forget() {
+        schemas = [:]
+        order = nil
+    }
+
+    // MARK: - Schemas
+
+    /// The schemas in the order in which a name is looked for.
+    func lookupOrder(_ db: Database) throws -> [String] {
+        noteChanges(db)
+        if let order { return order }
+        let rows = try Row.fetchAll(db.cachedStatement(sql: "PRAGMA database_list"))
+        let attached = rows.compactMap { row -> String? in
+            let number: Int = row[0]
+            // 0 is main, 1 is temp.
+            return number > 1 ? row[1] : nil
+        }
+        order = ["temp", "main"] + attached
+        return ["temp", "main"] + attached
+    }
+
+    /// The name of a schema as it was attached.
+    ///
+    /// - throws: `DatabaseError` if there is none.
+    func schema(named name: String, _ db: Database) throws -> String {
+        let key = SchemaName(name)
+        guard let schema = try lookupOrder(db).first(where: { SchemaName($0) == key }) else {
+            throw DatabaseError(message: "no such schema: \(name)")
+        }
+        return schema
+    }
+
+    // MARK: - Reading
+
+    /// Gives what is known of a schema, in the state that is read now.
+    ///
+    /// - parameter body: may read more of it; it runs again if another connection has changed the schema meanwhile.
+    func reading<T>(_ db: Database, schema: String, _ body: (KnownSchema) throws -> T) throws -> T {
+        while true {
+            let known = try current(db, schema: schema)
+            let result = Result { try body(known) }
+            guard known.hasRead else { return try result.get() }
+            // In a transaction, all was read of one state.
+            if try isPinned(db, schema: schema) || db.schemaVersion(of: schema) == known.version {
+                known.hasRead = false
+                return try result.get()
+            }
+            schemas[schema] = nil
+        }
+    }
+
+    private func current(_ db: Database, schema: String) throws -> KnownSchema {
+        noteChanges(db)
+        if let known = schemas[schema] {
+            if schema == "temp" { return known }
+            let dataVersion = db.pinnedDataVersion(schema: schema)
+            if let dataVersion, dataVersion == known.dataVersion { return known }
+            if try db.schemaVersion(of: schema) == known.version {
+                known.dataVersion = db.pinnedDataVersion(schema: schema)
+                return known
+            }
+            schemas[schema] = nil
+        }
+        let known = try KnownSchema(db, name: schema, version: db.schemaVersion(of: schema))
+        known.dataVersion = db.pinnedDataVersion(schema: schema)
+        schemas[schema] = known
+        return known
+    }
+
+    private func isPinned(_ db: Database, schema: String) -> Bool {
+        schema == "temp" || (db.isInsideTransaction && db.pinnedDataVersion(schema: schema) != nil)
+    }
+
+    private func noteChanges(_ db: Database) {
+        guard changeCount != db.schemaChangeCount else { return }
+        forget()
+        changeCount = db.schemaChangeCount
+    }
+
+    // MARK: - Looking up
+
+    /// A table or view that was found.
+    struct Found {
+        var schema: String
+        var name: String
+        var kind: KnownSchema.Kind
+    }
+
+    /// Looks for a table or view: in one schema, or in all, in SQLite's order.
+    func find(_ name: String, in schemaName: String?, _ db: Database) throws -> Found? {
+        for schema in try schemas(schemaName, db) {
+            let table = try reading(db, schema: schema) { $0.table(name) }
+            if let table { return Found(schema: schema, name: table.name, kind: table.kind) }
+        }
+        return nil
+    }
+
+    func hasTrigger(_ name: String, in schemaName: String?, _ db: Database) throws -> Bool {
+        try schemas(schemaName, db).contains { schema in
+            try reading(db, schema: schema) { $0.hasTrigger(name) }
+        }
+    }
+
+    private func schemas(_ schemaName: String?, _ db: Database) throws -> [String] {
+        guard let schemaName else { return try lookupOrder(db) }
+        return [try schema(named: schemaName, db)]
+    }
+
+    /// A table that has to be there.
+    ///
+    /// - throws: `DatabaseError`: "no such table: main.player".
+    func table(_ name: String, in schemaName: String?, _ db: Database) throws -> Found {
+        guard let found = try find(name, in: schemaName, db), found.kind == .table else {
+            throw Self.noSuchTable(name, in: schemaName)
+        }
+        return found
+    }
+
+    static func noSuchTable(_ name: String, in schemaName: String?) -> DatabaseError {
+        DatabaseError(message: "no such table: \(schemaName.map { $0 + "." } ?? "")\(name)")
+    }
+}
+
+extension Database {
+    /// What is known of the schema.
+    var schema: SchemaReader {
+        // Nothing else is put there.
+        if let knowledge = schemaKnowledge { return unsafeDowncast(knowledge, to: SchemaReader.self) }
+        let reader = SchemaReader()
+        schemaKnowledge = reader
+        return reader
+    }
+}

@@ -1,0 +1,32 @@
+// Values that SQLite had no memory to convert.
+
+extension Statement {
+    @usableFromInline
+    struct LostValue {
+        let error: any Error
+        /// The number after the execution's.
+        let executionID: Int
+        /// Whether the end of the access throws it too.
+        let isAccessError: Bool
+    }
+
+    /// A value that SQLite has no memory to convert looks like NULL. The next step would tell; where there is none, the
+    /// reset does.
+    @inline(never)
+    func readDidFail(_ code: CInt, _ database: Database) {
+        guard ResultCode(rawValue: code).primaryResultCode == .SQLITE_NOMEM else { return }
+        let error = database.error(of: self, code)
+        lostValue = LostValue(
+            error: error, executionID: executionID, isAccessError: database.accessError == nil)
+        if database.accessError == nil { database.accessError = error }
+    }
+
+    /// Throws the error of `lostValue`, which the access doesn't throw again then.
+    @usableFromInline
+    @inline(never)
+    func throwLostValue() throws {
+        guard let lost = lostValue.take(), lost.executionID == executionID else { return }
+        if lost.isAccessError, lifetime.isOwned { lifetime.database?.accessError = nil }
+        throw lost.error
+    }
+}

@@ -1,0 +1,138 @@
+package import QuarryCore
+
+/// Values as they are written in SQL, for statements that take no arguments: those of the schema.
+///
+/// See <https://www.sqlite.org/lang_expr.html#literal_values_constants_>.
+package enum SQLLiteral {
+    /// A value in SQL that reads back as the same value.
+    ///
+    /// - parameter readsExactly: tells whether SQLite reads the text of a real as that real. Its reader may miss the
+    ///   last bit of numbers with many digits.
+    /// - parameter isUTF8: tells whether the database stores texts in UTF-8.
+    /// - throws: `SQLITE_MISMATCH` for what can't be stored.
+    package static func text(
+        of value: DatabaseValue, readsExactly: (String, Double) throws -> Bool, isUTF8: () throws -> Bool
+    ) throws -> String {
+        if let reason = value.reasonItIsUnrepresentable {
+            throw DatabaseError(
+                resultCode: .SQLITE_MISMATCH, message: "could not write \(value) as a literal: \(reason)")
+        }
+        switch value.storage {
+        case .null: return "NULL"
+        case .int64(let value): return String(value)
+        case .double(let value): return try text(of: value, readsExactly)
+        case .blob(let bytes): return blob(bytes)
+        case .string(let value):
+            guard value.utf8.contains(0) else { return quoted(value) }
+            // A NUL ends the SQL. https://www.sqlite.org/nulinstr.html
+            if try isUTF8() { return "(CAST(\(blob(Array(value.utf8))) AS TEXT))" }
+            let parts = value.utf8.split(separator: 0, omittingEmptySubsequences: false)
+            return "(" + parts.map { quoted(String(Substring($0))) }.joined(separator: " || char(0) || ") + ")"
+        }
+    }
+
+    /// Text in single quotes, with those inside doubled.
+    static func quoted(_ text: String) -> String {
+        var quoted = "'"
+        for scalar in text.unicodeScalars {
+            if scalar == "'" { quoted.unicodeScalars.append("'") }
+            quoted.unicodeScalars.append(scalar)
+        }
+        return quoted + "'"
+    }
+
+    private static func blob(_ bytes: [UInt8]) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var text: [UInt8] = Array("X'".utf8)
+        for byte in bytes { text += [digits[Int(byte >> 4)], digits[Int(byte & 15)]] }
+        return String(decoding: text, as: UTF8.self) + "'"
+    }
+
+    private static func text(of value: Double, _ readsExactly: (String, Double) throws -> Bool) throws -> String {
+        // SQLite has no word for the infinities, and reads what is too large as one.
+        guard value.isFinite else { return value < 0 ? "-9e999" : "9e999" }
+        let shortest = String(value)
+        // Sixteenths with few digits are read without rounding.
+        if value.magnitude < 1_099_511_627_776, (value * 16).rounded() == value * 16 { return shortest }
+        if try readsExactly(shortest, value) { return shortest }
+        for neighbour in neighbours(of: shortest) where try readsExactly(neighbour, value) { return neighbour }
+        return product(value)
+    }
+
+    /// Spellings of 17 digits near that of a number, the nearest first: some that SQLite rounds to it may be among
+    /// them.
+    private static func neighbours(of text: String) -> [String] {
+        let parts = text.drop { $0 == "-" }.split(separator: "e")
+        let digits = parts[0].filter { $0 != "." }
+        let significant = digits.drop { $0 == "0" }
+        let point = parts[0].prefix { $0 != "." }.count
+        let count = 17
+        let padded = significant + String(repeating: "0", count: max(0, count - significant.count))
+        guard let number = Int64(padded), let exponent = parts.count > 1 ? Int(parts[1]) : 0 else { return [] }
+        // 0.012: the first significant digit is two places right of the point.
+        let leading = point - (digits.count - significant.count) - 1 + exponent
+        let sign = text.hasPrefix("-") ? "-" : ""
+        return (1...40).flatMap { [number + $0, number - $0] }.map { neighbour in
+            let digits = String(neighbour)
+            return "\(sign)\(digits.prefix(1)).\(digits.dropFirst())e\(leading + digits.count - padded.count)"
+        }
+    }
+
+    /// A number as an integer times powers of two: each factor, and each product, is exact.
+    private static func product(_ value: Double) -> String {
+        let significand = Int64(value.significand * 4_503_599_627_370_496)  // 2⁵², which all its digits fit in
+        var text = "(" + (value.sign == .minus ? "-" : "") + "\(significand).0"
+        var exponent = Int(value.exponent) - 52
+        let symbol = exponent < 0 ? "/" : "*"
+        exponent = abs(exponent)
+        while exponent > 0 {
+            let step = min(exponent, 52)
+            text += " \(symbol) \(Int64(1) << step).0"
+            exponent -= step
+        }
+        return text + ")"
+    }
+}
+
+extension SQLLiteral {
+    /// SQL with its arguments written in place of their parameters.
+    ///
+    /// ```swift
+    /// "name <> ? AND score > ?", ["x", 1]  ->  "name <> 'x' AND score > 1"
+    /// ```
+    ///
+    /// What stands in quotes and comments is no parameter.
+    ///
+    /// - parameter literal: writes a value.
+    /// - throws: `SQLITE_MISUSE` if there are more parameters than arguments, or fewer.
+    package static func inlining(
+        _ arguments: StatementArguments, into sql: String, literal: (DatabaseValue) throws -> String
+    ) throws -> String {
+        guard !arguments.isEmpty else { return sql }
+        var scanner = SQLScanner(sql)
+        var text: [UInt8] = []
+        var position = 0
+        while let token = scanner.next() {
+            guard case .parameter(let name) = token.kind else {
+                text += scanner.bytes[token.range]
+                continue
+            }
+            if let name, let value = arguments.namedValues[name] {
+                text += Array(try literal(value).utf8)
+            } else if position < arguments.values.count {
+                text += Array(try literal(arguments.values[position]).utf8)
+                position += 1
+            } else {
+                let parameter = String(decoding: scanner.bytes[token.range], as: UTF8.self)
+                throw DatabaseError(
+                    resultCode: .SQLITE_MISUSE, message: "missing argument for parameter \(parameter)", sql: sql)
+            }
+        }
+        guard position == arguments.values.count else {
+            throw DatabaseError(
+                resultCode: .SQLITE_MISUSE, message: "more arguments than parameters: \(arguments.values.count)",
+                sql: sql)
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}

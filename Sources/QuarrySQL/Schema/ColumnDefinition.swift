@@ -1,0 +1,230 @@
+public import QuarryCore
+
+/// A column of a table that is created or altered.
+///
+/// ```swift
+/// t.column("email", .text).notNull().unique().collate(.nocase)
+/// ```
+/// ```sql
+/// "email" TEXT NOT NULL UNIQUE COLLATE NOCASE
+/// ```
+///
+/// See <https://www.sqlite.org/lang_createtable.html#column_definitions>.
+public final class ColumnDefinition {
+    /// When a generated column is computed: <https://www.sqlite.org/gencol.html>.
+    public enum GeneratedColumnQualification: Sendable {
+        /// When it is read.
+        case virtual
+        /// When its row is written.
+        case stored
+    }
+
+    struct PrimaryKey {
+        var conflictResolution: Database.ConflictResolution?
+        var isAutoincremented: Bool
+    }
+
+    /// `NOT NULL`, `UNIQUE`: with what happens to a row that violates it.
+    struct Rule {
+        var conflictResolution: Database.ConflictResolution?
+    }
+
+    let name: String
+    let type: Database.ColumnType?
+    var primaryKey: PrimaryKey?
+    var notNull: Rule?
+    var unique: Rule?
+    var checks: [SQL] = []
+    var defaultValue: SQL?
+    var collation: Database.CollationName?
+    var references: [ForeignKeyReference] = []
+    var generated: (expression: SQL, qualification: GeneratedColumnQualification)?
+    private var wantsIndex = false
+
+    init(name: String, type: Database.ColumnType?) {
+        self.name = name
+        self.type = type
+    }
+
+    /// Whether an index is created on the column: a unique column has one already.
+    var isIndexed: Bool { wantsIndex && unique == nil }
+
+    /// Makes the column the primary key.
+    ///
+    /// ```sql
+    /// "id" TEXT PRIMARY KEY ON CONFLICT REPLACE
+    /// ```
+    ///
+    /// A key that isn't an integer may be NULL, unless `notNull()` is there too; that of `t.primaryKey(_:_:)` may not.
+    ///
+    /// - parameter conflictResolution: what happens to a row whose key is there already.
+    /// - parameter autoincrement: whether the key of a deleted row is never used again:
+    ///   <https://www.sqlite.org/autoinc.html>.
+    @discardableResult
+    public func primaryKey(
+        onConflict conflictResolution: Database.ConflictResolution? = nil, autoincrement: Bool = false
+    ) -> Self {
+        primaryKey = PrimaryKey(conflictResolution: conflictResolution, isAutoincremented: autoincrement)
+        return self
+    }
+
+    /// Refuses NULL.
+    ///
+    /// ```sql
+    /// "name" TEXT NOT NULL
+    /// ```
+    @discardableResult
+    public func notNull(onConflict conflictResolution: Database.ConflictResolution? = nil) -> Self {
+        notNull = Rule(conflictResolution: conflictResolution)
+        return self
+    }
+
+    /// Refuses a value that another row has.
+    ///
+    /// ```sql
+    /// "email" TEXT UNIQUE
+    /// ```
+    @discardableResult
+    public func unique(onConflict conflictResolution: Database.ConflictResolution? = nil) -> Self {
+        unique = Rule(conflictResolution: conflictResolution)
+        return self
+    }
+
+    /// Creates an index on the column, unless it is unique, and has one.
+    ///
+    /// ```sql
+    /// CREATE INDEX "player_on_score" ON "player"("score")
+    /// ```
+    @discardableResult
+    public func indexed() -> Self {
+        wantsIndex = true
+        return self
+    }
+
+    /// Refuses rows for which an expression is false.
+    ///
+    /// ```swift
+    /// t.column("score", .integer).check(sql: "score >= 0")
+    /// ```
+    /// ```sql
+    /// "score" INTEGER CHECK (score >= 0)
+    /// ```
+    @discardableResult
+    public func check(sql: String) -> Self {
+        checks.append(SQL(sql: sql))
+        return self
+    }
+
+    /// The value where none is given.
+    ///
+    /// ```swift
+    /// t.column("score", .integer).defaults(to: 0)
+    /// ```
+    /// ```sql
+    /// "score" INTEGER DEFAULT 0
+    /// ```
+    @discardableResult
+    public func defaults(to value: some DatabaseValueConvertible) -> Self {
+        defaultValue = SQL(elements: [.value(value.databaseValue)])
+        return self
+    }
+
+    /// The value where none is given, as SQL. What is no literal or name stands in parentheses: `(1 + 1)`.
+    ///
+    /// ```swift
+    /// t.column("createdAt", .datetime).defaults(sql: "CURRENT_TIMESTAMP")
+    /// ```
+    @discardableResult
+    public func defaults(sql: String) -> Self {
+        defaultValue = SQL(sql: sql)
+        return self
+    }
+
+    /// The order in which the values are compared: <https://www.sqlite.org/datatype3.html#collation>.
+    ///
+    /// ```sql
+    /// "email" TEXT COLLATE NOCASE
+    /// ```
+    @discardableResult
+    public func collate(_ collation: Database.CollationName) -> Self {
+        self.collation = collation
+        return self
+    }
+
+    /// The order in which the values are compared.
+    @discardableResult
+    public func collate(_ collation: DatabaseCollation) -> Self {
+        collate(Database.CollationName(collation.name))
+    }
+
+    /// Makes a column whose values are computed.
+    ///
+    /// ```swift
+    /// t.column("total", .integer).generatedAs(sql: "score + bonus", .stored)
+    /// ```
+    /// ```sql
+    /// "total" INTEGER GENERATED ALWAYS AS (score + bonus) STORED
+    /// ```
+    ///
+    /// See <https://www.sqlite.org/gencol.html>.
+    @discardableResult
+    public func generatedAs(sql: String, _ qualification: GeneratedColumnQualification = .virtual) -> Self {
+        generated = (SQL(sql: sql), qualification)
+        return self
+    }
+
+    /// Makes a foreign key of the column.
+    ///
+    /// ```swift
+    /// t.column("teamId", .integer).references("team", onDelete: .cascade)
+    /// ```
+    /// ```sql
+    /// "teamId" INTEGER REFERENCES "team"("id") ON DELETE CASCADE
+    /// ```
+    ///
+    /// - parameter table: the table that is referred to.
+    /// - parameter column: its column; nil for its primary key.
+    /// - parameter deleteAction: what happens when the parent row goes.
+    /// - parameter updateAction: what happens when its key changes.
+    /// - parameter isDeferred: whether the key is checked when the transaction commits.
+    @discardableResult
+    public func references(
+        _ table: String, column: String? = nil, onDelete deleteAction: Database.ForeignKeyAction? = nil,
+        onUpdate updateAction: Database.ForeignKeyAction? = nil, deferred isDeferred: Bool = false
+    ) -> Self {
+        references.append(
+            ForeignKeyReference(
+                table: table, columns: column.map { [$0] }, deleteAction: deleteAction, updateAction: updateAction,
+                isDeferred: isDeferred))
+        return self
+    }
+}
+
+extension ColumnDefinition {
+    /// The definition in SQL.
+    ///
+    /// - parameter isNotNull: whether the column can't be NULL, whatever its own definition says.
+    func sql(_ keys: ReferencedKeys, isNotNull: Bool = false) throws -> String {
+        let resolver = keys.resolver
+        var parts = [name.quotedDatabaseIdentifier]
+        if let type { parts.append(type.rawValue) }
+        if let primaryKey {
+            parts.append(
+                "PRIMARY KEY" + primaryKey.conflictResolution.clause
+                    + (primaryKey.isAutoincremented ? " AUTOINCREMENT" : ""))
+        }
+        if isNotNull || notNull != nil { parts.append("NOT NULL" + (notNull?.conflictResolution).clause) }
+        if let unique { parts.append("UNIQUE" + unique.conflictResolution.clause) }
+        for check in checks { parts.append("CHECK (\(try resolver.text(of: check)))") }
+        if let defaultValue { parts.append("DEFAULT \(try resolver.text(of: defaultValue))") }
+        if let collation { parts.append("COLLATE \(collation.sql)") }
+        for reference in references {
+            parts.append(reference.clause(columns: try keys.columns(of: reference, from: [name])))
+        }
+        if let generated {
+            let qualification = generated.qualification == .stored ? "STORED" : "VIRTUAL"
+            parts.append("GENERATED ALWAYS AS (\(try resolver.text(of: generated.expression))) \(qualification)")
+        }
+        return parts.joined(separator: " ")
+    }
+}

@@ -1,0 +1,73 @@
+public import QuarryCore
+
+/// The columns that `belongsTo` defines.
+///
+/// ```swift
+/// t.belongsTo("team").notNull()
+/// ```
+public final class ForeignKeyDefinition {
+    let name: String
+    let table: String?
+    /// All but the table.
+    let reference: ForeignKeyReference
+    let isIndexed: Bool
+    var notNull: ColumnDefinition.Rule?
+    var isUnique = false
+
+    init(name: String, table: String?, reference: ForeignKeyReference, isIndexed: Bool) {
+        self.name = name
+        self.table = table
+        self.reference = reference
+        self.isIndexed = isIndexed
+    }
+
+    /// Refuses NULL: each row belongs to another.
+    @discardableResult
+    public func notNull(onConflict conflictResolution: Database.ConflictResolution? = nil) -> Self {
+        notNull = ColumnDefinition.Rule(conflictResolution: conflictResolution)
+        return self
+    }
+
+    /// Refuses a reference that another row has.
+    @discardableResult
+    public func unique() -> Self {
+        isUnique = true
+        return self
+    }
+}
+
+/// What a `belongsTo` stands for, when the referenced key is known.
+struct ResolvedForeignKey {
+    var columns: [ColumnDefinition]
+    /// The table's constraint, for a key of several columns.
+    var constraint: TableDefinition.ForeignKey?
+    /// The index on the columns of a key of several.
+    var index: (columns: [String], isUnique: Bool)?
+
+    init(_ definition: ForeignKeyDefinition, _ keys: ReferencedKeys) throws {
+        let table = try definition.table.map { keys.isOwn($0) ? keys.table : $0 } ?? keys.table(named: definition.name)
+        guard let key = try keys.key(of: table) else {
+            throw DatabaseError(
+                message: "belongsTo(\"\(definition.name)\"): the primary key of table \(table) is defined in SQL; "
+                    + "define the column, and foreignKey(_:references:)")
+        }
+        columns = key.map { column in
+            ColumnDefinition(
+                name: definition.name + column.name.prefix(1).uppercased() + column.name.dropFirst(), type: column.type)
+        }
+        var reference = definition.reference
+        reference.table = table
+        reference.columns = key.map(\.name)
+        for column in columns { column.notNull = definition.notNull }
+        guard columns.count > 1 else {
+            columns[0].references = [reference]
+            if definition.isUnique { columns[0].unique = ColumnDefinition.Rule() }
+            if definition.isIndexed { columns[0].indexed() }
+            return
+        }
+        constraint = TableDefinition.ForeignKey(columns: columns.map(\.name), reference: reference)
+        if definition.isUnique || definition.isIndexed {
+            index = (columns.map(\.name), definition.isUnique)
+        }
+    }
+}

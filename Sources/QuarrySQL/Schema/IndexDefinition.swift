@@ -1,0 +1,64 @@
+package import QuarryCore
+
+/// How an index is created: <https://www.sqlite.org/lang_createindex.html>.
+public struct IndexOptions: OptionSet, Sendable {
+    /// The options as bits.
+    public let rawValue: Int
+
+    /// Options of these bits.
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// Does nothing if there is an index of that name.
+    public static let ifNotExists = IndexOptions(rawValue: 1)
+    /// Refuses rows whose values another row has.
+    public static let unique = IndexOptions(rawValue: 2)
+}
+
+/// An index that is created.
+package struct IndexDefinition: Sendable {
+    package var name: String
+    package var schemaName: String?
+    package var table: String
+    /// Columns and expressions, each with its collation and order.
+    package var terms: [SQL]
+    package var options: IndexOptions
+    package var condition: SQL?
+
+    package init(
+        name: String, schemaName: String?, table: String, terms: [SQL], options: IndexOptions = [],
+        condition: SQL? = nil
+    ) {
+        self.name = name
+        self.schemaName = schemaName
+        self.table = table
+        self.terms = terms
+        self.options = options
+        self.condition = condition
+    }
+
+    package init(
+        name: String, schemaName: String?, table: String, columns: [String], options: IndexOptions = [],
+        condition: SQL? = nil
+    ) {
+        self.init(
+            name: name, schemaName: schemaName, table: table,
+            terms: columns.map { SQL(sql: $0.quotedDatabaseIdentifier) }, options: options, condition: condition)
+    }
+
+    /// The name of an index that is given none: `index_player_on_teamId_number`.
+    package static func defaultName(on table: String, columns: [String]) -> String {
+        "index_\(table)_on_\(columns.joined(separator: "_"))"
+    }
+
+    package func sql(_ resolver: some SchemaResolver) throws -> String {
+        var sql = "CREATE"
+        if options.contains(.unique) { sql += " UNIQUE" }
+        sql += " INDEX"
+        if options.contains(.ifNotExists) { sql += " IF NOT EXISTS" }
+        sql += " " + QualifiedName(name: name, schemaName: schemaName).sql
+        let terms = try terms.map { try resolver.text(of: $0) }.joined(separator: ", ")
+        sql += " ON \(table.quotedDatabaseIdentifier)(\(terms))"
+        if let condition { sql += " WHERE \(try resolver.text(of: condition))" }
+        return sql
+    }
+}

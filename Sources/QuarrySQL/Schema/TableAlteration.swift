@@ -1,0 +1,95 @@
+public import QuarryCore
+
+/// The changes of a table that is altered.
+///
+/// ```swift
+/// try db.alter(table: "player") { t in
+///     t.add(column: "url", .text)
+///     t.rename(column: "score", to: "points")
+///     t.drop(column: "bonus")
+/// }
+/// ```
+/// ```sql
+/// ALTER TABLE "player" ADD COLUMN "url" TEXT
+/// ALTER TABLE "player" RENAME COLUMN "score" TO "points"
+/// ALTER TABLE "player" DROP COLUMN "bonus"
+/// ```
+///
+/// What ALTER TABLE can't do, `Database.rebuild(table:)` does. See <https://www.sqlite.org/lang_altertable.html>.
+public final class TableAlteration {
+    private enum Change {
+        case add(ColumnDefinition)
+        case addSQL(SQL)
+        case rename(String, String)
+        case drop(String)
+    }
+
+    private let name: String
+    private let schemaName: String?
+    private var changes: [Change] = []
+
+    package init(name: String, schemaName: String?) {
+        self.name = name
+        self.schemaName = schemaName
+    }
+
+    /// Adds a column.
+    ///
+    /// ```sql
+    /// ALTER TABLE "player" ADD COLUMN "url" TEXT
+    /// ```
+    ///
+    /// - parameter name: the column's name.
+    /// - parameter type: its type; nil for none.
+    @discardableResult
+    public func add(column name: String, _ type: Database.ColumnType? = nil) -> ColumnDefinition {
+        let column = ColumnDefinition(name: name, type: type)
+        changes.append(.add(column))
+        return column
+    }
+
+    /// Adds a column that is defined in SQL.
+    public func addColumn(sql: String) { changes.append(.addSQL(SQL(sql: sql))) }
+
+    /// Adds a column that is defined in SQL, in which values are written as literals.
+    public func addColumn(literal: SQL) { changes.append(.addSQL(literal)) }
+
+    /// Renames a column, in indexes, triggers and views too.
+    ///
+    /// ```sql
+    /// ALTER TABLE "player" RENAME COLUMN "score" TO "points"
+    /// ```
+    public func rename(column name: String, to newName: String) { changes.append(.rename(name, newName)) }
+
+    /// Removes a column, which must be in no key, index, trigger or view.
+    ///
+    /// ```sql
+    /// ALTER TABLE "player" DROP COLUMN "bonus"
+    /// ```
+    public func drop(column name: String) { changes.append(.drop(name)) }
+}
+
+extension TableAlteration {
+    /// Makes the statements, one after the other: each may ask for what those before it have changed.
+    package func forEachStatement(_ resolver: some SchemaResolver, _ body: (String) throws -> Void) throws {
+        let keys = ReferencedKeys(resolver: resolver, table: name, schemaName: schemaName, ownKey: .inDatabase)
+        let alter = "ALTER TABLE \(QualifiedName(name: name, schemaName: schemaName).sql)"
+        for change in changes {
+            switch change {
+            case .add(let column):
+                try body("\(alter) ADD COLUMN \(try column.sql(keys))")
+                guard column.isIndexed else { continue }
+                let index = IndexDefinition(
+                    name: "\(name)_on_\(column.name)", schemaName: schemaName, table: name, columns: [column.name])
+                try body(try index.sql(resolver))
+            case .addSQL(let sql):
+                try body("\(alter) ADD COLUMN \(try resolver.text(of: sql))")
+            case .rename(let name, let newName):
+                try body(
+                    "\(alter) RENAME COLUMN \(name.quotedDatabaseIdentifier) TO \(newName.quotedDatabaseIdentifier)")
+            case .drop(let name):
+                try body("\(alter) DROP COLUMN \(name.quotedDatabaseIdentifier)")
+            }
+        }
+    }
+}

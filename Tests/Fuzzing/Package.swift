@@ -1,0 +1,29 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+// Scripts/fuzz builds it, and links the library with libFuzzer.
+let package = Package(
+    name: "Fuzzing",
+    platforms: [.macOS(.v15)],
+    products: [
+        .library(name: "QuarryFuzz", type: .static, targets: ["QuarryFuzz"])
+    ],
+    dependencies: [
+        .package(name: "Quarry", path: "../..")
+    ],
+    targets: [
+        // What must hold for any bytes. The package's tests have this target too.
+        .target(
+            name: "FuzzProperties", dependencies: [.product(name: "Quarry", package: "Quarry")],
+            swiftSettings: settings),
+
+        // What libFuzzer calls.
+        .target(name: "QuarryFuzz", dependencies: ["FuzzProperties"], swiftSettings: settings),
+    ]
+)

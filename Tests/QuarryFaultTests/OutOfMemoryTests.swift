@@ -1,0 +1,23 @@
+import Foundation
+import QuarryTestSupport
+import Testing
+
+/// SQLite's memory runs out at every allocation of a small workload, one run for each: opening, writing, reading,
+/// functions, a rollback, a copy, closing. The allocator is the process's, so that this needs one of its own.
+@Suite("Out of memory", .timeLimit(.minutes(5)), .serialized) struct OutOfMemoryTests {
+    @Test(arguments: ["UTF-8", "UTF-16le"], ["once", "sticky"])
+    func everyAllocation(encoding: String, failing: String) async throws {
+        let exit = try await onOwnThread(within: 280) {
+            let folder = try TemporaryFolder(isFast: true)
+            let exit = try ChildProcess(["out-of-memory", folder.path, encoding, failing], deadline: 240).wait()
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
+            return exit
+        }
+        #expect(exit.errors == "")
+        #expect(exit.status == .code(0))
+        let words = try #require(exit.lines.last?.split(separator: " "))
+        let allocations = try #require(Int(words[0]))
+        let errors = try #require(Int(words[2]))
+        #expect(allocations > 1000 && errors > allocations / 2, "\(exit.lines)")
+    }
+}

@@ -1,0 +1,77 @@
+import QuarryCore
+import Testing
+
+@testable import QuarrySQL
+
+@Suite struct SQLLiteralTests {
+    private func inlined(_ sql: String, _ arguments: StatementArguments) throws -> String {
+        try SQLLiteral.inlining(arguments, into: sql) { value in
+            try SQLLiteral.text(of: value, readsExactly: { _, _ in true }, isUTF8: { true })
+        }
+    }
+
+    @Test(arguments: [
+        ("a = ? AND b = ?", "a = 1 AND b = 2"),
+        ("'?' || ? || \"?\" || `?` || [?] || ?", "'?' || 1 || \"?\" || `?` || [?] || 2"),
+        ("'it''s ?' ? ?", "'it''s ?' 1 2"),
+        ("? -- a ?\n?", "1 -- a ?\n2"),
+        ("? /* ? * ? / */ ?", "1 /* ? * ? / */ 2"),
+        ("? /*/ ? */ ?", "1 /*/ ? */ 2"),
+        ("? ? -- ?", "1 2 -- ?"),
+        ("? ? /* ?", "1 2 /* ?"),
+        ("? ? '?", "1 2 '?"),
+        ("a$b ? x'00' é? ", "a$b 1 x'00' é2 "),
+        ("?1 ?22", "1 2"),
+        (":a @b", "1 2"),
+    ])
+    func positionalArguments(sql: String, expected: String) throws {
+        #expect(try inlined(sql, [1, 2]) == expected)
+    }
+
+    @Test func namedArguments() throws {
+        #expect(try inlined(":a @b $a ::c", ["a": 1, "b": "x'y", "c": 3]) == "1 'x''y' 1 :3")
+        #expect(try inlined("a - b * c / :a", ["a": 1]) == "a - b * c / 1")
+    }
+
+    @Test func argumentsThatDoNotFit() {
+        let missing = #expect(throws: DatabaseError.self) { try inlined("? :b", [1]) }
+        #expect(missing?.message == "missing argument for parameter :b")
+        #expect(missing?.resultCode == .SQLITE_MISUSE)
+        let left = #expect(throws: DatabaseError.self) { try inlined("?", [1, 2]) }
+        #expect(left?.message == "more arguments than parameters: 2")
+    }
+
+    @Test func SQLWithoutArgumentsIsLeftAlone() throws {
+        #expect(try inlined("a = ? '", StatementArguments()) == "a = ? '")
+    }
+
+    @Test func realsWhoseDigitsAreMisread() throws {
+        func text(_ value: Double, _ reads: @escaping (String) -> Bool) throws -> String {
+            try SQLLiteral.text(of: value.databaseValue, readsExactly: { text, _ in reads(text) }, isUTF8: { true })
+        }
+        #expect(try text(0.1) { _ in true } == "0.1")
+        #expect(try text(1.5e-300) { $0 != "1.5e-300" } == "1.5000000000000001e-300")
+        #expect(try text(-0.0123) { $0.hasSuffix("98e-2") } == "-1.2299999999999998e-2")
+        #expect(try text(123456.7) { $0.hasSuffix("e5") } == "1.2345670000000001e5")
+        #expect(try text(1e-5) { $0.hasSuffix("9e-6") } == "9.999999999999999e-6")
+        #expect(try text(0.75) { _ in false } == "0.75")
+        #expect(try text(-0.1) { _ in false } == "(-7205759403792794.0 / 4503599627370496.0 / 16.0)")
+        let large = try text(1e300) { _ in false }
+        #expect(large.hasPrefix("(6724873095247260.0 * 4503599627370496.0 * 4503599627370496.0 * "), "\(large)")
+    }
+
+    @Test func textsWithNULs() throws {
+        func text(_ value: String, isUTF8: Bool) throws -> String {
+            try SQLLiteral.text(of: value.databaseValue, readsExactly: { _, _ in true }, isUTF8: { isUTF8 })
+        }
+        #expect(try text("a\0'", isUTF8: true) == "(CAST(X'610027' AS TEXT))")
+        #expect(try text("a\0'", isUTF8: false) == "('a' || char(0) || '''')")
+        #expect(try text("\0", isUTF8: false) == "('' || char(0) || '')")
+    }
+
+    @Test func words() {
+        #expect(SQLWords.contains("AUTOINCREMENT", in: "a INTEGER PRIMARY KEY Autoincrement)"))
+        #expect(!SQLWords.contains("AUTOINCREMENT", in: "a 'autoincrement' \"autoincrement\" /* autoincrement */ x"))
+        #expect(!SQLWords.contains("AUTOINCREMENT", in: "autoincrements"))
+    }
+}

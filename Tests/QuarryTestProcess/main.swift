@@ -1,0 +1,28 @@
+// A process of its own, for tests that kill it, let several of it share a file, or take its memory away.
+
+import Foundation
+import Quarry
+
+/// Says why it failed, and ends.
+func fail(_ reason: String) -> Never {
+    writeAll(reason + "\n", to: 2)
+    exit(1)
+}
+
+do {
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    switch arguments.first {
+    case "commit":
+        try commitForever(path: arguments[1], kind: DatabaseKind(arguments[2]), work: arguments[3])
+    case "count":
+        try count(path: arguments[1], kind: DatabaseKind(arguments[2]), name: arguments[3], rounds: Int(arguments[4])!)
+    case "out-of-memory":
+        try runOutOfMemory(folder: arguments[1], encoding: arguments[2], isSticky: arguments[3] == "sticky")
+    case "hang":
+        while true { _ = pause() }
+    default:
+        fail("no such command: \(arguments)")
+    }
+} catch {
+    fail("\(CommandLine.arguments.dropFirst()): \(error)")
+}

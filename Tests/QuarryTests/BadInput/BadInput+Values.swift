@@ -1,0 +1,232 @@
+import Foundation
+import Quarry
+
+/// Values of the database that aren't what is asked for.
+extension BadInput {
+    static let decoding: [BadInput] = [
+        .connection(
+            "NULL as an integer, all rows",
+            """
+            RowDecodingError: could not decode Int from database value NULL - column: "score", column index: 0, \
+            row: [score:NULL], sql: `SELECT score FROM player ORDER BY id`
+            """
+        ) { db in
+            _ = try Int.fetchAll(db, sql: "SELECT score FROM player ORDER BY id")
+        },
+        .connection(
+            "NULL as a text, a cursor",
+            """
+            RowDecodingError: could not decode String from database value NULL - column: "name", column index: 0, \
+            row: [name:NULL], sql: `SELECT NULL AS name`
+            """
+        ) { db in
+            let names = try String.fetchCursor(db, sql: "SELECT NULL AS name")
+            _ = try names.next()
+        },
+        .connection(
+            "NULL in a set",
+            """
+            RowDecodingError: could not decode Int from database value NULL - column: "score", column index: 0, \
+            row: [score:NULL], sql: `SELECT score FROM player`
+            """
+        ) { db in _ = try Int.fetchSet(db, sql: "SELECT score FROM player") },
+        .connection(
+            "NULL in a row of its own",
+            """
+            RowDecodingError: could not decode String from database value NULL - column: "name", column index: 0, \
+            row: [name:NULL]
+            """
+        ) { db in
+            let row = try Row.fetchOne(db, sql: "SELECT NULL AS name")
+            _ = try row?.decode(String.self, forColumn: "name")
+        },
+        .connection(
+            "text as an integer",
+            """
+            RowDecodingError: could not decode Int from database value "Arthur" - column: "name", column index: \
+            0, row: [name:"Arthur"], sql: `SELECT name FROM player`
+            """
+        ) { db in _ = try Int.fetchOne(db, sql: "SELECT name FROM player") },
+        .connection(
+            "the text of a number as an integer",
+            """
+            RowDecodingError: could not decode Int from database value "12" - column: "\\'12\\'", column index: \
+            0, row: ['12':"12"], sql: `SELECT '12'`
+            """
+        ) { db in _ = try Int.fetchOne(db, sql: "SELECT '12'") },
+        .connection(
+            "the text of a number as a real",
+            """
+            RowDecodingError: could not decode Double from database value "1.5" - column: "\\'1.5\\'", column \
+            index: 0, row: ['1.5':"1.5"], sql: `SELECT '1.5'`
+            """
+        ) { db in _ = try Double.fetchOne(db, sql: "SELECT '1.5'") },
+        .connection(
+            "text as a truth value",
+            """
+            RowDecodingError: could not decode Bool from database value "true" - column: "\\'true\\'", column \
+            index: 0, row: ['true':"true"], sql: `SELECT 'true'`
+            """
+        ) { db in _ = try Bool.fetchOne(db, sql: "SELECT 'true'") },
+        .connection(
+            "a blob as a truth value",
+            """
+            RowDecodingError: could not decode Bool from database value x'01' - column: "x\\'01\\'", column \
+            index: 0, row: [x'01':x'01'], sql: `SELECT x'01'`
+            """
+        ) { db in _ = try Bool.fetchOne(db, sql: "SELECT x'01'") },
+        .connection(
+            "a blob as an integer",
+            """
+            RowDecodingError: could not decode Int64 from database value x'0102' - column: "x\\'0102\\'", column \
+            index: 0, row: [x'0102':x'0102'], sql: `SELECT x'0102'`
+            """
+        ) { db in _ = try Int64.fetchOne(db, sql: "SELECT x'0102'") },
+        .connection(
+            "a blob as a real",
+            """
+            RowDecodingError: could not decode Double from database value x'3ff0000000000000' - column: \
+            "x\\'3ff0000000000000\\'", column index: 0, row: [x'3ff0000000000000':x'3ff0000000000000'], sql: \
+            `SELECT x'3ff0000000000000'`
+            """
+        ) { db in _ = try Double.fetchOne(db, sql: "SELECT x'3ff0000000000000'") },
+        .connection(
+            "an integer as text",
+            """
+            RowDecodingError: could not decode String from database value 12 - column: "12", column index: 0, \
+            row: [12:12], sql: `SELECT 12`
+            """
+        ) { db in _ = try String.fetchOne(db, sql: "SELECT 12") },
+        .connection(
+            "a real as text",
+            """
+            RowDecodingError: could not decode String from database value 1.5 - column: "1.5", column index: 0, \
+            row: [1.5:1.5], sql: `SELECT 1.5`
+            """
+        ) { db in _ = try String.fetchOne(db, sql: "SELECT 1.5") },
+        .connection(
+            "an integer as data",
+            """
+            RowDecodingError: could not decode Data from database value 12 - column: "12", column index: 0, row: \
+            [12:12], sql: `SELECT 12`
+            """
+        ) { db in _ = try Data.fetchOne(db, sql: "SELECT 12") },
+        .connection(
+            "an integer that is too large for 8 bits",
+            """
+            RowDecodingError: could not decode Int8 from database value 300 - column: "300", column index: 0, \
+            row: [300:300], sql: `SELECT 300`
+            """
+        ) { db in
+            _ = try Int8.fetchOne(db, sql: "SELECT 300")
+        },
+        .connection(
+            "an integer that is too small for 16 bits",
+            """
+            RowDecodingError: could not decode Int16 from database value -32769 - column: "-32769", column index: \
+            0, row: [-32769:-32769], sql: `SELECT -32769`
+            """
+        ) { db in
+            _ = try Int16.fetchOne(db, sql: "SELECT -32769")
+        },
+        .connection(
+            "an integer that is too large for 32 bits, by name",
+            """
+            RowDecodingError: could not decode Int32 from database value 2147483648 - column: "n", column index: \
+            0, row: [n:2147483648]
+            """
+        ) { db in
+            _ = try Row.fetchOne(db, sql: "SELECT 2147483648 AS n")!.decode(Int32.self, forColumn: "n")
+        },
+        .connection(
+            "an integer below zero as an unsigned one",
+            """
+            RowDecodingError: could not decode UInt from database value -1 - column: "-1", column index: 0, row: \
+            [-1:-1], sql: `SELECT -1`
+            """
+        ) { db in
+            _ = try UInt.fetchOne(db, sql: "SELECT -1")
+        },
+        .connection(
+            "a fraction as an integer",
+            """
+            RowDecodingError: could not decode Int from database value 1.5 - column: "1.5", column index: 0, row: \
+            [1.5:1.5], sql: `SELECT 1.5`
+            """
+        ) { db in _ = try Int.fetchOne(db, sql: "SELECT 1.5") },
+        .connection(
+            "a real that is too large for an integer",
+            """
+            RowDecodingError: could not decode Int64 from database value 9.223372036854776e+18 - column: \
+            "9223372036854775808.0", column index: 0, row: [9223372036854775808.0:9.223372036854776e+18], sql: \
+            `SELECT 9223372036854775808.0`
+            """
+        ) { db in
+            _ = try Int64.fetchOne(db, sql: "SELECT 9223372036854775808.0")
+        },
+        .connection(
+            "infinity as an integer",
+            """
+            RowDecodingError: could not decode Int from database value inf - column: "9e999", column index: 0, \
+            row: [9e999:inf], sql: `SELECT 9e999`
+            """
+        ) { db in _ = try Int.fetchOne(db, sql: "SELECT 9e999") },
+        .connection(
+            "a value in an optional that is another type",
+            """
+            RowDecodingError: could not decode Optional<Int> from database value "a" - column: "NULL", column \
+            index: 0, row: [NULL:"a"], sql: `SELECT NULL UNION ALL SELECT 'a'`
+            """
+        ) { db in
+            _ = try Int?.fetchAll(db, sql: "SELECT NULL UNION ALL SELECT 'a'")
+        },
+        .connection(
+            "a raw value that there isn't",
+            """
+            RowDecodingError: could not decode Color from database value "blue" - column: "\\'blue\\'", column \
+            index: 0, row: ['blue':"blue"], sql: `SELECT 'blue'`
+            """
+        ) { db in
+            _ = try Color.fetchOne(db, sql: "SELECT 'blue'")
+        },
+        .connection(
+            "a raw value of another type",
+            """
+            RowDecodingError: could not decode Color from database value 1 - column: "1", column index: 0, row: \
+            [1:1], sql: `SELECT 1`
+            """
+        ) { db in _ = try Color.fetchOne(db, sql: "SELECT 1") },
+        .connection(
+            "an error of the rows shows the arguments only where they are public",
+            """
+            RowDecodingError: could not decode Int from database value "secret" - column: "?", column index: 0, \
+            row: [?:"secret"], sql: `SELECT ?`
+            """
+        ) { db in
+            _ = try Int.fetchOne(db, sql: "SELECT ?", arguments: ["secret"])
+        },
+        .connection(
+            "a value of a cursor's row",
+            """
+            RowDecodingError: could not decode Int from database value "Arthur" - column: "name", column index: \
+            1, row: [id:1 name:"Arthur"], sql: `SELECT id, name FROM player`
+            """
+        ) { db in
+            let rows = try Row.fetchCursor(db, sql: "SELECT id, name FROM player")
+            while let row = try rows.next() { _ = try row.decode(Int.self, forColumn: "name") }
+        },
+        .connection(
+            "a value seen through an adapter",
+            """
+            RowDecodingError: could not decode Int from database value "Arthur" - column: "title", column index: \
+            0, row: [title:"Arthur"]
+            """
+        ) { db in
+            let adapter = ColumnMapping(["title": "name"])
+            let row = try Row.fetchOne(db, sql: "SELECT id, name FROM player", adapter: adapter)
+            _ = try row?.decode(Int.self, forColumn: "title")
+        },
+    ]
+
+    private enum Color: String, DatabaseValueConvertible { case red }
+}

@@ -1,0 +1,144 @@
+import Quarry
+import QuarryTestSupport
+import Testing
+
+@Suite struct SchemaSamples {
+    private func withTeams(_ body: (Database) throws -> Void) throws {
+        try DatabaseQueue().write { db in
+            try db.create(table: "team") { t in
+                t.autoIncrementedPrimaryKey("id")
+                t.column("name", .text).notNull().unique()
+            }
+            try body(db)
+        }
+    }
+
+    private func withPlayers(_ body: (Database) throws -> Void) throws {
+        try withTeams { db in
+            try db.create(table: "player") { t in
+                t.autoIncrementedPrimaryKey("id")
+                t.column("name", .text).notNull()
+                t.column("score", .integer).notNull().defaults(to: 0).check(sql: "score >= 0")
+                t.belongsTo("team", onDelete: .cascade)
+            }
+            try db.execute(sql: "INSERT INTO team VALUES (1, 'Red'); INSERT INTO player VALUES (1, 'Arthur', 2000, 1)")
+            try body(db)
+        }
+    }
+
+    @Test func creating() throws {
+        try withPlayers { (db) throws in
+            #expect(try db.columns(in: "player").map(\.name) == ["id", "name", "score", "teamId"])
+            #expect(try db.indexes(on: "player").map(\.name) == ["player_on_teamId"])
+        }
+    }
+
+    @Test func keys() throws {
+        try DatabaseQueue().write { db in
+            try db.create(table: "passport", options: [.withoutRowID, .strict]) { t in
+                t.primaryKey {
+                    t.column("country", .text)
+                    t.column("number", .integer)
+                }
+            }
+            try db.create(table: "citizen") { t in
+                t.primaryKey("uuid", .text)
+                t.belongsTo("passport").unique()
+                t.belongsTo("parent", inTable: "citizen")
+            }
+            #expect(
+                try db.columns(in: "citizen").map(\.name)
+                    == ["uuid", "passportCountry", "passportNumber", "parentUuid"])
+        }
+    }
+
+    @Test func altering() throws {
+        try withPlayers { db in
+            try db.alter(table: "player") { t in
+                t.add(column: "bonus", .integer).notNull().defaults(to: 0)
+                t.add(column: "total", .integer).generatedAs(sql: "score + bonus")
+                t.rename(column: "name", to: "fullName")
+            }
+            try db.rename(table: "player", to: "user")
+            #expect(try Int.fetchOne(db, sql: "SELECT total FROM user WHERE fullName = 'Arthur'") == 2000)
+        }
+    }
+
+    @Test func rebuilding() throws {
+        try withPlayers { db in
+            try db.rebuild(table: "player", filling: ["points": "max(score, 1)"]) { t in
+                t.autoIncrementedPrimaryKey("id")
+                t.column("name", .text).notNull().collate(.nocase)
+                t.column("points", .integer).notNull().check(sql: "points > 0")
+                t.belongsTo("team", onDelete: .restrict)
+            }
+            #expect(try Int.fetchOne(db, sql: "SELECT points FROM player") == 2000)
+        }
+    }
+
+    @Test func indexesViewsAndTriggers() throws {
+        try withPlayers { db in
+            try db.create(index: "player_on_name", on: "player", expressions: ["lower(name)", "score DESC"])
+            try db.create(indexOn: "player", columns: ["teamId", "name"], options: .unique, condition: "score > \(0)")
+            try db.create(view: "hero", asLiteral: "SELECT * FROM player WHERE score > \(1000)")
+            try db.create(table: "scoreLog") { t in
+                t.column("playerId", .integer)
+                t.column("score", .integer)
+            }
+            try db.create(
+                trigger: "player_score", on: "player", .after(.update(of: ["score"])),
+                when: "NEW.score <> OLD.score",
+                body: "INSERT INTO scoreLog (playerId, score) VALUES (NEW.id, NEW.score)")
+            try db.execute(sql: "UPDATE player SET score = 3000")
+            #expect(try Int.fetchOne(db, sql: "SELECT score FROM scoreLog") == 3000)
+            #expect(try String.fetchAll(db, sql: "SELECT name FROM hero") == ["Arthur"])
+        }
+    }
+
+    @Test func virtualTables() throws {
+        try DatabaseQueue().write { db in
+            try db.create(virtualTable: "document", using: "fts5(title, body)")
+            #expect(try db.columns(in: "document").map(\.name) == ["title", "body"])
+        }
+    }
+
+    @Test func reading() throws {
+        try withPlayers { db in
+            if try db.tableExists("player") {
+                for column in try db.columns(in: "player") {
+                    print(column.name, column.type, column.isNotNull, column.defaultValueSQL ?? "")
+                }
+            }
+            let key = try db.primaryKey("player").columns  // ["id"]
+            let isUnique = try db.table("team", hasUniqueKey: ["name"])  // true
+            let foreignKeys = try db.foreignKeys(on: "player")  // one, to team
+            #expect(key == ["id"] && isUnique && foreignKeys.map(\.destinationTable) == ["team"])
+        }
+    }
+
+    @Test func checking() throws {
+        try withPlayers { db in
+            let violations = try db.foreignKeyViolations()
+            while let violation = try violations.next() {
+                print(try violation.failureDescription(db))
+                // FOREIGN KEY constraint violation - from player(teamId) to team(id), in [id:1 teamId:42]
+            }
+            try db.checkForeignKeys(in: "player")  // throws SQLITE_CONSTRAINT_FOREIGNKEY where there is any
+        }
+    }
+
+    struct ViewKeys: DatabaseSchemaSource {
+        func columnsForPrimaryKey(_ db: Database, inView view: DatabaseObjectID) throws -> [String]? {
+            view.name == "hero" ? ["id"] : nil
+        }
+    }
+
+    @Test func sources() throws {
+        var config = Configuration()
+        config.schemaSource = ViewKeys()
+        try DatabaseQueue(configuration: config).write { db in
+            try db.execute(sql: "CREATE VIEW hero AS SELECT 1 AS id")
+            #expect(try db.primaryKey("hero").columns == ["id"])
+        }
+    }
+}
