@@ -81,7 +81,7 @@ extension Date: DatabaseValueConvertible, StatementColumnConvertible {
 
     /// The date of the text's nearest millisecond, nil if its year is outside 0 to 9999.
     @inline(__always)
-    private var databaseText: DateText? {
+    var databaseText: DateText? {
         // Both Foundation's epoch and 1970 begin a millisecond, and a date's own number has the finest steps around
         // the former: rounding there finds the millisecond that a date was read from.
         let milliseconds = (timeIntervalSinceReferenceDate * 1000).rounded()
@@ -91,6 +91,14 @@ extension Date: DatabaseValueConvertible, StatementColumnConvertible {
             milliseconds <= Double(DateText.millisecondsSince1970.upperBound &- epoch)
         else { return nil }
         return DateText(millisecondsSince1970: Int(milliseconds) &+ epoch)
+    }
+
+    /// `yyyy-MM-ddTHH:mm:ssZ` in UTC of the last second that has begun.
+    var iso8601Value: DatabaseValue {
+        let second = Date(timeIntervalSinceReferenceDate: timeIntervalSinceReferenceDate.rounded(.down))
+        guard var text = second.databaseText else { return unrepresentable }
+        text.precision = .second
+        return (text.string.replacing(" ", with: "T", maxReplacements: 1) + "Z").databaseValue
     }
 
     @inline(never)

@@ -8,6 +8,7 @@ extension Database {
     ///   needs no token: who cancels a task can't interrupt a connection, but the task knows, and is asked.
     package func beginAccess(_ token: AccessToken?, followsTask: Bool = false) throws {
         accessError = try lifetime.take()
+        accessNumber &+= 1
         if rollbackIsDue { try rollBackAtLast() }
         if followsTask {
             self.followsTask = true
@@ -127,11 +128,13 @@ extension Database {
     public func releaseMemory() {
         guard !lifetime.isClosed else { return }
         statementCache.removeAll()
+        recordPlans = nil
         ConnectionCalls.releaseMemory(pointer)
     }
 
     func forgetStatements() {
         statementCache.removeAll()
+        recordPlans = nil
         for index in controlStatements.indices { controlStatements[index] = nil }
     }
 

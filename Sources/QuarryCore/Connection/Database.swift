@@ -39,6 +39,9 @@ public final class Database {
     @exclusivity(unchecked)
     var controlStatements = [Statement?](repeating: nil, count: ControlStatement.allCases.count)
 
+    /// Binds the parameters of statements that records run.
+    private(set) lazy var parameterBinder = ParameterBinder()
+
     /// Blobs that the access has opened and not yet closed.
     @exclusivity(unchecked)
     var openBlobs: [OpenBlob] = []
@@ -106,6 +109,16 @@ public final class Database {
     /// What the layers above know of the schema.
     @exclusivity(unchecked)
     package var schemaKnowledge: AnyObject?
+
+    // MARK: Records
+
+    /// The statements of record types, and how their parameters are bound.
+    @exclusivity(unchecked)
+    package var recordPlans: AnyObject?
+
+    /// Another number for each access.
+    @exclusivity(unchecked)
+    package internal(set) var accessNumber = 0
 
     // MARK: Time
 

@@ -77,6 +77,13 @@ public struct DatabaseError: Error, Sendable {
     /// Whether `description` shows the arguments.
     public var publicStatementArguments: Bool { content.publicStatementArguments }
 
+    /// The same error with the arguments of the statement.
+    package func with(_ arguments: StatementArguments) -> DatabaseError {
+        DatabaseError(
+            resultCode: extendedResultCode, message: message, sql: sql, arguments: arguments,
+            publicStatementArguments: publicStatementArguments)
+    }
+
     /// Whether the error tells that a statement or transaction was interrupted: `SQLITE_INTERRUPT` or `SQLITE_ABORT`.
     ///
     /// See <https://www.sqlite.org/c3ref/interrupt.html>.

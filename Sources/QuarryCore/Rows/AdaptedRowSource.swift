@@ -48,6 +48,11 @@ final class AdaptedRowSource {
     /// The scopes of a cursor's row, which stay the same from step to step as the row does; empty until one is wanted.
     private var scopeRows: [Row?] = []
 
+    /// What the row's `decodingState` says.
+    var decodingState: (any RowDecodingState)?
+
+    deinit { decodingState?.invalidate() }
+
     init(base: Row, adaptation: RowAdaptation) {
         self.base = base
         self.adaptation = adaptation

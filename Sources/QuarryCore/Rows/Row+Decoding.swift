@@ -122,7 +122,7 @@ extension Row {
         return database.error(of: statement, ResultCode.SQLITE_NOMEM.rawValue)
     }
 
-    private func place(columnName: String? = nil, columnIndex: Int? = nil) -> RowDecodingError.Place {
+    func place(columnName: String? = nil, columnIndex: Int? = nil) -> RowDecodingError.Place {
         var place = RowDecodingError.Place(columnName: columnName, columnIndex: columnIndex, row: description)
         if case .statement(let statement) = unadapted.source {
             place.sql = statement.sql

@@ -79,7 +79,7 @@ extension Row {
     /// - parameter index: the column, from 0. The process ends if it isn't in the row.
     public func hasNull(atIndex index: Int) -> Bool {
         if let sqliteStatement, 0..<count ~= index {
-            return StatementColumns.isNull(sqliteStatement, CInt(index) + columnOffset)
+            return StatementColumns.isNull(sqliteStatement, CInt(index) + CInt(columnOffset))
         }
         return checkedValue(atIndex: index).isNull
     }

@@ -32,16 +32,6 @@ public final class Row {
     @exclusivity(unchecked)
     final var sqliteStatement: SQLiteStatement?
 
-    /// The index in the statement of the leftmost column.
-    @usableFromInline
-    @exclusivity(unchecked)
-    final var columnOffset: Int32
-
-    /// The number of columns. Of 32 bits, as the offset: a result may have many rows.
-    @usableFromInline
-    @exclusivity(unchecked)
-    final var columnCount: Int32
-
     @exclusivity(unchecked)
     private(set) final var source: Source
 
@@ -53,10 +43,22 @@ public final class Row {
     @exclusivity(unchecked)
     final var memo = ColumnMemo()
 
-    private init(source: Source, layout: RowLayout, sqliteStatement: SQLiteStatement?, columnOffset: Int32 = 0) {
+    // Of 16 bits, beside the memo's 32: a result may have many rows, and SQLite's rows have at most 32767 columns:
+    // https://www.sqlite.org/limits.html
+
+    /// The index in the statement of the leftmost column.
+    @usableFromInline
+    @exclusivity(unchecked)
+    final var columnOffset: Int16
+
+    @usableFromInline
+    @exclusivity(unchecked)
+    final var columnCount: Int16
+
+    private init(source: Source, layout: RowLayout, sqliteStatement: SQLiteStatement?, columnOffset: Int16 = 0) {
         self.source = source
         self.layout = layout
-        self.columnCount = Int32(layout.names.count)
+        self.columnCount = Int16(truncatingIfNeeded: layout.names.count)
         self.sqliteStatement = sqliteStatement
         self.columnOffset = columnOffset
     }
@@ -84,7 +86,7 @@ public final class Row {
     private func setLayout(_ layout: RowLayout) {
         guard layout !== self.layout else { return }
         self.layout = layout
-        columnCount = Int32(layout.names.count)
+        columnCount = Int16(truncatingIfNeeded: layout.names.count)
         memo = ColumnMemo()
     }
 
@@ -141,7 +143,7 @@ public final class Row {
         self.init(
             source: .adapted(adapted), layout: adapted.adaptation.layout,
             sqliteStatement: firstColumn == nil ? nil : adapted.base.sqliteStatement,
-            columnOffset: Int32(firstColumn ?? 0))
+            columnOffset: Int16(truncatingIfNeeded: firstColumn ?? 0))
     }
 
     /// What is behind a row that is seen through an adapter.
@@ -167,7 +169,44 @@ public final class Row {
         }
     }
 
+    /// What a layer above keeps with the row to decode records: it serves all rows of a cursor.
+    package var decodingState: (any RowDecodingState)? {
+        get {
+            switch source {
+            case .statement(let statement): statement.decodingState
+            case .adapted(let adapted): adapted.decodingState
+            case .block, .expired: nil
+            }
+        }
+        set {
+            switch source {
+            case .statement(let statement): statement.decodingState = newValue
+            case .adapted(let adapted): adapted.decodingState = newValue
+            // A row of its own is decoded once.
+            case .block, .expired: break
+            }
+        }
+    }
+
     // MARK: - Values
+
+    /// What tells rows with the same columns from others.
+    package var layoutIdentifier: ObjectIdentifier { ObjectIdentifier(layout) }
+
+    /// The names of the columns.
+    package var names: [String] { layout.names }
+
+    /// The name of a column; the index must be in the row.
+    package func columnName(atUncheckedIndex index: Int) -> String { layout.names[index] }
+
+    /// The error of decoding something of the row.
+    ///
+    /// - parameter problem: what went wrong.
+    /// - parameter columnIndex: the column, if it is about one.
+    package func decodingError(_ problem: String, columnIndex: Int? = nil) -> RowDecodingError {
+        RowDecodingError(
+            problem, place(columnName: columnIndex.map { layout.names[$0] }, columnIndex: columnIndex))
+    }
 
     /// The value of a column; the index must be in the row.
     func value(atUncheckedIndex index: Int) -> DatabaseValue {
@@ -211,7 +250,8 @@ public final class Row {
     final func fastDecode<Value: DatabaseValueConvertible>(_ type: Value.Type, _ index: Int) -> Value? {
         guard let sqliteStatement else { return ownedDecode(type, index) }
         guard index >= 0, index < Int(columnCount) else { return nil }
-        return Value.fromStatement(sqliteStatement, atUncheckedIndex: CInt(truncatingIfNeeded: index) &+ columnOffset)
+        return Value.fromStatement(
+            sqliteStatement, atUncheckedIndex: CInt(truncatingIfNeeded: index) &+ CInt(columnOffset))
     }
 
     /// The same of a row of its own: inlinable to be specialised, for a generic conversion costs many times more.

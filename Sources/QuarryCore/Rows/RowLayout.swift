@@ -51,8 +51,9 @@ struct ColumnMemo {
     @usableFromInline
     var entries: [Entry] = []
 
+    /// Of 32 bits, to leave room beside it.
     @usableFromInline
-    var next = 0
+    var next: Int32 = 0
 
     @inlinable
     init() {}
@@ -65,12 +66,13 @@ struct ColumnMemo {
     @inlinable
     @inline(__always)
     mutating func predicted(_ name: String) -> Int? {
-        guard next < entries.count else { return nil }
+        let place = Int(next)
+        guard place < entries.count else { return nil }
         let bits = Self.bits(name)
-        let entry = entries[next].bits
+        let entry = entries[place].bits
         guard entry.0 == bits.0, entry.1 == bits.1 else { return nil }
-        let index = entries[next].index
-        next = next &+ 1 == entries.count ? 0 : next &+ 1
+        let index = entries[place].index
+        next = place &+ 1 == entries.count ? 0 : next &+ 1
         return index
     }
 
@@ -79,7 +81,7 @@ struct ColumnMemo {
     mutating func lookUp(_ name: String, in layout: RowLayout) -> Int? {
         let bits = Self.bits(name)
         if let place = entries.firstIndex(where: { $0.bits == bits }) {
-            next = place + 1 == entries.count ? 0 : place + 1
+            next = place + 1 == entries.count ? 0 : Int32(truncatingIfNeeded: place) + 1
             return entries[place].index
         }
         guard let index = layout.index(of: name) else { return nil }

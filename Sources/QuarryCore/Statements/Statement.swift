@@ -43,7 +43,7 @@ public final class Statement {
     var executionID = 0
 
     @exclusivity(unchecked)
-    private(set) var isExecuting = false
+    package private(set) var isExecuting = false
 
     @exclusivity(unchecked)
     private var isTracked = false
@@ -113,7 +113,12 @@ public final class Statement {
         }
     }
 
+    /// What a layer above keeps to decode records from the rows.
+    @exclusivity(unchecked)
+    var decodingState: (any RowDecodingState)?
+
     deinit {
+        decodingState?.invalidate()
         lifetime.finalize(sqliteStatement)
     }
 
@@ -142,6 +147,9 @@ public final class Statement {
         currentLayout = layout
         return layout
     }
+
+    /// How often SQLite has prepared it again, because the schema had changed.
+    package var repreparations: CInt { StatementCalls.repreparationCount(sqliteStatement) }
 
     // MARK: - Arguments
 
@@ -212,6 +220,14 @@ public final class Statement {
         arguments = StatementArguments()
     }
 
+    /// The next execution binds its parameters without the statement knowing them.
+    func forgetArguments() {
+        if !argumentsStorage.isEmpty { argumentsStorage = StatementArguments() }
+        hasIntegerArguments = false
+        boundValues = nil
+        isBound = false
+    }
+
     /// Binds copies that last for any number of steps.
     private func bindCopies() throws(DatabaseError) {
         let boundValues = try checkedValues()
@@ -231,7 +247,7 @@ public final class Statement {
     }
 
     @inline(never)
-    private func bindingError(_ code: CInt, _ value: DatabaseValue, _ index: Int) -> DatabaseError {
+    func bindingError(_ code: CInt, _ value: DatabaseValue, _ index: Int) -> DatabaseError {
         isBound = false
         let parameter = parameterNames[index].map { ":\($0)" } ?? "\(index + 1)"
         let message =
@@ -345,7 +361,7 @@ public final class Statement {
         }
     }
 
-    private func run(_ database: Database) throws {
+    func run(_ database: Database) throws {
         var code: CInt
         isStepping = true
         database.runDepth += 1
@@ -381,7 +397,7 @@ public final class Statement {
     }
 
     @inline(__always)
-    private func startExecution(in database: Database, isTracked: Bool) throws {
+    func startExecution(in database: Database, isTracked: Bool) throws {
         if isExecuting {
             if isStepping { throw DatabaseError.misuse("A statement can't be run inside itself.", sql: sql) }
             stopExecution(database)

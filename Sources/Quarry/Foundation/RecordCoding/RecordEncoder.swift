@@ -1,0 +1,274 @@
+import Foundation
+import QuarryCore
+
+/// Encodes `Encodable` records of one type into columns.
+///
+/// It stays with the target of the type: what it has found out (which column a key writes, how a type converts) holds
+/// for all records, and its container is made once.
+final class RecordEncoder {
+    let state: RecordEncodingState
+
+    /// The container of the keys that are used, as an object, and their type.
+    @exclusivity(unchecked)
+    private var container: (keys: ObjectIdentifier, object: AnyObject)?
+
+    init(_ state: RecordEncodingState) { self.state = state }
+
+    static func encode<Record: EncodableRecord & Encodable>(_ record: Record, to target: EncodingTarget) throws {
+        let encoder: RecordEncoder
+        if let kept = target.encoder {
+            let keptEncoder = unsafeDowncast(kept, to: RecordEncoder.self)
+            let fits = !keptEncoder.state.isActive && keptEncoder.state.typeIdentifier == ObjectIdentifier(Record.self)
+            encoder = fits ? keptEncoder : RecordEncoder(RecordEncodingState(Record.self, target))
+        } else {
+            encoder = RecordEncoder(RecordEncodingState(Record.self, target))
+            target.encoder = encoder
+        }
+        encoder.state.begin()
+        defer { encoder.state.end() }
+        try record.encode(to: encoder)
+    }
+}
+
+extension RecordEncoder: Encoder {
+    var codingPath: [any CodingKey] { [] }
+    var userInfo: [CodingUserInfoKey: Any] { state.type.databaseEncodingUserInfo }
+
+    func container<Key: CodingKey>(keyedBy keys: Key.Type) -> KeyedEncodingContainer<Key> {
+        // A container is a struct around one object: so it can be kept for the next record, whatever its type.
+        let isObject = MemoryLayout<KeyedEncodingContainer<Key>>.size == MemoryLayout<AnyObject>.size
+        if isObject, let container, container.keys == ObjectIdentifier(keys) {
+            return unsafeBitCast(container.object, to: KeyedEncodingContainer<Key>.self)
+        }
+        let container = KeyedEncodingContainer(RecordKeyedEncodingContainer<Key>(state: state))
+        if isObject, self.container == nil {
+            self.container = (ObjectIdentifier(keys), unsafeBitCast(container, to: AnyObject.self))
+        }
+        return container
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        RefusingListContainer(type: state.type)
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer { RecordSingleValueContainer(state: state) }
+}
+
+/// What a record's encoder and its containers share.
+final class RecordEncodingState {
+    let type: any RecordEncodingStrategies.Type
+    let typeIdentifier: ObjectIdentifier
+
+    /// The target keeps the encoder, and lives while a record is encoded into it.
+    private unowned(unsafe) let target: EncodingTarget
+
+    private let strategy: DatabaseColumnEncodingStrategy
+
+    /// Whether a key is the name of its column.
+    private let keepsKeys: Bool
+
+    /// Whether a record is being encoded.
+    @exclusivity(unchecked)
+    private(set) var isActive = false
+
+    @exclusivity(unchecked)
+    private var plan = EncodingKeyPlan()
+
+    init(_ type: any RecordEncodingStrategies.Type, _ target: EncodingTarget) {
+        self.type = type
+        typeIdentifier = ObjectIdentifier(type)
+        self.target = target
+        strategy = type.databaseColumnEncodingStrategy
+        keepsKeys = strategy.keepsKeys
+    }
+
+    func begin() {
+        isActive = true
+        plan.rewind()
+    }
+
+    func end() { isActive = false }
+
+    /// The target; throws if a container has been kept beyond its record.
+    @inline(__always)
+    func activeTarget() throws -> EncodingTarget {
+        guard isActive else { throw EncoderIsOver() }
+        return target
+    }
+
+    /// For those who keep an encoder.
+    private struct EncoderIsOver: Error, CustomStringConvertible {
+        var description: String { "a record's encoder has been used after the record" }
+    }
+
+    // MARK: - Columns
+
+    /// The column of a key.
+    @inline(__always)
+    func column(_ key: some CodingKey) -> String {
+        if keepsKeys { return key.stringValue }
+        let place = plan.place(of: key, strategy)
+        return plan.entries[place].column
+    }
+
+    /// Encodes a value of any type.
+    func encode<T: Encodable>(_ value: T, forKey key: some CodingKey) throws {
+        let target = try activeTarget()
+        let place = plan.place(of: key, strategy)
+        let column = plan.entries[place].column
+        // What no statement wants need not be converted.
+        if target.skip(column) { return }
+        if plan.entries[place].type != ObjectIdentifier(T.self) {
+            plan.setConversion(try conversion(T.self, value, column), ObjectIdentifier(T.self), at: place)
+        }
+        try encode(value, plan.entries[place].conversion, column, target, key)
+    }
+
+    private func encode<T: Encodable>(
+        _ value: T, _ conversion: EncodingKeyPlan.Conversion, _ column: String, _ target: EncodingTarget,
+        _ key: some CodingKey
+    ) throws {
+        switch conversion {
+        case .convertible(let convertible):
+            set(value, as: convertible, column, target)
+        case .date(let strategy):
+            let date: Date = reinterpret(value)
+            if case .deferredToDate = strategy { return set(date, column, target) }
+            target.set(convertible: strategy.databaseValue(date), forColumn: column)
+        case .data(let strategy):
+            let data: Data = reinterpret(value)
+            if case .deferredToData = strategy {
+                data.withUnsafeBytes { target.set(bytes: $0, forColumn: column) }
+            } else {
+                target.set(convertible: strategy.databaseValue(data), forColumn: column)
+            }
+        case .uuid(let strategy):
+            let uuid: UUID = reinterpret(value)
+            if case .deferredToUUID = strategy {
+                withUnsafeBytes(of: uuid.uuid) { target.set(bytes: $0, forColumn: column) }
+            } else {
+                target.set(convertible: strategy.databaseValue(uuid), forColumn: column)
+            }
+        case .optional:
+            guard let optional = value as? any EncodableOptional else { return }
+            if try !optional.encodeWrapped(self, key) { target.setNull(forColumn: column) }
+        case .singleValue:
+            let encoder = SingleValueEncoder()
+            try value.encode(to: encoder)
+            target.set(convertible: encoder.value ?? .null, forColumn: column)
+        case .json(let encoder):
+            let json = try encoder.encode(value)
+            target.set(String(decoding: json, as: UTF8.self), forColumn: column)
+        }
+    }
+
+    /// Finds out how values of a type become values of a column.
+    @inline(never)
+    private func conversion<T: Encodable>(
+        _ type: T.Type, _ value: T, _ column: String
+    ) throws -> EncodingKeyPlan.Conversion {
+        if type == Date.self { return .date(self.type.databaseDateEncodingStrategy(for: column)) }
+        if type == Data.self { return .data(self.type.databaseDataEncodingStrategy(for: column)) }
+        if type == UUID.self { return .uuid(self.type.databaseUUIDEncodingStrategy(for: column)) }
+        if type is any EncodableOptional.Type { return .optional }
+        if let convertible = type as? any DatabaseValueConvertible.Type { return .convertible(convertible) }
+        // One value, or JSON: the type itself knows.
+        let encoder = SingleValueEncoder()
+        do {
+            try value.encode(to: encoder)
+        } catch {
+            guard encoder.needsJSON else { throw error }
+        }
+        return encoder.needsJSON ? .json(self.type.databaseJSONEncoder(for: column)) : .singleValue
+    }
+
+    private func set<C: DatabaseValueConvertible, T>(
+        _ value: T, as type: C.Type, _ column: String, _ target: EncodingTarget
+    ) {
+        let convertible: C = reinterpret(value)
+        target.set(convertible: convertible, forColumn: column)
+    }
+
+    private func set(_ date: Date, _ column: String, _ target: EncodingTarget) {
+        guard let text = date.databaseText else { return target.set(convertible: date, forColumn: column) }
+        target.setText(forColumn: column, capacity: DateText.longest) { text.write(to: $0) }
+    }
+
+    /// A place for what a nested container gets, which becomes the JSON of the column.
+    func nest(_ key: some CodingKey) -> JSONNode {
+        let node = JSONNode()
+        guard isActive else { return node }
+        let column = strategy.column(key)
+        let type = type
+        target.set(forColumn: column) {
+            let json = try type.databaseJSONEncoder(for: column).encode(node)
+            return String(decoding: json, as: UTF8.self).databaseValue
+        }
+        return node
+    }
+}
+
+/// Values that are encoded although they are optional: by `encode`, not `encodeIfPresent`.
+private protocol EncodableOptional {
+    /// - returns: false for nil.
+    func encodeWrapped(_ state: RecordEncodingState, _ key: some CodingKey) throws -> Bool
+}
+
+extension Optional: EncodableOptional where Wrapped: Encodable {
+    func encodeWrapped(_ state: RecordEncodingState, _ key: some CodingKey) throws -> Bool {
+        guard let self else { return false }
+        try state.encode(self, forKey: key)
+        return true
+    }
+}
+
+/// The row as a single value: of a type that wraps another.
+private struct RecordSingleValueContainer: SingleValueEncodingContainer {
+    let state: RecordEncodingState
+
+    var codingPath: [any CodingKey] { [] }
+
+    func encodeNil() throws { throw noColumn("nil") }
+
+    // This one method is that of each standard type as well.
+    func encode<T: Encodable>(_ value: T) throws {
+        if value is any DatabaseValueConvertible { throw noColumn(value) }
+        try value.encode(to: RecordEncoder(state))
+    }
+
+    func encode(_ value: Int128) throws { throw noColumn(value) }
+    func encode(_ value: UInt128) throws { throw noColumn(value) }
+
+    private func noColumn(_ value: Any) -> EncodingError {
+        EncodingError.invalidValue(
+            value,
+            EncodingError.Context(
+                codingPath: [], debugDescription: "\(state.type) encodes a single value, which has no column"))
+    }
+}
+
+/// A list, which is no row.
+private struct RefusingListContainer: UnkeyedEncodingContainer {
+    let type: Any.Type
+
+    var codingPath: [any CodingKey] { [] }
+    var count: Int { 0 }
+
+    private var error: EncodingError {
+        EncodingError.invalidValue(
+            type,
+            EncodingError.Context(codingPath: [], debugDescription: "\(type) encodes a list, which has no columns"))
+    }
+
+    func encodeNil() throws { throw error }
+    func encode<T: Encodable>(_ value: T) throws { throw error }
+
+    func nestedContainer<NestedKey: CodingKey>(
+        keyedBy keyType: NestedKey.Type
+    ) -> KeyedEncodingContainer<NestedKey> {
+        JSONNodeEncoder(node: JSONNode(), codingPath: []).container(keyedBy: keyType)
+    }
+
+    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { self }
+    func superEncoder() -> any Encoder { JSONNodeEncoder(node: JSONNode(), codingPath: []) }
+}

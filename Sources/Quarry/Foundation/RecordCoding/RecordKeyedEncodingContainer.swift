@@ -1,0 +1,138 @@
+import QuarryCore
+
+/// The columns of a record under the keys of a type.
+struct RecordKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let state: RecordEncodingState
+
+    var codingPath: [any CodingKey] { [] }
+
+    func encodeNil(forKey key: Key) throws {
+        try state.activeTarget().setNull(forColumn: state.column(key))
+    }
+
+    // MARK: - Standard types
+
+    @inline(__always)
+    private func encode(integer value: Int64, _ key: Key) throws {
+        try state.activeTarget().set(value, forColumn: state.column(key))
+    }
+
+    @inline(__always)
+    private func encodeNull(_ key: Key) throws {
+        try state.activeTarget().setNull(forColumn: state.column(key))
+    }
+
+    func encode(_ value: Bool, forKey key: Key) throws { try encode(integer: value ? 1 : 0, key) }
+    func encode(_ value: Int, forKey key: Key) throws { try encode(integer: Int64(value), key) }
+    func encode(_ value: Int8, forKey key: Key) throws { try encode(integer: Int64(value), key) }
+    func encode(_ value: Int16, forKey key: Key) throws { try encode(integer: Int64(value), key) }
+    func encode(_ value: Int32, forKey key: Key) throws { try encode(integer: Int64(value), key) }
+    func encode(_ value: Int64, forKey key: Key) throws { try encode(integer: value, key) }
+    func encode(_ value: UInt8, forKey key: Key) throws { try encode(integer: Int64(value), key) }
+    func encode(_ value: UInt16, forKey key: Key) throws { try encode(integer: Int64(value), key) }
+    func encode(_ value: UInt32, forKey key: Key) throws { try encode(integer: Int64(value), key) }
+
+    // Those that may not fit in 64 bits with a sign throw when they are bound.
+    func encode(_ value: UInt, forKey key: Key) throws {
+        try state.activeTarget().set(convertible: value, forColumn: state.column(key))
+    }
+
+    func encode(_ value: UInt64, forKey key: Key) throws {
+        try state.activeTarget().set(convertible: value, forColumn: state.column(key))
+    }
+
+    func encode(_ value: String, forKey key: Key) throws {
+        try state.activeTarget().set(value, forColumn: state.column(key))
+    }
+
+    func encode(_ value: Double, forKey key: Key) throws {
+        try state.activeTarget().set(value, forColumn: state.column(key))
+    }
+
+    func encode(_ value: Float, forKey key: Key) throws { try encode(Double(value), forKey: key) }
+
+    // A property that is nil is NULL: a row that is updated must lose the value it had.
+
+    func encodeIfPresent(_ value: Bool?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeNull(key) }
+    }
+
+    func encodeIfPresent(_ value: String?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeNull(key) }
+    }
+
+    func encodeIfPresent(_ value: Double?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeNull(key) }
+    }
+
+    func encodeIfPresent(_ value: Float?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeNull(key) }
+    }
+
+    func encodeIfPresent(_ value: Int?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeNull(key) }
+    }
+
+    func encodeIfPresent(_ value: Int8?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeNull(key) }
+    }
+
+    func encodeIfPresent(_ value: Int16?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeNull(key) }
+    }
+
+    func encodeIfPresent(_ value: Int32?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeNull(key) }
+    }
+
+    func encodeIfPresent(_ value: Int64?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeNull(key) }
+    }
+
+    func encodeIfPresent(_ value: UInt?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeNull(key) }
+    }
+
+    func encodeIfPresent(_ value: UInt8?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeNull(key) }
+    }
+
+    func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeNull(key) }
+    }
+
+    func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeNull(key) }
+    }
+
+    func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeNull(key) }
+    }
+
+    // MARK: - Other types
+
+    func encode<T: Encodable>(_ value: T, forKey key: Key) throws { try state.encode(value, forKey: key) }
+
+    func encodeIfPresent<T: Encodable>(_ value: T?, forKey key: Key) throws {
+        if let value { try state.encode(value, forKey: key) } else { try encodeNull(key) }
+    }
+
+    // MARK: - Containers and encoders
+
+    func nestedContainer<NestedKey: CodingKey>(
+        keyedBy keyType: NestedKey.Type, forKey key: Key
+    ) -> KeyedEncodingContainer<NestedKey> {
+        JSONNodeEncoder(node: state.nest(key), codingPath: [key]).container(keyedBy: keyType)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+        JSONNodeEncoder(node: state.nest(key), codingPath: [key]).unkeyedContainer()
+    }
+
+    /// The same row: what a class's superclass encodes stands beside what it encodes itself.
+    func superEncoder() -> any Encoder { RecordEncoder(state) }
+
+    func superEncoder(forKey key: Key) -> any Encoder {
+        JSONNodeEncoder(node: state.nest(key), codingPath: [key])
+    }
+}

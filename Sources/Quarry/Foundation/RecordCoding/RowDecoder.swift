@@ -1,0 +1,366 @@
+import Foundation
+import QuarryCore
+
+/// Decodes records of one type from the rows of one cursor, or from a row of its own.
+///
+/// It stays with the cursor's row: what it has found out (which column a key reads, how a type converts) holds for all
+/// rows, and its container is made once.
+final class RowDecoder: RowDecodingState {
+    private let type: any RecordDecodingStrategies.Type
+    private let typeIdentifier: ObjectIdentifier
+    private let layout: ObjectIdentifier
+    let codingPath: [any CodingKey]
+
+    /// Whether a row keeps the decoder, for its next values.
+    @exclusivity(unchecked)
+    private var isKept = false
+
+    /// The row that is decoded; nil between rows, when nobody should have the decoder any more.
+    @exclusivity(unchecked)
+    private var current: Row?
+
+    /// The container of the keys that are used, as an object, and their type.
+    @exclusivity(unchecked)
+    private var container: (keys: ObjectIdentifier, object: AnyObject)?
+
+    @exclusivity(unchecked)
+    private var plan: KeyPlan?
+
+    /// The names of the columns as keys, with their indexes.
+    private lazy var columns: [String: Int] = makeColumns()
+
+    /// The one key without a column that stands for the row itself.
+    @exclusivity(unchecked)
+    private var rootKey: String?
+
+    private init(_ type: any RecordDecodingStrategies.Type, _ row: Row, codingPath: [any CodingKey]) {
+        self.type = type
+        typeIdentifier = ObjectIdentifier(type)
+        layout = row.layoutIdentifier
+        self.codingPath = codingPath
+    }
+
+    // MARK: - Decoding a row
+
+    /// A record of a row.
+    static func decode<Record: FetchableRecord & Decodable>(_ type: Record.Type, from row: Row) throws -> Record {
+        let decoder: RowDecoder
+        if let state = row.decodingState {
+            let kept = unsafeDowncast(state, to: RowDecoder.self)
+            let fits =
+                kept.current == nil && kept.typeIdentifier == ObjectIdentifier(type)
+                && kept.layout == row.layoutIdentifier
+            decoder = fits ? kept : keep(RowDecoder(type, row, codingPath: []), in: row)
+        } else {
+            decoder = keep(RowDecoder(type, row, codingPath: []), in: row)
+        }
+        return try decoder.decode(type, from: row)
+    }
+
+    private static func keep(_ decoder: RowDecoder, in row: Row) -> RowDecoder {
+        // A record inside the record of the same row has a decoder of its own.
+        if let state = row.decodingState, unsafeDowncast(state, to: RowDecoder.self).current != nil { return decoder }
+        row.decodingState?.invalidate()
+        row.decodingState = decoder
+        // A row of its own keeps none: it is decoded once.
+        decoder.isKept = row.decodingState != nil
+        return decoder
+    }
+
+    private func decode<T: Decodable>(_ type: T.Type, from row: Row) throws -> T {
+        current = row
+        plan?.rewind()
+        rootKey = nil
+        defer { current = nil }
+        return try T(from: self)
+    }
+
+    /// A value of a row that is a scope of another, or that is decoded as something else.
+    private func decode<T: Decodable>(_ type: T.Type, from row: Row, at key: any CodingKey) throws -> T {
+        if let record = type as? any (FetchableRecord & Decodable).Type {
+            return try decodeRecord(record, as: type, from: row)
+        }
+        if let record = type as? any FetchableRecord.Type {
+            return try fetchRecord(record, as: type, from: row)
+        }
+        return try RowDecoder(self.type, row, codingPath: codingPath + [key]).decode(type, from: row)
+    }
+
+    private func decodeRecord<Record: FetchableRecord & Decodable, T>(
+        _ record: Record.Type, as type: T.Type, from row: Row
+    ) throws -> T {
+        try reinterpret(Record(row: row))
+    }
+
+    private func fetchRecord<Record: FetchableRecord, T>(
+        _ record: Record.Type, as type: T.Type, from row: Row
+    ) throws -> T {
+        try reinterpret(Record(row: row))
+    }
+
+    /// The row; throws if the decoder has been kept beyond its row.
+    @inline(__always)
+    func row() throws -> Row {
+        guard let current else { throw DecoderIsOver() }
+        return current
+    }
+
+    func invalidate() {
+        container = nil
+        plan = nil
+    }
+
+    // MARK: - Columns
+
+    private func makeColumns() -> [String: Int] {
+        guard let current else { return [:] }
+        let strategy = type.databaseColumnDecodingStrategy
+        return Dictionary(
+            (0..<current.count).map { (strategy.key(forColumn: current.columnName(atUncheckedIndex: $0)), $0) },
+            uniquingKeysWith: { first, _ in first })
+    }
+
+    func findColumn(_ key: String) -> Int? {
+        if let column = columns[key] { return column }
+        guard case .useDefaultKeys = type.databaseColumnDecodingStrategy else { return nil }
+        return current?.columnIndex(key)
+    }
+
+    /// The value of a column.
+    func decodeColumn<T: Decodable>(
+        _ type: T.Type, _ plan: KeyPlan, at place: Int, _ key: any CodingKey
+    ) throws -> T {
+        let row = try row()
+        let entry = plan.entries[place]
+        let column = entry.column
+        if entry.type != ObjectIdentifier(type) {
+            return try resolve(type, row, plan, at: place, key)
+        }
+        switch entry.conversion {
+        case .convertible(let convertible):
+            return try decodeConvertible(convertible, as: type, row, column)
+        case .date(let strategy):
+            if case .deferredToDate = strategy { return reinterpret(try row.decode(Date.self, atIndex: column)) }
+            let value = try row.decode(DatabaseValue.self, atIndex: column)
+            guard let date = strategy.date(value) else { throw mismatch(type, value, row, column, key) }
+            return reinterpret(date)
+        case .data(let strategy):
+            guard case .custom(let decode) = strategy else {
+                return reinterpret(try row.decode(Data.self, atIndex: column))
+            }
+            let value = try row.decode(DatabaseValue.self, atIndex: column)
+            guard let data = decode(value) else { throw mismatch(type, value, row, column, key) }
+            return reinterpret(data)
+        case .singleValue:
+            let value = try row.decode(DatabaseValue.self, atIndex: column)
+            let decoder = SingleValueDecoder(value: value)
+            do {
+                return try T(from: decoder)
+            } catch {
+                throw failure(error, type, row, column, key)
+            }
+        case .json(let decoder):
+            return try decodeJSON(type, decoder, row, column, key)
+        }
+    }
+
+    /// Finds out how a column becomes a value of a type, and converts the first.
+    @inline(never)
+    private func resolve<T: Decodable>(
+        _ type: T.Type, _ row: Row, _ plan: KeyPlan, at place: Int, _ key: any CodingKey
+    ) throws -> T {
+        let column = plan.entries[place].column
+        let name = row.columnName(atUncheckedIndex: column)
+        let conversion: KeyPlan.Conversion
+        if type == Date.self {
+            conversion = .date(self.type.databaseDateDecodingStrategy(for: name))
+        } else if type == Data.self {
+            conversion = .data(self.type.databaseDataDecodingStrategy(for: name))
+        } else if let convertible = type as? any DatabaseValueConvertible.Type {
+            conversion = .convertible(convertible)
+        } else {
+            // One value, or JSON: the type itself knows.
+            let single = SingleValueDecoder(value: try row.decode(DatabaseValue.self, atIndex: column))
+            do {
+                let value = try T(from: single)
+                plan.setConversion(.singleValue, ObjectIdentifier(type), at: place)
+                return value
+            } catch {
+                guard single.needsJSON else { throw failure(error, type, row, column, key) }
+            }
+            conversion = .json(self.type.databaseJSONDecoder(for: name))
+        }
+        plan.setConversion(conversion, ObjectIdentifier(type), at: place)
+        return try decodeColumn(type, plan, at: place, key)
+    }
+
+    private func decodeConvertible<C: DatabaseValueConvertible, T>(
+        _ convertible: C.Type, as type: T.Type, _ row: Row, _ column: Int
+    ) throws -> T {
+        reinterpret(try row.decode(C.self, atIndex: column))
+    }
+
+    private func decodeJSON<T: Decodable>(
+        _ type: T.Type, _ decoder: JSONDecoder, _ row: Row, _ column: Int, _ key: any CodingKey
+    ) throws -> T {
+        let value = try row.decode(DatabaseValue.self, atIndex: column)
+        guard let json = Data.fromDatabaseValue(value) else { throw mismatch(type, value, row, column, key) }
+        do {
+            return try decoder.decode(type, from: json)
+        } catch {
+            throw failure(error, type, row, column, key)
+        }
+    }
+
+    // MARK: - Keys without a column
+
+    /// The row that stands for a key: a scope, or the row itself for the first such key.
+    func nestedRow(_ key: any CodingKey) throws -> Row? {
+        let row = try row()
+        return row.scopes[key.stringValue]
+    }
+
+    /// The value of a key that has no column.
+    func decodeNested<T: Decodable>(_ type: T.Type, _ key: any CodingKey) throws -> T {
+        if let scope = try nestedRow(key) { return try decode(type, from: scope, at: key) }
+        guard rootKey == nil || rootKey == key.stringValue else { throw keyNotFound(key) }
+        guard !(type is any DatabaseValueConvertible.Type) else { throw keyNotFound(key) }
+        rootKey = key.stringValue
+        do {
+            return try decode(type, from: try row(), at: key)
+        } catch let error as RowDecodingError {
+            throw error
+        } catch {
+            throw keyNotFound(key)
+        }
+    }
+
+    /// A decoder of what a key stands for.
+    func nestedDecoder(_ plan: KeyPlan, at place: Int, _ key: any CodingKey) throws -> any Decoder {
+        let column = plan.entries[place].column
+        guard column >= 0 else {
+            guard let scope = try nestedRow(key) else { throw keyNotFound(key) }
+            let decoder = RowDecoder(type, scope, codingPath: codingPath + [key])
+            decoder.current = scope
+            return decoder
+        }
+        let row = try row()
+        let value = try row.decode(DatabaseValue.self, atIndex: column)
+        guard let json = Data.fromDatabaseValue(value) else {
+            throw mismatch([String: Any].self, value, row, column, key)
+        }
+        do {
+            let decoder = type.databaseJSONDecoder(for: row.columnName(atUncheckedIndex: column))
+            return try decoder.decode(DecoderOfJSON.self, from: json).decoder
+        } catch {
+            throw failure(error, [String: Any].self, row, column, key)
+        }
+    }
+
+    // MARK: - Errors
+
+    func keyNotFound(_ key: any CodingKey) -> any Error {
+        guard let current else { return DecoderIsOver() }
+        return current.decodingError("column not found: \(String(reflecting: key.stringValue))\(path(key))")
+    }
+
+    func mismatch(
+        _ type: Any.Type, _ value: DatabaseValue, _ row: Row, _ column: Int, _ key: any CodingKey
+    ) -> any Error {
+        row.decodingError("could not decode \(type) from database value \(value)\(path(key))", columnIndex: column)
+    }
+
+    /// An error of a nested decoder, with its place in the row.
+    private func failure(
+        _ error: any Error, _ type: Any.Type, _ row: Row, _ column: Int, _ key: any CodingKey
+    ) -> any Error {
+        if error is RowDecodingError { return error }
+        var inner = ""
+        var reason = String(describing: error)
+        if let error = error as? DecodingError {
+            let context: DecodingError.Context
+            switch error {
+            case .typeMismatch(_, let place), .valueNotFound(_, let place), .dataCorrupted(let place): context = place
+            case .keyNotFound(let missing, let place):
+                context = place
+                inner = ".\(missing.stringValue)"
+            @unknown default: return error
+            }
+            inner = context.codingPath.map { ".\($0.stringValue)" }.joined() + inner
+            reason = context.debugDescription
+        }
+        let value = (try? row.decode(DatabaseValue.self, atIndex: column)) ?? .null
+        return row.decodingError(
+            "could not decode \(type) from database value \(value)\(path(key, inner)): \(reason)", columnIndex: column)
+    }
+
+    private func path(_ key: any CodingKey, _ inner: String = "") -> String {
+        let outer = codingPath.map { "\($0.stringValue)." }.joined()
+        let table = (type as? any TableRecord.Type).map { ", table: \(String(reflecting: $0.databaseTableName))" } ?? ""
+        return " for key path \(outer)\(key.stringValue)\(inner) of \(type)\(table)"
+    }
+
+    /// For those who keep a decoder.
+    private struct DecoderIsOver: Error, CustomStringConvertible {
+        var description: String { "a row's decoder has been used after the row" }
+    }
+
+    /// Gives out the decoder of some JSON.
+    private struct DecoderOfJSON: Decodable {
+        let decoder: any Decoder
+
+        init(from decoder: any Decoder) { self.decoder = decoder }
+    }
+}
+
+extension RowDecoder: Decoder {
+    var userInfo: [CodingUserInfoKey: Any] { type.databaseDecodingUserInfo }
+
+    func container<Key: CodingKey>(keyedBy keys: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        // A container is a struct around one object: so it can be kept for the next row, whatever its type.
+        let isObject = MemoryLayout<KeyedDecodingContainer<Key>>.size == MemoryLayout<AnyObject>.size
+        if isObject, let container, container.keys == ObjectIdentifier(keys) {
+            plan?.rewind()
+            return unsafeBitCast(container.object, to: KeyedDecodingContainer<Key>.self)
+        }
+        let plan = KeyPlan()
+        let container = KeyedDecodingContainer(RowKeyedDecodingContainer<Key>(decoder: self, plan: plan))
+        if isObject, isKept, self.container == nil {
+            // They hold each other, until the row goes.
+            self.plan = plan
+            self.container = (ObjectIdentifier(keys), unsafeBitCast(container, to: AnyObject.self))
+        }
+        return container
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        throw try row().decodingError("a row has named columns: \(type) can't be decoded as a list")
+    }
+
+    func singleValueContainer() -> any SingleValueDecodingContainer { RowSingleValueContainer(decoder: self) }
+}
+
+/// The row as a single value: of a type that wraps another.
+private struct RowSingleValueContainer: SingleValueDecodingContainer {
+    let decoder: RowDecoder
+
+    var codingPath: [any CodingKey] { decoder.codingPath }
+
+    func decodeNil() -> Bool { false }
+
+    func decode<T: Decodable>(_ type: T.Type) throws -> T {
+        guard let convertible = type as? any DatabaseValueConvertible.Type else { return try T(from: decoder) }
+        return try decodeFirst(convertible)
+    }
+
+    /// The leftmost column.
+    private func decodeFirst<C: DatabaseValueConvertible, T>(_ type: C.Type) throws -> T {
+        reinterpret(try decoder.row().decode(C.self, atIndex: 0))
+    }
+}
+
+/// A value of a type that is known to be the other.
+@inline(__always)
+func reinterpret<From, To>(_ value: From, as type: To.Type = To.self) -> To {
+    withUnsafePointer(to: value) { UnsafeRawPointer($0).assumingMemoryBound(to: To.self).pointee }
+}

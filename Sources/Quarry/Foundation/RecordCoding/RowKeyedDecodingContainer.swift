@@ -1,0 +1,110 @@
+import Foundation
+import QuarryCore
+
+/// The columns of a row under the keys of a type.
+struct RowKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    let decoder: RowDecoder
+    let plan: KeyPlan
+
+    var codingPath: [any CodingKey] { decoder.codingPath }
+
+    var allKeys: [Key] {
+        guard let row = try? decoder.row() else { return [] }
+        let names = row.names + row.scopes.names
+        return names.compactMap { Key(stringValue: $0) }
+    }
+
+    func contains(_ key: Key) -> Bool {
+        if plan.column(of: key.stringValue, decoder) >= 0 { return true }
+        return (try? decoder.nestedRow(key)) != nil
+    }
+
+    func decodeNil(forKey key: Key) throws -> Bool {
+        let column = plan.column(of: key.stringValue, decoder)
+        if column >= 0 { return try decoder.row().hasNull(atIndex: column) }
+        return try !(decoder.nestedRow(key)?.containsNonNullValue ?? false)
+    }
+
+    // MARK: - Standard types
+
+    @inline(__always)
+    private func standard<Value: DatabaseValueConvertible>(_ type: Value.Type, _ key: Key) throws -> Value {
+        let column = plan.column(of: key.stringValue, decoder)
+        guard column >= 0 else { throw decoder.keyNotFound(key) }
+        return try decoder.row().decode(type, atIndex: column)
+    }
+
+    @inline(__always)
+    private func optional<Value: DatabaseValueConvertible>(_ type: Value.Type, _ key: Key) throws -> Value? {
+        let column = plan.column(of: key.stringValue, decoder)
+        guard column >= 0 else { return nil }
+        return try decoder.row().decode(Value?.self, atIndex: column)
+    }
+
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try standard(type, key) }
+    func decode(_ type: String.Type, forKey key: Key) throws -> String { try standard(type, key) }
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try standard(type, key) }
+    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try standard(type, key) }
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try standard(type, key) }
+    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try standard(type, key) }
+    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try standard(type, key) }
+    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try standard(type, key) }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try standard(type, key) }
+    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try standard(type, key) }
+    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try standard(type, key) }
+    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try standard(type, key) }
+    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try standard(type, key) }
+    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try standard(type, key) }
+
+    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try optional(type, key) }
+    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try optional(type, key) }
+    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { try optional(type, key) }
+    func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? { try optional(type, key) }
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try optional(type, key) }
+    func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? { try optional(type, key) }
+    func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? { try optional(type, key) }
+    func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? { try optional(type, key) }
+    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try optional(type, key) }
+    func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? { try optional(type, key) }
+    func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? { try optional(type, key) }
+    func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? { try optional(type, key) }
+    func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? { try optional(type, key) }
+    func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try optional(type, key) }
+
+    // MARK: - Other types
+
+    func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
+        let place = plan.place(of: key.stringValue, decoder)
+        guard plan.entries[place].column >= 0 else { return try decoder.decodeNested(type, key) }
+        return try decoder.decodeColumn(type, plan, at: place, key)
+    }
+
+    func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
+        let place = plan.place(of: key.stringValue, decoder)
+        let column = plan.entries[place].column
+        guard column >= 0 else {
+            guard let row = try decoder.nestedRow(key), row.containsNonNullValue else { return nil }
+            return try decoder.decodeNested(type, key)
+        }
+        guard try !decoder.row().hasNull(atIndex: column) else { return nil }
+        return try decoder.decodeColumn(type, plan, at: place, key)
+    }
+
+    // MARK: - Containers and decoders
+
+    func nestedContainer<NestedKey: CodingKey>(
+        keyedBy type: NestedKey.Type, forKey key: Key
+    ) throws -> KeyedDecodingContainer<NestedKey> {
+        try superDecoder(forKey: key).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+        try superDecoder(forKey: key).unkeyedContainer()
+    }
+
+    func superDecoder() -> any Decoder { decoder }
+
+    func superDecoder(forKey key: Key) throws -> any Decoder {
+        try decoder.nestedDecoder(plan, at: plan.place(of: key.stringValue, decoder), key)
+    }
+}

@@ -1,0 +1,85 @@
+public import QuarryCore
+
+/// A type that has columns to store.
+///
+/// ```swift
+/// struct Player: EncodableRecord {
+///     var id: Int64
+///     var name: String
+///     func encode(to container: inout PersistenceContainer) {
+///         container["id"] = id
+///         container["name"] = name
+///     }
+/// }
+/// ```
+///
+/// An `Encodable` type needs no `encode(to:)`: each of its properties goes to the column of the same name.
+public protocol EncodableRecord: RecordEncodingStrategies {
+    /// Sets the columns.
+    ///
+    /// It may be called more than once for one record, and should set the same columns in the same order for all
+    /// records of its type: then they go straight into a statement.
+    func encode(to container: inout PersistenceContainer) throws
+}
+
+extension EncodableRecord {
+    /// The columns and their values.
+    ///
+    /// ```swift
+    /// try player.databaseDictionary // ["id": 1, "name": "Arthur"]
+    /// ```
+    public var databaseDictionary: [String: DatabaseValue] {
+        get throws {
+            let recorded = try EncodingTarget(recording: self)
+            return Dictionary(zip(recorded.names, recorded.values), uniquingKeysWith: { $1 })
+        }
+    }
+
+    /// Whether both records have the same columns with the same values.
+    ///
+    /// Records that can't be encoded are equal to none.
+    public func databaseEquals(_ record: Self) -> Bool {
+        guard let changes = try? databaseChanges(from: record), changes.isEmpty else { return false }
+        guard let others = try? record.databaseChanges(from: self) else { return false }
+        return others.isEmpty
+    }
+
+    /// The columns that have other values than those of another record, with the values that they have there.
+    ///
+    /// ```swift
+    /// let old = Player(id: 1, name: "Arthur", score: 10)
+    /// let new = Player(id: 1, name: "Arthur", score: 20)
+    /// try new.databaseChanges(from: old) // ["score": 10]
+    /// ```
+    ///
+    /// A column that the other record hasn't counts as NULL there.
+    public func databaseChanges(from record: some EncodableRecord) throws -> [String: DatabaseValue] {
+        let new = try EncodingTarget(recording: self)
+        let old = try EncodingTarget(recording: record)
+        return Dictionary(new.changes(from: old), uniquingKeysWith: { $1 })
+    }
+
+    /// Changes the record, and gives the columns that have other values, with the values that they had.
+    ///
+    /// ```swift
+    /// var player = Player(id: 1, name: "Arthur", score: 10)
+    /// try player.databaseChanges { $0.score = 20 } // ["score": 10]
+    /// ```
+    public mutating func databaseChanges(modify: (inout Self) throws -> Void) throws -> [String: DatabaseValue] {
+        let old = try EncodingTarget(recording: self)
+        try modify(&self)
+        let new = try EncodingTarget(recording: self)
+        return Dictionary(new.changes(from: old), uniquingKeysWith: { $1 })
+    }
+}
+
+extension EncodingTarget {
+    /// The columns that have other values than in an older record, with the values that they have there.
+    func changes(from old: EncodingTarget) -> [(String, DatabaseValue)] {
+        zip(names, values).compactMap { name, value in
+            let place = old.names.firstIndex { $0.isSameColumn(as: name) }
+            let oldValue = place.map { old.values[$0] } ?? .null
+            return value == oldValue ? nil : (name, oldValue)
+        }
+    }
+}

@@ -1,0 +1,197 @@
+import QuarryCore
+
+/// Finds the rows of a table that have keys.
+struct KeyQuery {
+    private let table: String
+
+    /// The columns of the key.
+    private let columns: [String]
+
+    /// The values of one key after those of another.
+    private let values: [DatabaseValue]
+
+    /// Whether the keys are values of a primary key of one column.
+    private let isSimple: Bool
+
+    /// Rows by values of a primary key of one column; nil where no row can have any.
+    init?<Record: TableRecord, Keys: Collection>(
+        _ type: Record.Type, keys: Keys, _ table: String?, _ db: Database
+    ) throws where Keys.Element: DatabaseValueConvertible {
+        let plan = try RecordPlans.plan(type, table, db)
+        let column = try plan.keyColumn(db)
+        self.table = plan.table
+        columns = [column]
+        isSimple = true
+        values = keys.map { type.databaseValue(ofKey: $0, column: column) }.filter { !$0.isNull }
+        if values.isEmpty { return nil }
+    }
+
+    /// The row with a value of a primary key of one column; nil where no row can have it.
+    init?<Record: TableRecord>(
+        _ type: Record.Type, key: some DatabaseValueConvertible, _ table: String?, _ db: Database
+    ) throws {
+        try self.init(type, keys: CollectionOfOne(key), table, db)
+    }
+
+    /// Rows by the columns of a unique key; nil where no key is given.
+    ///
+    /// - throws: `SQLITE_MISUSE` if the keys have different columns, or those of no unique key.
+    init?<Record: TableRecord>(
+        _ type: Record.Type, keys: some Collection<[String: (any DatabaseValueConvertible)?]>, _ table: String?,
+        _ db: Database
+    ) throws {
+        guard let first = keys.first else { return nil }
+        let plan = try RecordPlans.plan(type, table, db)
+        let columns = try plan.uniqueKey(Array(first.keys), db)
+        self.table = plan.table
+        self.columns = columns
+        isSimple = false
+        values = try keys.flatMap { key in
+            guard key.count == columns.count else { throw Self.mixture(plan.table) }
+            return try columns.map { column in
+                guard let value = key[column] else { throw Self.mixture(plan.table) }
+                return value.map { type.databaseValue(ofKey: $0, column: column) } ?? .null
+            }
+        }
+    }
+
+    private static func mixture(_ table: String) -> DatabaseError {
+        DatabaseError(resultCode: .SQLITE_MISUSE, message: "keys of table \(table) must have the same columns")
+    }
+
+    // MARK: - SQL
+
+    private var keyCount: Int { values.count / columns.count }
+
+    /// The condition for a range of the keys, and its arguments.
+    private func condition(_ keys: Range<Int>) -> (sql: String, arguments: [DatabaseValue]) {
+        let names = columns.map(\.quotedDatabaseIdentifier)
+        let values = self.values[keys.lowerBound * columns.count..<keys.upperBound * columns.count]
+        if isSimple, keys.count > 1 {
+            let marks = repeatElement("?", count: keys.count).joined(separator: ", ")
+            return ("\(names[0]) IN (\(marks))", Array(values))
+        }
+        let alternatives = keys.map { key in
+            let tests = names.indices.map { index in
+                self.values[key * names.count + index].isNull ? "\(names[index]) IS NULL" : "\(names[index]) = ?"
+            }
+            return tests.count == 1 ? tests[0] : tests.map { "(\($0))" }.joined(separator: " AND ")
+        }
+        let sql = alternatives.count == 1 ? alternatives[0] : alternatives.map { "(\($0))" }.joined(separator: " OR ")
+        return (sql, values.filter { !$0.isNull })
+    }
+
+    /// Ranges of keys, each of which a statement can have.
+    private func parts(_ db: Database) -> [Range<Int>] {
+        let most = max(1, db.maximumStatementArgumentCount / columns.count)
+        // Alternatives nest, and may nest 1000 deep: https://www.sqlite.org/limits.html#max_expr_depth
+        let count = isSimple ? most : min(most, db.limit(.expressionDepth) / 2 - 10)
+        return stride(from: 0, to: keyCount, by: max(1, count)).map { $0..<min($0 + max(1, count), keyCount) }
+    }
+
+    private var selection: String { "SELECT * FROM \(table.quotedDatabaseIdentifier) WHERE " }
+
+    // MARK: - Running
+
+    func fetchOne<Record: FetchableRecord>(_ db: Database, _ type: Record.Type) throws -> Record? {
+        let (sql, arguments) = condition(0..<1)
+        return try type.fetchOne(db, sql: selection + sql, arguments: StatementArguments(values: arguments))
+    }
+
+    func fetchAll<Record: FetchableRecord>(_ db: Database, _ type: Record.Type) throws -> [Record] {
+        let parts = parts(db)
+        if parts.count > 1 { return try withoutRepetitions().fetchParts(db, type) }
+        return try fetchParts(db, type)
+    }
+
+    private func fetchParts<Record: FetchableRecord>(_ db: Database, _ type: Record.Type) throws -> [Record] {
+        var records: [Record] = []
+        for part in parts(db) {
+            let (sql, arguments) = condition(part)
+            records += try type.fetchAll(db, sql: selection + sql, arguments: StatementArguments(values: arguments))
+        }
+        return records
+    }
+
+    func fetchCursor<Record: FetchableRecord>(_ db: Database, _ type: Record.Type) throws -> RecordCursor<Record> {
+        let (sql, arguments) = condition(0..<keyCount)
+        return try type.fetchCursor(db, sql: selection + sql, arguments: StatementArguments(values: arguments))
+    }
+
+    func exists(_ db: Database) throws -> Bool {
+        let (sql, arguments) = condition(0..<1)
+        return try Bool.fetchOne(
+            db, sql: "SELECT EXISTS (\(selection)\(sql))", arguments: StatementArguments(values: arguments)) ?? false
+    }
+
+    /// - returns: how many rows there were.
+    func delete(_ db: Database) throws -> Int {
+        let parts = parts(db)
+        guard parts.count > 1 else { return try delete(parts, db) }
+        var count = 0
+        try db.inSavepoint {
+            count = try delete(parts, db)
+            return .commit
+        }
+        return count
+    }
+
+    private func delete(_ parts: [Range<Int>], _ db: Database) throws -> Int {
+        var count = 0
+        for part in parts {
+            let (sql, arguments) = condition(part)
+            try db.execute(
+                sql: "DELETE FROM \(table.quotedDatabaseIdentifier) WHERE \(sql)",
+                arguments: StatementArguments(values: arguments))
+            count += db.changesCount
+        }
+        return count
+    }
+
+    /// The same keys, each once: one that came in two parts would find its row twice.
+    private func withoutRepetitions() -> KeyQuery {
+        var seen: Set<[DatabaseValue]> = []
+        let keys = (0..<keyCount).map { Array(values[$0 * columns.count..<($0 + 1) * columns.count]) }
+        return KeyQuery(
+            table: table, columns: columns, values: keys.filter { seen.insert($0).inserted }.flatMap { $0 },
+            isSimple: isSimple)
+    }
+
+    private init(table: String, columns: [String], values: [DatabaseValue], isSimple: Bool) {
+        self.table = table
+        self.columns = columns
+        self.values = values
+        self.isSimple = isSimple
+    }
+}
+
+extension RecordPlan {
+    /// Columns in the order of the unique key that they are, as they are written.
+    ///
+    /// - throws: `SQLITE_MISUSE` if they are none.
+    func uniqueKey(_ columns: [String], _ db: Database) throws -> [String] {
+        let shape = try shape(db, sure: true)
+        var keys = [shape.primaryKey]
+        if shape.hasRowID { keys.append(["rowid"]) }
+        if let key = keys.first(where: { $0.isSameKey(as: columns) }) { return key.spelled(as: columns) }
+        if let key = try shape.uniqueKeys(db).first(where: { $0.isSameKey(as: columns) }) {
+            return key.spelled(as: columns)
+        }
+        let names = columns.sorted().map { String(reflecting: $0) }.joined(separator: ", ")
+        throw DatabaseError(
+            resultCode: .SQLITE_MISUSE,
+            message: "table \(table) has no unique key on \(names.isEmpty ? "no column" : names)")
+    }
+}
+
+extension [String] {
+    /// Whether these are the same columns, in any order.
+    fileprivate func isSameKey(as columns: [String]) -> Bool {
+        count == columns.count && allSatisfy { name in columns.contains { $0.isSameColumn(as: name) } }
+    }
+
+    /// In the order of these, with the names of those.
+    fileprivate func spelled(as columns: [String]) -> [String] {
+        map { name in columns.first { $0.isSameColumn(as: name) } ?? name }
+    }
+}

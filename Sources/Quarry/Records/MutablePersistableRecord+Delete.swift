@@ -1,0 +1,31 @@
+public import QuarryCore
+
+extension MutablePersistableRecord {
+    /// Deletes the row that has the record's primary key.
+    ///
+    /// ```sql
+    /// DELETE FROM "player" WHERE "id"=1
+    /// ```
+    ///
+    /// - parameter table: the table, if it isn't the type's own.
+    /// - returns: whether there was such a row.
+    /// - throws: `DatabaseError`; what a callback throws.
+    @discardableResult
+    public func delete(_ db: Database, table: String? = nil) throws -> Bool {
+        let plan = try RecordPlans.plan(Self.self, table, db)
+        return try deleting(db) { try plan.write(self, WriteKind(verb: .delete), db) }
+    }
+
+    /// Whether a row has the record's primary key.
+    ///
+    /// ```sql
+    /// SELECT EXISTS (SELECT 1 FROM "player" WHERE "id"=1)
+    /// ```
+    ///
+    /// - parameter table: the table, if it isn't the type's own.
+    public func exists(_ db: Database, table: String? = nil) throws -> Bool {
+        let plan = try RecordPlans.plan(Self.self, table, db)
+        let exists = try plan.query(self, WriteKind(verb: .exists), db) { try Bool.fetchOne($0, arguments: $1) }
+        return (exists ?? nil) ?? false
+    }
+}

@@ -1,0 +1,213 @@
+public import QuarryCore
+public import QuarrySQL
+
+extension MutablePersistableRecord {
+    static func insertKind(_ conflictResolution: Database.ConflictResolution?) -> WriteKind {
+        WriteKind(
+            verb: .insert,
+            resolution: conflictResolution ?? persistenceConflictPolicy.conflictResolutionForInsert)
+    }
+
+    /// Inserts, with the callbacks.
+    mutating func insert(_ db: Database, _ kind: WriteKind, _ table: String?) throws -> Bool {
+        let plan = try RecordPlans.plan(Self.self, table, db)
+        return try insert(db, kind, plan)
+    }
+
+    mutating func insert(_ db: Database, _ kind: WriteKind, _ plan: RecordPlan) throws -> Bool {
+        try saving(db) { record in
+            let isInserted = try plan.insert(record, kind, db)
+            return InsertionSuccess(
+                rowID: db.lastInsertedRowID, rowIDColumn: try plan.shape(db, sure: false).rowIDColumn,
+                isInserted: isInserted, record: PersistedRecord(record))
+        }.isInserted
+    }
+
+    /// Inserts, with the callbacks, and gives the row.
+    mutating func insertAndFetch<T: FetchableRecord>(
+        _ db: Database, _ kind: WriteKind, _ table: String?, as type: T.Type
+    ) throws -> T {
+        let plan = try RecordPlans.plan(Self.self, table, db)
+        var kind = kind
+        kind.returning = .row
+        var fetched: T?
+        _ = try saving(db) { record in
+            fetched = try plan.insertAndFetch(record, kind, db, T.self)
+            return InsertionSuccess(
+                rowID: db.lastInsertedRowID, rowIDColumn: try plan.shape(db, sure: false).rowIDColumn,
+                isInserted: true, record: PersistedRecord(record))
+        }
+        guard let fetched else { throw try plan.recordNotFound(self, db) }
+        return fetched
+    }
+
+    // MARK: - Insert
+
+    /// Inserts the record.
+    ///
+    /// ```swift
+    /// var player = Player(id: nil, name: "Arthur", score: 10)
+    /// try player.insert(db)
+    /// player.id // 1
+    /// ```
+    /// ```sql
+    /// INSERT INTO "player" ("id", "name", "score") VALUES (NULL,'Arthur',10)
+    /// ```
+    ///
+    /// With `.ignore`, nothing may be inserted: then `didInsert` isn't called, and the id stays as it was.
+    /// `insertOrIgnore` tells.
+    ///
+    /// - parameter conflictResolution: what to do on a conflict; nil for what the type's policy says.
+    /// - parameter table: the table, if it isn't the type's own.
+    /// - throws: `DatabaseError`, for example for a violated constraint; what a callback throws.
+    public mutating func insert(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil
+    ) throws {
+        _ = try insert(db, Self.insertKind(conflictResolution), table)
+    }
+
+    /// Inserts the record, unless a row is in the way.
+    ///
+    /// ```sql
+    /// INSERT OR IGNORE INTO "player" ("id", "name", "score") VALUES (NULL,'Arthur',10)
+    /// ```
+    ///
+    /// - parameter table: the table, if it isn't the type's own.
+    /// - returns: whether there is a new row. Without one, `didInsert` isn't called.
+    @discardableResult
+    public mutating func insertOrIgnore(_ db: Database, table: String? = nil) throws -> Bool {
+        try insert(db, Self.insertKind(.ignore), table)
+    }
+
+    /// Inserts some columns of the record: the row has default values in the others.
+    ///
+    /// ```swift
+    /// try player.insert(db, columns: ["name"])
+    /// ```
+    /// ```sql
+    /// INSERT INTO "player" ("name") VALUES ('Arthur')
+    /// ```
+    ///
+    /// - throws: `DatabaseError`, also for a column that the record or the table hasn't.
+    public mutating func insert(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        columns: some Collection<String>, table: String? = nil
+    ) throws {
+        var kind = Self.insertKind(conflictResolution)
+        kind.columns = Array(columns)
+        _ = try insert(db, kind, table)
+    }
+
+    /// Inserts some columns of the record: the row has default values in the others.
+    public mutating func insert(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        columns: some Collection<any ColumnExpression>, table: String? = nil
+    ) throws {
+        try insert(db, onConflict: conflictResolution, columns: columns.map(\.name), table: table)
+    }
+
+    /// Inserts a copy of the record, and returns it, with its id.
+    ///
+    /// ```swift
+    /// let player = try Player(id: nil, name: "Arthur").inserted(db)
+    /// ```
+    public func inserted(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil
+    ) throws -> Self {
+        var record = self
+        try record.insert(db, onConflict: conflictResolution, table: table)
+        return record
+    }
+
+    // MARK: - Insert and fetch
+
+    /// Inserts the record, and returns the row as SQLite has stored it, with default values and generated columns.
+    ///
+    /// ```sql
+    /// INSERT INTO "player" ("id", "name") VALUES (NULL,'Arthur') RETURNING *
+    /// ```
+    ///
+    /// See <https://www.sqlite.org/lang_returning.html>.
+    ///
+    /// - throws: `DatabaseError`; `RecordError.recordNotFound` if a conflict was ignored, and nothing inserted.
+    public func insertAndFetch(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil
+    ) throws -> Self where Self: FetchableRecord {
+        var record = self
+        return try record.insertAndFetch(db, onConflict: conflictResolution, as: Self.self, table: table)
+    }
+
+    /// Inserts the record, and returns the row as another type.
+    public mutating func insertAndFetch<T: FetchableRecord>(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, as returnedType: T.Type,
+        table: String? = nil
+    ) throws -> T {
+        try insertAndFetch(db, Self.insertKind(conflictResolution), table, as: returnedType)
+    }
+}
+
+extension RecordPlan {
+    /// Inserts a record, and gives the row.
+    func insertAndFetch<T: FetchableRecord>(
+        _ record: some EncodableRecord, _ kind: WriteKind, _ db: Database, _ type: T.Type
+    ) throws -> T {
+        let fetched = try query(record, kind, db) { try T.fetchOne($0, arguments: $1) }
+        guard let fetched = fetched ?? nil else { throw try recordNotFound(record, db) }
+        return fetched
+    }
+}
+
+extension PersistableRecord {
+    /// Inserts the record.
+    ///
+    /// ```sql
+    /// INSERT INTO "player" ("id", "name", "score") VALUES (1,'Arthur',10)
+    /// ```
+    ///
+    /// - parameter conflictResolution: what to do on a conflict; nil for what the type's policy says.
+    /// - parameter table: the table, if it isn't the type's own.
+    /// - throws: `DatabaseError`, for example for a violated constraint; what a callback throws.
+    public func insert(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil
+    ) throws {
+        var record = self
+        _ = try record.insert(db, Self.insertKind(conflictResolution), table)
+    }
+
+    /// Inserts the record, unless a row is in the way.
+    ///
+    /// - returns: whether there is a new row.
+    @discardableResult
+    public func insertOrIgnore(_ db: Database, table: String? = nil) throws -> Bool {
+        var record = self
+        return try record.insert(db, Self.insertKind(.ignore), table)
+    }
+
+    /// Inserts some columns of the record: the row has default values in the others.
+    public func insert(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        columns: some Collection<String>, table: String? = nil
+    ) throws {
+        var kind = Self.insertKind(conflictResolution)
+        kind.columns = Array(columns)
+        var record = self
+        _ = try record.insert(db, kind, table)
+    }
+
+    /// Inserts some columns of the record: the row has default values in the others.
+    public func insert(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        columns: some Collection<any ColumnExpression>, table: String? = nil
+    ) throws {
+        try insert(db, onConflict: conflictResolution, columns: columns.map(\.name), table: table)
+    }
+
+    /// Inserts the record, and returns the row as another type.
+    public func insertAndFetch<T: FetchableRecord>(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, as returnedType: T.Type,
+        table: String? = nil
+    ) throws -> T {
+        var record = self
+        return try record.insertAndFetch(db, Self.insertKind(conflictResolution), table, as: returnedType)
+    }
+}

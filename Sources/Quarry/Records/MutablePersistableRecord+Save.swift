@@ -1,0 +1,133 @@
+public import QuarryCore
+public import QuarrySQL
+
+extension MutablePersistableRecord {
+    /// Updates or inserts, with the callbacks.
+    fileprivate mutating func save(
+        _ db: Database, _ plan: RecordPlan, update: (Self) throws -> Bool, insert: (Self) throws -> Bool
+    ) throws {
+        let insertion = { (record: Self) throws in
+            let isInserted = try insert(record)
+            return InsertionSuccess(
+                rowID: db.lastInsertedRowID, rowIDColumn: try plan.shape(db, sure: false).rowIDColumn,
+                isInserted: isInserted, record: PersistedRecord(record))
+        }
+        if try plan.hasKey(self, db) {
+            try saving(
+                db, columns: plan.columns(db), update: update, insert: insertion,
+                notFound: { try plan.recordNotFound($0, db) })
+        } else {
+            _ = try saving(db, insert: insertion)
+        }
+    }
+
+    fileprivate mutating func save(
+        _ db: Database, _ conflictResolution: Database.ConflictResolution?, _ table: String?
+    ) throws {
+        let plan = try RecordPlans.plan(Self.self, table, db)
+        try save(
+            db, plan, update: { try plan.write($0, Self.updateKind(conflictResolution), db) },
+            insert: { try plan.insert($0, Self.insertKind(conflictResolution), db) })
+    }
+
+    fileprivate mutating func saveAndFetch<T: FetchableRecord>(
+        _ db: Database, _ conflictResolution: Database.ConflictResolution?, _ table: String?, as type: T.Type
+    ) throws -> T {
+        let plan = try RecordPlans.plan(Self.self, table, db)
+        var fetched: T?
+        try save(
+            db, plan,
+            update: { record in
+                fetched = try plan.findAndUpdate(record, Self.updateKind(conflictResolution), db, type)
+                return fetched != nil
+            },
+            insert: { record in
+                var kind = Self.insertKind(conflictResolution)
+                kind.returning = .row
+                fetched = try plan.insertAndFetch(record, kind, db, type)
+                return true
+            })
+        guard let fetched else { throw try plan.recordNotFound(self, db) }
+        return fetched
+    }
+
+    // MARK: - Save
+
+    /// Updates the row that has the record's primary key, or inserts one if there is none.
+    ///
+    /// ```swift
+    /// var player = Player(id: 1, name: "Arthur", score: 20)
+    /// try player.save(db)
+    /// ```
+    /// ```sql
+    /// UPDATE "player" SET "name"='Arthur', "score"=20 WHERE "id"=1
+    /// INSERT INTO "player" ("id", "name", "score") VALUES (1,'Arthur',20)  -- if no row was updated
+    /// ```
+    ///
+    /// A record without a primary key is inserted.
+    ///
+    /// - parameter conflictResolution: what to do on a conflict; nil for what the type's policy says.
+    /// - parameter table: the table, if it isn't the type's own.
+    /// - throws: `DatabaseError`; what a callback throws.
+    public mutating func save(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil
+    ) throws {
+        try save(db, conflictResolution, table)
+    }
+
+    /// Saves a copy of the record, and returns it, with its id.
+    ///
+    /// - throws: as `save`.
+    public func saved(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil
+    ) throws -> Self {
+        var record = self
+        try record.save(db, conflictResolution, table)
+        return record
+    }
+
+    /// Saves the record, and returns the row as SQLite has stored it.
+    ///
+    /// - throws: as `save`; `RecordError.recordNotFound` if a conflict was ignored, and nothing saved.
+    public func saveAndFetch(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil
+    ) throws -> Self where Self: FetchableRecord {
+        var record = self
+        return try record.saveAndFetch(db, conflictResolution, table, as: Self.self)
+    }
+
+    /// Saves the record, and returns the row as another type.
+    ///
+    /// - throws: as `save`; `RecordError.recordNotFound` if a conflict was ignored, and nothing saved.
+    public mutating func saveAndFetch<T: FetchableRecord>(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, as returnedType: T.Type,
+        table: String? = nil
+    ) throws -> T {
+        try saveAndFetch(db, conflictResolution, table, as: returnedType)
+    }
+}
+
+extension PersistableRecord {
+    /// Updates the row that has the record's primary key, or inserts one if there is none.
+    ///
+    /// - parameter conflictResolution: what to do on a conflict; nil for what the type's policy says.
+    /// - parameter table: the table, if it isn't the type's own.
+    /// - throws: `DatabaseError`; what a callback throws.
+    public func save(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil
+    ) throws {
+        var record = self
+        try record.save(db, conflictResolution, table)
+    }
+
+    /// Saves the record, and returns the row as another type.
+    ///
+    /// - throws: as `save`; `RecordError.recordNotFound` if a conflict was ignored, and nothing saved.
+    public func saveAndFetch<T: FetchableRecord>(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, as returnedType: T.Type,
+        table: String? = nil
+    ) throws -> T {
+        var record = self
+        return try record.saveAndFetch(db, conflictResolution, table, as: returnedType)
+    }
+}

@@ -1,0 +1,198 @@
+public import QuarryCore
+public import QuarrySQL
+
+extension MutablePersistableRecord {
+    static func updateKind(
+        _ conflictResolution: Database.ConflictResolution?, columns: [String]? = nil
+    ) -> WriteKind {
+        WriteKind(
+            verb: .update,
+            resolution: conflictResolution ?? persistenceConflictPolicy.conflictResolutionForUpdate,
+            columns: columns)
+    }
+
+    /// Updates, with the callbacks.
+    fileprivate func update(_ db: Database, _ kind: WriteKind, _ table: String?) throws {
+        let plan = try RecordPlans.plan(Self.self, table, db)
+        let columns = try kind.columns.map { Set($0) } ?? plan.columns(db)
+        try saving(db, columns: columns) {
+            guard try plan.write(self, kind, db) else { throw try plan.recordNotFound(self, db) }
+        }
+    }
+
+    /// Updates, with the callbacks, and gives the row.
+    fileprivate func updateAndFetch<T: FetchableRecord>(
+        _ db: Database, _ kind: WriteKind, _ table: String?, as type: T.Type
+    ) throws -> T {
+        let plan = try RecordPlans.plan(Self.self, table, db)
+        let columns = try kind.columns.map { Set($0) } ?? plan.columns(db)
+        var fetched: T?
+        try saving(db, columns: columns) { fetched = try plan.updateAndFetch(self, kind, db, T.self) }
+        guard let fetched else { throw try plan.recordNotFound(self, db) }
+        return fetched
+    }
+
+    // MARK: - Update
+
+    /// Updates the row that has the record's primary key.
+    ///
+    /// ```swift
+    /// player.score = 20
+    /// try player.update(db)
+    /// ```
+    /// ```sql
+    /// UPDATE "player" SET "name"='Arthur', "score"=20 WHERE "id"=1
+    /// ```
+    ///
+    /// - parameter conflictResolution: what to do on a conflict; nil for what the type's policy says.
+    /// - parameter table: the table, if it isn't the type's own.
+    /// - throws: `RecordError.recordNotFound` if there is no such row; `DatabaseError`; what a callback throws.
+    public func update(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil
+    ) throws {
+        try update(db, Self.updateKind(conflictResolution), table)
+    }
+
+    /// Updates some columns of the row that has the record's primary key.
+    ///
+    /// ```swift
+    /// try player.update(db, columns: ["score"])
+    /// ```
+    /// ```sql
+    /// UPDATE "player" SET "score"=20 WHERE "id"=1
+    /// ```
+    ///
+    /// - throws: as `update`, and a `DatabaseError` for a column that the record or the table hasn't.
+    public func update(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        columns: some Collection<String>, table: String? = nil
+    ) throws {
+        try update(db, Self.updateKind(conflictResolution, columns: Array(columns)), table)
+    }
+
+    /// Updates some columns of the row that has the record's primary key.
+    public func update(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        columns: some Collection<any ColumnExpression>, table: String? = nil
+    ) throws {
+        try update(db, onConflict: conflictResolution, columns: columns.map(\.name), table: table)
+    }
+
+    // MARK: - Update changes
+
+    /// Updates the columns that have other values than those of another record.
+    ///
+    /// ```swift
+    /// try newPlayer.updateChanges(db, from: oldPlayer)
+    /// ```
+    ///
+    /// - returns: whether any has; otherwise nothing runs.
+    /// - throws: as `update`.
+    @discardableResult
+    public func updateChanges(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        from record: some MutablePersistableRecord, table: String? = nil
+    ) throws -> Bool {
+        let old = try EncodingTarget(recording: record)
+        let changes = try EncodingTarget(recording: self).changes(from: old).map(\.0)
+        guard !changes.isEmpty else { return false }
+        try update(db, Self.updateKind(conflictResolution, columns: changes), table)
+        return true
+    }
+
+    /// Changes the record, and updates the columns that have other values then.
+    ///
+    /// ```swift
+    /// try player.updateChanges(db) { $0.score = 20 } // UPDATE "player" SET "score"=20 WHERE "id"=1
+    /// try player.updateChanges(db) { $0.score = 20 } // false: nothing runs
+    /// ```
+    ///
+    /// - returns: whether there are such columns; otherwise nothing runs.
+    /// - throws: as `update`.
+    @discardableResult
+    public mutating func updateChanges(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil,
+        modify: (inout Self) throws -> Void
+    ) throws -> Bool {
+        let changes = try changedColumns(modify)
+        guard !changes.isEmpty else { return false }
+        try update(db, Self.updateKind(conflictResolution, columns: changes), table)
+        return true
+    }
+
+    fileprivate mutating func changedColumns(_ modify: (inout Self) throws -> Void) throws -> [String] {
+        let old = try EncodingTarget(recording: self)
+        try modify(&self)
+        return try EncodingTarget(recording: self).changes(from: old).map(\.0)
+    }
+
+    // MARK: - Update and fetch
+
+    /// Updates the row that has the record's primary key, and returns it as SQLite has stored it.
+    ///
+    /// ```sql
+    /// UPDATE "player" SET "name"='Arthur', "score"=20 WHERE "id"=1 RETURNING *
+    /// ```
+    ///
+    /// - throws: as `update`.
+    public func updateAndFetch(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil
+    ) throws -> Self where Self: FetchableRecord {
+        try updateAndFetch(db, onConflict: conflictResolution, as: Self.self, table: table)
+    }
+
+    /// Updates the row that has the record's primary key, and returns it as another type.
+    ///
+    /// - throws: as `update`.
+    public func updateAndFetch<T: FetchableRecord>(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, as returnedType: T.Type,
+        table: String? = nil
+    ) throws -> T {
+        try updateAndFetch(db, Self.updateKind(conflictResolution), table, as: returnedType)
+    }
+
+    /// Changes the record, updates the columns that have other values then, and returns the row.
+    ///
+    /// - returns: nil if nothing has changed; then nothing runs.
+    /// - throws: as `update`.
+    public mutating func updateChangesAndFetch(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil,
+        modify: (inout Self) throws -> Void
+    ) throws -> Self? where Self: FetchableRecord {
+        try updateChangesAndFetch(
+            db, onConflict: conflictResolution, as: Self.self, table: table, modify: modify)
+    }
+
+    /// Changes the record, updates the columns that have other values then, and returns the row as another type.
+    ///
+    /// - returns: nil if nothing has changed; then nothing runs.
+    /// - throws: as `update`.
+    public mutating func updateChangesAndFetch<T: FetchableRecord>(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, as returnedType: T.Type,
+        table: String? = nil, modify: (inout Self) throws -> Void
+    ) throws -> T? {
+        let changes = try changedColumns(modify)
+        guard !changes.isEmpty else { return nil }
+        return try updateAndFetch(
+            db, Self.updateKind(conflictResolution, columns: changes), table, as: returnedType)
+    }
+}
+
+extension RecordPlan {
+    /// Updates the row of a record, and gives it.
+    func updateAndFetch<T: FetchableRecord>(
+        _ record: some EncodableRecord, _ kind: WriteKind, _ db: Database, _ type: T.Type
+    ) throws -> T {
+        guard let fetched = try findAndUpdate(record, kind, db, type) else { throw try recordNotFound(record, db) }
+        return fetched
+    }
+
+    /// Updates the row of a record, and gives it; nil if there is none.
+    func findAndUpdate<T: FetchableRecord>(
+        _ record: some EncodableRecord, _ kind: WriteKind, _ db: Database, _ type: T.Type
+    ) throws -> T? {
+        var kind = kind
+        kind.returning = .row
+        return try query(record, kind, db) { try T.fetchOne($0, arguments: $1) } ?? nil
+    }
+}

@@ -1,0 +1,147 @@
+public import QuarryCore
+
+extension MutablePersistableRecord {
+    fileprivate mutating func upsert(_ db: Database, _ kind: WriteKind, _ table: String?) throws {
+        let plan = try RecordPlans.plan(Self.self, table, db)
+        try upsert(db, kind, plan)
+    }
+
+    mutating func upsert(_ db: Database, _ kind: WriteKind, _ plan: RecordPlan) throws {
+        _ = try saving(db) { record in
+            let shape = try plan.shape(db, sure: true)
+            // The rowid of a row that was there is no last inserted one.
+            let row = try plan.query(record, kind, db) { try DatabaseValue.fetchOne($0, arguments: $1) }
+            return Self.success(record, shape, rowID: row ?? nil, isWritten: row.map { $0 != nil } ?? false, db)
+        }
+    }
+
+    fileprivate mutating func upsertAndFetch<T: FetchableRecord>(
+        _ db: Database, _ kind: WriteKind, _ table: String?, as type: T.Type
+    ) throws -> T {
+        let plan = try RecordPlans.plan(Self.self, table, db)
+        var fetched: T?
+        _ = try saving(db) { record in
+            let shape = try plan.shape(db, sure: true)
+            // The rowid comes last, and isn't one of the record's columns.
+            let adapter = shape.hasRowID ? AllButLastAdapter() : nil
+            let row = try plan.query(record, kind, db) { try Row.fetchOne($0, arguments: $1, adapter: adapter) }
+            guard let row = row ?? nil else { throw try plan.recordNotFound(record, db) }
+            fetched = try T(row: row)
+            let rowID = shape.hasRowID ? row.unadapted[row.count] as DatabaseValue : .null
+            return Self.success(record, shape, rowID: rowID, isWritten: true, db)
+        }
+        guard let fetched else { throw try plan.recordNotFound(self, db) }
+        return fetched
+    }
+
+    private static func success(
+        _ record: Self, _ shape: TableShape, rowID: DatabaseValue?, isWritten: Bool, _ db: Database
+    ) -> InsertionSuccess {
+        let known = shape.hasRowID ? rowID.flatMap { Int64.fromDatabaseValue($0) } : nil
+        return InsertionSuccess(
+            rowID: known ?? db.lastInsertedRowID, rowIDColumn: shape.rowIDColumn, isInserted: isWritten,
+            record: PersistedRecord(record))
+    }
+
+    static var upsertKind: WriteKind { WriteKind(verb: .upsert, returning: .rowID) }
+
+    fileprivate static func upsertKind(
+        _ conflictTarget: [String], _ strategy: UpsertUpdateStrategy
+    ) -> WriteKind {
+        WriteKind(verb: .upsert, returning: .rowAndRowID, conflictTarget: conflictTarget, strategy: strategy)
+    }
+
+    // MARK: - Upsert
+
+    /// Inserts the record, or overwrites the row that is in the way.
+    ///
+    /// ```swift
+    /// var player = Player(id: 1, name: "Arthur", score: 20)
+    /// try player.upsert(db)
+    /// ```
+    /// ```sql
+    /// INSERT INTO "player" ("id", "name", "score") VALUES (1,'Arthur',20)
+    /// ON CONFLICT DO UPDATE SET "name" = "excluded"."name", "score" = "excluded"."score"
+    /// RETURNING "rowid"
+    /// ```
+    ///
+    /// A row is in the way if it has the record's value in the primary key or a unique index. The columns of the
+    /// primary key stay as they are. The callbacks are those of an insert. See
+    /// <https://www.sqlite.org/lang_upsert.html>.
+    ///
+    /// - parameter table: the table, if it isn't the type's own.
+    /// - throws: `DatabaseError`; what a callback throws.
+    public mutating func upsert(_ db: Database, table: String? = nil) throws {
+        try upsert(db, Self.upsertKind, table)
+    }
+
+    /// Upserts the record, and returns the row as SQLite has stored it.
+    ///
+    /// ```swift
+    /// let player = try player.upsertAndFetch(db, onConflict: ["name"])
+    /// ```
+    /// ```sql
+    /// INSERT INTO "player" ("id", "name", "score") VALUES (1,'Arthur',20)
+    /// ON CONFLICT("name") DO UPDATE SET "score" = "excluded"."score"
+    /// RETURNING *, "rowid"
+    /// ```
+    ///
+    /// - parameter conflictTarget: the columns of the unique index whose rows are overwritten; empty for any.
+    /// - parameter strategy: which columns are overwritten.
+    /// - parameter table: the table, if it isn't the type's own.
+    public mutating func upsertAndFetch(
+        _ db: Database, onConflict conflictTarget: [String] = [], updating strategy: UpsertUpdateStrategy = .allColumns,
+        table: String? = nil
+    ) throws -> Self where Self: FetchableRecord {
+        try upsertAndFetch(db, Self.upsertKind(conflictTarget, strategy), table, as: Self.self)
+    }
+
+    /// Upserts the record, and returns the row as another type.
+    public mutating func upsertAndFetch<T: FetchableRecord>(
+        _ db: Database, as returnedType: T.Type, onConflict conflictTarget: [String] = [],
+        updating strategy: UpsertUpdateStrategy = .allColumns, table: String? = nil
+    ) throws -> T {
+        try upsertAndFetch(db, Self.upsertKind(conflictTarget, strategy), table, as: returnedType)
+    }
+}
+
+/// Shows all columns but the last.
+private struct AllButLastAdapter: RowAdapter {
+    func projection(of columnNames: [String]) throws -> RowProjection {
+        RowProjection(
+            columns: columnNames.dropLast().enumerated().map { RowProjection.Column(index: $0, name: $1) })
+    }
+}
+
+extension PersistableRecord {
+    /// Inserts the record, or overwrites the row that is in the way.
+    ///
+    /// - parameter table: the table, if it isn't the type's own.
+    /// - throws: `DatabaseError`; what a callback throws.
+    public func upsert(_ db: Database, table: String? = nil) throws {
+        var record = self
+        try record.upsert(db, Self.upsertKind, table)
+    }
+
+    /// Upserts the record, and returns the row as SQLite has stored it.
+    ///
+    /// - parameter conflictTarget: the columns of the unique index whose rows are overwritten; empty for any.
+    /// - parameter strategy: which columns are overwritten.
+    /// - parameter table: the table, if it isn't the type's own.
+    public func upsertAndFetch(
+        _ db: Database, onConflict conflictTarget: [String] = [], updating strategy: UpsertUpdateStrategy = .allColumns,
+        table: String? = nil
+    ) throws -> Self where Self: FetchableRecord {
+        var record = self
+        return try record.upsertAndFetch(db, Self.upsertKind(conflictTarget, strategy), table, as: Self.self)
+    }
+
+    /// Upserts the record, and returns the row as another type.
+    public func upsertAndFetch<T: FetchableRecord>(
+        _ db: Database, as returnedType: T.Type, onConflict conflictTarget: [String] = [],
+        updating strategy: UpsertUpdateStrategy = .allColumns, table: String? = nil
+    ) throws -> T {
+        var record = self
+        return try record.upsertAndFetch(db, Self.upsertKind(conflictTarget, strategy), table, as: returnedType)
+    }
+}

@@ -1,0 +1,53 @@
+import QuarryCore
+
+/// The columns a record encodes, in their order, and the parameter of a statement that each has.
+final class ParameterLayout {
+    struct Entry {
+        /// Keeps the name's storage, so that equal bits mean an equal name.
+        let name: String
+        let bits: (UInt64, UInt64)
+        /// From 1; 0 for a column that the statement doesn't use.
+        let parameter: CInt
+        /// Whether it is of the key that finds the row.
+        let isKey: Bool
+    }
+
+    /// They stay where they are: a record is compared with them column by column.
+    let entries: UnsafeMutableBufferPointer<Entry>
+
+    /// - parameter keyStart: the first parameter of the key; those after it are the key's too.
+    init(names: [String], parameters: [CInt], keyStart: CInt = .max) {
+        entries = .allocate(capacity: names.count)
+        _ = entries.initialize(
+            from: zip(names, parameters).map { name, parameter in
+                Entry(
+                    name: name, bits: unsafeBitCast(name, to: (UInt64, UInt64).self), parameter: parameter,
+                    isKey: parameter >= keyStart)
+            })
+    }
+
+    deinit {
+        entries.deinitialize()
+        entries.deallocate()
+    }
+}
+
+extension String {
+    /// Whether both have the same bytes: to SQLite, canonically equivalent names are different ones.
+    @inline(__always)
+    func isSpelled(as other: String) -> Bool {
+        // The same storage, mostly.
+        let bits = unsafeBitCast(self, to: (UInt64, UInt64).self)
+        let others = unsafeBitCast(other, to: (UInt64, UInt64).self)
+        return bits == others || utf8.elementsEqual(other.utf8)
+    }
+
+    /// Whether both name one column: SQLite ignores the case of ASCII letters.
+    func isSameColumn(as other: String) -> Bool {
+        utf8.elementsEqual(other.utf8) { $0 == $1 || ($0.lowercasedLetter == $1.lowercasedLetter) }
+    }
+}
+
+extension UInt8 {
+    fileprivate var lowercasedLetter: UInt8 { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self ? self | 0x20 : self }
+}

@@ -1,0 +1,334 @@
+import QuarryCore
+import QuarrySQL
+
+/// The statements that write and find the records of a type in one table, and how their parameters are bound.
+///
+/// A statement is found by what is done and the columns that the record encodes: its SQL is made once.
+final class RecordPlan {
+    let table: String
+
+    /// One statement.
+    final class Slot {
+        let kind: WriteKind
+        let statement: Statement
+
+        /// The columns of the record, by their places, that the parameters have.
+        let parameters: [Int]
+
+        /// The columns that the record encodes.
+        let names: [String]
+
+        /// How a record is encoded straight into the statement; nil where one column has two parameters.
+        let layout: ParameterLayout?
+
+        var repreparations: CInt = 0
+
+        init(_ kind: WriteKind, _ sql: WriteSQL, names: [String], _ db: Database) throws {
+            self.kind = kind
+            self.names = names
+            parameters = sql.parameters
+            statement = try db.makeStatement(sql: sql.sql)
+            var indexes = [CInt](repeating: 0, count: names.count)
+            for (index, place) in sql.parameters.enumerated() { indexes[place] = CInt(index + 1) }
+            layout =
+                Set(sql.parameters).count == sql.parameters.count
+                ? ParameterLayout(
+                    names: names, parameters: indexes, keyStart: CInt(clamping: sql.keyStart).addingOne)
+                : nil
+        }
+    }
+
+    private static let maximumSlotCount = 64
+
+    private var slots: [Slot] = []
+
+    /// Those of the plain verbs.
+    private var lastInsert: Slot?
+    private var lastUpdate: Slot?
+    private var lastDelete: Slot?
+
+    private var finder: (statement: Statement, repreparations: CInt)?
+
+    private var knownShape: TableShape?
+    private var columnSet: Set<String>?
+
+    /// When the shape was known to be that of the schema.
+    private var stamp = (access: -1, changes: -1, version: Int32(0))
+
+    private let target = EncodingTarget()
+
+    /// Whether the record is better encoded into memory at once: it reads its container, or sets columns twice.
+    private var prefersMemory = false
+
+    init(table: String) { self.table = table }
+
+    // MARK: - Schema
+
+    /// The shape of the table.
+    ///
+    /// - parameter sure: whether to ask SQLite if another connection has changed the schema since this access began.
+    func shape(_ db: Database, sure: Bool) throws -> TableShape {
+        if let knownShape, stamp.changes == db.schemaChangeCount, !sure || stamp.access == db.accessNumber {
+            return knownShape
+        }
+        return try refreshedShape(db)
+    }
+
+    @inline(never)
+    private func refreshedShape(_ db: Database) throws -> TableShape {
+        let version = try db.schemaVersion()
+        if let knownShape, stamp.changes == db.schemaChangeCount, stamp.version == version {
+            stamp.access = db.accessNumber
+            return knownShape
+        }
+        let shape = try TableShape(db, table)
+        if shape != knownShape {
+            forgetStatements()
+            columnSet = nil
+        }
+        knownShape = shape
+        stamp = (db.accessNumber, db.schemaChangeCount, version)
+        return shape
+    }
+
+    private func forgetStatements() {
+        slots = []
+        lastInsert = nil
+        lastUpdate = nil
+        lastDelete = nil
+        finder = nil
+    }
+
+    /// The columns of the table.
+    func columns(_ db: Database) throws -> Set<String> {
+        let shape = try shape(db, sure: true)
+        if let columnSet { return columnSet }
+        let columns = Set(shape.columns)
+        columnSet = columns
+        return columns
+    }
+
+    /// Notes that SQLite has prepared a statement again: the schema has changed.
+    private func check(_ slot: Slot) {
+        let count = slot.statement.repreparations
+        guard count != slot.repreparations else { return }
+        slot.repreparations = count
+        stamp = (-1, -1, 0)
+    }
+
+    // MARK: - Statements
+
+    /// The statement for a record's columns.
+    private func slot(_ kind: WriteKind, _ recorded: EncodingTarget, _ key: [Int], _ db: Database) throws -> Slot {
+        if let slot = slots.first(where: { $0.kind == kind && $0.names.isSpelled(as: recorded.names) }) {
+            return slot
+        }
+        let shape = try shape(db, sure: false)
+        let sql = try WriteSQL(kind, shape, names: recorded.names, key: key)
+        let slot = try Slot(kind, sql, names: recorded.names, db)
+        if slots.count == Self.maximumSlotCount { slots.removeFirst() }
+        slots.append(slot)
+        return slot
+    }
+
+    /// Runs a statement with a record encoded straight into it.
+    ///
+    /// - returns: false if it has not run.
+    private func run(_ slot: Slot, _ record: some EncodableRecord) throws -> Bool {
+        guard let layout = slot.layout else { return false }
+        do {
+            return try slot.statement.execute { binder in try target.bind(record, layout, binder) }
+        } catch let error as DatabaseError where error.sql == slot.statement.sql {
+            throw withArguments(error, slot, record)
+        }
+    }
+
+    /// The error with the arguments, which nobody has kept.
+    @inline(never)
+    private func withArguments(
+        _ error: DatabaseError, _ slot: Slot, _ record: some EncodableRecord
+    ) -> DatabaseError {
+        guard let recorded = try? EncodingTarget(recording: record), recorded.names.isSpelled(as: slot.names) else {
+            return error
+        }
+        return error.with(slot.arguments(recorded))
+    }
+
+    /// A statement that nobody runs at the moment: a trigger may call a function in Swift that writes the same type.
+    private func freeStatement(_ slot: Slot, _ db: Database) throws -> Statement {
+        slot.statement.isExecuting ? try db.makeStatement(sql: slot.statement.sql) : slot.statement
+    }
+
+    private func canBind(_ slot: Slot) -> Bool {
+        !prefersMemory && !target.isBinding && !slot.statement.isExecuting
+    }
+
+    /// The record in memory, after it could not be encoded into a statement that was there for it.
+    private func recorded(_ record: some EncodableRecord, afterStraying slot: Slot?) throws -> EncodingTarget {
+        let recorded = try EncodingTarget(recording: record)
+        if let slot, slot.layout != nil, target.hasStrayed, recorded.names.isSpelled(as: slot.names) {
+            // The same columns again, and yet it could not.
+            prefersMemory = true
+        }
+        return recorded
+    }
+
+    // MARK: - Writing
+
+    /// Inserts a record.
+    ///
+    /// - returns: whether there is a new row.
+    func insert(_ record: some EncodableRecord, _ kind: WriteKind, _ db: Database) throws -> Bool {
+        let shape = try shape(db, sure: false)
+        let before = shape.isView ? db.totalChangesCount : 0
+        var slot = lastInsert
+        if let last = slot, last.kind == kind, canBind(last) {
+            if try run(last, record) { return didInsert(shape, before, last, db) }
+        } else {
+            slot = nil
+        }
+        let recorded = try recorded(record, afterStraying: slot)
+        let other = try self.slot(kind, recorded, [], db)
+        try freeStatement(other, db).execute(arguments: other.arguments(recorded))
+        lastInsert = other
+        return didInsert(shape, before, other, db)
+    }
+
+    @inline(__always)
+    private func didInsert(_ shape: TableShape, _ before: Int, _ slot: Slot, _ db: Database) -> Bool {
+        check(slot)
+        return shape.isView ? db.totalChangesCount > before : db.changesCount > 0
+    }
+
+    /// Updates or deletes the row of a record.
+    ///
+    /// - returns: whether there was one.
+    func write(_ record: some EncodableRecord, _ kind: WriteKind, _ db: Database) throws -> Bool {
+        let shape = try shape(db, sure: true)
+        let before = shape.isView ? db.totalChangesCount : 0
+        var slot = kind.verb == .delete ? lastDelete : lastUpdate
+        if let last = slot, last.kind == kind, canBind(last) {
+            if try run(last, record) { return didWrite(shape, before, last, db) }
+            if !target.hasStrayed, last.layout != nil { return false }
+        } else {
+            slot = nil
+        }
+        let recorded = try recorded(record, afterStraying: slot)
+        guard let key = try key(recorded, shape) else { return false }
+        let other = try self.slot(kind, recorded, key, db)
+        try freeStatement(other, db).execute(arguments: other.arguments(recorded))
+        if kind.verb == .delete { lastDelete = other } else { lastUpdate = other }
+        return didWrite(shape, before, other, db)
+    }
+
+    @inline(__always)
+    private func didWrite(_ shape: TableShape, _ before: Int, _ slot: Slot, _ db: Database) -> Bool {
+        check(slot)
+        return shape.isView ? db.totalChangesCount > before : db.changesCount > 0
+    }
+
+    /// Runs a statement that gives rows.
+    ///
+    /// - returns: nil if a column of the key is NULL.
+    func query<Result>(
+        _ record: some EncodableRecord, _ kind: WriteKind, _ db: Database,
+        _ body: (Statement, StatementArguments) throws -> Result
+    ) throws -> Result? {
+        let shape = try shape(db, sure: true)
+        let recorded = try EncodingTarget(recording: record)
+        var key: [Int] = []
+        if kind.needsKey {
+            guard let places = try self.key(recorded, shape) else { return nil }
+            key = places
+        }
+        let slot = try slot(kind, recorded, key, db)
+        let result = try body(freeStatement(slot, db), slot.arguments(recorded))
+        check(slot)
+        return result
+    }
+
+    /// The places of the primary key among a record's columns; nil if one is missing, or NULL.
+    private func key(_ recorded: EncodingTarget, _ shape: TableShape) throws -> [Int]? {
+        guard !shape.primaryKey.isEmpty else { throw shape.noPrimaryKey }
+        var places: [Int] = []
+        for column in shape.primaryKey {
+            guard let place = recorded.names.firstIndex(where: { $0.isSameColumn(as: column) }) else { return nil }
+            guard !recorded.values[place].isNull else { return nil }
+            places.append(place)
+        }
+        return places
+    }
+
+    /// Whether no column of a record's key is NULL.
+    func hasKey(_ record: some EncodableRecord, _ db: Database) throws -> Bool {
+        let shape = try shape(db, sure: true)
+        return try key(EncodingTarget(recording: record), shape) != nil
+    }
+
+    /// The error for a record that has no row.
+    func recordNotFound(_ record: some EncodableRecord, _ db: Database) throws -> RecordError {
+        let shape = try shape(db, sure: false)
+        let recorded = try EncodingTarget(recording: record)
+        let key = shape.primaryKey.map { column in
+            let place = recorded.names.firstIndex { $0.isSameColumn(as: column) }
+            return (column, place.map { recorded.values[$0] } ?? .null)
+        }
+        return .recordNotFound(databaseTableName: table, key: Dictionary(key, uniquingKeysWith: { $1 }))
+    }
+
+    // MARK: - Finding
+
+    /// The one column of the primary key.
+    func keyColumn(_ db: Database) throws -> String {
+        let key = try shape(db, sure: false).primaryKey
+        guard key.count == 1 else {
+            let columns = key.map { String(reflecting: $0) }.joined(separator: ", ")
+            throw DatabaseError(
+                resultCode: .SQLITE_MISUSE,
+                message: key.isEmpty
+                    ? "table \(table) has no primary key"
+                    : "the primary key of table \(table) has several columns, \(columns): give a value for each")
+        }
+        return key[0]
+    }
+
+    /// The row with a value of the primary key, as a record.
+    func find<Record: RowDecodable>(_ value: DatabaseValue, _ db: Database) throws -> Record? {
+        let column = try keyColumn(db)
+        guard let finder, !finder.statement.isExecuting else { return try findFirst(column, value, db) }
+        let record = try Record.fetchOne(finder.statement, arguments: StatementArguments(values: [value]))
+        if finder.statement.repreparations == finder.repreparations { return record }
+        // The schema has changed: the column may not be the key any more.
+        stamp = (-1, -1, 0)
+        self.finder?.repreparations = finder.statement.repreparations
+        return try keyColumn(db) == column ? record : find(value, db)
+    }
+
+    @inline(never)
+    private func findFirst<Record: RowDecodable>(
+        _ column: String, _ value: DatabaseValue, _ db: Database
+    ) throws -> Record? {
+        let statement = try db.makeStatement(
+            sql: "SELECT * FROM \(table.quotedDatabaseIdentifier) WHERE \(column.quotedDatabaseIdentifier) = ?")
+        let record = try Record.fetchOne(statement, arguments: StatementArguments(values: [value]))
+        if finder == nil { finder = (statement, statement.repreparations) }
+        return record
+    }
+}
+
+extension RecordPlan.Slot {
+    /// The arguments that a record in memory gives.
+    func arguments(_ recorded: EncodingTarget) -> StatementArguments {
+        StatementArguments(values: parameters.map { recorded.values[$0] })
+    }
+}
+
+extension [String] {
+    fileprivate func isSpelled(as other: [String]) -> Bool {
+        count == other.count && zip(self, other).allSatisfy { $0.isSpelled(as: $1) }
+    }
+}
+
+extension CInt {
+    fileprivate var addingOne: CInt { self == .max ? self : self + 1 }
+}

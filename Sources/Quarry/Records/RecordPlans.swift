@@ -1,0 +1,70 @@
+import QuarryCore
+
+/// The plans of a connection's record types.
+final class RecordPlans {
+    /// The plans of one type, which may serve several tables.
+    private final class Entry {
+        let type: ObjectIdentifier
+
+        /// Whether the type's table has the name that the type's name gives. That is the same for ever, and costs more
+        /// to find out than a name that the type states.
+        let hasDefaultName: Bool
+
+        /// The plan of the type's own table, as far as is known.
+        var plan: RecordPlan
+
+        var others: [String: RecordPlan] = [:]
+
+        init(_ type: (some TableRecord).Type) {
+            self.type = ObjectIdentifier(type)
+            let name = type.databaseTableName
+            hasDefaultName = name == type.defaultTableName
+            plan = RecordPlan(table: name)
+        }
+
+        func plan(_ table: String) -> RecordPlan {
+            if plan.table.isSpelled(as: table) { return plan }
+            if let other = others[table] { return other }
+            let other = RecordPlan(table: table)
+            others[table] = other
+            return other
+        }
+    }
+
+    private var latest: Entry?
+    private var entries: [ObjectIdentifier: Entry] = [:]
+
+    /// The plan of a record type.
+    ///
+    /// - parameter table: the table, if it isn't the type's own.
+    /// - throws: `SQLITE_MISUSE` where the connection can't be used.
+    static func plan<Record: TableRecord>(
+        _ type: Record.Type, _ table: String?, _ db: Database
+    ) throws -> RecordPlan {
+        try db.checkAccess()
+        let plans: RecordPlans
+        if let kept = db.recordPlans {
+            plans = unsafeDowncast(kept, to: RecordPlans.self)
+        } else {
+            plans = RecordPlans()
+            db.recordPlans = plans
+        }
+        let entry = plans.entry(type)
+        if let table { return entry.plan(table) }
+        if entry.hasDefaultName { return entry.plan }
+        return entry.plan(type.databaseTableName)
+    }
+
+    private func entry<Record: TableRecord>(_ type: Record.Type) -> Entry {
+        if let latest, latest.type == ObjectIdentifier(type) { return latest }
+        return search(type)
+    }
+
+    @inline(never)
+    private func search<Record: TableRecord>(_ type: Record.Type) -> Entry {
+        let entry = entries[ObjectIdentifier(type)] ?? Entry(type)
+        entries[ObjectIdentifier(type)] = entry
+        latest = entry
+        return entry
+    }
+}

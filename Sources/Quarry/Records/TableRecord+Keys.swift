@@ -1,0 +1,276 @@
+public import QuarryCore
+
+// Rows by their key: a value of the primary key where it is one column, or the columns of a unique key by name.
+
+extension TableRecord {
+    // MARK: - Whether there is a row
+
+    /// Whether a row has a primary key.
+    ///
+    /// ```swift
+    /// try Player.exists(db, key: 1)
+    /// ```
+    /// ```sql
+    /// SELECT EXISTS (SELECT * FROM "player" WHERE "id" = 1)
+    /// ```
+    ///
+    /// - parameter key: a value of the primary key, which must be one column. No row has NULL.
+    /// - parameter table: the table, if it isn't the type's own.
+    /// - throws: `SQLITE_MISUSE` if the primary key has several columns; `DatabaseError`.
+    public static func exists(
+        _ db: Database, key: some DatabaseValueConvertible, table: String? = nil
+    ) throws -> Bool {
+        try KeyQuery(Self.self, key: key, table, db)?.exists(db) ?? false
+    }
+
+    /// Whether a row has a unique key.
+    ///
+    /// ```swift
+    /// try Citizenship.exists(db, key: ["citizenId": 1, "countryCode": "FR"])
+    /// ```
+    ///
+    /// - parameter key: the columns of the primary key or of a unique index, with their values.
+    /// - parameter table: the table, if it isn't the type's own.
+    /// - throws: `SQLITE_MISUSE` if the columns aren't such a key; `DatabaseError`.
+    public static func exists(
+        _ db: Database, key: [String: (any DatabaseValueConvertible)?], table: String? = nil
+    ) throws -> Bool {
+        try KeyQuery(Self.self, keys: CollectionOfOne(key), table, db)?.exists(db) ?? false
+    }
+
+    // MARK: - Deleting
+
+    /// Deletes the row that has a primary key.
+    ///
+    /// ```sql
+    /// DELETE FROM "player" WHERE "id" = 1
+    /// ```
+    ///
+    /// - parameter key: a value of the primary key, which must be one column. No row has NULL.
+    /// - parameter table: the table, if it isn't the type's own.
+    /// - returns: whether there was such a row.
+    @discardableResult
+    public static func deleteOne(
+        _ db: Database, key: some DatabaseValueConvertible, table: String? = nil
+    ) throws -> Bool {
+        try KeyQuery(Self.self, key: key, table, db)?.delete(db) ?? 0 > 0
+    }
+
+    /// Deletes the row that has a unique key.
+    ///
+    /// - parameter key: the columns of the primary key or of a unique index, with their values.
+    /// - parameter table: the table, if it isn't the type's own.
+    /// - returns: whether there was such a row.
+    @discardableResult
+    public static func deleteOne(
+        _ db: Database, key: [String: (any DatabaseValueConvertible)?], table: String? = nil
+    ) throws -> Bool {
+        try KeyQuery(Self.self, keys: CollectionOfOne(key), table, db)?.delete(db) ?? 0 > 0
+    }
+
+    /// Deletes the rows that have primary keys.
+    ///
+    /// ```sql
+    /// DELETE FROM "player" WHERE "id" IN (1, 2, 3)
+    /// ```
+    ///
+    /// More keys than a statement can have are deleted by several, in a savepoint.
+    ///
+    /// - parameter keys: values of the primary key, which must be one column.
+    /// - parameter table: the table, if it isn't the type's own.
+    /// - returns: how many rows there were.
+    @discardableResult
+    public static func deleteAll<Keys: Collection>(
+        _ db: Database, keys: Keys, table: String? = nil
+    ) throws -> Int where Keys.Element: DatabaseValueConvertible {
+        try KeyQuery(Self.self, keys: keys, table, db)?.delete(db) ?? 0
+    }
+
+    /// Deletes the rows that have unique keys.
+    ///
+    /// - parameter keys: the columns of the primary key or of a unique index, with their values.
+    /// - parameter table: the table, if it isn't the type's own.
+    /// - returns: how many rows there were.
+    @discardableResult
+    public static func deleteAll(
+        _ db: Database, keys: [[String: (any DatabaseValueConvertible)?]], table: String? = nil
+    ) throws -> Int {
+        try KeyQuery(Self.self, keys: keys, table, db)?.delete(db) ?? 0
+    }
+
+    // MARK: - Errors
+
+    /// The error that no row has a unique key.
+    public static func recordNotFound(key: [String: (any DatabaseValueConvertible)?]) -> RecordError {
+        .recordNotFound(
+            databaseTableName: databaseTableName, key: key.mapValues { $0?.databaseValue ?? .null })
+    }
+
+    /// The error that no row has a primary key.
+    public static func recordNotFound(_ db: Database, key: some DatabaseValueConvertible) -> any Error {
+        do {
+            let plan = try RecordPlans.plan(Self.self, nil, db)
+            let column = try plan.keyColumn(db)
+            return RecordError.recordNotFound(
+                databaseTableName: plan.table, key: [column: databaseValue(ofKey: key, column: column)])
+        } catch {
+            return error
+        }
+    }
+}
+
+extension TableRecord where Self: EncodableRecord {
+    /// The error that no row has the record's primary key.
+    public func recordNotFound(_ db: Database) -> any Error {
+        do {
+            return try RecordPlans.plan(Self.self, nil, db).recordNotFound(self, db)
+        } catch {
+            return error
+        }
+    }
+}
+
+// MARK: - Fetching
+
+extension FetchableRecord where Self: TableRecord {
+    /// The record of a primary key, nil if there is none.
+    ///
+    /// ```swift
+    /// let player = try Player.fetchOne(db, key: 1) // Player?
+    /// ```
+    /// ```sql
+    /// SELECT * FROM "player" WHERE "id" = 1
+    /// ```
+    ///
+    /// - parameter key: a value of the primary key, which must be one column. No row has NULL.
+    /// - parameter table: the table, if it isn't the type's own.
+    /// - throws: `SQLITE_MISUSE` if the primary key has several columns; `DatabaseError`; `RowDecodingError`.
+    public static func fetchOne(
+        _ db: Database, key: some DatabaseValueConvertible, table: String? = nil
+    ) throws -> Self? {
+        let plan = try RecordPlans.plan(Self.self, table, db)
+        let value = try databaseValue(ofKey: key, column: plan.keyColumn(db))
+        return value.isNull ? nil : try plan.find(value, db)
+    }
+
+    /// The record of a unique key, nil if there is none.
+    ///
+    /// ```swift
+    /// let player = try Player.fetchOne(db, key: ["email": "arthur@example.com"])
+    /// ```
+    /// ```sql
+    /// SELECT * FROM "player" WHERE "email" = 'arthur@example.com'
+    /// ```
+    ///
+    /// - parameter key: the columns of the primary key or of a unique index, with their values; nil for no record.
+    /// - parameter table: the table, if it isn't the type's own.
+    /// - throws: `SQLITE_MISUSE` if the columns aren't such a key; `DatabaseError`; `RowDecodingError`.
+    public static func fetchOne(
+        _ db: Database, key: [String: (any DatabaseValueConvertible)?]?, table: String? = nil
+    ) throws -> Self? {
+        guard let key else { return nil }
+        return try KeyQuery(Self.self, keys: CollectionOfOne(key), table, db)?.fetchOne(db, Self.self)
+    }
+
+    /// The record of a primary key.
+    ///
+    /// - throws: `RecordError.recordNotFound` if there is none; otherwise as `fetchOne`.
+    public static func find(
+        _ db: Database, key: some DatabaseValueConvertible, table: String? = nil
+    ) throws -> Self {
+        if let record = try fetchOne(db, key: key, table: table) { return record }
+        let column = try RecordPlans.plan(Self.self, table, db).keyColumn(db)
+        throw RecordError.recordNotFound(
+            databaseTableName: table ?? databaseTableName,
+            key: [column: databaseValue(ofKey: key, column: column)])
+    }
+
+    /// The record of a unique key.
+    ///
+    /// - throws: `RecordError.recordNotFound` if there is none; otherwise as `fetchOne`.
+    public static func find(
+        _ db: Database, key: [String: (any DatabaseValueConvertible)?], table: String? = nil
+    ) throws -> Self {
+        if let record = try fetchOne(db, key: key, table: table) { return record }
+        throw RecordError.recordNotFound(
+            databaseTableName: table ?? databaseTableName, key: key.mapValues { $0?.databaseValue ?? .null })
+    }
+
+    /// The records of primary keys, in no order of theirs.
+    ///
+    /// ```swift
+    /// let players = try Player.fetchAll(db, keys: [1, 2, 3]) // [Player]
+    /// ```
+    /// ```sql
+    /// SELECT * FROM "player" WHERE "id" IN (1, 2, 3)
+    /// ```
+    ///
+    /// More keys than a statement can have are fetched by several.
+    ///
+    /// - parameter keys: values of the primary key, which must be one column. What isn't found is left out.
+    /// - parameter table: the table, if it isn't the type's own.
+    public static func fetchAll<Keys: Collection>(
+        _ db: Database, keys: Keys, table: String? = nil
+    ) throws -> [Self] where Keys.Element: DatabaseValueConvertible {
+        try KeyQuery(Self.self, keys: keys, table, db)?.fetchAll(db, Self.self) ?? []
+    }
+
+    /// The records of unique keys, in no order of theirs.
+    ///
+    /// - parameter keys: the columns of the primary key or of a unique index, with their values.
+    /// - parameter table: the table, if it isn't the type's own.
+    public static func fetchAll(
+        _ db: Database, keys: [[String: (any DatabaseValueConvertible)?]], table: String? = nil
+    ) throws -> [Self] {
+        try KeyQuery(Self.self, keys: keys, table, db)?.fetchAll(db, Self.self) ?? []
+    }
+
+    /// A cursor over the records of primary keys.
+    ///
+    /// - parameter keys: values of the primary key, no more than a statement has parameters.
+    /// - parameter table: the table, if it isn't the type's own.
+    public static func fetchCursor<Keys: Collection>(
+        _ db: Database, keys: Keys, table: String? = nil
+    ) throws -> RecordCursor<Self> where Keys.Element: DatabaseValueConvertible {
+        let query = try KeyQuery(Self.self, keys: keys, table, db)
+        return try query?.fetchCursor(db, Self.self) ?? emptyCursor(db, table)
+    }
+
+    /// A cursor over the records of unique keys.
+    ///
+    /// - parameter keys: the columns of the primary key or of a unique index, with their values; no more than a
+    ///   statement has parameters.
+    /// - parameter table: the table, if it isn't the type's own.
+    public static func fetchCursor(
+        _ db: Database, keys: [[String: (any DatabaseValueConvertible)?]], table: String? = nil
+    ) throws -> RecordCursor<Self> {
+        try KeyQuery(Self.self, keys: keys, table, db)?.fetchCursor(db, Self.self) ?? emptyCursor(db, table)
+    }
+
+    private static func emptyCursor(_ db: Database, _ table: String?) throws -> RecordCursor<Self> {
+        let table = (table ?? databaseTableName).quotedDatabaseIdentifier
+        return try fetchCursor(db, sql: "SELECT * FROM \(table) WHERE 0")
+    }
+}
+
+extension FetchableRecord where Self: TableRecord & Hashable {
+    /// The set of records of primary keys.
+    ///
+    /// - parameter keys: values of the primary key, which must be one column. What isn't found is left out.
+    /// - parameter table: the table, if it isn't the type's own.
+    public static func fetchSet<Keys: Collection>(
+        _ db: Database, keys: Keys, table: String? = nil
+    ) throws -> Set<Self> where Keys.Element: DatabaseValueConvertible {
+        Set(try fetchAll(db, keys: keys, table: table))
+    }
+
+    /// The set of records of unique keys.
+    ///
+    /// - parameter keys: the columns of the primary key or of a unique index, with their values.
+    /// - parameter table: the table, if it isn't the type's own.
+    public static func fetchSet(
+        _ db: Database, keys: [[String: (any DatabaseValueConvertible)?]], table: String? = nil
+    ) throws -> Set<Self> {
+        Set(try fetchAll(db, keys: keys, table: table))
+    }
+}

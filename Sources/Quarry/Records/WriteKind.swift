@@ -1,0 +1,157 @@
+import QuarryCore
+import QuarrySQL
+
+/// A statement that writes a record, or looks for it, but for the columns that the record has.
+struct WriteKind: Equatable {
+    enum Verb {
+        case insert, upsert, update, delete, exists
+    }
+
+    /// What a statement gives back of the row it has written.
+    enum Returning {
+        case nothing, row, rowID, rowAndRowID
+    }
+
+    let verb: Verb
+    var resolution = Database.ConflictResolution.abort
+
+    /// The columns to write; nil for all that the record has.
+    var columns: [String]?
+
+    var returning = Returning.nothing
+
+    /// The columns of the unique index whose conflicts an upsert is about; empty for any.
+    var conflictTarget: [String] = []
+
+    var strategy = UpsertUpdateStrategy.allColumns
+
+    /// Whether the row is found by its key.
+    var needsKey: Bool {
+        switch verb {
+        case .insert, .upsert: false
+        case .update, .delete, .exists: true
+        }
+    }
+}
+
+/// SQL that writes a record: its parameters are columns of the record, by their place.
+struct WriteSQL {
+    private(set) var sql = ""
+    private(set) var parameters: [Int] = []
+
+    /// How many parameters come before those of the key.
+    private(set) var keyStart = Int.max
+
+    /// - parameter names: the columns that the record encodes.
+    /// - parameter key: the places of the primary key among them, where the kind needs it.
+    init(_ kind: WriteKind, _ shape: TableShape, names: [String], key: [Int]) throws {
+        switch kind.verb {
+        case .insert:
+            try insert(kind, shape, names)
+        case .upsert:
+            try insert(kind, shape, names)
+            try update(onConflict: kind, shape, names)
+        case .update:
+            try update(kind, shape, names, key)
+            findRow(shape, key)
+        case .delete:
+            sql = "DELETE FROM \(shape.name.quotedDatabaseIdentifier)"
+            findRow(shape, key)
+        case .exists:
+            sql = "SELECT EXISTS (SELECT 1 FROM \(shape.name.quotedDatabaseIdentifier)"
+            findRow(shape, key)
+            sql += ")"
+        }
+        switch kind.returning {
+        case .nothing: break
+        case .row: sql += " RETURNING *"
+        case .rowID:
+            let columns = shape.hasRowID ? ["rowid"] : shape.primaryKey
+            sql += " RETURNING " + columns.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
+        case .rowAndRowID:
+            sql += shape.hasRowID ? " RETURNING *, \"rowid\"" : " RETURNING *"
+        }
+    }
+
+    private mutating func insert(_ kind: WriteKind, _ shape: TableShape, _ names: [String]) throws {
+        let places: [Int]
+        if let columns = kind.columns {
+            places = try Self.places(of: columns, in: names, shape)
+        } else {
+            places = Array(names.indices)
+        }
+        sql = "INSERT \(kind.resolution.insertedSQL)INTO \(shape.name.quotedDatabaseIdentifier)"
+        guard !places.isEmpty else {
+            sql += " DEFAULT VALUES"
+            return
+        }
+        let columns = places.map { names[$0].quotedDatabaseIdentifier }.joined(separator: ", ")
+        let marks = repeatElement("?", count: places.count).joined(separator: ",")
+        sql += " (\(columns)) VALUES (\(marks))"
+        parameters = places
+    }
+
+    private mutating func update(onConflict kind: WriteKind, _ shape: TableShape, _ names: [String]) throws {
+        let target = kind.conflictTarget
+        sql += " ON CONFLICT"
+        if !target.isEmpty { sql += "(" + target.map(\.quotedDatabaseIdentifier).joined(separator: ", ") + ")" }
+        let written = parameters.map { names[$0] }
+        var assignments: [String] = []
+        if kind.strategy == .allColumns {
+            assignments = written.filter { name in
+                !shape.isOfPrimaryKey(name) && !target.contains { $0.isSameColumn(as: name) }
+            }.map { "\($0.quotedDatabaseIdentifier) = \"excluded\".\($0.quotedDatabaseIdentifier)" }
+        }
+        if assignments.isEmpty {
+            // Something is written, so that RETURNING has the row.
+            guard let column = shape.primaryKey.first?.quotedDatabaseIdentifier else { throw shape.noPrimaryKey }
+            assignments = ["\(column) = \(column)"]
+        }
+        sql += " DO UPDATE SET " + assignments.joined(separator: ", ")
+    }
+
+    private mutating func update(_ kind: WriteKind, _ shape: TableShape, _ names: [String], _ key: [Int]) throws {
+        var places: [Int]
+        if let columns = kind.columns {
+            places = try Self.places(of: columns, in: names, shape)
+        } else {
+            places = names.indices.filter { shape.column(names[$0]) != nil }
+        }
+        places.removeAll { shape.isOfPrimaryKey(names[$0]) }
+        // Something is written, so that triggers and observers see it.
+        if places.isEmpty { places = key }
+        let assignments = places.map { "\(names[$0].quotedDatabaseIdentifier)=?" }.joined(separator: ", ")
+        sql = "UPDATE \(kind.resolution.insertedSQL)\(shape.name.quotedDatabaseIdentifier) SET \(assignments)"
+        parameters = places
+    }
+
+    private mutating func findRow(_ shape: TableShape, _ key: [Int]) {
+        keyStart = parameters.count
+        parameters += key
+        sql += " WHERE " + shape.primaryKey.map { "\($0.quotedDatabaseIdentifier)=?" }.joined(separator: " AND ")
+    }
+
+    /// The places of columns that somebody has named.
+    private static func places(of columns: [String], in names: [String], _ shape: TableShape) throws -> [Int] {
+        var places: [Int] = []
+        for column in columns {
+            guard let place = names.firstIndex(where: { $0.isSameColumn(as: column) }) else {
+                throw DatabaseError(
+                    resultCode: .SQLITE_MISUSE,
+                    message: "the record has no column \(String(reflecting: column)) of table \(shape.name)")
+            }
+            guard shape.column(column) != nil || shape.isOfPrimaryKey(column) else {
+                throw DatabaseError(message: "table \(shape.name) has no column named \(column)")
+            }
+            if !places.contains(place) { places.append(place) }
+        }
+        // In the order of the record, so that two orders are one statement.
+        return places.sorted()
+    }
+}
+
+extension TableShape {
+    var noPrimaryKey: DatabaseError {
+        DatabaseError(message: "\(isView ? "view" : "table") \(name) has no primary key")
+    }
+}

@@ -1,0 +1,181 @@
+/// Binds the parameters of a statement one by one, straight from where the values are, for its next execution.
+///
+/// Text and blobs are copied into a buffer of the binder's and lent to SQLite from there, which costs less than a copy
+/// of SQLite's own for each: <https://www.sqlite.org/c3ref/c_static.html>.
+package final class ParameterBinder {
+    private static let capacity = 4096
+
+    /// Larger ones are copied by SQLite: they would take the place of many.
+    private static let longestLent = 1024
+
+    private let buffer = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 16)
+
+    @exclusivity(unchecked)
+    private var used = 0
+
+    @exclusivity(unchecked)
+    private var statement: SQLiteStatement?
+
+    /// Whether an execution has the binder.
+    @exclusivity(unchecked)
+    fileprivate var isBusy = false
+
+    /// Whether SQLite has borrowed bytes of the buffer.
+    @exclusivity(unchecked)
+    fileprivate var lends = false
+
+    /// The first value that could not be bound.
+    @exclusivity(unchecked)
+    fileprivate var failure: (code: CInt, value: DatabaseValue, index: Int)?
+
+    init() {}
+
+    deinit { buffer.deallocate() }
+
+    fileprivate func begin(_ statement: SQLiteStatement) {
+        self.statement = statement
+        isBusy = true
+        lends = false
+        used = 0
+        failure = nil
+    }
+
+    fileprivate func end() {
+        statement = nil
+        isBusy = false
+    }
+
+    // MARK: - Values
+
+    /// Binds NULL.
+    package func bindNull(at index: CInt) {
+        guard let statement else { return }
+        _ = StatementBindings.bindNull(to: statement, at: index)
+    }
+
+    /// Binds an integer.
+    package func bind(_ value: Int64, at index: CInt) {
+        guard let statement else { return }
+        _ = StatementBindings.bind(value, to: statement, at: index)
+    }
+
+    /// Binds text.
+    package func bind(_ value: String, at index: CInt) {
+        guard let statement else { return }
+        var value = value
+        let code = value.withUTF8 { bytes in
+            guard let place = reserve(bytes.count) else {
+                return StatementBindings.bind(utf8: bytes, to: statement, at: index)
+            }
+            place.copyMemory(from: UnsafeRawBufferPointer(bytes))
+            return StatementBindings.bind(
+                text: UnsafeBufferPointer(place.assumingMemoryBound(to: UInt8.self)), to: statement, at: index,
+                destructor: nil)
+        }
+        if code != 0 { fail(code, value.databaseValue, index) }
+    }
+
+    /// Binds a blob.
+    package func bind(bytes: UnsafeRawBufferPointer, at index: CInt) {
+        guard let statement else { return }
+        let code: CInt
+        if let place = reserve(bytes.count) {
+            place.copyMemory(from: bytes)
+            code = StatementBindings.bind(
+                bytes: UnsafeRawBufferPointer(place), to: statement, at: index, destructor: nil)
+        } else {
+            code = StatementBindings.bind(bytes: bytes, to: statement, at: index)
+        }
+        if code != 0 { fail(code, [UInt8](bytes).databaseValue, index) }
+    }
+
+    /// Binds text that `write` writes, and answers how many bytes it is.
+    ///
+    /// - parameter capacity: the most bytes, 1024.
+    package func bindText(capacity: Int, at index: CInt, _ write: (UnsafeMutableBufferPointer<UInt8>) -> Int) {
+        guard let statement else { return }
+        guard let place = reserve(capacity) else {
+            withUnsafeTemporaryAllocation(of: UInt8.self, capacity: capacity) { place in
+                let text = UnsafeBufferPointer(rebasing: place[..<write(place)])
+                _ = StatementBindings.bind(utf8: text, to: statement, at: index)
+            }
+            return
+        }
+        let bytes = place.assumingMemoryBound(to: UInt8.self)
+        let text = UnsafeBufferPointer(rebasing: bytes[..<write(bytes)])
+        _ = StatementBindings.bind(text: text, to: statement, at: index, destructor: nil)
+    }
+
+    /// Binds a value of any type.
+    package func bind<Value: DatabaseValueConvertible>(_ value: Value, at index: CInt) {
+        guard let statement else { return }
+        let code = value.bind(to: statement, at: index)
+        if code != 0 { fail(code, value.databaseValue, index) }
+    }
+
+    /// Binds a value of a type that is only known now; nil is NULL.
+    package func bind(_ value: (any DatabaseValueConvertible)?, at index: CInt) {
+        guard let value else { return bindNull(at: index) }
+        // The type of most values that are worth it.
+        if type(of: value) == String.self, let text = value as? String { return bind(text, at: index) }
+        bind(opening: value, at: index)
+    }
+
+    private func bind(opening value: some DatabaseValueConvertible, at index: CInt) { bind(value, at: index) }
+
+    /// Binds a database value.
+    package func bind(_ value: DatabaseValue, at index: CInt) {
+        guard let statement else { return }
+        switch value.content {
+        case .string(let text): bind(text, at: index)
+        default:
+            let code = StatementBindings.bind(value, to: statement, at: index)
+            if code != 0 { fail(code, value, index) }
+        }
+    }
+
+    private func reserve(_ count: Int) -> UnsafeMutableRawBufferPointer? {
+        guard count > 0, count <= Self.longestLent, used + count <= Self.capacity else { return nil }
+        defer { used += count }
+        lends = true
+        return UnsafeMutableRawBufferPointer(start: buffer + used, count: count)
+    }
+
+    @inline(never)
+    private func fail(_ code: CInt, _ value: DatabaseValue, _ index: CInt) {
+        if failure == nil { failure = (code, value, Int(index) - 1) }
+    }
+}
+
+extension Statement {
+    /// Runs to the end, with parameters that `bind` binds: all of them.
+    ///
+    /// Its errors tell no arguments: nobody has kept them.
+    ///
+    /// - parameter bind: answers whether to go on.
+    /// - returns: what `bind` has answered.
+    package func execute(binding bind: (ParameterBinder) throws -> Bool) throws -> Bool {
+        let database = try lifetime.accessedDatabase()
+        // Encoding a record may run code of its type's.
+        let binder = database.parameterBinder.isBusy ? ParameterBinder() : database.parameterBinder
+        binder.begin(sqliteStatement)
+        defer { binder.end() }
+        forgetArguments()
+        try startExecution(in: database, isTracked: false)
+        do {
+            guard try bind(binder) else {
+                stopExecution(database)
+                StatementCalls.clearBindings(sqliteStatement)
+                return false
+            }
+            if let (code, value, index) = binder.failure { throw bindingError(code, value, index) }
+        } catch {
+            stopExecution(database)
+            StatementCalls.clearBindings(sqliteStatement)
+            throw error
+        }
+        defer { if binder.lends { StatementCalls.clearBindings(sqliteStatement) } }
+        try run(database)
+        return true
+    }
+}
