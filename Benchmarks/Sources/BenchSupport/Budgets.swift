@@ -14,7 +14,7 @@ extension BenchRow {
         row(.intArray, "[Int]", .items, .timesC(1.15)),
         row(.optionalArray, "[Int64?]", .players, .timesC(1.15)),
         row(.insertPrepared, "insert item: prepared statement, positional arguments", 50_000, .timesC(1.3)),
-        row(.insertNamed, "insert item: prepared statement, named arguments", 50_000, .timesC(1.3)),
+        row(.insertNamed, "insert item: prepared statement, named arguments", 50_000, .timesC(3)),
         row(.insertUncached, "execute(sql:arguments:), uncached", 10_000, .timesC(1.2)),
         row(.lookupCached, "cached statement + fetchOne(statement, arguments:)", 20_000, .timesC(1.4)),
         row(.lookupSQL, "fetchOne(db, sql:arguments:), inside one read", 20_000, .timesC(1.4)),

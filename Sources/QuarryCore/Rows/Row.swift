@@ -258,7 +258,18 @@ public final class Row {
     @inlinable
     @inline(never)
     final func ownedDecode<Value: DatabaseValueConvertible>(_ type: Value.Type, _ index: Int) -> Value? {
-        ownedValue(atIndex: index).flatMap { Value.fromDatabaseValue($0) }
+        // Known at compile time where it is specialised.
+        if type == Int.self, let integer = ownedInteger(atIndex: index) {
+            return Int(truncatingIfNeeded: integer) as? Value
+        }
+        return ownedValue(atIndex: index).flatMap { Value.fromDatabaseValue($0) }
+    }
+
+    /// The integer of a column of a row of its own; nil for all else.
+    @usableFromInline
+    final func ownedInteger(atIndex index: Int) -> Int64? {
+        guard case .block(let block) = source, index >= 0, index < count else { return nil }
+        return block.integer(index)
     }
 }
 

@@ -9,8 +9,10 @@ final class RowBlock: ManagedBuffer<Int, UInt64> {
     }
 
     /// The number of columns.
-    var count: Int { header }
+    @inline(__always)
+    var count: Int { withUnsafeMutablePointerToHeader { $0.pointee } }  // `header` looks for overlapping accesses.
 
+    @inline(__always)
     private var base: UnsafeMutableRawPointer { withUnsafeMutablePointerToElements { UnsafeMutableRawPointer($0) } }
 
     private static func make(count: Int, byteCount: Int) -> RowBlock {
@@ -112,6 +114,14 @@ final class RowBlock: ManagedBuffer<Int, UInt64> {
     func withBytes<T>(_ index: Int, _ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T {
         let span = base.load(fromByteOffset: 8 * index, as: Span.self)
         return try body(UnsafeRawBufferPointer(start: base + Int(span.start), count: Int(span.count)))
+    }
+
+    /// An integer; nil for any other storage class.
+    @inline(__always)
+    func integer(_ index: Int) -> Int64? {
+        let tag = base.load(fromByteOffset: 8 * count + index, as: UInt8.self)
+        guard tag == UInt8(StatementColumns.StorageType.integer.rawValue) else { return nil }
+        return base.load(fromByteOffset: 8 * index, as: Int64.self)
     }
 
     func value(_ index: Int) -> DatabaseValue {

@@ -55,21 +55,21 @@ public final class Statement {
 
     /// Whether `boundValues` are bound in SQLite.
     @exclusivity(unchecked)
-    private var isBound = false
+    var isBound = false
 
     @exclusivity(unchecked)
     private var argumentsStorage = StatementArguments()
 
     /// The arguments, where the last ones were integers alone: then `argumentsStorage` is out of date.
     @exclusivity(unchecked)
-    private var integerArguments: [Int64] = []
+    var integerArguments: [Int64] = []
 
     @exclusivity(unchecked)
-    private var hasIntegerArguments = false
+    var hasIntegerArguments = false
 
     /// A value for each parameter; nil until the arguments are known to fit.
     @exclusivity(unchecked)
-    private var boundValues: [DatabaseValue]?
+    var boundValues: [DatabaseValue]?
 
     @exclusivity(unchecked)
     private var currentLayout: RowLayout?
@@ -181,6 +181,11 @@ public final class Statement {
     ///
     /// - throws: `SQLITE_MISUSE` unless they give each parameter its value, and none is left over.
     public func setArguments(_ arguments: StatementArguments) throws {
+        if arguments.isPositional, arguments.values.count == parameterCount {
+            // The usual case: the arguments are the values.
+            self.arguments = arguments
+            return
+        }
         setValues(try values(of: arguments), of: arguments)
     }
 
@@ -241,6 +246,9 @@ public final class Statement {
     /// The values of the arguments, which are checked if they have not been.
     private func checkedValues() throws(DatabaseError) -> [DatabaseValue] {
         if let boundValues { return boundValues }
+        if !hasIntegerArguments, argumentsStorage.isPositional, argumentsStorage.values.count == parameterCount {
+            return argumentsStorage.values
+        }
         let values = try values(of: arguments)
         boundValues = values
         return values
@@ -287,46 +295,6 @@ public final class Statement {
         let database = try startExecution(isTracked: false)
         if isBound { return try run(database) }
         try bindAndRun(valuesOrStop(database), database)
-    }
-
-    /// Runs to the end with integers as positional arguments.
-    ///
-    /// ```swift
-    /// let statement = try db.makeStatement(sql: "INSERT INTO score (playerId, points) VALUES (?, ?)")
-    /// try statement.execute(arguments: [playerId, 10])
-    /// ```
-    ///
-    /// It does what `execute(arguments:)` does with `StatementArguments`, in less time: the integers are bound from
-    /// the array.
-    ///
-    /// - parameter arguments: one for each parameter.
-    /// - throws: `DatabaseError`; `CancellationError` in a task that is cancelled.
-    @inlinable
-    public func execute<Value: SQLInteger>(arguments: [Value]) throws {
-        guard Value.isSigned, MemoryLayout<Value>.size == MemoryLayout<Int64>.size else {
-            return try execute(arguments: StatementArguments(arguments))
-        }
-        try arguments.withUnsafeBytes { try execute(integers: $0.assumingMemoryBound(to: Int64.self)) }
-    }
-
-    @usableFromInline
-    func execute(integers: UnsafeBufferPointer<Int64>) throws {
-        guard integers.count == parameterCount else { return try execute(arguments: StatementArguments(integers)) }
-        let database = try startExecution(isTracked: false)
-        integerArguments.removeAll(keepingCapacity: true)
-        integerArguments.append(contentsOf: integers)
-        hasIntegerArguments = true
-        boundValues = nil
-        isBound = false
-        for index in integers.indices {
-            let code = StatementBindings.bind(integers[index], to: sqliteStatement, at: CInt(index + 1))
-            if code != 0 {
-                stopExecution(database)
-                throw bindingError(code, integers[index].databaseValue, index)
-            }
-        }
-        isBound = true
-        try run(database)
     }
 
     /// Runs a statement without parameters on its own connection.
@@ -390,7 +358,7 @@ public final class Statement {
 
     /// - parameter isTracked: whether the execution may outlast this call: the end of the access ends it then.
     @inline(__always)
-    private func startExecution(isTracked: Bool) throws -> Database {
+    func startExecution(isTracked: Bool) throws -> Database {
         let database = try lifetime.accessedDatabase()
         try startExecution(in: database, isTracked: isTracked)
         return database
