@@ -56,9 +56,11 @@ final class WorkerThreads: TaskExecutor, @unchecked Sendable {
         pthread_mutex_lock(mutex)
         jobs.append(job)
         let pendingCount = pending.wrappingAdd(1, ordering: .releasing).newValue
-        // Those that spin will see it. One that has been woken counts as sleeping until it runs: it takes one job only.
-        let mustWake = pendingCount > spinningCount && sleepingCount > 0
-        let mustStart = pendingCount > spinningCount + sleepingCount && threadCount < maximumThreadCount
+        // Those that spin will see it, and a thread of these that gives a connection back has nothing else to do then.
+        // One that has been woken counts as sleeping until it runs: it takes one job only.
+        let lookingCount = spinningCount + (isCurrentThread ? 1 : 0)
+        let mustWake = pendingCount > lookingCount && sleepingCount > 0
+        let mustStart = pendingCount > lookingCount + sleepingCount && threadCount < maximumThreadCount
         if mustStart { threadCount += 1 }
         if mustWake { pthread_cond_signal(condition) }
         pthread_mutex_unlock(mutex)
@@ -90,7 +92,19 @@ final class WorkerThreads: TaskExecutor, @unchecked Sendable {
         }
     }
 
+    /// Whose thread runs.
+    private static let owner: pthread_key_t = {
+        var key = pthread_key_t()
+        pthread_key_create(&key, nil)
+        return key
+    }()
+
+    private var isCurrentThread: Bool {
+        pthread_getspecific(Self.owner) == Unmanaged.passUnretained(self).toOpaque()
+    }
+
     private func run() {
+        pthread_setspecific(Self.owner, Unmanaged.passUnretained(self).toOpaque())
         while true {
             while runNextJob() {}
             if spin() { continue }

@@ -88,7 +88,10 @@ struct CatalogRunTests {
         try await Catalog.open(path: newer).close()
         try await DatabaseQueue(path: newer).write { try $0.execute(sql: "PRAGMA user_version = 7") }
         for (path, message) in [
-            (folder.path + "/no/c.sqlite", "the catalogue can't be written there: unable to open database file"),
+            (
+                folder.path + "/no/c.sqlite",
+                "the catalogue can't be written there: unable to open database file: No such file or directory"
+            ),
             (folder.path, "the catalogue can't be written there: it is a directory"),
             (text, "is not an SQLite database; it was left as it is"),
             (foreign, "is a database of another program; it was left as it is"),
