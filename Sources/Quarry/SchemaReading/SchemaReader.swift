@@ -146,7 +146,7 @@ final class SchemaReader {
 extension Database {
     /// What is known of the schema.
     var schema: SchemaReader {
-        // Nothing else is put there.
+        // Each connection is opened with one, and nothing else is put there.
         if let knowledge = schemaKnowledge { return unsafeDowncast(knowledge, to: SchemaReader.self) }
         let reader = SchemaReader()
         schemaKnowledge = reader

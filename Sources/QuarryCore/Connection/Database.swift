@@ -106,7 +106,7 @@ public final class Database {
     @exclusivity(unchecked)
     var schemaClock = SchemaClock()
 
-    /// What the layers above know of the schema.
+    /// What the layers above know of the schema, and answer those who build SQL.
     @exclusivity(unchecked)
     package var schemaKnowledge: AnyObject?
 

@@ -61,6 +61,11 @@ public final class DatabaseFunction: Identifiable, Sendable {
     let options: Options
     let body: Body
 
+    /// Whether the function makes one value of many rows.
+    package var isAggregate: Bool {
+        if case .scalar = body { false } else { true }
+    }
+
     private init(_ name: String, argumentCount: Int?, pure: Bool, options: Options, body: Body) {
         self.name = name
         self.argumentCount = argumentCount

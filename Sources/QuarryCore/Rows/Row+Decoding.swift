@@ -36,7 +36,7 @@ extension Row {
     /// - throws: `RowDecodingError` if there is no such column, or its value is no such value.
     @inlinable
     public func decode<Value: DatabaseValueConvertible>(
-        _ type: Value.Type = Value.self, forColumn column: some ColumnExpression
+        _ type: Value.Type = Value.self, forColumn column: some NamedColumn
     ) throws -> Value {
         try decode(type, forColumn: column.name)
     }

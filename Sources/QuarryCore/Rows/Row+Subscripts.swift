@@ -57,13 +57,13 @@ extension Row {
     /// let name: String = row[Column("name")]
     /// ```
     @inlinable
-    public subscript<Value: DatabaseValueConvertible>(_ column: some ColumnExpression) -> Value {
+    public subscript<Value: DatabaseValueConvertible>(_ column: some NamedColumn) -> Value {
         self[column.name]
     }
 
     /// The value of a column: as by name.
     @_disfavoredOverload
-    public subscript(_ column: some ColumnExpression) -> (any DatabaseValueConvertible)? {
+    public subscript(_ column: some NamedColumn) -> (any DatabaseValueConvertible)? {
         self[column.name]
     }
 
@@ -102,7 +102,7 @@ extension Row {
     }
 
     /// The first value that isn't NULL among columns; nil if there is none.
-    public func coalesce<T: DatabaseValueConvertible>(_ columns: some Collection<any ColumnExpression>) -> T? {
+    public func coalesce<T: DatabaseValueConvertible>(_ columns: some Collection<any NamedColumn>) -> T? {
         coalesce(columns.map(\.name))
     }
 

@@ -18,7 +18,7 @@ public struct SQL: Sendable {
         /// A value: `?`
         case value(DatabaseValue)
         /// What is only known with a connection at hand.
-        case deferred(@Sendable (Database) throws -> (sql: String, arguments: StatementArguments))
+        case fragment(any SQLFragment)
     }
 
     package private(set) var elements: [Element]
@@ -55,8 +55,8 @@ public struct SQL: Sendable {
             case .value(let value):
                 text += "?"
                 arguments += StatementArguments(values: [value])
-            case .deferred(let build):
-                let (sql, others) = try build(db)
+            case .fragment(let fragment):
+                let (sql, others) = try fragment.build(db)
                 text += sql
                 arguments += others
             }
@@ -121,5 +121,16 @@ extension String {
             quoted.unicodeScalars.append(character)
         }
         return quoted + "\""
+    }
+}
+
+extension String {
+    /// Whether SQLite takes both for one name: ASCII letters are the same in either case.
+    package func isSameIdentifier(as other: String) -> Bool {
+        let (lhs, rhs) = (utf8, other.utf8)
+        guard lhs.count == rhs.count else { return false }
+        return zip(lhs, rhs).allSatisfy { lhs, rhs in
+            lhs == rhs || (lhs ^ rhs == 32 && (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(lhs | 32))
+        }
     }
 }

@@ -33,7 +33,7 @@ public struct SQLInterpolation: StringInterpolationProtocol, Sendable {
     }
 
     /// `\(column)`: a column's name as an identifier.
-    public mutating func appendInterpolation(_ column: some ColumnExpression) {
+    public mutating func appendInterpolation(_ column: some NamedColumn) {
         appendInterpolation(identifier: column.name)
     }
 
@@ -99,11 +99,18 @@ public struct SQLInterpolation: StringInterpolationProtocol, Sendable {
         elements.append(.sql("(\(marks))", StatementArguments(values: values)))
     }
 
-    /// `FROM (\(request))`: the SQL of a request, in parentheses.
+    /// `score = \(request)`: the SQL of a request, in parentheses, unless they stand there already: `IN (\(request))`.
     public mutating func appendInterpolation<Decoder>(_ request: SQLRequest<Decoder>) {
-        elements.append(.sql("(", StatementArguments()))
+        let isOpen = endsInParenthesis
+        if !isOpen { elements.append(.sql("(", StatementArguments())) }
         elements += request.literal.elements
-        elements.append(.sql(")", StatementArguments()))
+        if !isOpen { elements.append(.sql(")", StatementArguments())) }
+    }
+
+    /// Whether the last that was written, but for space, is an opening parenthesis.
+    package var endsInParenthesis: Bool {
+        guard case .sql(let sql, _)? = elements.last else { return false }
+        return sql.utf8.last { $0 > 32 } == UInt8(ascii: "(")
     }
 }
 

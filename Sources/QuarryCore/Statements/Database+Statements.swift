@@ -53,7 +53,7 @@ extension Database {
     ///
     /// Only queries and changes of rows are kept: a PRAGMA may act when it is prepared.
     @usableFromInline
-    func reusableStatement(sql: String) throws -> Statement {
+    package func reusableStatement(sql: String) throws -> Statement {
         try checkAccess()
         if let statement = statementCache.statement(for: sql) { return statement }
         let statement = try makeStatement(sql: sql, persistent: false)

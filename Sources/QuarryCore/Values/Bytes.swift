@@ -29,3 +29,5 @@ extension Array: DatabaseValueConvertible, StatementColumnConvertible where Elem
         StatementBindings.bind(self, to: sqliteStatement, at: index)
     }
 }
+
+extension Array: SQLExpressible where Element == UInt8 {}

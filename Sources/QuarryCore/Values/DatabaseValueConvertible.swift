@@ -31,7 +31,7 @@ public protocol StatementBinding {
 ///
 /// Conversions of the library's types are exact or fail: an `Int` is made of an integer, or a real that is one; never
 /// of text.
-public protocol DatabaseValueConvertible: StatementBinding, RowDecodable {
+public protocol DatabaseValueConvertible: StatementBinding, RowDecodable, SQLExpressible {
     /// The value to store.
     var databaseValue: DatabaseValue { get }
 

@@ -38,3 +38,5 @@ extension Optional: DatabaseValueConvertible where Wrapped: DatabaseValueConvert
         }
     }
 }
+
+extension Optional: SQLExpressible where Wrapped: DatabaseValueConvertible {}

@@ -1,9 +1,34 @@
 public import QuarryCore
 
+/// Something that names a column of a table.
+///
+/// ```swift
+/// enum Columns: String, ColumnExpression {
+///     case id, name, score
+/// }
+/// let name: String = row[Columns.name]
+/// let winners = try Player.filter(Columns.score > 1000).fetchAll(db)
+/// ```
+public protocol ColumnExpression: NamedColumn, SQLSpecificExpressible {}
+
+extension ColumnExpression {
+    /// The column: `"name"`, or `"table"."name"` where a query has several tables.
+    public var sqlExpression: SQLExpression { SQLExpression(content: .column(name)) }
+
+    /// The column without its table, whatever tables a query has: `"name"`. It is for names that a query has made
+    /// itself.
+    ///
+    /// ```swift
+    /// Team.annotated(with: Team.players.count).having(Column("playerCount").detached > 5)
+    /// ```
+    public var detached: SQLExpression { .node(.detachedColumn(name)) }
+}
+
 /// A column, by its name.
 ///
 /// ```swift
 /// let name: String = row[Column("name")]
+/// let winners = try Player.filter(Column("score") > 1000).fetchAll(db)
 /// ```
 public struct Column: ColumnExpression, Hashable, Sendable {
     /// The name of the column, without quotes.

@@ -1,4 +1,4 @@
-/// Something that names a column.
+/// Something that names a column of a row.
 ///
 /// ```swift
 /// enum Columns: String, ColumnExpression {
@@ -6,12 +6,12 @@
 /// }
 /// let name: String = row[Columns.name]
 /// ```
-public protocol ColumnExpression {
+public protocol NamedColumn {
     /// The name of the column, without quotes.
     var name: String { get }
 }
 
-extension ColumnExpression where Self: RawRepresentable, RawValue == String {
+extension NamedColumn where Self: RawRepresentable, RawValue == String {
     /// The raw value.
     public var name: String { rawValue }
 }

@@ -1,0 +1,140 @@
+public import QuarryCore
+public import QuarrySQL
+
+// All rows of a record type's table.
+
+extension TableRecord {
+    /// All rows, of another table where one is given.
+    static func all(in table: String?) -> QueryInterfaceRequest<Self> {
+        guard let table else { return all() }
+        var request = Table<Self>(table).all()
+        request.query.selection = selection
+        return request
+    }
+
+    /// The number of rows.
+    ///
+    /// ```swift
+    /// let count = try Player.fetchCount(db)
+    /// ```
+    /// ```sql
+    /// SELECT COUNT(*) FROM "player"
+    /// ```
+    ///
+    /// - parameter table: the table, if it isn't the type's own.
+    public static func fetchCount(_ db: Database, table: String? = nil) throws -> Int {
+        try all(in: table).fetchCount(db)
+    }
+
+    /// Deletes all rows.
+    ///
+    /// ```sql
+    /// DELETE FROM "player"
+    /// ```
+    ///
+    /// - parameter table: the table, if it isn't the type's own.
+    /// - returns: how many there were.
+    @discardableResult
+    public static func deleteAll(_ db: Database, table: String? = nil) throws -> Int {
+        try all(in: table).deleteAll(db)
+    }
+
+    /// Sets columns of all rows.
+    ///
+    /// ```swift
+    /// try Player.updateAll(db, [Column("score").set(to: 0)])
+    /// ```
+    /// ```sql
+    /// UPDATE "player" SET "score" = 0
+    /// ```
+    ///
+    /// - returns: how many rows there are.
+    @discardableResult
+    public static func updateAll(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ assignments: [ColumnAssignment]
+    ) throws -> Int {
+        try all().updateAll(db, onConflict: conflictResolution, assignments)
+    }
+
+    /// Sets columns of all rows.
+    @discardableResult
+    public static func updateAll(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ assignments: ColumnAssignment...
+    ) throws -> Int {
+        try all().updateAll(db, onConflict: conflictResolution, assignments)
+    }
+
+    /// Sets columns of all rows.
+    @discardableResult
+    public static func updateAll(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        assignments: (DatabaseComponents) throws -> [ColumnAssignment]
+    ) throws -> Int {
+        try all().updateAll(db, onConflict: conflictResolution, assignments: assignments)
+    }
+
+    /// Sets a column of all rows.
+    @discardableResult
+    public static func updateAll(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        assignment: (DatabaseComponents) throws -> ColumnAssignment
+    ) throws -> Int {
+        try all().updateAll(db, onConflict: conflictResolution, assignment: assignment)
+    }
+
+    /// The number of columns that requests on the type select.
+    ///
+    /// - parameter table: the table, if it isn't the type's own.
+    public static func numberOfSelectedColumns(_ db: Database, table: String? = nil) throws -> Int {
+        try all(in: table).makePreparedRequest(db).statement.columnCount
+    }
+}
+
+extension FetchableRecord where Self: TableRecord {
+    /// A cursor over all records.
+    ///
+    /// ```sql
+    /// SELECT * FROM "player"
+    /// ```
+    ///
+    /// - parameter table: the table, if it isn't the type's own.
+    public static func fetchCursor(_ db: Database, table: String? = nil) throws -> RecordCursor<Self> {
+        try all(in: table).fetchCursor(db)
+    }
+
+    /// All records.
+    ///
+    /// ```swift
+    /// let players = try Player.fetchAll(db) // [Player]
+    /// ```
+    /// ```sql
+    /// SELECT * FROM "player"
+    /// ```
+    ///
+    /// - parameter table: the table, if it isn't the type's own.
+    public static func fetchAll(_ db: Database, table: String? = nil) throws -> [Self] {
+        try all(in: table).fetchAll(db)
+    }
+
+    /// Any record, nil if there is none.
+    ///
+    /// ```sql
+    /// SELECT * FROM "player" LIMIT 1
+    /// ```
+    ///
+    /// - parameter table: the table, if it isn't the type's own.
+    public static func fetchOne(_ db: Database, table: String? = nil) throws -> Self? {
+        try all(in: table).fetchOne(db)
+    }
+}
+
+extension FetchableRecord where Self: TableRecord & Hashable {
+    /// The set of all records.
+    ///
+    /// - parameter table: the table, if it isn't the type's own.
+    public static func fetchSet(_ db: Database, table: String? = nil) throws -> Set<Self> {
+        try all(in: table).fetchSet(db)
+    }
+}

@@ -1,0 +1,257 @@
+public import QuarryCore
+public import QuarrySQL
+
+// Changes of all rows of a request: <https://www.sqlite.org/lang_delete.html>, <https://www.sqlite.org/lang_update.html>.
+
+extension QueryInterfaceRequest {
+    // MARK: - Deleting
+
+    /// Deletes the rows.
+    ///
+    /// ```swift
+    /// let count = try Player.filter(Column("score") < 10).deleteAll(db)
+    /// ```
+    /// ```sql
+    /// DELETE FROM "player" WHERE "score" < 10
+    /// ```
+    ///
+    /// - returns: how many rows there were.
+    /// - throws: `SQLITE_MISUSE` for a request whose rows are grouped; `DatabaseError`.
+    @discardableResult
+    public func deleteAll(_ db: Database) throws -> Int {
+        try db.prepare { try $0.write(deletionOf: query) }.statement.execute()
+        return db.changesCount
+    }
+
+    /// A statement that deletes the rows, and returns columns of them.
+    public func deleteAndFetchStatement(_ db: Database, selection: [any SQLSelectable]) throws -> Statement {
+        let selection = selection.map(\.sqlSelection)
+        guard !selection.isEmpty else { throw nothingReturned() }
+        return try db.prepare { try $0.write(deletionOf: query, returning: selection) }.statement
+    }
+
+    private func deletion(_ db: Database) throws -> PreparedRequest {
+        let selection = query.selection ?? [AllColumns().sqlSelection]
+        return try db.prepare { try $0.write(deletionOf: query, returning: selection) }
+    }
+
+    // MARK: - Updating
+
+    /// Sets columns of the rows.
+    ///
+    /// ```swift
+    /// try Player.filter(Column("teamId") == 1).updateAll(db, [Column("score") += 10])
+    /// ```
+    /// ```sql
+    /// UPDATE "player" SET "score" = "score" + 10 WHERE "teamId" = 1
+    /// ```
+    ///
+    /// - parameter conflictResolution: what happens when a constraint is violated.
+    /// - parameter assignments: none for no statement at all.
+    /// - returns: how many rows there were.
+    /// - throws: `SQLITE_MISUSE` for a request whose rows are grouped; `DatabaseError`.
+    @discardableResult
+    public func updateAll(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ assignments: [ColumnAssignment]
+    ) throws -> Int {
+        guard !assignments.isEmpty else { return 0 }
+        let conflictResolution = conflictResolution ?? defaultConflictResolution
+        try db.prepare { try $0.write(updateOf: query, conflictResolution, assignments) }.statement.execute()
+        return db.changesCount
+    }
+
+    /// Sets columns of the rows.
+    @discardableResult
+    public func updateAll(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ assignments: ColumnAssignment...
+    ) throws -> Int {
+        try updateAll(db, onConflict: conflictResolution, assignments)
+    }
+
+    /// A statement that sets columns of the rows, and returns columns of them.
+    public func updateAndFetchStatement(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ assignments: [ColumnAssignment], selection: [any SQLSelectable]
+    ) throws -> Statement {
+        let selection = selection.map(\.sqlSelection)
+        guard !selection.isEmpty else { throw nothingReturned() }
+        return try update(db, conflictResolution, assignments, selection).statement
+    }
+
+    private func update(
+        _ db: Database, _ conflictResolution: Database.ConflictResolution?, _ assignments: [ColumnAssignment],
+        _ selection: [SQLSelection]
+    ) throws -> PreparedRequest {
+        guard !assignments.isEmpty else {
+            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "an update without assignments returns no rows")
+        }
+        let conflictResolution = conflictResolution ?? defaultConflictResolution
+        return try db.prepare { try $0.write(updateOf: query, conflictResolution, assignments, returning: selection) }
+    }
+
+    fileprivate func updating(
+        _ db: Database, _ conflictResolution: Database.ConflictResolution?, _ assignments: [ColumnAssignment]
+    ) throws -> PreparedRequest {
+        try update(db, conflictResolution, assignments, query.selection ?? [AllColumns().sqlSelection])
+    }
+
+    fileprivate func deleting(_ db: Database) throws -> PreparedRequest { try deletion(db) }
+
+    /// The policy of a record type for updates.
+    private var defaultConflictResolution: Database.ConflictResolution? {
+        guard let type = RowDecoder.self as? any MutablePersistableRecord.Type else { return nil }
+        let resolution = type.persistenceConflictPolicy.conflictResolutionForUpdate
+        return resolution == .abort ? nil : resolution
+    }
+
+    private func nothingReturned() -> DatabaseError {
+        DatabaseError(resultCode: .SQLITE_MISUSE, message: "a request selects nothing")
+    }
+}
+
+extension QueryInterfaceRequest where RowDecoder: TableRecord {
+    /// Sets columns of the rows.
+    ///
+    /// ```swift
+    /// try Player.filter { $0.teamId == 1 }.updateAll(db) { [$0.score += 10, $0.bonus.set(to: nil)] }
+    /// ```
+    @discardableResult
+    public func updateAll(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        assignments: (RowDecoder.DatabaseComponents) throws -> [ColumnAssignment]
+    ) throws -> Int {
+        try updateAll(db, onConflict: conflictResolution, try assignments(RowDecoder.databaseComponents))
+    }
+
+    /// Sets a column of the rows.
+    @discardableResult
+    public func updateAll(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        assignment: (RowDecoder.DatabaseComponents) throws -> ColumnAssignment
+    ) throws -> Int {
+        try updateAll(db, onConflict: conflictResolution, [try assignment(RowDecoder.databaseComponents)])
+    }
+
+    /// A statement that deletes the rows, and returns columns of them.
+    public func deleteAndFetchStatement(
+        _ db: Database, select: (RowDecoder.DatabaseComponents) throws -> [any SQLSelectable]
+    ) throws -> Statement {
+        try deleteAndFetchStatement(db, selection: try select(RowDecoder.databaseComponents))
+    }
+
+    /// A statement that sets columns of the rows, and returns columns of them.
+    public func updateAndFetchStatement(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        assignments: (RowDecoder.DatabaseComponents) throws -> [ColumnAssignment],
+        select: (RowDecoder.DatabaseComponents) throws -> [any SQLSelectable]
+    ) throws -> Statement {
+        let components = RowDecoder.databaseComponents
+        return try updateAndFetchStatement(
+            db, onConflict: conflictResolution, try assignments(components), selection: try select(components))
+    }
+}
+
+extension QueryInterfaceRequest where RowDecoder: RowDecodable {
+    /// A cursor over the deleted rows. They are deleted as the cursor goes.
+    public func deleteAndFetchCursor(_ db: Database) throws -> FetchCursor<RowDecoder> {
+        try RowDecoder.fetchCursor(db, Prepared(deleting(db)))
+    }
+
+    /// The deleted rows.
+    ///
+    /// ```swift
+    /// let players = try Player.filter(Column("score") < 10).deleteAndFetchAll(db) // [Player]
+    /// ```
+    /// ```sql
+    /// DELETE FROM "player" WHERE "score" < 10 RETURNING *
+    /// ```
+    public func deleteAndFetchAll(_ db: Database) throws -> [RowDecoder] {
+        try RowDecoder.fetchAll(db, Prepared(deleting(db)))
+    }
+
+    /// The deleted rows.
+    public func deleteAndFetchSet(_ db: Database) throws -> Set<RowDecoder> where RowDecoder: Hashable {
+        try RowDecoder.fetchSet(db, Prepared(deleting(db)))
+    }
+
+    /// A cursor over the rows, as they are set. All are set at its first step.
+    public func updateAndFetchCursor(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ assignments: [ColumnAssignment]
+    ) throws -> FetchCursor<RowDecoder> {
+        try RowDecoder.fetchCursor(db, Prepared(updating(db, conflictResolution, assignments)))
+    }
+
+    /// The rows, as they are set.
+    ///
+    /// ```swift
+    /// let players = try Player.filter(Column("teamId") == 1).updateAndFetchAll(db, [Column("score") += 10])
+    /// ```
+    /// ```sql
+    /// UPDATE "player" SET "score" = "score" + 10 WHERE "teamId" = 1 RETURNING *
+    /// ```
+    public func updateAndFetchAll(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ assignments: [ColumnAssignment]
+    ) throws -> [RowDecoder] {
+        try RowDecoder.fetchAll(db, Prepared(updating(db, conflictResolution, assignments)))
+    }
+
+    /// The rows, as they are set.
+    public func updateAndFetchSet(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ assignments: [ColumnAssignment]
+    ) throws -> Set<RowDecoder> where RowDecoder: Hashable {
+        try RowDecoder.fetchSet(db, Prepared(updating(db, conflictResolution, assignments)))
+    }
+}
+
+extension QueryInterfaceRequest where RowDecoder: RowDecodable & TableRecord {
+    /// A cursor over the rows, as they are set. All are set at its first step.
+    public func updateAndFetchCursor(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        assignments: (RowDecoder.DatabaseComponents) throws -> [ColumnAssignment]
+    ) throws -> FetchCursor<RowDecoder> {
+        try updateAndFetchCursor(db, onConflict: conflictResolution, try assignments(RowDecoder.databaseComponents))
+    }
+
+    /// The rows, as they are set.
+    public func updateAndFetchAll(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        assignments: (RowDecoder.DatabaseComponents) throws -> [ColumnAssignment]
+    ) throws -> [RowDecoder] {
+        try updateAndFetchAll(db, onConflict: conflictResolution, try assignments(RowDecoder.databaseComponents))
+    }
+
+    /// The rows, as they are set.
+    public func updateAndFetchSet(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        assignments: (RowDecoder.DatabaseComponents) throws -> [ColumnAssignment]
+    ) throws -> Set<RowDecoder> where RowDecoder: Hashable {
+        try updateAndFetchSet(db, onConflict: conflictResolution, try assignments(RowDecoder.databaseComponents))
+    }
+}
+
+extension QueryInterfaceRequest where RowDecoder: TableRecord & Identifiable, RowDecoder.ID: DatabaseValueConvertible {
+    /// The ids of the deleted rows.
+    ///
+    /// ```sql
+    /// DELETE FROM "player" WHERE "score" < 10 RETURNING "id"
+    /// ```
+    public func deleteAndFetchIds(_ db: Database) throws -> Set<RowDecoder.ID> {
+        try selectID().deleteAndFetchSet(db)
+    }
+}
+
+/// A request that is prepared already.
+private struct Prepared: FetchRequest {
+    typealias RowDecoder = Row
+
+    let request: PreparedRequest
+
+    init(_ request: PreparedRequest) { self.request = request }
+
+    func makePreparedRequest(_ db: Database, forSingleResult singleResult: Bool) -> PreparedRequest { request }
+}

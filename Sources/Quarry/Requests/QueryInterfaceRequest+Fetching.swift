@@ -1,0 +1,50 @@
+public import QuarryCore
+public import QuarrySQL
+
+extension QueryInterfaceRequest: FetchRequest {
+    /// The statement, with its arguments set: that of the last request with the same SQL, where it is kept.
+    public func makePreparedRequest(_ db: Database, forSingleResult singleResult: Bool = false) throws
+        -> PreparedRequest
+    {
+        try db.prepare { try $0.write(query, singleRow: singleResult) }
+    }
+
+    /// The number of rows.
+    ///
+    /// ```swift
+    /// let count = try Player.filter(Column("score") > 10).fetchCount(db)
+    /// ```
+    /// ```sql
+    /// SELECT COUNT(*) FROM "player" WHERE "score" > 10
+    /// ```
+    ///
+    /// It is the number of elements that `fetchAll` gives.
+    public func fetchCount(_ db: Database) throws -> Int {
+        try db.prepare { try $0.write(countOf: query) }.value(Int.self)
+    }
+
+    /// Whether there is no row.
+    ///
+    /// ```sql
+    /// SELECT EXISTS (SELECT * FROM "player")
+    /// ```
+    public func isEmpty(_ db: Database) throws -> Bool {
+        try db.prepare { try $0.write(existenceOf: query) }.value(Int.self) == 0
+    }
+}
+
+extension Database {
+    /// The statement of what is written, with its arguments set.
+    func prepare(_ write: (inout QueryWriter) throws -> Void) throws -> PreparedRequest {
+        var writer = QueryWriter(self)
+        try write(&writer)
+        let statement = try reusableStatement(sql: writer.sql())
+        try statement.setArguments(writer.statementArguments())
+        return PreparedRequest(statement: statement)
+    }
+}
+
+extension PreparedRequest {
+    /// The value that a query always has.
+    fileprivate func value(_ type: Int.Type) throws -> Int { try Int.fetchOne(statement) ?? 0 }
+}

@@ -1,0 +1,96 @@
+public import QuarryCore
+public import QuarrySQL
+
+// Rows by the values of a primary key of one column.
+
+extension TableRequest {
+    /// The row that has a primary key; nil for none.
+    ///
+    /// ```swift
+    /// let player = try Player.filter(key: 1).fetchOne(db)
+    /// ```
+    /// ```sql
+    /// SELECT * FROM "player" WHERE "id" = 1
+    /// ```
+    ///
+    /// - parameter key: a value of the primary key, which must be one column: a request throws if it has several.
+    public func filter<Key: DatabaseValueConvertible & Sendable>(key: Key?) -> Self {
+        filter(keys: key.map { [$0] } ?? [])
+    }
+
+    /// The rows that have primary keys.
+    ///
+    /// ```sql
+    /// SELECT * FROM "player" WHERE "id" IN (1, 2, 3)
+    /// ```
+    public func filter<Keys: Collection>(keys: Keys) -> Self
+    where Keys.Element: DatabaseValueConvertible & Sendable {
+        let keys = Array(keys)
+        let type = RowDecoder.self as? any TableRecord.Type
+        guard let type else { return changing { $0.filter(SQLExpression(keys: keys.count) { _ in keys.map(\.databaseValue) }) } }
+        return changing { query in
+            query.filter(
+                SQLExpression(keys: keys.count) { column in keys.map { type.databaseValue(ofKey: $0, column: column) } })
+        }
+    }
+}
+
+extension TableRequest where RowDecoder: Identifiable, RowDecoder.ID: DatabaseValueConvertible & Sendable {
+    /// The row that has an id.
+    ///
+    /// ```swift
+    /// let player = try Player.all().filter(id: 1).fetchOne(db)
+    /// ```
+    public func filter(id: RowDecoder.ID) -> Self { filter(key: id) }
+
+    /// The rows that have ids.
+    public func filter(ids: some Collection<RowDecoder.ID>) -> Self { filter(keys: ids) }
+}
+
+extension TableRecord {
+    /// The row that has a primary key; nil for none.
+    public static func filter<Key: DatabaseValueConvertible & Sendable>(key: Key?) -> QueryInterfaceRequest<Self> {
+        all().filter(key: key)
+    }
+
+    /// The rows that have primary keys.
+    public static func filter<Keys: Collection>(keys: Keys) -> QueryInterfaceRequest<Self>
+    where Keys.Element: DatabaseValueConvertible & Sendable {
+        all().filter(keys: keys)
+    }
+}
+
+extension TableRecord where Self: Identifiable, ID: DatabaseValueConvertible & Sendable {
+    /// The row that has an id.
+    ///
+    /// ```swift
+    /// let player = try Player.filter(id: 1).fetchOne(db)
+    /// ```
+    public static func filter(id: ID) -> QueryInterfaceRequest<Self> { all().filter(id: id) }
+
+    /// The rows that have ids.
+    public static func filter(ids: some Collection<ID>) -> QueryInterfaceRequest<Self> { all().filter(ids: ids) }
+}
+
+extension Table {
+    /// The row that has a primary key; nil for none.
+    public func filter<Key: DatabaseValueConvertible & Sendable>(key: Key?) -> QueryInterfaceRequest<RowDecoder> {
+        all().filter(key: key)
+    }
+
+    /// The rows that have primary keys.
+    public func filter<Keys: Collection>(keys: Keys) -> QueryInterfaceRequest<RowDecoder>
+    where Keys.Element: DatabaseValueConvertible & Sendable {
+        all().filter(keys: keys)
+    }
+}
+
+extension Table where RowDecoder: Identifiable, RowDecoder.ID: DatabaseValueConvertible & Sendable {
+    /// The row that has an id.
+    public func filter(id: RowDecoder.ID) -> QueryInterfaceRequest<RowDecoder> { all().filter(id: id) }
+
+    /// The rows that have ids.
+    public func filter(ids: some Collection<RowDecoder.ID>) -> QueryInterfaceRequest<RowDecoder> {
+        all().filter(ids: ids)
+    }
+}

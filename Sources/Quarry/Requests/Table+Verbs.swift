@@ -1,0 +1,129 @@
+public import QuarryCore
+public import QuarrySQL
+
+extension Table {
+    /// The number of rows: `SELECT COUNT(*) FROM "player"`.
+    public func fetchCount(_ db: Database) throws -> Int { try all().fetchCount(db) }
+
+    /// Deletes all rows.
+    ///
+    /// - returns: how many there were.
+    @discardableResult
+    public func deleteAll(_ db: Database) throws -> Int { try all().deleteAll(db) }
+
+    /// Sets columns of all rows.
+    ///
+    /// - returns: how many rows there are.
+    @discardableResult
+    public func updateAll(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ assignments: [ColumnAssignment]
+    ) throws -> Int {
+        try all().updateAll(db, onConflict: conflictResolution, assignments)
+    }
+
+    /// Sets columns of all rows.
+    @discardableResult
+    public func updateAll(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ assignments: ColumnAssignment...
+    ) throws -> Int {
+        try all().updateAll(db, onConflict: conflictResolution, assignments)
+    }
+
+    // MARK: - By key
+
+    /// Whether a row has a primary key.
+    public func exists(_ db: Database, key: some DatabaseValueConvertible & Sendable) throws -> Bool {
+        try !all().filter(key: key).isEmpty(db)
+    }
+
+    /// Whether a row has a unique key.
+    public func exists(_ db: Database, key: [String: (any DatabaseValueConvertible)?]) throws -> Bool {
+        try !all().filter(key: key).isEmpty(db)
+    }
+
+    /// Deletes the row that has a primary key.
+    ///
+    /// - returns: whether there was such a row.
+    @discardableResult
+    public func deleteOne(_ db: Database, key: some DatabaseValueConvertible & Sendable) throws -> Bool {
+        try all().filter(key: key).deleteAll(db) > 0
+    }
+
+    /// Deletes the row that has a unique key.
+    ///
+    /// - returns: whether there was such a row.
+    @discardableResult
+    public func deleteOne(_ db: Database, key: [String: (any DatabaseValueConvertible)?]) throws -> Bool {
+        try all().filter(key: key).deleteAll(db) > 0
+    }
+
+    /// Deletes the rows that have unique keys.
+    ///
+    /// - returns: how many rows there were.
+    @discardableResult
+    public func deleteAll(_ db: Database, keys: [[String: (any DatabaseValueConvertible)?]]) throws -> Int {
+        try keys.inChunks(of: 1000, db) { try all().filter(keys: Array($0)).deleteAll(db) }.reduce(0, +)
+    }
+
+    /// Deletes the rows that have primary keys.
+    ///
+    /// - returns: how many rows there were.
+    @discardableResult
+    public func deleteAll<Keys: Collection>(_ db: Database, keys: Keys) throws -> Int
+    where Keys.Element: DatabaseValueConvertible & Sendable {
+        let limit = db.maximumStatementArgumentCount
+        return try Array(keys).inChunks(of: limit, db) { try all().filter(keys: $0).deleteAll(db) }.reduce(0, +)
+    }
+}
+
+extension Table where RowDecoder: Identifiable, RowDecoder.ID: DatabaseValueConvertible & Sendable {
+    /// Whether a row has an id.
+    public func exists(_ db: Database, id: RowDecoder.ID) throws -> Bool { try exists(db, key: id) }
+
+    /// Deletes the row that has an id.
+    ///
+    /// - returns: whether there was such a row.
+    @discardableResult
+    public func deleteOne(_ db: Database, id: RowDecoder.ID) throws -> Bool { try deleteOne(db, key: id) }
+
+    /// Deletes the rows that have ids.
+    ///
+    /// - returns: how many rows there were.
+    @discardableResult
+    public func deleteAll(_ db: Database, ids: some Collection<RowDecoder.ID>) throws -> Int {
+        try deleteAll(db, keys: ids)
+    }
+}
+
+extension Table where RowDecoder: RowDecodable {
+    /// A cursor over all rows: `SELECT * FROM "player"`.
+    public func fetchCursor(_ db: Database) throws -> FetchCursor<RowDecoder> { try all().fetchCursor(db) }
+
+    /// All rows: `SELECT * FROM "player"`.
+    public func fetchAll(_ db: Database) throws -> [RowDecoder] { try all().fetchAll(db) }
+
+    /// Any row: `SELECT * FROM "player" LIMIT 1`.
+    public func fetchOne(_ db: Database) throws -> RowDecoder? { try all().fetchOne(db) }
+}
+
+extension Table where RowDecoder: RowDecodable & Hashable {
+    /// The set of all rows: `SELECT * FROM "player"`.
+    public func fetchSet(_ db: Database) throws -> Set<RowDecoder> { try all().fetchSet(db) }
+}
+
+extension Array {
+    /// What `body` makes of some elements at a time, in a savepoint where there are several times.
+    fileprivate func inChunks<T>(of size: Int, _ db: Database, _ body: (ArraySlice<Element>) throws -> T) throws -> [T] {
+        if count <= size { return isEmpty ? [] : [try body(self[...])] }
+        var results: [T] = []
+        try db.inSavepoint {
+            for start in stride(from: 0, to: count, by: size) {
+                results.append(try body(self[start..<Swift.min(start + size, count)]))
+            }
+            return .commit
+        }
+        return results
+    }
+}

@@ -1,0 +1,32 @@
+import QuarryCore
+import QuarrySQL
+
+extension SchemaReader: QuerySchema {
+    func keyColumns(of table: String, _ db: Database) throws -> [String] { try db.primaryKey(table).columns }
+
+    func rowColumn(of table: String, _ db: Database) throws -> String? {
+        let key = try db.primaryKey(table)
+        if key.columns.count == 1 { return key.columns[0] }
+        return key.tableHasRowID ? "rowid" : key.columns.first
+    }
+
+    func columnNames(of table: String, _ db: Database) throws -> [String] { try db.columns(in: table).map(\.name) }
+
+    func uniqueKeys(of table: String, _ db: Database) throws -> [[String]] {
+        // A virtual table has no index; a view only the key that a schema source gives it.
+        guard let key = try? db.primaryKey(table) else { return [] }
+        guard try db.tableExists(table) else { return [key.columns] }
+        let indexes = try db.indexes(on: table).filter { $0.isUnique && !$0.isPartial }.map(\.columns)
+        var keys = [key.columns]
+        if key.tableHasRowID, key.columns != ["rowid"] { keys.append(["rowid"]) }
+        return keys + indexes
+    }
+
+    func references(from table: String, _ db: Database) throws -> [TableReference] {
+        try db.foreignKeys(on: table).map { key in
+            TableReference(
+                destination: key.destinationTable,
+                columns: key.mapping.map { (origin: $0.origin, destination: $0.destination) })
+        }
+    }
+}

@@ -1,0 +1,60 @@
+/// What can stand in SQL as an expression: a value, a column, a comparison, a subquery.
+///
+/// ```swift
+/// func isBetter(than score: some SQLExpressible) -> SQLExpression { Column("score") > score }
+/// isBetter(than: 10)                // "score" > 10
+/// isBetter(than: Column("minimum")) // "score" > "minimum"
+/// ```
+///
+/// Values conform through `DatabaseValueConvertible`. See <https://www.sqlite.org/lang_expr.html>.
+public protocol SQLExpressible {
+    /// The expression.
+    var sqlExpression: SQLExpression { get }
+}
+
+extension DatabaseValueConvertible {
+    /// The value, as an argument of the statement.
+    public var sqlExpression: SQLExpression { SQLExpression(content: .value(databaseValue)) }
+}
+
+/// An expression of SQL.
+///
+/// ```swift
+/// let isWinner: SQLExpression = Column("score") > 1000
+/// let winners = try Player.filter(isWinner).fetchAll(db)
+/// ```
+/// ```sql
+/// SELECT * FROM "player" WHERE "score" > 1000
+/// ```
+///
+/// See <https://www.sqlite.org/lang_expr.html>.
+public struct SQLExpression: Sendable {
+    package enum Content: Sendable {
+        /// `?`
+        case value(DatabaseValue)
+        /// `"name"`, or `"table"."name"` where several tables are at hand.
+        case column(String)
+        /// What is made of other expressions.
+        case node(any SQLExpressionNode)
+    }
+
+    package let content: Content
+
+    package init(content: Content) {
+        self.content = content
+    }
+}
+
+extension SQLExpression: SQLExpressible {
+    /// The expression itself.
+    public var sqlExpression: SQLExpression { self }
+}
+
+/// An expression that is made of others. What there is, the query interface knows; here it is passed on.
+package protocol SQLExpressionNode: AnyObject, Sendable {}
+
+/// SQL that can only be written with a connection at hand.
+package protocol SQLFragment: Sendable {
+    /// The text, and the arguments of its parameters.
+    func build(_ db: Database) throws -> (sql: String, arguments: StatementArguments)
+}

@@ -1,0 +1,213 @@
+package import QuarryCore
+
+/// An expression that is made of others.
+package final class ExpressionNode: SQLExpressionNode {
+    package let kind: Kind
+
+    init(_ kind: Kind) { self.kind = kind }
+
+    package enum Kind: Sendable {
+        /// `"alias"."name"`
+        case aliasedColumn(String, TableIdentity)
+        /// `"name"`, whatever tables there are.
+        case detachedColumn(String)
+        /// What was written as SQL.
+        case sql(SQL)
+        /// `lhs = rhs`, `lhs IS NULL`
+        case equality(SQLExpression, Equality, SQLExpression)
+        /// `lhs < rhs`, `lhs - rhs`
+        case infix(SQLExpression, InfixOperator, SQLExpression)
+        /// `a AND b AND c`
+        case association([SQLExpression], AssociativeOperator)
+        /// `-x`
+        case prefix(PrefixOperator, SQLExpression)
+        /// `x BETWEEN low AND high`
+        case between(SQLExpression, SQLExpression, SQLExpression, isNegated: Bool)
+        /// `x IN (a, b)`
+        case inList(SQLExpression, [SQLExpression], isNegated: Bool)
+        /// `x IN (SELECT …)`
+        case inQuery(SQLExpression, SQLSubquery, isNegated: Bool)
+        /// `x LIKE pattern ESCAPE character`
+        case pattern(SQLExpression, PatternOperator, SQLExpression, escape: SQLExpression?, isNegated: Bool)
+        /// `(SELECT …)`
+        case subquery(SQLSubquery)
+        /// `EXISTS (SELECT …)`
+        case exists(SQLSubquery, isNegated: Bool)
+        /// `NAME(x, y)`
+        case function(FunctionCall)
+        /// `CAST(x AS TEXT)`
+        case cast(SQLExpression, String)
+        /// `x COLLATE NOCASE`
+        case collated(SQLExpression, Database.CollationName)
+        /// `"alias"."id" IS NOT NULL`: whether an optional join has found a row.
+        case rowExists(TableIdentity, isNegated: Bool)
+        /// `"id" = 1`: rows by their primary key, or by the columns of a unique one.
+        case key(KeyCondition)
+        /// `CASE WHEN x THEN y ELSE z END`
+        case choice(CaseExpression)
+        /// `(x, y)`
+        case rowValue([SQLExpression])
+        /// What is only known with a connection at hand.
+        case connected(@Sendable (Database) throws -> SQLExpression)
+    }
+}
+
+extension SQLExpression {
+    static func node(_ kind: ExpressionNode.Kind) -> SQLExpression {
+        SQLExpression(content: .node(ExpressionNode(kind)))
+    }
+
+    /// What the expression is made of, unless it is a value or a column.
+    package var kind: ExpressionNode.Kind? {
+        guard case .node(let node) = content else { return nil }
+        // There is no other node.
+        return unsafeDowncast(node, to: ExpressionNode.self).kind
+    }
+
+    /// Whether it is a value, and NULL.
+    var isNull: Bool {
+        if case .value(let value) = content { value.isNull } else { false }
+    }
+}
+
+extension ExpressionNode {
+    package enum Equality: Sendable {
+        case equal, notEqual, `is`, isNot
+
+        var negated: Equality {
+            switch self {
+            case .equal: .notEqual
+            case .notEqual: .equal
+            case .is: .isNot
+            case .isNot: .is
+            }
+        }
+    }
+
+    package enum InfixOperator: String, Sendable {
+        case less = "<"
+        case lessOrEqual = "<="
+        case greater = ">"
+        case greaterOrEqual = ">="
+        case plus = "+"
+        case minus = "-"
+        case times = "*"
+        case divided = "/"
+        case modulo = "%"
+        case shiftLeft = "<<"
+        case shiftRight = ">>"
+        case jsonExtract = "->"
+        case jsonExtractSQL = "->>"
+
+        /// Whether a collation of one side is the comparison's.
+        var isComparison: Bool {
+            switch self {
+            case .less, .lessOrEqual, .greater, .greaterOrEqual: true
+            default: false
+            }
+        }
+    }
+
+    package enum AssociativeOperator: String, Sendable {
+        case and = "AND"
+        case or = "OR"
+        case add = "+"
+        case multiply = "*"
+        case concat = "||"
+        case bitwiseAnd = "&"
+        case bitwiseOr = "|"
+
+        /// The result for no operand at all.
+        var neutral: DatabaseValue {
+            switch self {
+            case .and, .multiply: 1.databaseValue
+            case .or, .add, .bitwiseOr: 0.databaseValue
+            case .bitwiseAnd: (-1).databaseValue
+            case .concat: "".databaseValue
+            }
+        }
+
+        /// Whether operands of the same operator need no parentheses.
+        var isFlattened: Bool {
+            switch self {
+            // Sums and products of reals depend on the order in which they are made.
+            case .add, .multiply: false
+            default: true
+            }
+        }
+    }
+
+    package enum PrefixOperator: String, Sendable {
+        case minus = "-"
+        case complement = "~"
+        case not = "NOT "
+    }
+
+    package enum PatternOperator: String, Sendable {
+        case like = "LIKE"
+        case glob = "GLOB"
+        case regexp = "REGEXP"
+        case match = "MATCH"
+    }
+
+    /// The rows that have some keys.
+    package enum KeyCondition: Sendable {
+        /// Values of a primary key of one column, converted once the column is known.
+        case values(count: Int, @Sendable (_ column: String) -> [DatabaseValue])
+        /// Values of columns.
+        case columns([[String: DatabaseValue]])
+    }
+}
+
+/// `NAME(DISTINCT x, y ORDER BY z) FILTER (WHERE c) OVER (…)`
+package struct FunctionCall: Sendable {
+    package var name: String
+    package var arguments: [SQLExpression]
+    /// `COUNT(*)`
+    package var takesRow = false
+    package var isDistinct = false
+    package var ordering: [SQLOrdering] = []
+    package var filter: SQLExpression?
+    package var window: WindowReference?
+    package var isAggregate = false
+    /// Whether the result is JSON, which stays JSON inside of other JSON.
+    package var isJSON = false
+
+    package init(_ name: String, _ arguments: [SQLExpression]) {
+        self.name = name
+        self.arguments = arguments
+    }
+}
+
+/// `OVER name` or `OVER (…)`: <https://www.sqlite.org/windowfunctions.html>.
+package enum WindowReference: Sendable {
+    case named(String)
+    case defined(WindowDefinition)
+}
+
+/// `(base PARTITION BY x ORDER BY y ROWS …)`
+package struct WindowDefinition: Sendable {
+    package var base: String?
+    package var partition: [SQLExpression] = []
+    package var ordering: [SQLOrdering] = []
+    /// `ROWS BETWEEN 1 PRECEDING AND CURRENT ROW`
+    package var frame: String?
+
+    package init() {}
+}
+
+/// `CASE base WHEN x THEN y ELSE z END`
+package struct CaseExpression: Sendable {
+    package var base: SQLExpression?
+    package var branches: [(condition: SQLExpression, result: SQLExpression)]
+    package var otherwise: SQLExpression?
+
+    package init(
+        base: SQLExpression? = nil, branches: [(condition: SQLExpression, result: SQLExpression)],
+        otherwise: SQLExpression?
+    ) {
+        self.base = base
+        self.branches = branches
+        self.otherwise = otherwise
+    }
+}

@@ -1,0 +1,78 @@
+package import QuarryCore
+
+extension SQLExpression {
+    /// The expression with its columns taken from a table. Subqueries, and what is written as SQL, stay as they are.
+    package func aliased(_ table: TableIdentity) -> SQLExpression {
+        switch content {
+        case .value: return self
+        case .column(let name): return .node(.aliasedColumn(name, table))
+        case .node: break
+        }
+        func aliased(_ expression: SQLExpression) -> SQLExpression { expression.aliased(table) }
+        switch kind {
+        case .equality(let lhs, let equality, let rhs): return .node(.equality(aliased(lhs), equality, aliased(rhs)))
+        case .infix(let lhs, let infix, let rhs): return .node(.infix(aliased(lhs), infix, aliased(rhs)))
+        case .association(let operands, let association):
+            return .node(.association(operands.map(aliased), association))
+        case .prefix(let prefix, let operand): return .node(.prefix(prefix, aliased(operand)))
+        case .between(let value, let low, let high, let isNegated):
+            return .node(.between(aliased(value), aliased(low), aliased(high), isNegated: isNegated))
+        case .inList(let value, let list, let isNegated):
+            return .node(.inList(aliased(value), list.map(aliased), isNegated: isNegated))
+        case .inQuery(let value, let query, let isNegated):
+            return .node(.inQuery(aliased(value), query, isNegated: isNegated))
+        case .pattern(let value, let pattern, let text, let escape, let isNegated):
+            return .node(
+                .pattern(aliased(value), pattern, aliased(text), escape: escape.map(aliased), isNegated: isNegated))
+        case .function(var call):
+            call.arguments = call.arguments.map(aliased)
+            call.filter = call.filter.map(aliased)
+            call.ordering = call.ordering.map { $0.aliased(table) }
+            if case .defined(var window) = call.window {
+                window.partition = window.partition.map(aliased)
+                window.ordering = window.ordering.map { $0.aliased(table) }
+                call.window = .defined(window)
+            }
+            return .node(.function(call))
+        case .cast(let expression, let type): return .node(.cast(aliased(expression), type))
+        case .collated(let expression, let collation): return .node(.collated(aliased(expression), collation))
+        case .choice(let choice):
+            let branches = choice.branches.map { (aliased($0.condition), aliased($0.result)) }
+            let base = choice.base.map(aliased), otherwise = choice.otherwise.map(aliased)
+            return .node(.choice(CaseExpression(base: base, branches: branches, otherwise: otherwise)))
+        case .rowValue(let values): return .node(.rowValue(values.map(aliased)))
+        case .connected(let expression):
+            return .node(.connected { db in try expression(db).aliased(table) })
+        case .aliasedColumn, .detachedColumn, .sql, .subquery, .exists, .rowExists, .key, nil: return self
+        }
+    }
+}
+
+extension SQLOrdering {
+    /// The ordering with its columns taken from a table.
+    package func aliased(_ table: TableIdentity) -> SQLOrdering {
+        switch content {
+        case .expression(let x): SQLOrdering(content: .expression(x.aliased(table)))
+        case .ascending(let x): SQLOrdering(content: .ascending(x.aliased(table)))
+        case .descending(let x): SQLOrdering(content: .descending(x.aliased(table)))
+        case .ascendingNullsLast(let x): SQLOrdering(content: .ascendingNullsLast(x.aliased(table)))
+        case .descendingNullsFirst(let x): SQLOrdering(content: .descendingNullsFirst(x.aliased(table)))
+        case .connected(let terms):
+            SQLOrdering(content: .connected { db in try terms(db).map { $0.aliased(table) } })
+        case .sql, .primaryKey: self
+        }
+    }
+}
+
+extension SQLSelection {
+    /// The selection with its columns taken from a table.
+    package func aliased(_ table: TableIdentity) -> SQLSelection {
+        switch content {
+        case .expression(let x): SQLSelection(content: .expression(x.aliased(table)))
+        case .named(let x, let name): SQLSelection(content: .named(x.aliased(table), name))
+        case .connected(let selection):
+            SQLSelection(content: .connected { db in try selection(db).map { $0.aliased(table) } })
+        case .allColumns, .allColumnsExcluding, .sql, .primaryKey: self
+        }
+    }
+}

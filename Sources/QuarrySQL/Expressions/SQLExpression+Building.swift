@@ -1,0 +1,146 @@
+public import QuarryCore
+
+extension SQLExpression {
+    /// `lhs = rhs`; with NULL on one side, `IS`: nothing equals NULL.
+    static func equality(_ lhs: SQLExpression, _ equality: ExpressionNode.Equality, _ rhs: SQLExpression)
+        -> SQLExpression
+    {
+        if lhs.isNull, !rhs.isNull { return .equality(rhs, equality, lhs) }
+        return collating(lhs, rhs) { lhs, rhs in
+            guard rhs.isNull else { return .node(.equality(lhs, equality, rhs)) }
+            return .node(.equality(lhs, equality == .equal || equality == .is ? .is : .isNot, rhs))
+        }
+    }
+
+    /// `lhs < rhs`
+    static func infix(_ lhs: SQLExpression, _ infix: ExpressionNode.InfixOperator, _ rhs: SQLExpression)
+        -> SQLExpression
+    {
+        guard infix.isComparison else { return .node(.infix(lhs, infix, rhs)) }
+        return collating(lhs, rhs) { .node(.infix($0, infix, $1)) }
+    }
+
+    /// A comparison takes over the collation of what it compares: `"name" = 'arthur' COLLATE NOCASE`.
+    private static func collating(
+        _ lhs: SQLExpression, _ rhs: SQLExpression, _ comparison: (SQLExpression, SQLExpression) -> SQLExpression
+    ) -> SQLExpression {
+        if case .collated(let lhs, let collation) = lhs.kind {
+            return .node(.collated(comparison(lhs, rhs), collation))
+        }
+        if case .collated(let rhs, let collation) = rhs.kind {
+            return .node(.collated(comparison(lhs, rhs), collation))
+        }
+        return comparison(lhs, rhs)
+    }
+
+    /// `lhs AND rhs`, without parentheses around what is an AND itself.
+    static func association(
+        _ lhs: SQLExpression, _ association: ExpressionNode.AssociativeOperator, _ rhs: SQLExpression
+    ) -> SQLExpression {
+        .node(.association(lhs.operands(of: association) + rhs.operands(of: association), association))
+    }
+
+    private func operands(of association: ExpressionNode.AssociativeOperator) -> [SQLExpression] {
+        if association.isFlattened, case .association(let operands, association) = kind { return operands }
+        return [self]
+    }
+
+    /// The opposite, by another operator where there is one.
+    var negated: SQLExpression {
+        switch kind {
+        case .equality(let lhs, let equality, let rhs): .node(.equality(lhs, equality.negated, rhs))
+        case .between(let value, let low, let high, let isNegated):
+            .node(.between(value, low, high, isNegated: !isNegated))
+        case .inList(let value, let list, let isNegated): .node(.inList(value, list, isNegated: !isNegated))
+        case .inQuery(let value, let query, let isNegated): .node(.inQuery(value, query, isNegated: !isNegated))
+        case .pattern(let value, let pattern, let text, let escape, let isNegated):
+            .node(.pattern(value, pattern, text, escape: escape, isNegated: !isNegated))
+        case .exists(let query, let isNegated): .node(.exists(query, isNegated: !isNegated))
+        case .rowExists(let table, let isNegated): .node(.rowExists(table, isNegated: !isNegated))
+        case .collated(let expression, let collation) where expression.isComparison:
+            .node(.collated(expression.negated, collation))
+        default: .node(.prefix(.not, self))
+        }
+    }
+
+    private var isComparison: Bool {
+        switch kind {
+        case .equality, .infix: true
+        default: false
+        }
+    }
+
+    /// `x IN (a, b)`; of one value, `x = a`.
+    static func membership(of value: SQLExpression, in list: [SQLExpression]) -> SQLExpression {
+        if list.count == 1 { return .equality(value, .equal, list[0]) }
+        return .node(.inList(value, list, isNegated: false))
+    }
+}
+
+extension SQLExpression {
+    /// Operators that don't depend on the grouping of their operands.
+    public struct AssociativeBinaryOperator: Hashable, Sendable {
+        let kind: ExpressionNode.AssociativeOperator
+
+        /// `AND`; of nothing, true.
+        public static let and = AssociativeBinaryOperator(kind: .and)
+        /// `OR`; of nothing, false.
+        public static let or = AssociativeBinaryOperator(kind: .or)
+        /// `+`; of nothing, 0.
+        public static let add = AssociativeBinaryOperator(kind: .add)
+        /// `*`; of nothing, 1.
+        public static let multiply = AssociativeBinaryOperator(kind: .multiply)
+        /// `||`; of nothing, the empty text.
+        public static let concat = AssociativeBinaryOperator(kind: .concat)
+        /// `&`; of nothing, -1: all bits.
+        public static let bitwiseAnd = AssociativeBinaryOperator(kind: .bitwiseAnd)
+        /// `|`; of nothing, 0.
+        public static let bitwiseOr = AssociativeBinaryOperator(kind: .bitwiseOr)
+    }
+}
+
+extension Collection where Element: SQLSpecificExpressible {
+    /// All of them with an operator between.
+    ///
+    /// ```swift
+    /// [Column("score") > 10, Column("name") != nil].joined(operator: .and)
+    /// ```
+    /// ```sql
+    /// ("score" > 10) AND ("name" IS NOT NULL)
+    /// ```
+    public func joined(operator: SQLExpression.AssociativeBinaryOperator) -> SQLExpression {
+        joining(map(\.sqlExpression), `operator`.kind)
+    }
+}
+
+extension Collection where Element == any SQLExpressible {
+    /// All of them with an operator between.
+    public func joined(operator: SQLExpression.AssociativeBinaryOperator) -> SQLExpression {
+        joining(map(\.sqlExpression), `operator`.kind)
+    }
+}
+
+extension Collection where Element == any SQLSpecificExpressible {
+    /// All of them with an operator between.
+    public func joined(operator: SQLExpression.AssociativeBinaryOperator) -> SQLExpression {
+        joining(map(\.sqlExpression), `operator`.kind)
+    }
+}
+
+private func joining(_ operands: [SQLExpression], _ association: ExpressionNode.AssociativeOperator) -> SQLExpression {
+    switch operands.count {
+    case 0: SQLExpression(content: .value(association.neutral))
+    case 1: operands[0]
+    default: .node(.association(operands, association))
+    }
+}
+
+extension SQLExpression {
+    /// The rows of primary keys of one column.
+    ///
+    /// - parameter count: how many keys there are.
+    /// - parameter values: the values of the keys, for a column of that name.
+    package init(keys count: Int, _ values: @escaping @Sendable (_ column: String) -> [DatabaseValue]) {
+        self = .node(.key(.values(count: count, values)))
+    }
+}

@@ -1,0 +1,186 @@
+public import QuarryCore
+
+// Arithmetic, bits and logic: <https://www.sqlite.org/lang_expr.html#operators_and_parse_affecting_attributes>.
+
+extension SQLSpecificExpressible {
+    /// `lhs + rhs`
+    public static func + (lhs: Self, rhs: some SQLExpressible) -> SQLExpression {
+        .infix(lhs.sqlExpression, .plus, rhs.sqlExpression)
+    }
+
+    /// `lhs + rhs`
+    public static func + (lhs: some SQLExpressible, rhs: Self) -> SQLExpression {
+        .infix(lhs.sqlExpression, .plus, rhs.sqlExpression)
+    }
+
+    /// `lhs + rhs`
+    public static func + (lhs: Self, rhs: some SQLSpecificExpressible) -> SQLExpression {
+        .infix(lhs.sqlExpression, .plus, rhs.sqlExpression)
+    }
+
+    /// `lhs - rhs`
+    public static func - (lhs: Self, rhs: some SQLExpressible) -> SQLExpression {
+        .infix(lhs.sqlExpression, .minus, rhs.sqlExpression)
+    }
+
+    /// `lhs - rhs`
+    public static func - (lhs: some SQLExpressible, rhs: Self) -> SQLExpression {
+        .infix(lhs.sqlExpression, .minus, rhs.sqlExpression)
+    }
+
+    /// `lhs - rhs`
+    public static func - (lhs: Self, rhs: some SQLSpecificExpressible) -> SQLExpression {
+        .infix(lhs.sqlExpression, .minus, rhs.sqlExpression)
+    }
+
+    /// `lhs * rhs`
+    public static func * (lhs: Self, rhs: some SQLExpressible) -> SQLExpression {
+        .infix(lhs.sqlExpression, .times, rhs.sqlExpression)
+    }
+
+    /// `lhs * rhs`
+    public static func * (lhs: some SQLExpressible, rhs: Self) -> SQLExpression {
+        .infix(lhs.sqlExpression, .times, rhs.sqlExpression)
+    }
+
+    /// `lhs * rhs`
+    public static func * (lhs: Self, rhs: some SQLSpecificExpressible) -> SQLExpression {
+        .infix(lhs.sqlExpression, .times, rhs.sqlExpression)
+    }
+
+    /// `lhs / rhs`
+    public static func / (lhs: Self, rhs: some SQLExpressible) -> SQLExpression {
+        .infix(lhs.sqlExpression, .divided, rhs.sqlExpression)
+    }
+
+    /// `lhs / rhs`
+    public static func / (lhs: some SQLExpressible, rhs: Self) -> SQLExpression {
+        .infix(lhs.sqlExpression, .divided, rhs.sqlExpression)
+    }
+
+    /// `lhs / rhs`
+    public static func / (lhs: Self, rhs: some SQLSpecificExpressible) -> SQLExpression {
+        .infix(lhs.sqlExpression, .divided, rhs.sqlExpression)
+    }
+
+    /// `lhs % rhs`
+    public static func % (lhs: Self, rhs: some SQLExpressible) -> SQLExpression {
+        .infix(lhs.sqlExpression, .modulo, rhs.sqlExpression)
+    }
+
+    /// `lhs % rhs`
+    public static func % (lhs: some SQLExpressible, rhs: Self) -> SQLExpression {
+        .infix(lhs.sqlExpression, .modulo, rhs.sqlExpression)
+    }
+
+    /// `lhs % rhs`
+    public static func % (lhs: Self, rhs: some SQLSpecificExpressible) -> SQLExpression {
+        .infix(lhs.sqlExpression, .modulo, rhs.sqlExpression)
+    }
+
+    /// `lhs << rhs`
+    public static func << (lhs: Self, rhs: some SQLExpressible) -> SQLExpression {
+        .infix(lhs.sqlExpression, .shiftLeft, rhs.sqlExpression)
+    }
+
+    /// `lhs << rhs`
+    public static func << (lhs: some SQLExpressible, rhs: Self) -> SQLExpression {
+        .infix(lhs.sqlExpression, .shiftLeft, rhs.sqlExpression)
+    }
+
+    /// `lhs << rhs`
+    public static func << (lhs: Self, rhs: some SQLSpecificExpressible) -> SQLExpression {
+        .infix(lhs.sqlExpression, .shiftLeft, rhs.sqlExpression)
+    }
+
+    /// `lhs >> rhs`
+    public static func >> (lhs: Self, rhs: some SQLExpressible) -> SQLExpression {
+        .infix(lhs.sqlExpression, .shiftRight, rhs.sqlExpression)
+    }
+
+    /// `lhs >> rhs`
+    public static func >> (lhs: some SQLExpressible, rhs: Self) -> SQLExpression {
+        .infix(lhs.sqlExpression, .shiftRight, rhs.sqlExpression)
+    }
+
+    /// `lhs >> rhs`
+    public static func >> (lhs: Self, rhs: some SQLSpecificExpressible) -> SQLExpression {
+        .infix(lhs.sqlExpression, .shiftRight, rhs.sqlExpression)
+    }
+
+    /// `lhs & rhs`
+    public static func & (lhs: Self, rhs: some SQLExpressible) -> SQLExpression {
+        .association(lhs.sqlExpression, .bitwiseAnd, rhs.sqlExpression)
+    }
+
+    /// `lhs & rhs`
+    public static func & (lhs: some SQLExpressible, rhs: Self) -> SQLExpression {
+        .association(lhs.sqlExpression, .bitwiseAnd, rhs.sqlExpression)
+    }
+
+    /// `lhs & rhs`
+    public static func & (lhs: Self, rhs: some SQLSpecificExpressible) -> SQLExpression {
+        .association(lhs.sqlExpression, .bitwiseAnd, rhs.sqlExpression)
+    }
+
+    /// `lhs | rhs`
+    public static func | (lhs: Self, rhs: some SQLExpressible) -> SQLExpression {
+        .association(lhs.sqlExpression, .bitwiseOr, rhs.sqlExpression)
+    }
+
+    /// `lhs | rhs`
+    public static func | (lhs: some SQLExpressible, rhs: Self) -> SQLExpression {
+        .association(lhs.sqlExpression, .bitwiseOr, rhs.sqlExpression)
+    }
+
+    /// `lhs | rhs`
+    public static func | (lhs: Self, rhs: some SQLSpecificExpressible) -> SQLExpression {
+        .association(lhs.sqlExpression, .bitwiseOr, rhs.sqlExpression)
+    }
+
+    /// `-x`
+    public static prefix func - (value: Self) -> SQLExpression { .node(.prefix(.minus, value.sqlExpression)) }
+
+    /// `~x`: all bits inverted.
+    public static prefix func ~ (value: Self) -> SQLExpression { .node(.prefix(.complement, value.sqlExpression)) }
+
+    // MARK: - Logic
+
+    /// `lhs AND rhs`
+    public static func && (lhs: Self, rhs: some SQLExpressible) -> SQLExpression {
+        .association(lhs.sqlExpression, .and, rhs.sqlExpression)
+    }
+
+    /// `lhs AND rhs`
+    public static func && (lhs: some SQLExpressible, rhs: Self) -> SQLExpression {
+        .association(lhs.sqlExpression, .and, rhs.sqlExpression)
+    }
+
+    /// `lhs AND rhs`
+    public static func && (lhs: Self, rhs: some SQLSpecificExpressible) -> SQLExpression {
+        .association(lhs.sqlExpression, .and, rhs.sqlExpression)
+    }
+
+    /// `lhs OR rhs`
+    public static func || (lhs: Self, rhs: some SQLExpressible) -> SQLExpression {
+        .association(lhs.sqlExpression, .or, rhs.sqlExpression)
+    }
+
+    /// `lhs OR rhs`
+    public static func || (lhs: some SQLExpressible, rhs: Self) -> SQLExpression {
+        .association(lhs.sqlExpression, .or, rhs.sqlExpression)
+    }
+
+    /// `lhs OR rhs`
+    public static func || (lhs: Self, rhs: some SQLSpecificExpressible) -> SQLExpression {
+        .association(lhs.sqlExpression, .or, rhs.sqlExpression)
+    }
+
+    /// The opposite: `x <> y` of `x = y`, `NOT IN` of `IN`, otherwise `NOT x`.
+    public static prefix func ! (value: Self) -> SQLExpression { value.sqlExpression.negated }
+
+    /// The first that isn't NULL: `IFNULL(lhs, rhs)`.
+    public static func ?? (lhs: Self, rhs: some SQLExpressible) -> SQLExpression {
+        .function("IFNULL", [lhs.sqlExpression, rhs.sqlExpression])
+    }
+}

@@ -1,0 +1,67 @@
+public import QuarryCore
+
+// Patterns, collations and letters.
+
+extension SQLSpecificExpressible {
+    /// Whether the text is like a pattern, in which `%` stands for any characters and `_` for one.
+    ///
+    /// ```swift
+    /// Player.filter(Column("email").like("%@example.com"))
+    /// ```
+    /// ```sql
+    /// SELECT * FROM "player" WHERE "email" LIKE '%@example.com'
+    /// ```
+    ///
+    /// ASCII letters match in either case: <https://www.sqlite.org/lang_expr.html#like>.
+    ///
+    /// - parameter escape: the character before which `%` and `_` stand for themselves.
+    public func like(_ pattern: some SQLExpressible, escape: (any SQLExpressible)? = nil) -> SQLExpression {
+        .node(
+            .pattern(
+                sqlExpression, .like, pattern.sqlExpression, escape: escape?.sqlExpression, isNegated: false))
+    }
+
+    /// Whether the text is like a pattern, in which `*` stands for any characters, `?` for one, `[a-z]` for one of some.
+    ///
+    /// Letters match in their case: <https://www.sqlite.org/lang_expr.html#glob>.
+    public func glob(_ pattern: some SQLExpressible) -> SQLExpression {
+        .node(.pattern(sqlExpression, .glob, pattern.sqlExpression, escape: nil, isNegated: false))
+    }
+
+    /// The text, to be compared and sorted by a collation.
+    ///
+    /// ```swift
+    /// Player.filter(Column("name").collating(.nocase) == "arthur")
+    /// Player.order(Column("name").collating(.nocase))
+    /// ```
+    /// ```sql
+    /// SELECT * FROM "player" WHERE "name" = 'arthur' COLLATE NOCASE
+    /// SELECT * FROM "player" ORDER BY "name" COLLATE NOCASE
+    /// ```
+    public func collating(_ collation: Database.CollationName) -> SQLExpression {
+        .node(.collated(sqlExpression, collation))
+    }
+
+    /// The text, to be compared and sorted by a collation that is written in Swift.
+    public func collating(_ collation: DatabaseCollation) -> SQLExpression {
+        .node(.collated(sqlExpression, Database.CollationName(collation.name)))
+    }
+
+    /// The text with a capital at the beginning of each word, by Unicode's rules.
+    public var capitalized: SQLExpression { .function("swiftCapitalizedString", [sqlExpression]) }
+
+    /// The text in small letters, by Unicode's rules.
+    public var lowercased: SQLExpression { .function("swiftLowercaseString", [sqlExpression]) }
+
+    /// The text in capitals, by Unicode's rules.
+    public var uppercased: SQLExpression { .function("swiftUppercaseString", [sqlExpression]) }
+
+    /// The text with a capital at the beginning of each word, by the rules of the process's locale.
+    public var localizedCapitalized: SQLExpression { .function("swiftLocalizedCapitalizedString", [sqlExpression]) }
+
+    /// The text in small letters, by the rules of the process's locale.
+    public var localizedLowercased: SQLExpression { .function("swiftLocalizedLowercaseString", [sqlExpression]) }
+
+    /// The text in capitals, by the rules of the process's locale.
+    public var localizedUppercased: SQLExpression { .function("swiftLocalizedUppercaseString", [sqlExpression]) }
+}

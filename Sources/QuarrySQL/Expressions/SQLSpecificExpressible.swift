@@ -1,0 +1,105 @@
+public import QuarryCore
+
+/// What is an expression of SQL, and no value of Swift: columns, expressions, subqueries.
+///
+/// Operators and properties that build SQL are there for these types only: two strings are compared by Swift, a column
+/// and a string by SQLite.
+///
+/// ```swift
+/// Column("score") > 10                          // "score" > 10
+/// Column("name") == nil                         // "name" IS NULL
+/// [1, 2].contains(Column("id"))                 // "id" IN (1, 2)
+/// Column("name").like("A%") && !Column("isOld") // ("name" LIKE 'A%') AND (NOT "isOld")
+/// ```
+public protocol SQLSpecificExpressible: SQLExpressible, SQLSelectable, SQLOrderingTerm {}
+
+extension SQLSpecificExpressible {
+    /// The expression as a selected column: `SELECT "score" + 1`.
+    public var sqlSelection: SQLSelection { SQLSelection(content: .expression(sqlExpression)) }
+
+    /// The expression as a term of an order: `ORDER BY "score" + 1`.
+    public var sqlOrdering: SQLOrdering { SQLOrdering(content: .expression(sqlExpression)) }
+}
+
+extension SQLExpression: SQLSpecificExpressible {}
+
+extension DatabaseValue: SQLSpecificExpressible {}
+
+extension SQL: SQLSpecificExpressible {
+    /// The SQL, in parentheses where it stands among others.
+    ///
+    /// ```swift
+    /// let isBest = SQL("score = (SELECT MAX(score) FROM player)").sqlExpression
+    /// Player.filter(isBest && Column("teamId") == 1)
+    /// ```
+    public var sqlExpression: SQLExpression { .node(.sql(self)) }
+
+    /// The SQL as one or several selected columns.
+    public var sqlSelection: SQLSelection { SQLSelection(content: .sql(self)) }
+
+    /// The SQL as one or several terms of an order.
+    public var sqlOrdering: SQLOrdering { SQLOrdering(content: .sql(self)) }
+}
+
+/// A request that can stand inside another one.
+///
+/// ```swift
+/// let best = Player.select(max(Column("score")))
+/// let winners = try Player.filter(Column("score") == best).fetchAll(db)
+/// ```
+/// ```sql
+/// SELECT * FROM "player" WHERE "score" = (SELECT MAX("score") FROM "player")
+/// ```
+public protocol SQLSubqueryable: SQLSpecificExpressible {
+    /// The subquery.
+    var sqlSubquery: SQLSubquery { get }
+}
+
+extension SQLSubqueryable {
+    /// The first value of the subquery's first row, or NULL: `(SELECT …)`.
+    public var sqlExpression: SQLExpression { .node(.subquery(sqlSubquery)) }
+
+    /// Whether the subquery has a value: `1 IN (SELECT …)`.
+    ///
+    /// ```swift
+    /// let redIds = Team.select(Column("id")).filter(Column("color") == "red")
+    /// Player.filter(redIds.contains(Column("teamId")))
+    /// ```
+    /// ```sql
+    /// SELECT * FROM "player" WHERE "teamId" IN (SELECT "id" FROM "team" WHERE "color" = 'red')
+    /// ```
+    public func contains(_ element: some SQLExpressible) -> SQLExpression {
+        .node(.inQuery(element.sqlExpression, sqlSubquery, isNegated: false))
+    }
+
+    /// Whether the subquery has a row: `EXISTS (SELECT …)`.
+    public func exists() -> SQLExpression { .node(.exists(sqlSubquery, isNegated: false)) }
+}
+
+/// A query inside another one.
+public struct SQLSubquery: Sendable {
+    package indirect enum Content: Sendable {
+        /// `(SELECT …)`
+        case query(SelectQuery)
+        /// `(SELECT …)`
+        case sql(SQL)
+        /// `"name"`: what WITH has named.
+        case name(String)
+    }
+
+    package let content: Content
+
+    package init(content: Content) {
+        self.content = content
+    }
+}
+
+extension SQLSubquery: SQLSubqueryable {
+    /// The subquery itself.
+    public var sqlSubquery: SQLSubquery { self }
+}
+
+extension SQLRequest: SQLSpecificExpressible, SQLSubqueryable {
+    /// The request inside another one.
+    public var sqlSubquery: SQLSubquery { SQLSubquery(content: .sql(literal)) }
+}

@@ -1,0 +1,87 @@
+public import QuarryCore
+
+/// Tells a table apart from others in a query, the same table among them.
+package final class TableIdentity: Sendable {
+    /// The name in SQL, if it is given.
+    package let name: String?
+
+    package init(name: String? = nil) { self.name = name }
+}
+
+/// Stands for a table inside of a request, so that others can name its columns.
+///
+/// ```swift
+/// // Players that nobody of their team beats.
+/// let player = TableAlias<Player>()
+/// let better = Player.filter(Column("teamId") == player[Column("teamId")] && Column("score") > player[Column("score")])
+/// let best = try Player.aliased(player).filter(!better.exists()).fetchAll(db)
+/// ```
+/// ```sql
+/// SELECT * FROM "player" WHERE NOT EXISTS (
+///   SELECT * FROM "player" "player1"
+///   WHERE ("player1"."teamId" = "player"."teamId") AND ("player1"."score" > "player"."score"))
+/// ```
+///
+/// A request that uses the columns of an alias that isn't its own, nor of a request around it, throws.
+@dynamicMemberLookup
+public final class TableAlias<RowDecoder>: Sendable {
+    package let identity: TableIdentity
+
+    package init(identity: TableIdentity) { self.identity = identity }
+
+    /// An alias.
+    ///
+    /// - parameter name: the name in SQL; nil for the table's own, or one that is free.
+    public init(name: String? = nil) where RowDecoder == Void {
+        identity = TableIdentity(name: name)
+    }
+
+    /// An alias for the table of a record type.
+    ///
+    /// - parameter name: the name in SQL; nil for the table's own, or one that is free.
+    public init(name: String? = nil, for record: RowDecoder.Type = RowDecoder.self) {
+        identity = TableIdentity(name: name)
+    }
+
+    /// A column of the table, by its name.
+    public subscript(_ column: String) -> SQLExpression { .node(.aliasedColumn(column, identity)) }
+
+    /// A column of the table, or an expression on its columns.
+    public subscript(_ expression: some SQLSpecificExpressible) -> SQLExpression {
+        expression.sqlExpression.aliased(identity)
+    }
+
+    /// An ordering by columns of the table.
+    public subscript(_ ordering: SQLOrdering) -> SQLOrdering { ordering.aliased(identity) }
+
+    /// Whether the query has found a row of the table: false where an optional association has none.
+    ///
+    /// ```swift
+    /// let team = TableAlias<Team>()
+    /// Player.joining(optional: Player.team.aliased(team)).filter(!team.exists)
+    /// ```
+    public var exists: SQLExpression { .node(.rowExists(identity, isNegated: false)) }
+}
+
+extension TableAlias where RowDecoder: TableRecord {
+    /// A column of the table.
+    ///
+    /// ```swift
+    /// let player = TableAlias<Player>()
+    /// Player.aliased(player).filter(player.score > 10)
+    /// ```
+    public subscript(
+        dynamicMember keyPath: KeyPath<RowDecoder.DatabaseComponents, some SQLSpecificExpressible>
+    ) -> SQLExpression
+    where RowDecoder.DatabaseComponents == RowDecoder.Columns.Type {
+        self[RowDecoder.databaseComponents[keyPath: keyPath]]
+    }
+
+    /// An ordering by columns of the table.
+    public subscript(
+        dynamicMember keyPath: KeyPath<RowDecoder.DatabaseComponents, SQLOrdering>
+    ) -> SQLOrdering
+    where RowDecoder.DatabaseComponents == RowDecoder.Columns.Type {
+        self[RowDecoder.databaseComponents[keyPath: keyPath]]
+    }
+}

@@ -1,0 +1,134 @@
+package import QuarryCore
+
+extension QueryWriter {
+    /// `DELETE FROM "player" WHERE …`
+    package mutating func write(deletionOf query: SelectQuery, returning selection: [SQLSelection] = []) throws {
+        try write(changeOf: query, returning: selection) { writer in
+            writer.write("DELETE FROM ")
+            try writer.writeChangedTable(query)
+        }
+    }
+
+    /// `UPDATE "player" SET … WHERE …`
+    ///
+    /// - parameter assignments: one at least.
+    package mutating func write(
+        updateOf query: SelectQuery, _ conflictResolution: Database.ConflictResolution?,
+        _ assignments: [ColumnAssignment], returning selection: [SQLSelection] = []
+    ) throws {
+        try write(changeOf: query, returning: selection) { writer in
+            writer.write("UPDATE ")
+            if let conflictResolution { writer.write(sql: "OR \(conflictResolution.rawValue) ") }
+            try writer.writeChangedTable(query)
+            writer.write(" SET ")
+            try writer.write(assignments)
+        }
+    }
+
+    /// `"score" = "score" + 1, "name" = 'x'`
+    package mutating func write(_ assignments: [ColumnAssignment]) throws {
+        try write(list: assignments) { writer, assignment in
+            guard let value = assignment.value else {
+                throw writer.misuse(
+                    "noOverwrite is for upserts: column \(assignment.column) is left alone if it isn't assigned")
+            }
+            writer.write(identifier: assignment.column)
+            writer.write(" = ")
+            try writer.write(value)
+        }
+    }
+
+    private mutating func writeChangedTable(_ query: SelectQuery) throws {
+        guard let table = query.tableName else {
+            throw misuse("\(query.sourceName) is no table, and can't be changed")
+        }
+        write(identifier: table)
+        if let name = try query.givenName(), name != table {
+            write(" AS ")
+            write(identifier: name)
+        }
+    }
+
+    private mutating func write(
+        changeOf query: SelectQuery, returning selection: [SQLSelection],
+        _ body: (inout QueryWriter) throws -> Void
+    ) throws {
+        let clauses = query.hasClauses ? query.clauses : SelectQuery.Clauses()
+        if !clauses.grouping.isEmpty || clauses.groupsByPrimaryKey || clauses.having != nil {
+            throw misuse("rows of table \(query.sourceName) that are grouped can't be changed: they are several rows each")
+        }
+        if !clauses.compounds.isEmpty { throw misuse("rows of a compound request can't be changed") }
+        try writeTables(clauses.tables)
+        var changed = query
+        changed.selection = selection
+        guard clauses.joins.isEmpty, query.limit == nil || Self.limitsChanges else {
+            return try write(changeByKeyOf: query, returning: selection, body)
+        }
+        try withTables(of: changed, avoidingOuterNames: false) { writer in
+            try body(&writer)
+            if let filter = query.filter {
+                writer.write(" WHERE ")
+                try writer.write(filter)
+            }
+            // https://www.sqlite.org/lang_delete.html#optional_limit_and_order_by_clauses: RETURNING comes before them.
+            try writer.writeReturning(selection)
+            if query.limit != nil {
+                try writer.writeOrder(of: query)
+                try writer.writeLimit(of: query, singleRow: false)
+            }
+        }
+    }
+
+    /// `WHERE "id" IN (SELECT "player"."id" FROM "player" JOIN …)`
+    private mutating func write(
+        changeByKeyOf query: SelectQuery, returning selection: [SQLSelection],
+        _ body: (inout QueryWriter) throws -> Void
+    ) throws {
+        guard let table = query.tableName else {
+            throw misuse("\(query.sourceName) is no table, and can't be changed")
+        }
+        var changed = SelectQuery(table: table)
+        changed.selection = selection
+        try withTables(of: changed, avoidingOuterNames: false) { writer in
+            try body(&writer)
+            var key = try writer.schema().keyColumns(of: table, writer.database)
+            if key.count > 1, let column = try writer.schema().rowColumn(of: table, writer.database),
+                !key.contains(column)
+            {
+                key = [column]
+            }
+            writer.write(" WHERE ")
+            if key.count > 1 { writer.write("(") }
+            writer.write(list: key) { $0.write(column: $1) }
+            if key.count > 1 { writer.write(")") }
+            writer.write(" IN (")
+            var found = query
+            found.selection = key.map { SQLSelection(content: .expression(SQLExpression(content: .column($0)))) }
+            // What stands in WITH is there for the whole statement.
+            if found.hasClauses { found.clauses.tables = [] }
+            if query.limit == nil { found.ordering = [] }
+            try writer.write(found)
+            writer.write(")")
+            try writer.writeReturning(selection)
+        }
+    }
+
+    /// Whether the library was built with `SQLITE_ENABLE_UPDATE_DELETE_LIMIT`.
+    private static let limitsChanges = SQLiteLibrary.isBuilt(with: "ENABLE_UPDATE_DELETE_LIMIT")
+
+    /// ` RETURNING "id", "name"`
+    mutating func writeReturning(_ selection: [SQLSelection]) throws {
+        guard !selection.isEmpty else { return }
+        write(" RETURNING ")
+        try write(list: selection) { try $0.write($1) }
+    }
+
+    /// The columns of a table, as RETURNING has them: `"id", "name" AS "n"`.
+    ///
+    /// - parameter table: the table that is changed.
+    package mutating func write(returned selection: [SQLSelection], table: String) throws {
+        try withTables(of: SelectQuery(table: table), avoidingOuterNames: false) { writer in
+            try writer.write(list: selection) { try $0.write($1) }
+        }
+    }
+}

@@ -1,0 +1,283 @@
+package import QuarryCore
+
+extension QueryWriter {
+    /// An expression where nothing stands beside it.
+    package mutating func write(_ expression: SQLExpression) throws {
+        switch expression.content {
+        case .value(let value): write(value)
+        case .column(let name): write(column: name)
+        case .node: if let kind = expression.kind { try write(kind) }
+        }
+    }
+
+    /// An expression among others: in parentheses where it is made of several.
+    mutating func write(operand expression: SQLExpression) throws {
+        let isCompound = try isCompound(expression)
+        if isCompound { write("(") }
+        try write(expression)
+        if isCompound { write(")") }
+    }
+
+    private func isCompound(_ expression: SQLExpression) throws -> Bool {
+        switch expression.kind {
+        case nil, .aliasedColumn, .detachedColumn, .subquery, .cast, .choice, .rowValue: false
+        case .function(let call): call.filter != nil || call.window != nil
+        case .exists(_, let isNegated): isNegated
+        default: true
+        }
+    }
+
+    private mutating func write(_ kind: ExpressionNode.Kind) throws {
+        switch kind {
+        case .aliasedColumn(let name, let table): try write(column: name, of: table)
+        case .detachedColumn(let name): write(identifier: name)
+        case .sql(let sql): try write(literal: sql)
+        case .equality(let lhs, let equality, let rhs): try write(lhs, equality, rhs)
+        case .infix(let lhs, let infix, let rhs):
+            try write(operand: lhs)
+            write(" ")
+            write(sql: infix.rawValue)
+            write(" ")
+            try write(operand: rhs)
+        case .association(let operands, let association):
+            var isFirst = true
+            for operand in operands {
+                if !isFirst {
+                    write(" ")
+                    write(sql: association.rawValue)
+                    write(" ")
+                }
+                isFirst = false
+                try write(operand: operand)
+            }
+        case .prefix(let prefix, let operand):
+            write(sql: prefix.rawValue)
+            try write(operand: operand)
+        case .between(let value, let low, let high, let isNegated):
+            try write(operand: value)
+            write(isNegated ? " NOT BETWEEN " : " BETWEEN ")
+            try write(operand: low)
+            write(" AND ")
+            try write(operand: high)
+        case .inList(_, let list, let isNegated) where list.isEmpty: write(isNegated ? "1" : "0")
+        case .inList(let value, let list, let isNegated):
+            try write(operand: value)
+            write(isNegated ? " NOT IN (" : " IN (")
+            try write(list: list) { try $0.write($1) }
+            write(")")
+        case .inQuery(let value, let query, let isNegated):
+            try write(operand: value)
+            write(isNegated ? " NOT IN " : " IN ")
+            try write(inParentheses: query)
+        case .pattern(let value, let pattern, let text, let escape, let isNegated):
+            try write(operand: value)
+            write(isNegated ? " NOT " : " ")
+            write(sql: pattern.rawValue)
+            write(" ")
+            try write(operand: text)
+            if let escape {
+                write(" ESCAPE ")
+                try write(operand: escape)
+            }
+        case .subquery(let query): try write(inParentheses: query, selectsName: true)
+        case .exists(let query, let isNegated):
+            write(isNegated ? "NOT EXISTS " : "EXISTS ")
+            try write(inParentheses: query, selectsName: true)
+        case .function(let call): try write(call)
+        case .cast(let expression, let type):
+            write("CAST(")
+            try write(expression)
+            write(" AS ")
+            write(sql: type)
+            write(")")
+        case .collated(let expression, let collation): try write(expression, collatedBy: collation)
+        case .rowExists(let table, let isNegated): try write(existenceOf: table, isNegated)
+        case .key(let condition): try write(condition)
+        case .choice(let choice): try write(choice)
+        case .rowValue(let values):
+            write("(")
+            try write(list: values) { try $0.write($1) }
+            write(")")
+        case .connected(let expression): try write(expression(database))
+        }
+    }
+
+    private mutating func write(
+        _ lhs: SQLExpression, _ equality: ExpressionNode.Equality, _ rhs: SQLExpression
+    ) throws {
+        try write(operand: lhs)
+        if rhs.isNull {
+            switch equality {
+            case .is, .equal: return write(" IS NULL")
+            case .isNot, .notEqual: return write(" IS NOT NULL")
+            }
+        }
+        switch equality {
+        case .equal: write(" = ")
+        case .notEqual: write(" <> ")
+        case .is: write(" IS ")
+        case .isNot: write(" IS NOT ")
+        }
+        try write(operand: rhs)
+    }
+
+    /// COLLATE belongs to one operand, and so to its comparison; of several comparisons, to each.
+    private mutating func write(_ expression: SQLExpression, collatedBy collation: Database.CollationName) throws {
+        switch expression.kind {
+        case .association(let operands, let association) where association == .and || association == .or:
+            return try write(.association(operands.map { .node(.collated($0, collation)) }, association))
+        case .equality, .infix:
+            try write(expression)
+        default:
+            try write(operand: expression)
+        }
+        write(" COLLATE ")
+        write(sql: collation.sql)
+    }
+
+    private mutating func write(existenceOf table: TableIdentity, _ isNegated: Bool) throws {
+        guard let found = scopes.last(where: { $0.tables.contains { $0.identities.contains { $0 === table } } }),
+            let name = found.tables.first(where: { $0.identities.contains { $0 === table } })?.query.tableName
+        else {
+            throw misuse("exists is asked of an alias that the request doesn't use, or that is no table")
+        }
+        guard let column = try schema().rowColumn(of: name, database) else {
+            throw misuse("exists is asked of \(name), which has no column that is never NULL")
+        }
+        try write(column: column, of: table)
+        write(isNegated ? " IS NULL" : " IS NOT NULL")
+    }
+
+    // MARK: - Functions
+
+    private mutating func write(_ call: FunctionCall) throws {
+        write(sql: call.name)
+        write("(")
+        if call.isDistinct { write("DISTINCT ") }
+        if call.takesRow { write("*") }
+        try write(list: call.arguments) { try $0.write($1) }
+        if !call.ordering.isEmpty {
+            write(" ORDER BY ")
+            try write(call.ordering)
+        }
+        write(")")
+        if let filter = call.filter {
+            write(" FILTER (WHERE ")
+            try write(filter)
+            write(")")
+        }
+        switch call.window {
+        case .named(let name):
+            write(" OVER ")
+            write(identifier: name)
+        case .defined(let window):
+            write(" OVER ")
+            try write(window)
+        case nil: break
+        }
+    }
+
+    /// `("base" PARTITION BY x ORDER BY y ROWS …)`
+    mutating func write(_ window: WindowDefinition) throws {
+        var separator: StaticString = ""
+        func next(_ writer: inout QueryWriter) {
+            writer.write(separator)
+            separator = " "
+        }
+        write("(")
+        if let base = window.base {
+            next(&self)
+            write(identifier: base)
+        }
+        if !window.partition.isEmpty {
+            next(&self)
+            write("PARTITION BY ")
+            try write(list: window.partition) { try $0.write($1) }
+        }
+        if !window.ordering.isEmpty {
+            next(&self)
+            write("ORDER BY ")
+            try write(window.ordering)
+        }
+        if let frame = window.frame {
+            next(&self)
+            write(sql: frame)
+        }
+        write(")")
+    }
+
+    private mutating func write(_ choice: CaseExpression) throws {
+        write("CASE")
+        if let base = choice.base {
+            write(" ")
+            try write(operand: base)
+        }
+        for branch in choice.branches {
+            write(" WHEN ")
+            try write(branch.condition)
+            write(" THEN ")
+            try write(branch.result)
+        }
+        if let otherwise = choice.otherwise {
+            write(" ELSE ")
+            try write(otherwise)
+        }
+        write(" END")
+    }
+
+    // MARK: - Keys
+
+    private mutating func write(_ condition: ExpressionNode.KeyCondition) throws {
+        let table = try currentTable()
+        switch condition {
+        case .values(_, let values):
+            let columns = try schema().keyColumns(of: table, database)
+            guard columns.count == 1 else {
+                throw misuse(
+                    "table \(table) has a primary key of \(columns.count) columns (\(columns.joined(separator: ", "))): "
+                        + "filter by a dictionary of them")
+            }
+            // No row has NULL.
+            let values = values(columns[0]).filter { !$0.isNull }.map(\.sqlExpression)
+            try write(.membership(of: SQLExpression(content: .column(columns[0])), in: values))
+        case .columns(let keys):
+            var conditions: [SQLExpression] = []
+            for key in keys {
+                let columns = try uniqueColumns(Array(key.keys), table)
+                let equalities = columns.map { name, column -> SQLExpression in
+                    .equality(SQLExpression(content: .column(column)), .equal, (key[name] ?? .null).sqlExpression)
+                }
+                conditions.append(equalities.joined(operator: .and))
+            }
+            if conditions.isEmpty { return write("0") }
+            try write(conditions.joined(operator: .or))
+        }
+    }
+
+    /// The columns of a unique key, in its order, each with the name that was given for it.
+    private func uniqueColumns(_ names: [String], _ table: String) throws -> [(name: String, column: String)] {
+        let keys = try schema().uniqueKeys(of: table, database)
+        for key in keys where key.count == names.count {
+            let pairs = key.compactMap { column in
+                names.first { $0.isSameIdentifier(as: column) }.map { (name: $0, column: column) }
+            }
+            if pairs.count == key.count { return pairs }
+        }
+        let list = names.sorted().joined(separator: ", ")
+        throw misuse("table \(table) has no unique index on exactly these columns: \(list)")
+    }
+}
+
+extension SQLExpression {
+    /// Whether the expression makes one value of many rows.
+    var isAggregate: Bool {
+        switch kind {
+        case .function(let call):
+            call.isAggregate && call.window == nil || call.arguments.contains { $0.isAggregate }
+        case .equality(let lhs, _, let rhs), .infix(let lhs, _, let rhs): lhs.isAggregate || rhs.isAggregate
+        case .association(let operands, _): operands.contains { $0.isAggregate }
+        case .prefix(_, let operand), .cast(let operand, _), .collated(let operand, _): operand.isAggregate
+        default: false
+        }
+    }
+}

@@ -1,0 +1,32 @@
+package import QuarryCore
+
+/// What the rendering of a query has to ask about tables.
+package protocol QuerySchema: AnyObject {
+    /// The primary key of a table, or the name of its rowid.
+    ///
+    /// - throws: `DatabaseError` if there is no such table, or it is a view without a key.
+    func keyColumns(of table: String, _ db: Database) throws -> [String]
+
+    /// A column, or the rowid, that differs from row to row.
+    func rowColumn(of table: String, _ db: Database) throws -> String?
+
+    /// The columns of a table or view, as `SELECT *` gives them.
+    func columnNames(of table: String, _ db: Database) throws -> [String]
+
+    /// The columns of a table that together are unique: its primary key, and its unique indexes that aren't partial.
+    func uniqueKeys(of table: String, _ db: Database) throws -> [[String]]
+
+    /// Which columns of a table refer to which columns of others.
+    func references(from table: String, _ db: Database) throws -> [TableReference]
+}
+
+/// A foreign key of a table.
+package struct TableReference: Sendable {
+    package var destination: String
+    package var columns: [(origin: String, destination: String)]
+
+    package init(destination: String, columns: [(origin: String, destination: String)]) {
+        self.destination = destination
+        self.columns = columns
+    }
+}

@@ -1,0 +1,114 @@
+import QuarryCore
+
+extension QueryWriter {
+    // MARK: - Columns
+
+    /// `"name"`, or `"table"."name"` where the query has several tables.
+    mutating func write(column name: String) {
+        if let scope = scopes.last, scope.isQualified {
+            write(identifier: scope.tables[scope.current].name)
+            write(".")
+        }
+        write(identifier: name)
+    }
+
+    /// A column of a table that the query, or one around it, knows.
+    mutating func write(column name: String, of identity: TableIdentity) throws {
+        for depth in scopes.indices.reversed() {
+            guard let table = scopes[depth].tables.first(where: { $0.identities.contains { $0 === identity } }) else {
+                continue
+            }
+            let isInner = depth == scopes.count - 1
+            if !isInner || scopes[depth].isQualified {
+                if !isInner { noteHiding(of: table.name, at: depth) }
+                write(identifier: table.name)
+                write(".")
+            }
+            return write(identifier: name)
+        }
+        if let given = identity.name {
+            // "excluded", and tables that SQL around this request names.
+            write(identifier: given)
+            write(".")
+            return write(identifier: name)
+        }
+        throw misuse("column \(name) belongs to an alias that the request doesn't use: call aliased(_:) with it")
+    }
+
+    /// A table of a query around this one must not be called as one of this query.
+    private mutating func noteHiding(of name: String, at depth: Int) {
+        let inner = scopes[(depth + 1)...]
+        if inner.contains(where: { $0.tables.contains { $0.name.isSameIdentifier(as: name) } }) { hidesOuterTable = true }
+    }
+
+    /// The table whose columns need no table's name.
+    func currentTable() throws -> String {
+        guard let scope = scopes.last else { throw misuse("a primary key is named outside of a request") }
+        guard let table = scope.tables[scope.current].query.tableName else {
+            throw misuse("\(scope.tables[scope.current].query.sourceName) is no table, and has no primary key")
+        }
+        return table
+    }
+
+    // MARK: - Scopes
+
+    /// Writes a query among its tables.
+    ///
+    /// - parameter avoidsOuterNames: whether its tables must not be called as those of the queries around it.
+    mutating func withTables<T>(
+        of query: SelectQuery, avoidingOuterNames avoidsOuterNames: Bool, _ body: (inout QueryWriter) throws -> T
+    ) throws -> T {
+        var tables: [Scope.Table] = []
+        collect(query, into: &tables)
+        var reserved: [String] = []
+        if avoidsOuterNames { reserved = scopes.flatMap { $0.tables.map(\.name) } }
+        for index in tables.indices {
+            guard let name = try tables[index].query.givenName() else { continue }
+            tables[index].name = name
+            reserved.append(name)
+        }
+        nameTables(&tables, reserved)
+        let isQualified =
+            tables.count > 1
+            || tables.contains { $0.query.identities.contains { $0.name != nil } }
+            || (avoidsOuterNames && tables.contains { !$0.name.isSameIdentifier(as: $0.query.sourceName) })
+        scopes.append(Scope(tables: tables, isQualified: isQualified))
+        defer { scopes.removeLast() }
+        return try body(&self)
+    }
+
+    /// The tables of a query, in the order of the FROM clause.
+    private func collect(_ query: SelectQuery, into tables: inout [Scope.Table]) {
+        tables.append(Scope.Table(query: query, identities: query.identities, name: ""))
+        guard query.hasClauses else { return }
+        for join in query.clauses.joins { collect(join.query, into: &tables) }
+    }
+
+    /// Gives tables their own names, and numbers where several would have the same.
+    private func nameTables(_ tables: inout [Scope.Table], _ reserved: [String]) {
+        // Most queries have one.
+        if tables.count == 1, reserved.isEmpty {
+            tables[0].name = tables[0].query.sourceName
+            return
+        }
+        var taken = reserved
+        func isTaken(_ name: String) -> Bool { taken.contains { $0.isSameIdentifier(as: name) } }
+        let unnamed = tables.indices.filter { tables[$0].name.isEmpty }
+        for index in unnamed {
+            let name = tables[index].query.sourceName
+            let isUnique =
+                unnamed.count { tables[$0].query.sourceName.isSameIdentifier(as: name) } == 1 && !isTaken(name)
+            if isUnique {
+                tables[index].name = name
+                taken.append(name)
+            }
+        }
+        for index in unnamed where tables[index].name.isEmpty {
+            let base = tables[index].query.sourceName
+            var number = 1
+            while isTaken("\(base)\(number)") { number += 1 }
+            tables[index].name = "\(base)\(number)"
+            taken.append(tables[index].name)
+        }
+    }
+}

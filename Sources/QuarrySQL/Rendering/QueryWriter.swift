@@ -1,0 +1,144 @@
+package import QuarryCore
+
+/// Writes queries as SQL, with the arguments of its parameters.
+package struct QueryWriter {
+    package let database: Database
+
+    private(set) var text: [UInt8] = []
+    private(set) var arguments: [DatabaseValue] = []
+
+    /// The queries around what is written, the innermost last.
+    var scopes: [Scope] = []
+
+    /// Whether the query that is written names a table of one around it, which a table of its own hides.
+    var hidesOuterTable = false
+
+    package init(_ database: Database) {
+        self.database = database
+        text.reserveCapacity(128)
+    }
+
+    /// The tables of a query.
+    struct Scope {
+        struct Table {
+            var query: SelectQuery
+            var identities: [TableIdentity]
+            /// The name in SQL.
+            var name: String
+        }
+
+        var tables: [Table]
+
+        /// The table whose columns need no table's name of their own.
+        var current = 0
+
+        /// Whether columns are written with their table's name.
+        var isQualified: Bool
+    }
+
+    // MARK: - Text
+
+    mutating func write(_ sql: StaticString) {
+        text.append(contentsOf: UnsafeBufferPointer(start: sql.utf8Start, count: sql.utf8CodeUnitCount))
+    }
+
+    mutating func write(sql: String) { text.append(contentsOf: sql.utf8) }
+
+    /// `"name"`
+    mutating func write(identifier name: String) {
+        text.append(UInt8(ascii: "\""))
+        for byte in name.utf8 {
+            if byte == UInt8(ascii: "\"") { text.append(byte) }
+            text.append(byte)
+        }
+        text.append(UInt8(ascii: "\""))
+    }
+
+    /// `?`
+    mutating func write(_ value: DatabaseValue) {
+        text.append(UInt8(ascii: "?"))
+        arguments.append(value)
+    }
+
+    mutating func write<Elements: Sequence>(
+        list: Elements, separator: StaticString = ", ", _ body: (inout QueryWriter, Elements.Element) throws -> Void
+    ) rethrows {
+        var isFirst = true
+        for element in list {
+            if !isFirst { write(separator) }
+            isFirst = false
+            try body(&self, element)
+        }
+    }
+
+    /// What was written as SQL, with what is interpolated.
+    mutating func write(literal sql: SQL) throws {
+        for element in sql.elements {
+            switch element {
+            case .sql(let sql, let arguments):
+                guard arguments.namedValues.isEmpty else {
+                    throw misuse("named arguments can't be part of a request: use positional ones", sql: sql)
+                }
+                write(sql: sql)
+                self.arguments += arguments.values
+            case .value(let value): write(value)
+            case .fragment(let fragment):
+                if let fragment = fragment as? any QueryFragment {
+                    try fragment.write(to: &self)
+                } else {
+                    let (sql, arguments) = try fragment.build(database)
+                    write(sql: sql)
+                    self.arguments += arguments.values
+                }
+            }
+        }
+    }
+
+    // MARK: - Results
+
+    package func sql() -> String { String(decoding: text, as: UTF8.self) }
+
+    package func statementArguments() -> StatementArguments { StatementArguments(values: arguments) }
+
+    func misuse(_ message: String, sql: String? = nil) -> DatabaseError {
+        DatabaseError(resultCode: .SQLITE_MISUSE, message: message, sql: sql)
+    }
+
+    // MARK: - Trying
+
+    struct Mark {
+        fileprivate var text: Int
+        fileprivate var arguments: Int
+    }
+
+    /// Where writing can begin again.
+    var mark: Mark { Mark(text: text.count, arguments: arguments.count) }
+
+    mutating func goBack(to mark: Mark) {
+        text.removeSubrange(mark.text...)
+        arguments.removeSubrange(mark.arguments...)
+    }
+
+    // MARK: - Schema
+
+    /// What is known of the schema.
+    func schema() throws -> any QuerySchema {
+        guard let schema = database.schemaKnowledge as? any QuerySchema else {
+            throw misuse("nothing is known of the schema of this connection")
+        }
+        return schema
+    }
+}
+
+/// What is interpolated into SQL, and is written among the tables of the query around it.
+package protocol QueryFragment: SQLFragment {
+    func write(to writer: inout QueryWriter) throws
+}
+
+extension QueryFragment {
+    package func build(_ db: Database) throws -> (sql: String, arguments: StatementArguments) {
+        var writer = QueryWriter(db)
+        try write(to: &writer)
+        return (writer.sql(), writer.statementArguments())
+    }
+}

@@ -1,0 +1,108 @@
+public import QuarryCore
+
+// What SQL can interpolate besides values: `\(Column("score") + 1)`, `\(Player.self)`, `\(request)`.
+
+extension SQLInterpolation {
+    /// `\(Column("score") + 1)`: an expression.
+    public mutating func appendInterpolation(_ expression: some SQLSpecificExpressible) {
+        elements.append(.fragment(ExpressionFragment(expression: expression.sqlExpression)))
+    }
+
+    /// `\(Column("score"))`: a column, with its table's name where the query has several tables.
+    public mutating func appendInterpolation(_ column: some ColumnExpression) {
+        elements.append(.fragment(ExpressionFragment(expression: column.sqlExpression)))
+    }
+
+    /// `score = \(request)`: a request, in parentheses, unless they stand there already: `IN (\(request))`.
+    public mutating func appendInterpolation(_ request: some SQLSubqueryable) {
+        let query = request.sqlSubquery
+        elements.append(.fragment(SubqueryFragment(query: query, isInParentheses: endsInParenthesis)))
+    }
+
+    /// `\(selection)`: columns to select.
+    public mutating func appendInterpolation(_ selection: SQLSelection) {
+        elements.append(.fragment(SelectionFragment(selection: selection)))
+    }
+
+    /// `\(Column("score").desc)`: a term of an order.
+    public mutating func appendInterpolation(_ ordering: SQLOrdering) {
+        elements.append(.fragment(OrderingFragment(ordering: ordering)))
+    }
+
+    /// `\(Player.self)`: the name of a type's table.
+    public mutating func appendInterpolation<T: TableRecord>(_ table: T.Type) {
+        appendInterpolation(identifier: table.databaseTableName)
+    }
+
+    /// `\(Table<Player>("player"))`: the name of a table.
+    public mutating func appendInterpolation<T>(_ table: Table<T>) {
+        appendInterpolation(identifier: table.tableName)
+    }
+
+    /// `\(cte)`: the name of a table that stands in WITH.
+    public mutating func appendInterpolation<T>(_ cte: CommonTableExpression<T>) {
+        appendInterpolation(identifier: cte.tableName)
+    }
+
+    /// `WITH \(definitionFor: cte)`: the definition of a table, `"name" AS (SELECT …)`.
+    public mutating func appendInterpolation<T>(definitionFor cte: CommonTableExpression<T>) {
+        elements.append(.fragment(TableFragment(table: cte.table)))
+    }
+
+    /// `\(columnsOf: Player.self)`: the columns that requests on a type select, `"player".*`.
+    ///
+    /// - parameter tableAlias: the name that the table has in the SQL, if it isn't its own.
+    public mutating func appendInterpolation<T: TableRecord>(columnsOf recordType: T.Type, tableAlias: String? = nil) {
+        var query = SelectQuery(table: recordType.databaseTableName)
+        query.identities = [TableIdentity(name: tableAlias ?? recordType.databaseTableName)]
+        query.selection = recordType.selection
+        elements.append(.fragment(ColumnsFragment(query: query)))
+    }
+
+    /// `\(CodingKeys.name)`: a key as a column.
+    public mutating func appendInterpolation(_ key: some CodingKey & ColumnExpression) {
+        elements.append(.fragment(ExpressionFragment(expression: key.sqlExpression)))
+    }
+}
+
+private struct ExpressionFragment: QueryFragment {
+    let expression: SQLExpression
+
+    func write(to writer: inout QueryWriter) throws { try writer.write(expression) }
+}
+
+private struct SubqueryFragment: QueryFragment {
+    let query: SQLSubquery
+    let isInParentheses: Bool
+
+    func write(to writer: inout QueryWriter) throws {
+        guard isInParentheses else { return try writer.write(inParentheses: query, selectsName: true) }
+        try writer.write(query)
+    }
+}
+
+private struct SelectionFragment: QueryFragment {
+    let selection: SQLSelection
+
+    func write(to writer: inout QueryWriter) throws { try writer.write(selection) }
+}
+
+private struct OrderingFragment: QueryFragment {
+    let ordering: SQLOrdering
+
+    func write(to writer: inout QueryWriter) throws { try writer.write([ordering]) }
+}
+
+private struct TableFragment: QueryFragment {
+    let table: SelectQuery.NamedTable
+
+    func write(to writer: inout QueryWriter) throws { try writer.write(definition: table) }
+}
+
+private struct ColumnsFragment: QueryFragment {
+    let query: SelectQuery
+
+    func write(to writer: inout QueryWriter) throws {
+        try writer.withTables(of: query, avoidingOuterNames: false) { try $0.writeSelections() }
+    }
+}

@@ -1,0 +1,102 @@
+import QuarryCore
+
+extension QueryWriter {
+    /// A query for the number of rows of another one.
+    package mutating func write(countOf query: SelectQuery) throws {
+        if isCountedDirectly(query) {
+            var counting = query
+            var call = FunctionCall("COUNT", [])
+            call.isAggregate = true
+            call.takesRow = true
+            counting.selection = [SQLSelection(content: .expression(.node(.function(call))))]
+            counting.ordering = []
+            return try write(counting)
+        }
+        var counted = query
+        // An order decides only which rows are within a limit.
+        if query.limit == nil {
+            counted.ordering = []
+            if query.hasClauses { counted.clauses.hasStableOrder = false }
+        }
+        write("SELECT COUNT(*) FROM (")
+        try write(counted)
+        write(")")
+    }
+
+    private func isCountedDirectly(_ query: SelectQuery) -> Bool {
+        guard !query.isDistinct, query.limit == nil else { return false }
+        if query.hasClauses {
+            let clauses = query.clauses
+            guard
+                clauses.grouping.isEmpty, !clauses.groupsByPrimaryKey, clauses.having == nil, clauses.joins.isEmpty,
+                clauses.tables.isEmpty, clauses.compounds.isEmpty
+            else { return false }
+        }
+        return !(query.selection ?? []).contains { selection in
+            switch selection.content {
+            // Aggregates make one row of all; SQL may.
+            case .expression(let expression), .named(let expression, _): expression.isAggregate || expression.isSQL
+            case .sql, .connected: true
+            case .allColumns, .allColumnsExcluding, .primaryKey: false
+            }
+        }
+    }
+
+    /// `SELECT EXISTS (SELECT …)`
+    package mutating func write(existenceOf query: SelectQuery) throws {
+        write("SELECT EXISTS (")
+        try write(query)
+        write(")")
+    }
+
+    /// Whether a query can't have more than one row: all it selects is aggregates, or it is filtered by a unique key.
+    func hasOneRow(_ query: SelectQuery) throws -> Bool {
+        if query.hasClauses {
+            let clauses = query.clauses
+            guard clauses.grouping.isEmpty, !clauses.groupsByPrimaryKey, clauses.joins.isEmpty,
+                clauses.compounds.isEmpty
+            else { return false }
+        }
+        if let selection = query.selection, !selection.isEmpty,
+            selection.allSatisfy({ selection in
+                switch selection.content {
+                case .expression(let expression), .named(let expression, _): expression.isAggregate
+                default: false
+                }
+            })
+        {
+            return true
+        }
+        guard let filter = query.filter, let table = query.tableName else { return false }
+        var columns: [String] = []
+        if filter.findsOneKey(&columns) { return true }
+        guard !columns.isEmpty else { return false }
+        return try schema().uniqueKeys(of: table, database).contains { key in
+            key.allSatisfy { column in columns.contains { $0.isSameIdentifier(as: column) } }
+        }
+    }
+}
+
+extension SQLExpression {
+    fileprivate var isSQL: Bool {
+        if case .sql = kind { true } else { false }
+    }
+
+    /// Whether the condition finds one row by its key; otherwise adds the columns that have one value in all rows that
+    /// it finds.
+    fileprivate func findsOneKey(_ columns: inout [String]) -> Bool {
+        switch kind {
+        case .key(.values(let count, _)): return count <= 1
+        case .key(.columns(let keys)): return keys.count <= 1
+        case .equality(let lhs, .equal, let rhs):
+            // NULL doesn't count: unique columns may have it many times.
+            if case .column(let name) = lhs.content, case .value = rhs.content, !rhs.isNull { columns.append(name) }
+            if case .column(let name) = rhs.content, case .value = lhs.content, !lhs.isNull { columns.append(name) }
+            return false
+        case .association(let operands, .and):
+            for operand in operands where operand.findsOneKey(&columns) { return true }
+            return false
+        default: return false
+        }
+    }
+}

@@ -1,0 +1,395 @@
+import QuarryCore
+
+extension QueryWriter {
+    /// A SELECT statement.
+    ///
+    /// - parameter singleRow: whether only the first row will be looked at: `LIMIT 1`.
+    package mutating func write(_ query: SelectQuery, singleRow: Bool = false) throws {
+        let mark = mark
+        // The writer of a query inside may have found that its tables hide those outside.
+        let hidOuterTable = hidesOuterTable
+        hidesOuterTable = false
+        defer { hidesOuterTable = hidOuterTable }
+        try writeTables(query.hasClauses ? query.clauses.tables : [])
+        try write(query, singleRow: singleRow, avoidingOuterNames: false)
+        guard hidesOuterTable else { return }
+        goBack(to: mark)
+        hidesOuterTable = false
+        try writeTables(query.hasClauses ? query.clauses.tables : [])
+        try write(query, singleRow: singleRow, avoidingOuterNames: true)
+        if hidesOuterTable { throw misuse("two tables that a request and a subquery name are called the same") }
+    }
+
+    private mutating func write(
+        _ query: SelectQuery, singleRow: Bool, avoidingOuterNames avoidsOuterNames: Bool
+    ) throws {
+        try withTables(of: query, avoidingOuterNames: avoidsOuterNames) { writer in
+            try writer.writeCore(query)
+            guard query.hasClauses, !query.clauses.compounds.isEmpty else {
+                try writer.writeOrder(of: query)
+                return try writer.writeLimit(of: query, singleRow: singleRow)
+            }
+            for compound in query.clauses.compounds {
+                writer.write(" ")
+                writer.write(sql: compound.combination.rawValue)
+                writer.write(" ")
+                try writer.write(compoundPart: compound.query)
+            }
+            try writer.writeOrder(of: query)
+            try writer.writeLimit(of: query, singleRow: singleRow)
+        }
+    }
+
+    /// A part of a compound has neither order nor limit of its own: <https://www.sqlite.org/lang_select.html#compound>.
+    private mutating func write(compoundPart query: SQLSubquery) throws {
+        if case .query(let query) = query.content, query.ordering.isEmpty, query.limit == nil,
+            !query.hasClauses || query.clauses.compounds.isEmpty && query.clauses.tables.isEmpty
+        {
+            return try withTables(of: query, avoidingOuterNames: false) { try $0.writeCore(query) }
+        }
+        write("SELECT * FROM ")
+        try write(inParentheses: query)
+    }
+
+    /// From SELECT to HAVING.
+    private mutating func writeCore(_ query: SelectQuery) throws {
+        write(query.isDistinct ? "SELECT DISTINCT " : "SELECT ")
+        try writeSelections()
+        write(" FROM ")
+        try writeSources()
+        if let filter = query.filter {
+            write(" WHERE ")
+            try write(filter)
+        }
+        guard query.hasClauses else { return }
+        let clauses = query.clauses
+        if clauses.groupsByPrimaryKey {
+            write(" GROUP BY ")
+            try writeGroupingByPrimaryKey()
+        } else if !clauses.grouping.isEmpty {
+            write(" GROUP BY ")
+            try write(list: clauses.grouping) { try $0.write($1) }
+        }
+        if let having = clauses.having {
+            write(" HAVING ")
+            try write(having)
+        }
+        if !clauses.windows.isEmpty {
+            write(" WINDOW ")
+            try write(list: clauses.windows) { writer, window in
+                writer.write(identifier: window.name)
+                writer.write(" AS ")
+                try writer.write(window.definition)
+            }
+        }
+    }
+
+    /// One column that tells rows apart is enough: the rowid where the key has several.
+    private mutating func writeGroupingByPrimaryKey() throws {
+        let table = try currentTable()
+        let key = try schema().keyColumns(of: table, database)
+        if key.count > 1, let column = try schema().rowColumn(of: table, database), !key.contains(column) {
+            return write(column: column)
+        }
+        write(list: key) { $0.write(column: $1) }
+    }
+
+    // MARK: - WITH
+
+    /// `WITH "name" AS (SELECT …) `
+    mutating func writeTables(_ tables: [SelectQuery.NamedTable]) throws {
+        guard !tables.isEmpty else { return }
+        write("WITH ")
+        if tables.contains(where: \.isRecursive) { write("RECURSIVE ") }
+        try write(list: tables) { try $0.write(definition: $1) }
+        write(" ")
+    }
+
+    /// `"name" AS (SELECT …)`
+    mutating func write(definition table: SelectQuery.NamedTable) throws {
+        write(identifier: table.name)
+        if let columns = table.columns {
+            write("(")
+            write(list: columns) { $0.write(identifier: $1) }
+            write(")")
+        }
+        write(" AS ")
+        if let hint = table.hint {
+            write(sql: hint)
+            write(" ")
+        }
+        try write(inParentheses: table.query)
+    }
+
+    // MARK: - Selections
+
+    /// The selection of each table, in the order of the tables.
+    mutating func writeSelections() throws {
+        var isFirst = true
+        var index = 0
+        try writeSelection(of: scopes[scopes.count - 1].tables[0].query, isSelected: true, &index, &isFirst)
+        if isFirst { throw misuse("a request selects nothing") }
+    }
+
+    private mutating func writeSelection(
+        of query: SelectQuery, isSelected: Bool, _ index: inout Int, _ isFirst: inout Bool
+    ) throws {
+        let table = index
+        index += 1
+        if isSelected {
+            try withCurrent(table) { writer in
+                guard let selection = query.selection else {
+                    if !isFirst { writer.write(", ") }
+                    isFirst = false
+                    return writer.writeAllColumns()
+                }
+                for selection in selection {
+                    if !isFirst { writer.write(", ") }
+                    isFirst = false
+                    try writer.write(selection)
+                }
+            }
+        }
+        guard query.hasClauses else { return }
+        for join in query.clauses.joins {
+            try writeSelection(of: join.query, isSelected: join.isSelected, &index, &isFirst)
+        }
+    }
+
+    private mutating func writeAllColumns() {
+        if let scope = scopes.last, scope.isQualified {
+            write(identifier: scope.tables[scope.current].name)
+            write(".")
+        }
+        write("*")
+    }
+
+    mutating func write(_ selection: SQLSelection) throws {
+        switch selection.content {
+        case .allColumns: writeAllColumns()
+        case .allColumnsExcluding(let excluded):
+            guard let scope = scopes.last else { throw misuse("columns are left out outside of a request") }
+            let all = try columns(of: scope.tables[scope.current].query)
+            let columns = all.filter { column in !excluded.contains { $0.isSameIdentifier(as: column) } }
+            if columns.count == all.count { return writeAllColumns() }
+            if columns.isEmpty { throw misuse("a request selects nothing") }
+            write(list: columns) { $0.write(column: $1) }
+        case .expression(let expression): try write(expression)
+        case .named(let expression, let name):
+            try write(expression)
+            write(" AS ")
+            write(identifier: name)
+        case .sql(let sql): try write(literal: sql)
+        case .primaryKey:
+            let columns = try schema().keyColumns(of: currentTable(), database)
+            write(list: columns) { $0.write(column: $1) }
+        case .connected(let selection):
+            let selections = try selection(database)
+            if selections.isEmpty { throw misuse("a request selects nothing") }
+            try write(list: selections) { try $0.write($1) }
+        }
+    }
+
+    /// The columns that `*` stands for.
+    func columns(of query: SelectQuery) throws -> [String] {
+        switch query.source {
+        case .table(let name): return try schema().columnNames(of: name, database)
+        case .named(_, let columns?): return columns
+        case .function(_, _, let columns): return columns
+        case .named, .query: throw misuse("the columns of \(query.sourceName) aren't known: name those to select")
+        }
+    }
+
+    mutating func withCurrent<T>(_ table: Int, _ body: (inout QueryWriter) throws -> T) rethrows -> T {
+        let scope = scopes.count - 1
+        let current = scopes[scope].current
+        scopes[scope].current = table
+        defer { scopes[scope].current = current }
+        return try body(&self)
+    }
+
+    // MARK: - FROM
+
+    private mutating func writeSources() throws {
+        var index = 0
+        try writeSource(of: scopes[scopes.count - 1].tables[0].query, &index)
+        try writeJoins(of: scopes[scopes.count - 1].tables[0].query, left: 0, &index)
+    }
+
+    /// `"player"`, `"player" "p"`, `(SELECT …) "p"`
+    private mutating func writeSource(of query: SelectQuery, _ index: inout Int) throws {
+        let name = scopes[scopes.count - 1].tables[index].name
+        index += 1
+        switch query.source {
+        case .table(let table), .named(let table, _):
+            write(identifier: table)
+            if name == table { return }
+        case .query(let subquery): try write(inParentheses: subquery)
+        case .function(let function, let arguments, _):
+            write(sql: function)
+            write("(")
+            try write(list: arguments) { try $0.write($1) }
+            write(")")
+            if name == function { return }
+        }
+        write(" ")
+        write(identifier: name)
+    }
+
+    private mutating func writeJoins(of query: SelectQuery, left: Int, _ index: inout Int) throws {
+        guard query.hasClauses else { return }
+        for join in query.clauses.joins {
+            write(" ")
+            write(sql: join.kind.rawValue)
+            write(" ")
+            let right = index
+            let inner = join.query.hasClauses ? join.query.clauses.joins : []
+            // What must be there behind what may be missing: both are found, or neither.
+            let isGrouped = join.kind != .inner && inner.contains { $0.kind == .inner }
+            if isGrouped { write("(") }
+            try writeSource(of: join.query, &index)
+            if isGrouped {
+                try writeJoins(of: join.query, left: right, &index)
+                write(")")
+            }
+            try writeCondition(of: join, left: left, right: right)
+            if !isGrouped { try writeJoins(of: join.query, left: right, &index) }
+        }
+    }
+
+    /// `ON "team"."id" = "player"."teamId"`
+    private mutating func writeCondition(of join: Join, left: Int, right: Int) throws {
+        var conditions: [SQLExpression] = []
+        switch join.condition {
+        case .none: break
+        case .expression(let condition): conditions.append(condition(identity(left), identity(right)))
+        case .columns(let columns):
+            let tables = scopes[scopes.count - 1].tables
+            let (from, to) = (tables[left].query, tables[right].query)
+            let pairs = try columns(from.sourceName, to.sourceName, schema(), database)
+            let (origin, destination) = (identity(left), identity(right))
+            for pair in pairs {
+                conditions.append(
+                    .equality(
+                        .node(.aliasedColumn(pair.right, destination)), .equal,
+                        .node(.aliasedColumn(pair.left, origin))))
+            }
+        }
+        let filter = join.query.filter
+        guard !conditions.isEmpty || filter != nil else { return }
+        write(" ON ")
+        try withCurrent(right) { writer in
+            let all = conditions.reduce(nil as SQLExpression?) { all, condition in
+                all.map { .association($0, .and, condition) } ?? condition
+            }
+            guard let filter else { return try writer.write(all ?? .null) }
+            try writer.write(all.map { .association($0, .and, filter) } ?? filter)
+        }
+    }
+
+    /// What others call a table of the query that is written.
+    private mutating func identity(_ table: Int) -> TableIdentity {
+        let scope = scopes.count - 1
+        if let identity = scopes[scope].tables[table].identities.first { return identity }
+        let identity = TableIdentity()
+        scopes[scope].tables[table].identities.append(identity)
+        return identity
+    }
+
+    // MARK: - ORDER BY and LIMIT
+
+    mutating func writeOrder(of query: SelectQuery) throws {
+        var index = 0
+        var isFirst = true
+        try writeOrder(of: query, isReversed: false, &index, &isFirst)
+        if query.hasClauses, query.clauses.hasStableOrder {
+            let keys = try schema().keyColumns(of: currentTable(), database)
+            for key in keys {
+                write(isFirst ? " ORDER BY " : ", ")
+                isFirst = false
+                write(column: key)
+                if query.isReversed { write(" DESC") }
+            }
+        }
+    }
+
+    private mutating func writeOrder(
+        of query: SelectQuery, isReversed: Bool, _ index: inout Int, _ isFirst: inout Bool
+    ) throws {
+        let table = index
+        index += 1
+        let isReversed = isReversed != query.isReversed
+        if !query.ordering.isEmpty {
+            let terms = isReversed ? try query.ordering.map { try $0.reversed() } : query.ordering
+            write(isFirst ? " ORDER BY " : ", ")
+            isFirst = false
+            try withCurrent(table) { try $0.write(terms) }
+        }
+        guard query.hasClauses else { return }
+        for join in query.clauses.joins { try writeOrder(of: join.query, isReversed: isReversed, &index, &isFirst) }
+    }
+
+    mutating func write(_ terms: [SQLOrdering]) throws {
+        try write(list: terms) { writer, term in
+            switch term.content {
+            case .expression(let expression): try writer.write(expression)
+            case .ascending(let expression):
+                try writer.write(expression)
+                writer.write(" ASC")
+            case .descending(let expression):
+                try writer.write(expression)
+                writer.write(" DESC")
+            case .ascendingNullsLast(let expression):
+                try writer.write(expression)
+                writer.write(" ASC NULLS LAST")
+            case .descendingNullsFirst(let expression):
+                try writer.write(expression)
+                writer.write(" DESC NULLS FIRST")
+            case .sql(let sql): try writer.write(literal: sql)
+            case .primaryKey(let isReversed):
+                let columns = try writer.schema().keyColumns(of: writer.currentTable(), writer.database)
+                writer.write(list: columns) { writer, column in
+                    writer.write(column: column)
+                    if isReversed { writer.write(" DESC") }
+                }
+            case .connected(let terms): try writer.write(terms(writer.database))
+            }
+        }
+    }
+
+    mutating func writeLimit(of query: SelectQuery, singleRow: Bool) throws {
+        if let limit = query.limit {
+            write(" LIMIT ")
+            write(sql: String(limit.count))
+            if let offset = limit.offset {
+                write(" OFFSET ")
+                write(sql: String(offset))
+            }
+        } else if singleRow, try !hasOneRow(query) {
+            write(" LIMIT 1")
+        }
+    }
+
+    // MARK: - Subqueries
+
+    /// `(SELECT …)`
+    ///
+    /// - parameter selectsName: whether what WITH has named is selected from, and not only named.
+    mutating func write(inParentheses query: SQLSubquery, selectsName: Bool = false) throws {
+        if case .name(let name) = query.content, !selectsName { return write(identifier: name) }
+        write("(")
+        try write(query)
+        write(")")
+    }
+
+    /// `SELECT …`
+    mutating func write(_ query: SQLSubquery) throws {
+        switch query.content {
+        case .query(let query): try write(query)
+        case .sql(let sql): try write(literal: sql)
+        case .name(let name):
+            write("SELECT * FROM ")
+            write(identifier: name)
+        }
+    }
+}

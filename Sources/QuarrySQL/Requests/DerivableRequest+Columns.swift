@@ -1,0 +1,133 @@
+public import QuarryCore
+
+// Requests on a type with columns: they are given to closures.
+
+extension SelectionRequest where RowDecoder: TableRecord {
+    /// What closures are given: the columns of the type.
+    public typealias DatabaseComponents = RowDecoder.DatabaseComponents
+
+    /// The request with other columns.
+    ///
+    /// ```swift
+    /// Player.all().select { [$0.id, $0.name] }
+    /// ```
+    /// ```sql
+    /// SELECT "id", "name" FROM "player"
+    /// ```
+    public func select(_ selection: (RowDecoder.DatabaseComponents) throws -> [any SQLSelectable]) rethrows -> Self {
+        select(try selection(RowDecoder.databaseComponents))
+    }
+
+    /// The request with more columns.
+    public func annotated(
+        with selection: (RowDecoder.DatabaseComponents) throws -> [any SQLSelectable]
+    ) rethrows -> Self {
+        annotated(with: try selection(RowDecoder.databaseComponents))
+    }
+
+    /// The request with one more column.
+    public func annotated(
+        with selection: (RowDecoder.DatabaseComponents) throws -> any SQLSelectable
+    ) rethrows -> Self {
+        annotated(with: [try selection(RowDecoder.databaseComponents)])
+    }
+}
+
+extension FilteredRequest where RowDecoder: TableRecord {
+    /// The rows for which a condition holds, besides those that were set before.
+    ///
+    /// ```swift
+    /// Player.all().filter { $0.score > 10 && $0.name != nil }
+    /// ```
+    /// ```sql
+    /// SELECT * FROM "player" WHERE ("score" > 10) AND ("name" IS NOT NULL)
+    /// ```
+    public func filter(
+        _ predicate: (RowDecoder.DatabaseComponents) throws -> any SQLSpecificExpressible
+    ) rethrows -> Self {
+        let condition = try predicate(RowDecoder.databaseComponents).sqlExpression
+        return changing { $0.filter(condition) }
+    }
+}
+
+extension OrderedRequest where RowDecoder: TableRecord {
+    /// The rows in an order, instead of the one that was set before.
+    ///
+    /// ```swift
+    /// Player.all().order { [$0.score.desc, $0.name] }
+    /// ```
+    /// ```sql
+    /// SELECT * FROM "player" ORDER BY "score" DESC, "name"
+    /// ```
+    public func order(
+        _ orderings: (RowDecoder.DatabaseComponents) throws -> [any SQLOrderingTerm]
+    ) rethrows -> Self {
+        order(try orderings(RowDecoder.databaseComponents))
+    }
+
+    /// The rows in an order, instead of the one that was set before.
+    ///
+    /// ```swift
+    /// Player.all().order(\.name)
+    /// ```
+    public func order(
+        _ ordering: (RowDecoder.DatabaseComponents) throws -> any SQLOrderingTerm
+    ) rethrows -> Self {
+        order([try ordering(RowDecoder.databaseComponents)])
+    }
+}
+
+extension AggregatingRequest where RowDecoder: TableRecord {
+    /// One row for all that have the same values.
+    public func group(
+        _ expressions: (RowDecoder.DatabaseComponents) throws -> [any SQLExpressible]
+    ) rethrows -> Self {
+        group(try expressions(RowDecoder.databaseComponents))
+    }
+
+    /// One row for all that have the same value.
+    public func group(_ expression: (RowDecoder.DatabaseComponents) throws -> any SQLExpressible) rethrows -> Self {
+        group([try expression(RowDecoder.databaseComponents)])
+    }
+
+    /// The groups for which a condition holds, besides those that were set before.
+    public func having(_ predicate: (RowDecoder.DatabaseComponents) throws -> any SQLExpressible) rethrows -> Self {
+        let condition = try predicate(RowDecoder.databaseComponents).sqlExpression
+        return changing { $0.having(condition) }
+    }
+}
+
+extension QueryInterfaceRequest where RowDecoder: TableRecord {
+    /// What closures are given: the columns of the type.
+    public typealias DatabaseComponents = RowDecoder.DatabaseComponents
+
+    /// The request with other columns, whose rows become something else.
+    public func select<T>(
+        _ selection: (RowDecoder.DatabaseComponents) throws -> [any SQLSelectable], as type: T.Type = T.self
+    ) rethrows -> QueryInterfaceRequest<T> {
+        select(try selection(RowDecoder.databaseComponents), as: type)
+    }
+
+    /// The request with another column, whose values are fetched.
+    ///
+    /// ```swift
+    /// let names = try Player.all().select(\.name, as: String.self).fetchAll(db) // [String]
+    /// ```
+    public func select<T>(
+        _ selection: (RowDecoder.DatabaseComponents) throws -> any SQLSelectable, as type: T.Type = T.self
+    ) rethrows -> QueryInterfaceRequest<T> {
+        select([try selection(RowDecoder.databaseComponents)], as: type)
+    }
+}
+
+extension QueryInterfaceRequest where RowDecoder: Identifiable {
+    /// The request with the primary key for its column, whose values are ids.
+    ///
+    /// ```swift
+    /// let ids = try Player.filter(Column("score") > 10).selectID().fetchAll(db)
+    /// ```
+    /// ```sql
+    /// SELECT "id" FROM "player" WHERE "score" > 10
+    /// ```
+    public func selectID() -> QueryInterfaceRequest<RowDecoder.ID> { selectPrimaryKey(as: RowDecoder.ID.self) }
+}

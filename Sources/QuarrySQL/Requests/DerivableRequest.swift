@@ -1,0 +1,331 @@
+public import QuarryCore
+
+/// A request, or an association, whose rows become values.
+public protocol TypedRequest<RowDecoder> {
+    /// What a row becomes.
+    associatedtype RowDecoder
+}
+
+/// What requests and associations have in common: their columns, conditions and orders can be changed.
+///
+/// Extend it to name what is said often:
+///
+/// ```swift
+/// extension DerivableRequest<Player> {
+///     func winners() -> Self { filter(Column("score") > 1000) }
+/// }
+/// let names = try Player.all().winners().fetchAll(db)
+/// let teams = try Team.including(all: Team.players.winners()).fetchAll(db)
+/// ```
+public protocol DerivableRequest<RowDecoder>: SelectionRequest, FilteredRequest, OrderedRequest, AggregatingRequest,
+    TableRequest
+{}
+
+/// A request whose query can be changed.
+public protocol QueryRequest<RowDecoder>: TypedRequest, Sendable {
+    /// Called by the library's own methods.
+    func _changed(_ change: (inout _SelectQuery) throws -> Void) rethrows -> Self
+}
+
+extension QueryRequest {
+    /// The request with its query changed.
+    package func changing(_ change: (inout SelectQuery) throws -> Void) rethrows -> Self {
+        try _changed { try change(&$0.query) }
+    }
+}
+
+// MARK: - Columns
+
+/// A request whose columns can be chosen.
+public protocol SelectionRequest<RowDecoder>: QueryRequest {}
+
+extension SelectionRequest {
+    /// The request with other columns.
+    ///
+    /// ```swift
+    /// Player.select([Column("id"), Column("name")])
+    /// ```
+    /// ```sql
+    /// SELECT "id", "name" FROM "player"
+    /// ```
+    public func select(_ selection: [any SQLSelectable]) -> Self {
+        changing { $0.selection = selection.map(\.sqlSelection) }
+    }
+
+    /// The request with other columns.
+    public func select(_ selection: any SQLSelectable...) -> Self { select(selection) }
+
+    /// The request with columns that are written as SQL.
+    public func select(sql: String, arguments: StatementArguments = StatementArguments()) -> Self {
+        select(literal: SQL(sql: sql, arguments: arguments))
+    }
+
+    /// The request with columns that are written as SQL.
+    ///
+    /// ```swift
+    /// Player.select(literal: "name, score + \(bonus) AS total")
+    /// ```
+    public func select(literal sqlLiteral: SQL) -> Self { select([sqlLiteral]) }
+
+    /// The request with columns that are only known with a connection at hand.
+    public func selectWhenConnected(
+        _ selection: @escaping @Sendable (Database) throws -> [any SQLSelectable]
+    ) -> Self {
+        select([SQLSelection(content: .connected { db in try selection(db).map(\.sqlSelection) })])
+    }
+
+    /// The request with more columns.
+    ///
+    /// ```swift
+    /// Player.annotated(with: [(Column("score") + Column("bonus")).forKey("total")])
+    /// ```
+    /// ```sql
+    /// SELECT *, "score" + "bonus" AS "total" FROM "player"
+    /// ```
+    public func annotated(with selection: [any SQLSelectable]) -> Self {
+        changing { $0.annotate(selection.map(\.sqlSelection)) }
+    }
+
+    /// The request with more columns.
+    public func annotated(with selection: any SQLSelectable...) -> Self { annotated(with: selection) }
+
+    /// The request with more columns, which are only known with a connection at hand.
+    public func annotatedWhenConnected(
+        with selection: @escaping @Sendable (Database) throws -> [any SQLSelectable]
+    ) -> Self {
+        changing { $0.annotate([SQLSelection(content: .connected { db in try selection(db).map(\.sqlSelection) })]) }
+    }
+}
+
+// MARK: - Conditions
+
+/// A request whose rows can be filtered.
+public protocol FilteredRequest<RowDecoder>: QueryRequest {}
+
+extension FilteredRequest {
+    /// The rows for which a condition holds, besides those that were set before.
+    ///
+    /// ```swift
+    /// Player.filter(Column("score") > 10).filter(Column("teamId") == 1)
+    /// ```
+    /// ```sql
+    /// SELECT * FROM "player" WHERE ("score" > 10) AND ("teamId" = 1)
+    /// ```
+    public func filter(_ predicate: some SQLSpecificExpressible) -> Self {
+        changing { $0.filter(predicate.sqlExpression) }
+    }
+
+    /// The rows for which a condition holds that is written as SQL.
+    public func filter(sql: String, arguments: StatementArguments = StatementArguments()) -> Self {
+        filter(literal: SQL(sql: sql, arguments: arguments))
+    }
+
+    /// The rows for which a condition holds that is written as SQL.
+    ///
+    /// ```swift
+    /// Player.filter(literal: "name = \(name)")
+    /// ```
+    public func filter(literal sqlLiteral: SQL) -> Self { filter(sqlLiteral.sqlExpression) }
+
+    /// The rows for which a condition holds that is only known with a connection at hand.
+    public func filterWhenConnected(
+        _ predicate: @escaping @Sendable (Database) throws -> any SQLExpressible
+    ) -> Self {
+        filter(SQLExpression.node(.connected { db in try predicate(db).sqlExpression }))
+    }
+
+    /// All rows that the request has: the request itself.
+    public func all() -> Self { self }
+
+    /// No row: `WHERE 0`.
+    public func none() -> Self {
+        changing { $0.filter = .node(.inList(.null, [], isNegated: false)) }
+    }
+}
+
+// MARK: - Order
+
+/// A request whose rows can be ordered.
+public protocol OrderedRequest<RowDecoder>: QueryRequest {}
+
+extension OrderedRequest {
+    /// The rows in an order, instead of the one that was set before.
+    ///
+    /// ```swift
+    /// Player.order([Column("score").desc, Column("name")])
+    /// ```
+    /// ```sql
+    /// SELECT * FROM "player" ORDER BY "score" DESC, "name"
+    /// ```
+    public func order(_ orderings: [any SQLOrderingTerm]) -> Self {
+        changing { $0.order(orderings.map(\.sqlOrdering)) }
+    }
+
+    /// The rows in an order, instead of the one that was set before.
+    public func order(_ orderings: any SQLOrderingTerm...) -> Self { order(orderings) }
+
+    /// The rows in an order that is written as SQL.
+    public func order(sql: String, arguments: StatementArguments = StatementArguments()) -> Self {
+        order(literal: SQL(sql: sql, arguments: arguments))
+    }
+
+    /// The rows in an order that is written as SQL.
+    public func order(literal sqlLiteral: SQL) -> Self { order([sqlLiteral]) }
+
+    /// The rows in an order that is only known with a connection at hand.
+    public func orderWhenConnected(
+        _ orderings: @escaping @Sendable (Database) throws -> [any SQLOrderingTerm]
+    ) -> Self {
+        order([SQLOrdering(content: .connected { db in try orderings(db).map(\.sqlOrdering) })])
+    }
+
+    /// The rows the other way round: `ASC` becomes `DESC`. Without an order, the request itself.
+    public func reversed() -> Self { changing { $0.isReversed.toggle() } }
+
+    /// The rows in no order.
+    public func unordered() -> Self { changing { $0.order([]) } }
+
+    /// The rows in their order, and those that are equal in it by their primary key.
+    public func withStableOrder() -> Self { changing { $0.clauses.hasStableOrder = true } }
+}
+
+// MARK: - Groups
+
+/// A request whose rows can be grouped.
+public protocol AggregatingRequest<RowDecoder>: QueryRequest {}
+
+extension AggregatingRequest {
+    /// One row for all that have the same values.
+    ///
+    /// ```swift
+    /// Player.select(Column("teamId"), max(Column("score"))).group(Column("teamId"))
+    /// ```
+    /// ```sql
+    /// SELECT "teamId", MAX("score") FROM "player" GROUP BY "teamId"
+    /// ```
+    public func group(_ expressions: [any SQLExpressible]) -> Self {
+        changing {
+            $0.clauses.grouping = expressions.map(\.sqlExpression)
+            $0.clauses.groupsByPrimaryKey = false
+        }
+    }
+
+    /// One row for all that have the same values.
+    public func group(_ expressions: any SQLExpressible...) -> Self { group(expressions) }
+
+    /// One row for all that have the same values of what is written as SQL.
+    public func group(sql: String, arguments: StatementArguments = StatementArguments()) -> Self {
+        group(literal: SQL(sql: sql, arguments: arguments))
+    }
+
+    /// One row for all that have the same values of what is written as SQL.
+    public func group(literal sqlLiteral: SQL) -> Self { group([sqlLiteral.sqlExpression]) }
+
+    /// One row for all that have the same values of what is only known with a connection at hand.
+    public func groupWhenConnected(
+        _ expressions: @escaping @Sendable (Database) throws -> [any SQLExpressible]
+    ) -> Self {
+        group([
+            SQLExpression.node(
+                .connected { db in
+                    let expressions = try expressions(db).map(\.sqlExpression)
+                    return expressions.count == 1 ? expressions[0] : .node(.rowValue(expressions))
+                })
+        ])
+    }
+
+    /// The groups for which a condition holds, besides those that were set before.
+    ///
+    /// ```swift
+    /// Player.group(Column("teamId")).having(max(Column("score")) > 1000)
+    /// ```
+    /// ```sql
+    /// SELECT * FROM "player" GROUP BY "teamId" HAVING MAX("score") > 1000
+    /// ```
+    public func having(_ predicate: some SQLExpressible) -> Self {
+        changing { $0.having(predicate.sqlExpression) }
+    }
+
+    /// The groups for which a condition holds that is written as SQL.
+    public func having(sql: String, arguments: StatementArguments = StatementArguments()) -> Self {
+        having(literal: SQL(sql: sql, arguments: arguments))
+    }
+
+    /// The groups for which a condition holds that is written as SQL.
+    public func having(literal sqlLiteral: SQL) -> Self { having(sqlLiteral.sqlExpression) }
+
+    /// The groups for which a condition holds that is only known with a connection at hand.
+    public func havingWhenConnected(
+        _ predicate: @escaping @Sendable (Database) throws -> any SQLExpressible
+    ) -> Self {
+        having(SQLExpression.node(.connected { db in try predicate(db).sqlExpression }))
+    }
+}
+
+// MARK: - All of it
+
+extension DerivableRequest {
+    /// Each row once: `SELECT DISTINCT`.
+    public func distinct() -> Self { changing { $0.isDistinct = true } }
+
+    /// The request with a table that is there for it alone: `WITH "name" AS (SELECT …)`.
+    public func with<T>(_ cte: CommonTableExpression<T>) -> Self { changing { $0.name(cte.table) } }
+}
+
+/// A request on a table.
+public protocol TableRequest<RowDecoder>: QueryRequest {}
+
+extension TableRequest {
+    /// The name of the table, or of what there is instead of one.
+    public var databaseTableName: String {
+        var name = ""
+        _ = changing { name = $0.sourceName }
+        return name
+    }
+
+    /// The request with a name for its table, by which others can name its columns.
+    public func aliased(_ alias: TableAlias<RowDecoder>) -> Self {
+        changing { $0.identities.append(alias.identity) }
+    }
+
+    /// The request with a name for its table, by which others can name its columns.
+    @_disfavoredOverload
+    public func aliased(_ alias: TableAlias<Void>) -> Self {
+        changing { $0.identities.append(alias.identity) }
+    }
+
+    /// The rows in the order of their primary key.
+    public func orderByPrimaryKey() -> Self {
+        changing { $0.order([SQLOrdering(content: .primaryKey(isReversed: false))]) }
+    }
+
+    /// One row for each primary key: it makes aggregates of joined rows.
+    public func groupByPrimaryKey() -> Self {
+        changing {
+            $0.clauses.grouping = []
+            $0.clauses.groupsByPrimaryKey = true
+        }
+    }
+
+    /// The row that has a unique key; nil for none.
+    ///
+    /// ```swift
+    /// Citizenship.filter(key: ["citizenId": 1, "countryCode": "FR"])
+    /// ```
+    ///
+    /// - parameter key: the columns of the primary key or of a unique index, with their values. A request throws if
+    ///   they aren't such a key.
+    public func filter(key: [String: (any DatabaseValueConvertible)?]?) -> Self {
+        changing { query in
+            let keys = key.map { [$0.mapValues { $0?.databaseValue ?? .null }] } ?? []
+            query.filter(.node(.key(.columns(keys))))
+        }
+    }
+
+    /// The rows that have unique keys.
+    public func filter(keys: [[String: (any DatabaseValueConvertible)?]]) -> Self {
+        changing { query in
+            query.filter(.node(.key(.columns(keys.map { $0.mapValues { $0?.databaseValue ?? .null } }))))
+        }
+    }
+}

@@ -1,0 +1,222 @@
+public import QuarryCore
+
+/// A table, where no type stands for it, or a type stands for several.
+///
+/// ```swift
+/// let players = Table("player")                   // Table<Row>
+/// let rows = try players.filter(Column("score") > 10).fetchAll(db)
+///
+/// let archive = Table<Player>("playerArchive")
+/// let old = try archive.order(Column("name")).fetchAll(db) // [Player]
+/// ```
+/// ```sql
+/// SELECT * FROM "player" WHERE "score" > 10
+/// SELECT * FROM "playerArchive" ORDER BY "name"
+/// ```
+public struct Table<RowDecoder>: Sendable {
+    /// The name of the table.
+    public var tableName: String
+
+    private init(name: String) { tableName = name }
+
+    /// The table of that name.
+    public init(_ tableName: String) { self.init(name: tableName) }
+
+    /// The table of that name.
+    public init(_ tableName: String) where RowDecoder == Row { self.init(name: tableName) }
+
+    /// All rows.
+    ///
+    /// ```sql
+    /// SELECT * FROM "player"
+    /// ```
+    public func all() -> QueryInterfaceRequest<RowDecoder> {
+        QueryInterfaceRequest(query: SelectQuery(table: tableName))
+    }
+}
+
+extension Table {
+    /// No row: `WHERE 0`.
+    public func none() -> QueryInterfaceRequest<RowDecoder> {
+        all().none()
+    }
+
+    /// A request for some columns.
+    public func select(_ selection: [any SQLSelectable]) -> QueryInterfaceRequest<RowDecoder> {
+        all().select(selection)
+    }
+
+    /// A request for some columns.
+    public func select(_ selection: any SQLSelectable...) -> QueryInterfaceRequest<RowDecoder> {
+        all().select(selection)
+    }
+
+    /// A request for some columns, whose rows become something else.
+    public func select<T>(_ selection: [any SQLSelectable], as type: T.Type = T.self) -> QueryInterfaceRequest<T> {
+        all().select(selection, as: type)
+    }
+
+    /// A request for some columns, whose rows become something else.
+    public func select<T>(_ selection: any SQLSelectable..., as type: T.Type = T.self) -> QueryInterfaceRequest<T> {
+        all().select(selection, as: type)
+    }
+
+    /// A request for columns that are written as SQL.
+    public func select(sql: String, arguments: StatementArguments = StatementArguments()) -> QueryInterfaceRequest<RowDecoder> {
+        all().select(sql: sql, arguments: arguments)
+    }
+
+    /// A request for columns that are written as SQL, whose rows become something else.
+    public func select<T>(sql: String, arguments: StatementArguments = StatementArguments(), as type: T.Type = T.self) -> QueryInterfaceRequest<T> {
+        all().select(sql: sql, arguments: arguments, as: type)
+    }
+
+    /// A request for columns that are written as SQL.
+    public func select(literal sqlLiteral: SQL) -> QueryInterfaceRequest<RowDecoder> {
+        all().select(literal: sqlLiteral)
+    }
+
+    /// A request for columns that are written as SQL, whose rows become something else.
+    public func select<T>(literal sqlLiteral: SQL, as type: T.Type = T.self) -> QueryInterfaceRequest<T> {
+        all().select(literal: sqlLiteral, as: type)
+    }
+
+    /// A request for the primary key.
+    public func selectPrimaryKey<PrimaryKey>(as type: PrimaryKey.Type = PrimaryKey.self) -> QueryInterfaceRequest<PrimaryKey> {
+        all().selectPrimaryKey(as: type)
+    }
+
+    /// All rows, with more columns.
+    public func annotated(with selection: [any SQLSelectable]) -> QueryInterfaceRequest<RowDecoder> {
+        all().annotated(with: selection)
+    }
+
+    /// All rows, with more columns.
+    public func annotated(with selection: any SQLSelectable...) -> QueryInterfaceRequest<RowDecoder> {
+        all().annotated(with: selection)
+    }
+
+    /// The rows for which a condition holds.
+    public func filter(_ predicate: some SQLSpecificExpressible) -> QueryInterfaceRequest<RowDecoder> {
+        all().filter(predicate)
+    }
+
+    /// The rows for which a condition holds that is written as SQL.
+    public func filter(sql: String, arguments: StatementArguments = StatementArguments()) -> QueryInterfaceRequest<RowDecoder> {
+        all().filter(sql: sql, arguments: arguments)
+    }
+
+    /// The rows for which a condition holds that is written as SQL.
+    public func filter(literal sqlLiteral: SQL) -> QueryInterfaceRequest<RowDecoder> {
+        all().filter(literal: sqlLiteral)
+    }
+
+    /// The row that has a unique key; nil for none.
+    public func filter(key: [String: (any DatabaseValueConvertible)?]?) -> QueryInterfaceRequest<RowDecoder> {
+        all().filter(key: key)
+    }
+
+    /// The rows that have unique keys.
+    public func filter(keys: [[String: (any DatabaseValueConvertible)?]]) -> QueryInterfaceRequest<RowDecoder> {
+        all().filter(keys: keys)
+    }
+
+    /// All rows, in an order.
+    public func order(_ orderings: [any SQLOrderingTerm]) -> QueryInterfaceRequest<RowDecoder> {
+        all().order(orderings)
+    }
+
+    /// All rows, in an order.
+    public func order(_ orderings: any SQLOrderingTerm...) -> QueryInterfaceRequest<RowDecoder> {
+        all().order(orderings)
+    }
+
+    /// All rows, in the order of their primary key.
+    public func orderByPrimaryKey() -> QueryInterfaceRequest<RowDecoder> {
+        all().orderByPrimaryKey()
+    }
+
+    /// All rows, in an order that is written as SQL.
+    public func order(sql: String, arguments: StatementArguments = StatementArguments()) -> QueryInterfaceRequest<RowDecoder> {
+        all().order(sql: sql, arguments: arguments)
+    }
+
+    /// All rows, in an order that is written as SQL.
+    public func order(literal sqlLiteral: SQL) -> QueryInterfaceRequest<RowDecoder> {
+        all().order(literal: sqlLiteral)
+    }
+
+    /// One row for all that have the same values.
+    public func group(_ expressions: any SQLExpressible...) -> QueryInterfaceRequest<RowDecoder> {
+        all().group(expressions)
+    }
+
+    /// The first rows, or some after others.
+    public func limit(_ limit: Int, offset: Int? = nil) -> QueryInterfaceRequest<RowDecoder> {
+        all().limit(limit, offset: offset)
+    }
+
+    /// All rows, with a name for the table, by which others can name its columns.
+    public func aliased(_ alias: TableAlias<RowDecoder>) -> QueryInterfaceRequest<RowDecoder> {
+        all().aliased(alias)
+    }
+
+    /// All rows, with a table that is there for the request alone.
+    public func with<T>(_ cte: CommonTableExpression<T>) -> QueryInterfaceRequest<RowDecoder> {
+        all().with(cte)
+    }
+}
+
+// MARK: - With columns that are given to closures
+
+extension Table where RowDecoder: TableRecord {
+    /// A request for some columns.
+    public func select(_ selection: (RowDecoder.DatabaseComponents) throws -> [any SQLSelectable]) rethrows -> QueryInterfaceRequest<RowDecoder> {
+        try all().select(selection)
+    }
+
+    /// A request for some columns, whose rows become something else.
+    public func select<T>(_ selection: (RowDecoder.DatabaseComponents) throws -> [any SQLSelectable], as type: T.Type = T.self) rethrows -> QueryInterfaceRequest<T> {
+        try all().select(selection, as: type)
+    }
+
+    /// A request for one column, whose values are fetched.
+    public func select<T>(_ selection: (RowDecoder.DatabaseComponents) throws -> any SQLSelectable, as type: T.Type = T.self) rethrows -> QueryInterfaceRequest<T> {
+        try all().select(selection, as: type)
+    }
+
+    /// All rows, with more columns.
+    public func annotated(with selection: (RowDecoder.DatabaseComponents) throws -> [any SQLSelectable]) rethrows -> QueryInterfaceRequest<RowDecoder> {
+        try all().annotated(with: selection)
+    }
+
+    /// All rows, with one more column.
+    public func annotated(with selection: (RowDecoder.DatabaseComponents) throws -> any SQLSelectable) rethrows -> QueryInterfaceRequest<RowDecoder> {
+        try all().annotated(with: selection)
+    }
+
+    /// The rows for which a condition holds.
+    public func filter(_ predicate: (RowDecoder.DatabaseComponents) throws -> any SQLSpecificExpressible) rethrows -> QueryInterfaceRequest<RowDecoder> {
+        try all().filter(predicate)
+    }
+
+    /// All rows, in an order.
+    public func order(_ orderings: (RowDecoder.DatabaseComponents) throws -> [any SQLOrderingTerm]) rethrows -> QueryInterfaceRequest<RowDecoder> {
+        try all().order(orderings)
+    }
+
+    /// All rows, in an order.
+    public func order(_ ordering: (RowDecoder.DatabaseComponents) throws -> any SQLOrderingTerm) rethrows -> QueryInterfaceRequest<RowDecoder> {
+        try all().order(ordering)
+    }
+
+    /// One row for all that have the same values.
+    public func group(_ expressions: (RowDecoder.DatabaseComponents) throws -> [any SQLExpressible]) rethrows -> QueryInterfaceRequest<RowDecoder> {
+        try all().group(expressions)
+    }
+}
+
+extension Table where RowDecoder: Identifiable {
+    /// A request for the primary key, whose values are ids.
+    public func selectID() -> QueryInterfaceRequest<RowDecoder.ID> { all().selectID() }
+}

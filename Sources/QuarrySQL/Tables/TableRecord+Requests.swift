@@ -1,0 +1,203 @@
+public import QuarryCore
+
+// Requests that begin with a type: `Player.filter(…)` is `Player.all().filter(…)`.
+
+extension TableRecord {
+    /// All rows.
+    ///
+    /// ```swift
+    /// let players = try Player.all().fetchAll(db)
+    /// ```
+    /// ```sql
+    /// SELECT * FROM "player"
+    /// ```
+    public static func all() -> QueryInterfaceRequest<Self> {
+        var query = SelectQuery(table: databaseTableName)
+        query.selection = selection
+        return QueryInterfaceRequest(query: query)
+    }
+
+    /// No row: `WHERE 0`.
+    public static func none() -> QueryInterfaceRequest<Self> {
+        all().none()
+    }
+
+    /// A request for some columns.
+    public static func select(_ selection: [any SQLSelectable]) -> QueryInterfaceRequest<Self> {
+        all().select(selection)
+    }
+
+    /// A request for some columns.
+    public static func select(_ selection: any SQLSelectable...) -> QueryInterfaceRequest<Self> {
+        all().select(selection)
+    }
+
+    /// A request for some columns, whose rows become something else.
+    public static func select<T>(_ selection: [any SQLSelectable], as type: T.Type = T.self) -> QueryInterfaceRequest<T> {
+        all().select(selection, as: type)
+    }
+
+    /// A request for some columns, whose rows become something else.
+    public static func select<T>(_ selection: any SQLSelectable..., as type: T.Type = T.self) -> QueryInterfaceRequest<T> {
+        all().select(selection, as: type)
+    }
+
+    /// A request for columns that are written as SQL.
+    public static func select(sql: String, arguments: StatementArguments = StatementArguments()) -> QueryInterfaceRequest<Self> {
+        all().select(sql: sql, arguments: arguments)
+    }
+
+    /// A request for columns that are written as SQL, whose rows become something else.
+    public static func select<T>(sql: String, arguments: StatementArguments = StatementArguments(), as type: T.Type = T.self) -> QueryInterfaceRequest<T> {
+        all().select(sql: sql, arguments: arguments, as: type)
+    }
+
+    /// A request for columns that are written as SQL.
+    public static func select(literal sqlLiteral: SQL) -> QueryInterfaceRequest<Self> {
+        all().select(literal: sqlLiteral)
+    }
+
+    /// A request for columns that are written as SQL, whose rows become something else.
+    public static func select<T>(literal sqlLiteral: SQL, as type: T.Type = T.self) -> QueryInterfaceRequest<T> {
+        all().select(literal: sqlLiteral, as: type)
+    }
+
+    /// A request for the primary key.
+    public static func selectPrimaryKey<PrimaryKey>(as type: PrimaryKey.Type = PrimaryKey.self) -> QueryInterfaceRequest<PrimaryKey> {
+        all().selectPrimaryKey(as: type)
+    }
+
+    /// All rows, with more columns.
+    public static func annotated(with selection: [any SQLSelectable]) -> QueryInterfaceRequest<Self> {
+        all().annotated(with: selection)
+    }
+
+    /// All rows, with more columns.
+    public static func annotated(with selection: any SQLSelectable...) -> QueryInterfaceRequest<Self> {
+        all().annotated(with: selection)
+    }
+
+    /// The rows for which a condition holds.
+    public static func filter(_ predicate: some SQLSpecificExpressible) -> QueryInterfaceRequest<Self> {
+        all().filter(predicate)
+    }
+
+    /// The rows for which a condition holds that is written as SQL.
+    public static func filter(sql: String, arguments: StatementArguments = StatementArguments()) -> QueryInterfaceRequest<Self> {
+        all().filter(sql: sql, arguments: arguments)
+    }
+
+    /// The rows for which a condition holds that is written as SQL.
+    public static func filter(literal sqlLiteral: SQL) -> QueryInterfaceRequest<Self> {
+        all().filter(literal: sqlLiteral)
+    }
+
+    /// The row that has a unique key; nil for none.
+    public static func filter(key: [String: (any DatabaseValueConvertible)?]?) -> QueryInterfaceRequest<Self> {
+        all().filter(key: key)
+    }
+
+    /// The rows that have unique keys.
+    public static func filter(keys: [[String: (any DatabaseValueConvertible)?]]) -> QueryInterfaceRequest<Self> {
+        all().filter(keys: keys)
+    }
+
+    /// All rows, in an order.
+    public static func order(_ orderings: [any SQLOrderingTerm]) -> QueryInterfaceRequest<Self> {
+        all().order(orderings)
+    }
+
+    /// All rows, in an order.
+    public static func order(_ orderings: any SQLOrderingTerm...) -> QueryInterfaceRequest<Self> {
+        all().order(orderings)
+    }
+
+    /// All rows, in the order of their primary key.
+    public static func orderByPrimaryKey() -> QueryInterfaceRequest<Self> {
+        all().orderByPrimaryKey()
+    }
+
+    /// All rows, in an order that is written as SQL.
+    public static func order(sql: String, arguments: StatementArguments = StatementArguments()) -> QueryInterfaceRequest<Self> {
+        all().order(sql: sql, arguments: arguments)
+    }
+
+    /// All rows, in an order that is written as SQL.
+    public static func order(literal sqlLiteral: SQL) -> QueryInterfaceRequest<Self> {
+        all().order(literal: sqlLiteral)
+    }
+
+    /// One row for all that have the same values.
+    public static func group(_ expressions: any SQLExpressible...) -> QueryInterfaceRequest<Self> {
+        all().group(expressions)
+    }
+
+    /// The first rows, or some after others.
+    public static func limit(_ limit: Int, offset: Int? = nil) -> QueryInterfaceRequest<Self> {
+        all().limit(limit, offset: offset)
+    }
+
+    /// All rows, with a name for the table, by which others can name its columns.
+    public static func aliased(_ alias: TableAlias<Self>) -> QueryInterfaceRequest<Self> {
+        all().aliased(alias)
+    }
+
+    /// All rows, with a table that is there for the request alone.
+    public static func with<T>(_ cte: CommonTableExpression<T>) -> QueryInterfaceRequest<Self> {
+        all().with(cte)
+    }
+}
+
+// MARK: - With columns that are given to closures
+
+extension TableRecord {
+    /// A request for some columns.
+    public static func select(_ selection: (DatabaseComponents) throws -> [any SQLSelectable]) rethrows -> QueryInterfaceRequest<Self> {
+        try all().select(selection)
+    }
+
+    /// A request for some columns, whose rows become something else.
+    public static func select<T>(_ selection: (DatabaseComponents) throws -> [any SQLSelectable], as type: T.Type = T.self) rethrows -> QueryInterfaceRequest<T> {
+        try all().select(selection, as: type)
+    }
+
+    /// A request for one column, whose values are fetched.
+    public static func select<T>(_ selection: (DatabaseComponents) throws -> any SQLSelectable, as type: T.Type = T.self) rethrows -> QueryInterfaceRequest<T> {
+        try all().select(selection, as: type)
+    }
+
+    /// All rows, with more columns.
+    public static func annotated(with selection: (DatabaseComponents) throws -> [any SQLSelectable]) rethrows -> QueryInterfaceRequest<Self> {
+        try all().annotated(with: selection)
+    }
+
+    /// All rows, with one more column.
+    public static func annotated(with selection: (DatabaseComponents) throws -> any SQLSelectable) rethrows -> QueryInterfaceRequest<Self> {
+        try all().annotated(with: selection)
+    }
+
+    /// The rows for which a condition holds.
+    public static func filter(_ predicate: (DatabaseComponents) throws -> any SQLSpecificExpressible) rethrows -> QueryInterfaceRequest<Self> {
+        try all().filter(predicate)
+    }
+
+    /// All rows, in an order.
+    public static func order(_ orderings: (DatabaseComponents) throws -> [any SQLOrderingTerm]) rethrows -> QueryInterfaceRequest<Self> {
+        try all().order(orderings)
+    }
+
+    /// All rows, in an order.
+    public static func order(_ ordering: (DatabaseComponents) throws -> any SQLOrderingTerm) rethrows -> QueryInterfaceRequest<Self> {
+        try all().order(ordering)
+    }
+
+    /// One row for all that have the same values.
+    public static func group(_ expressions: (DatabaseComponents) throws -> [any SQLExpressible]) rethrows -> QueryInterfaceRequest<Self> {
+        try all().group(expressions)
+    }
+}
+
+extension TableRecord where Self: Identifiable {
+    /// A request for the primary key, whose values are ids.
+    public static func selectID() -> QueryInterfaceRequest<ID> { all().selectID() }
+}

@@ -1,0 +1,67 @@
+/// A type that stands for a table.
+///
+/// ```swift
+/// struct Player: TableRecord {
+///     enum Columns {
+///         static let name = Column("name")
+///         static let score = Column("score")
+///     }
+/// }
+/// Player.databaseTableName                     // "player"
+/// Player.filter { $0.score > 10 }.order(\.name) // SELECT * FROM "player" WHERE "score" > 10 ORDER BY "name"
+///
+/// struct Place: TableRecord {
+///     static let databaseTableName = "location"
+/// }
+/// ```
+public protocol TableRecord: SendableMetatype {
+    /// The type that has the columns, as static properties or as the cases of an enum.
+    associatedtype Columns = Never
+
+    /// What closures of requests are given: the type of columns.
+    associatedtype DatabaseComponents = Columns.Type
+
+    /// What closures of requests are given: the type of columns.
+    static var databaseComponents: DatabaseComponents { get }
+
+    /// The name of the table.
+    static var databaseTableName: String { get }
+
+    /// The columns that requests select, all of them unless the type says otherwise.
+    ///
+    /// ```swift
+    /// static var databaseSelection: [any SQLSelectable] { [.allColumns(excluding: ["avatar"])] }
+    /// ```
+    static var databaseSelection: [any SQLSelectable] { get }
+}
+
+extension TableRecord where DatabaseComponents == Columns.Type {
+    /// The type of columns.
+    public static var databaseComponents: Columns.Type { Columns.self }
+}
+
+extension TableRecord {
+    /// The name of the type, beginning with a small letter: `player` for `Player`, `httpRequest` for `HTTPRequest`.
+    public static var databaseTableName: String { defaultTableName }
+
+    package static var defaultTableName: String { tableName(ofType: String(describing: Self.self)) }
+
+    /// All columns: `*`.
+    public static var databaseSelection: [any SQLSelectable] { [AllColumns()] }
+
+    /// The selection of the type; nil for all columns.
+    package static var selection: [SQLSelection]? {
+        let selection = databaseSelection
+        if selection.count == 1, selection[0] is AllColumns { return nil }
+        return selection.map(\.sqlSelection)
+    }
+}
+
+/// The name of a type without generic arguments; capitals at its beginning are small, except that of the second word.
+private func tableName(ofType description: String) -> String {
+    let name = description.prefix { $0 != "<" }
+    let capitals = name.prefix { $0.isUppercase }
+    // HTTPRequest is http and Request; Player and HTTP are one word.
+    let count = capitals.count > 1 && capitals.count < name.count ? capitals.count - 1 : capitals.count
+    return name.prefix(count).lowercased() + name.dropFirst(count)
+}
