@@ -1,7 +1,8 @@
 public import QuarryCore
 public import QuarrySQL
 
-// Changes of all rows of a request: <https://www.sqlite.org/lang_delete.html>, <https://www.sqlite.org/lang_update.html>.
+// Changes of all rows of a request: <https://www.sqlite.org/lang_delete.html>,
+// <https://www.sqlite.org/lang_update.html>.
 
 extension QueryInterfaceRequest {
     // MARK: - Deleting

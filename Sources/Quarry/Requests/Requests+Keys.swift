@@ -27,10 +27,13 @@ extension TableRequest {
     where Keys.Element: DatabaseValueConvertible & Sendable {
         let keys = Array(keys)
         let type = RowDecoder.self as? any TableRecord.Type
-        guard let type else { return changing { $0.filter(SQLExpression(keys: keys.count) { _ in keys.map(\.databaseValue) }) } }
+        guard let type else {
+            return changing { $0.filter(SQLExpression(keys: keys.count) { _ in keys.map(\.databaseValue) }) }
+        }
         return changing { query in
             query.filter(
-                SQLExpression(keys: keys.count) { column in keys.map { type.databaseValue(ofKey: $0, column: column) } })
+                SQLExpression(keys: keys.count) { column in keys.map { type.databaseValue(ofKey: $0, column: column) } }
+            )
         }
     }
 }

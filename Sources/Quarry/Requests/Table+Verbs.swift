@@ -115,7 +115,8 @@ extension Table where RowDecoder: RowDecodable & Hashable {
 
 extension Array {
     /// What `body` makes of some elements at a time, in a savepoint where there are several times.
-    fileprivate func inChunks<T>(of size: Int, _ db: Database, _ body: (ArraySlice<Element>) throws -> T) throws -> [T] {
+    fileprivate func inChunks<T>(of size: Int, _ db: Database, _ body: (ArraySlice<Element>) throws -> T) throws -> [T]
+    {
         if count <= size { return isEmpty ? [] : [try body(self[...])] }
         var results: [T] = []
         try db.inSavepoint {

@@ -150,3 +150,78 @@ extension Database {
             columns: columns, options: options, condition: condition)
     }
 }
+
+// MARK: - With conditions and expressions that are built
+
+extension Database {
+    /// Creates an index on some rows.
+    ///
+    /// ```swift
+    /// try db.create(index: "winners", on: "player", columns: ["score"], condition: Column("score") > 1000)
+    /// ```
+    /// ```sql
+    /// CREATE INDEX "winners" ON "player"("score") WHERE "score" > 1000
+    /// ```
+    ///
+    /// - parameter name: the index's name.
+    /// - parameter schemaName: the schema of the table; nil for the first that has it.
+    /// - parameter table: the table's name.
+    /// - parameter columns: the columns, in the order of the index.
+    /// - parameter options: how it is created.
+    /// - parameter condition: which rows are in the index: <https://www.sqlite.org/partialindex.html>.
+    @_disfavoredOverload
+    public func create(
+        index name: String, in schemaName: String? = nil, on table: String, columns: [String],
+        options: IndexOptions = [], condition: some SQLSpecificExpressible
+    ) throws {
+        try create(
+            index: name, in: schemaName, on: table, columns: columns, options: options,
+            condition: SQL(condition.sqlExpression))
+    }
+
+    /// Creates an index on expressions, each with its collation and order.
+    ///
+    /// ```swift
+    /// try db.create(
+    ///     index: "player_on_name", on: "player",
+    ///     expressions: [Column("name").collating(.nocase), Column("score").desc], options: .unique)
+    /// ```
+    /// ```sql
+    /// CREATE UNIQUE INDEX "player_on_name" ON "player"("name" COLLATE NOCASE, "score" DESC)
+    /// ```
+    ///
+    /// See <https://www.sqlite.org/expridx.html>.
+    ///
+    /// - parameter name: the index's name.
+    /// - parameter schemaName: the schema of the table; nil for the first that has it.
+    /// - parameter table: the table's name.
+    /// - parameter expressions: the expressions, in the order of the index.
+    /// - parameter options: how it is created.
+    /// - parameter condition: which rows are in the index; nil for all.
+    @_disfavoredOverload
+    public func create(
+        index name: String, in schemaName: String? = nil, on table: String, expressions: [any SQLOrderingTerm],
+        options: IndexOptions = [], condition: (any SQLSpecificExpressible)? = nil
+    ) throws {
+        try create(
+            index: name, in: schemaName, on: table, expressions: expressions.map { SQL($0.sqlOrdering) },
+            options: options, condition: condition.map { SQL($0.sqlExpression) })
+    }
+
+    /// Creates an index on some rows, which is named by its columns.
+    ///
+    /// ```swift
+    /// try db.create(indexOn: "player", columns: ["score"], condition: Column("score") > 1000)
+    /// ```
+    /// ```sql
+    /// CREATE INDEX "index_player_on_score" ON "player"("score") WHERE "score" > 1000
+    /// ```
+    @_disfavoredOverload
+    public func create(
+        indexOn table: String, in schemaName: String? = nil, columns: [String], options: IndexOptions = [],
+        condition: some SQLSpecificExpressible
+    ) throws {
+        try create(
+            indexOn: table, in: schemaName, columns: columns, options: options, condition: SQL(condition.sqlExpression))
+    }
+}

@@ -30,6 +30,28 @@ extension Database {
         try execute(sql: view.sql(schemaResolver))
     }
 
+    /// Creates a view of a request, in which values are written as literals.
+    ///
+    /// ```swift
+    /// try db.create(view: "hero", as: Player.filter(Column("score") > 1000))
+    /// ```
+    /// ```sql
+    /// CREATE VIEW "hero" AS SELECT * FROM "player" WHERE "score" > 1000
+    /// ```
+    ///
+    /// - parameter name: the view's name.
+    /// - parameter schemaName: the name of an attached database; nil for `main`, or `temp` where the view is temporary.
+    /// - parameter options: how it is created.
+    /// - parameter columns: the names of its columns; nil for those of the request.
+    /// - parameter request: the request.
+    public func create(
+        view name: String, in schemaName: String? = nil, options: ViewOptions = [], columns: [String]? = nil,
+        as request: any SQLSubqueryable
+    ) throws {
+        try create(
+            view: name, in: schemaName, options: options, columns: columns, asLiteral: SQL(request.sqlSubquery))
+    }
+
     /// Deletes a view.
     ///
     /// ```sql

@@ -38,7 +38,8 @@ extension SQLExpression {
         case .collated(let expression, let collation): return .node(.collated(aliased(expression), collation))
         case .choice(let choice):
             let branches = choice.branches.map { (aliased($0.condition), aliased($0.result)) }
-            let base = choice.base.map(aliased), otherwise = choice.otherwise.map(aliased)
+            let base = choice.base.map(aliased)
+            let otherwise = choice.otherwise.map(aliased)
             return .node(.choice(CaseExpression(base: base, branches: branches, otherwise: otherwise)))
         case .rowValue(let values): return .node(.rowValue(values.map(aliased)))
         case .connected(let expression):

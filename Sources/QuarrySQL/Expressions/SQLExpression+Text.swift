@@ -21,7 +21,8 @@ extension SQLSpecificExpressible {
                 sqlExpression, .like, pattern.sqlExpression, escape: escape?.sqlExpression, isNegated: false))
     }
 
-    /// Whether the text is like a pattern, in which `*` stands for any characters, `?` for one, `[a-z]` for one of some.
+    /// Whether the text is like a pattern, in which `*` stands for any characters, `?` for one, `[a-z]` for one of
+    /// some.
     ///
     /// Letters match in their case: <https://www.sqlite.org/lang_expr.html#glob>.
     public func glob(_ pattern: some SQLExpressible) -> SQLExpression {

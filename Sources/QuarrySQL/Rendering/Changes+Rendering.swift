@@ -55,7 +55,8 @@ extension QueryWriter {
     ) throws {
         let clauses = query.hasClauses ? query.clauses : SelectQuery.Clauses()
         if !clauses.grouping.isEmpty || clauses.groupsByPrimaryKey || clauses.having != nil {
-            throw misuse("rows of table \(query.sourceName) that are grouped can't be changed: they are several rows each")
+            throw misuse(
+                "rows of table \(query.sourceName) that are grouped can't be changed: they are several rows each")
         }
         if !clauses.compounds.isEmpty { throw misuse("rows of a compound request can't be changed") }
         try writeTables(clauses.tables)

@@ -37,8 +37,11 @@ extension QueryWriter {
 
     /// A table of a query around this one must not be called as one of this query.
     private mutating func noteHiding(of name: String, at depth: Int) {
-        let inner = scopes[(depth + 1)...]
-        if inner.contains(where: { $0.tables.contains { $0.name.isSameIdentifier(as: name) } }) { hidesOuterTable = true }
+        for scope in scopes.indices where scope > depth {
+            if scopes[scope].tables.contains(where: { $0.name.isSameIdentifier(as: name) }) {
+                hidingScopes.insert(scope)
+            }
+        }
     }
 
     /// The table whose columns need no table's name.

@@ -10,8 +10,8 @@ package struct QueryWriter {
     /// The queries around what is written, the innermost last.
     var scopes: [Scope] = []
 
-    /// Whether the query that is written names a table of one around it, which a table of its own hides.
-    var hidesOuterTable = false
+    /// The scopes, by their place, with a table that hides another of the same name, which is meant.
+    var hidingScopes: Set<Int> = []
 
     package init(_ database: Database) {
         self.database = database

@@ -65,6 +65,23 @@ extension SQLInterpolation {
     }
 }
 
+extension SQL {
+    /// An expression as SQL.
+    package init(_ expression: SQLExpression) {
+        self.init(elements: [.fragment(ExpressionFragment(expression: expression))])
+    }
+
+    /// A request as SQL: `SELECT …`.
+    package init(_ query: SQLSubquery) {
+        self.init(elements: [.fragment(SubqueryFragment(query: query, isInParentheses: true))])
+    }
+
+    /// A term of an order as SQL.
+    package init(_ ordering: SQLOrdering) {
+        self.init(elements: [.fragment(OrderingFragment(ordering: ordering))])
+    }
+}
+
 private struct ExpressionFragment: QueryFragment {
     let expression: SQLExpression
 

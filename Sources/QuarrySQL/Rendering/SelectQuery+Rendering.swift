@@ -6,18 +6,17 @@ extension QueryWriter {
     /// - parameter singleRow: whether only the first row will be looked at: `LIMIT 1`.
     package mutating func write(_ query: SelectQuery, singleRow: Bool = false) throws {
         let mark = mark
-        // The writer of a query inside may have found that its tables hide those outside.
-        let hidOuterTable = hidesOuterTable
-        hidesOuterTable = false
-        defer { hidesOuterTable = hidOuterTable }
+        let depth = scopes.count
         try writeTables(query.hasClauses ? query.clauses.tables : [])
         try write(query, singleRow: singleRow, avoidingOuterNames: false)
-        guard hidesOuterTable else { return }
+        guard hidingScopes.contains(depth) else { return }
         goBack(to: mark)
-        hidesOuterTable = false
+        hidingScopes = hidingScopes.filter { $0 < depth }
         try writeTables(query.hasClauses ? query.clauses.tables : [])
         try write(query, singleRow: singleRow, avoidingOuterNames: true)
-        if hidesOuterTable { throw misuse("two tables that a request and a subquery name are called the same") }
+        if hidingScopes.contains(depth) {
+            throw misuse("two tables that a request and a subquery name are called the same")
+        }
     }
 
     private mutating func write(

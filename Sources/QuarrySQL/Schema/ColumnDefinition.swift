@@ -115,6 +115,22 @@ public final class ColumnDefinition {
         return self
     }
 
+    /// Refuses rows for which a condition on the column is false.
+    ///
+    /// ```swift
+    /// t.column("score", .integer).check { $0 >= 0 }
+    /// ```
+    /// ```sql
+    /// "score" INTEGER CHECK ("score" >= 0)
+    /// ```
+    ///
+    /// - parameter condition: is given the column.
+    @discardableResult
+    public func check(_ condition: (Column) -> any SQLExpressible) -> Self {
+        checks.append(SQL(condition(Column(name)).sqlExpression))
+        return self
+    }
+
     /// The value where none is given.
     ///
     /// ```swift
@@ -170,6 +186,24 @@ public final class ColumnDefinition {
     @discardableResult
     public func generatedAs(sql: String, _ qualification: GeneratedColumnQualification = .virtual) -> Self {
         generated = (SQL(sql: sql), qualification)
+        return self
+    }
+
+    /// Makes a column whose values are computed.
+    ///
+    /// ```swift
+    /// t.column("total", .integer).generatedAs(Column("score") + Column("bonus"), .stored)
+    /// ```
+    /// ```sql
+    /// "total" INTEGER GENERATED ALWAYS AS ("score" + "bonus") STORED
+    /// ```
+    ///
+    /// See <https://www.sqlite.org/gencol.html>.
+    @discardableResult
+    public func generatedAs(
+        _ expression: some SQLExpressible, _ qualification: GeneratedColumnQualification = .virtual
+    ) -> Self {
+        generated = (SQL(expression.sqlExpression), qualification)
         return self
     }
 

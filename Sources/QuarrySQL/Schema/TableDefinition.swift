@@ -262,6 +262,16 @@ public final class TableDefinition {
     /// ```
     public func check(sql: String) { checks.append(SQL(sql: sql)) }
 
+    /// Refuses rows for which a condition is false.
+    ///
+    /// ```swift
+    /// t.check(Column("score") >= Column("bonus"))
+    /// ```
+    /// ```sql
+    /// CHECK ("score" >= "bonus")
+    /// ```
+    public func check(_ condition: some SQLSpecificExpressible) { checks.append(SQL(condition.sqlExpression)) }
+
     /// Adds a constraint in SQL.
     ///
     /// ```swift

@@ -62,12 +62,16 @@ extension Table {
     }
 
     /// A request for columns that are written as SQL.
-    public func select(sql: String, arguments: StatementArguments = StatementArguments()) -> QueryInterfaceRequest<RowDecoder> {
+    public func select(sql: String, arguments: StatementArguments = StatementArguments()) -> QueryInterfaceRequest<
+        RowDecoder
+    > {
         all().select(sql: sql, arguments: arguments)
     }
 
     /// A request for columns that are written as SQL, whose rows become something else.
-    public func select<T>(sql: String, arguments: StatementArguments = StatementArguments(), as type: T.Type = T.self) -> QueryInterfaceRequest<T> {
+    public func select<T>(sql: String, arguments: StatementArguments = StatementArguments(), as type: T.Type = T.self)
+        -> QueryInterfaceRequest<T>
+    {
         all().select(sql: sql, arguments: arguments, as: type)
     }
 
@@ -82,7 +86,9 @@ extension Table {
     }
 
     /// A request for the primary key.
-    public func selectPrimaryKey<PrimaryKey>(as type: PrimaryKey.Type = PrimaryKey.self) -> QueryInterfaceRequest<PrimaryKey> {
+    public func selectPrimaryKey<PrimaryKey>(as type: PrimaryKey.Type = PrimaryKey.self) -> QueryInterfaceRequest<
+        PrimaryKey
+    > {
         all().selectPrimaryKey(as: type)
     }
 
@@ -102,7 +108,9 @@ extension Table {
     }
 
     /// The rows for which a condition holds that is written as SQL.
-    public func filter(sql: String, arguments: StatementArguments = StatementArguments()) -> QueryInterfaceRequest<RowDecoder> {
+    public func filter(sql: String, arguments: StatementArguments = StatementArguments()) -> QueryInterfaceRequest<
+        RowDecoder
+    > {
         all().filter(sql: sql, arguments: arguments)
     }
 
@@ -137,7 +145,9 @@ extension Table {
     }
 
     /// All rows, in an order that is written as SQL.
-    public func order(sql: String, arguments: StatementArguments = StatementArguments()) -> QueryInterfaceRequest<RowDecoder> {
+    public func order(sql: String, arguments: StatementArguments = StatementArguments()) -> QueryInterfaceRequest<
+        RowDecoder
+    > {
         all().order(sql: sql, arguments: arguments)
     }
 
@@ -171,47 +181,65 @@ extension Table {
 
 extension Table where RowDecoder: TableRecord {
     /// A request for some columns.
-    public func select(_ selection: (RowDecoder.DatabaseComponents) throws -> [any SQLSelectable]) rethrows -> QueryInterfaceRequest<RowDecoder> {
+    public func select(_ selection: (RowDecoder.DatabaseComponents) throws -> [any SQLSelectable]) rethrows
+        -> QueryInterfaceRequest<RowDecoder>
+    {
         try all().select(selection)
     }
 
     /// A request for some columns, whose rows become something else.
-    public func select<T>(_ selection: (RowDecoder.DatabaseComponents) throws -> [any SQLSelectable], as type: T.Type = T.self) rethrows -> QueryInterfaceRequest<T> {
+    public func select<T>(
+        _ selection: (RowDecoder.DatabaseComponents) throws -> [any SQLSelectable], as type: T.Type = T.self
+    ) rethrows -> QueryInterfaceRequest<T> {
         try all().select(selection, as: type)
     }
 
     /// A request for one column, whose values are fetched.
-    public func select<T>(_ selection: (RowDecoder.DatabaseComponents) throws -> any SQLSelectable, as type: T.Type = T.self) rethrows -> QueryInterfaceRequest<T> {
+    public func select<T>(
+        _ selection: (RowDecoder.DatabaseComponents) throws -> any SQLSelectable, as type: T.Type = T.self
+    ) rethrows -> QueryInterfaceRequest<T> {
         try all().select(selection, as: type)
     }
 
     /// All rows, with more columns.
-    public func annotated(with selection: (RowDecoder.DatabaseComponents) throws -> [any SQLSelectable]) rethrows -> QueryInterfaceRequest<RowDecoder> {
+    public func annotated(with selection: (RowDecoder.DatabaseComponents) throws -> [any SQLSelectable]) rethrows
+        -> QueryInterfaceRequest<RowDecoder>
+    {
         try all().annotated(with: selection)
     }
 
     /// All rows, with one more column.
-    public func annotated(with selection: (RowDecoder.DatabaseComponents) throws -> any SQLSelectable) rethrows -> QueryInterfaceRequest<RowDecoder> {
+    public func annotated(with selection: (RowDecoder.DatabaseComponents) throws -> any SQLSelectable) rethrows
+        -> QueryInterfaceRequest<RowDecoder>
+    {
         try all().annotated(with: selection)
     }
 
     /// The rows for which a condition holds.
-    public func filter(_ predicate: (RowDecoder.DatabaseComponents) throws -> any SQLSpecificExpressible) rethrows -> QueryInterfaceRequest<RowDecoder> {
+    public func filter(_ predicate: (RowDecoder.DatabaseComponents) throws -> any SQLSpecificExpressible) rethrows
+        -> QueryInterfaceRequest<RowDecoder>
+    {
         try all().filter(predicate)
     }
 
     /// All rows, in an order.
-    public func order(_ orderings: (RowDecoder.DatabaseComponents) throws -> [any SQLOrderingTerm]) rethrows -> QueryInterfaceRequest<RowDecoder> {
+    public func order(_ orderings: (RowDecoder.DatabaseComponents) throws -> [any SQLOrderingTerm]) rethrows
+        -> QueryInterfaceRequest<RowDecoder>
+    {
         try all().order(orderings)
     }
 
     /// All rows, in an order.
-    public func order(_ ordering: (RowDecoder.DatabaseComponents) throws -> any SQLOrderingTerm) rethrows -> QueryInterfaceRequest<RowDecoder> {
+    public func order(_ ordering: (RowDecoder.DatabaseComponents) throws -> any SQLOrderingTerm) rethrows
+        -> QueryInterfaceRequest<RowDecoder>
+    {
         try all().order(ordering)
     }
 
     /// One row for all that have the same values.
-    public func group(_ expressions: (RowDecoder.DatabaseComponents) throws -> [any SQLExpressible]) rethrows -> QueryInterfaceRequest<RowDecoder> {
+    public func group(_ expressions: (RowDecoder.DatabaseComponents) throws -> [any SQLExpressible]) rethrows
+        -> QueryInterfaceRequest<RowDecoder>
+    {
         try all().group(expressions)
     }
 }

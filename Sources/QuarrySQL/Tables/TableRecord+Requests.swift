@@ -33,22 +33,29 @@ extension TableRecord {
     }
 
     /// A request for some columns, whose rows become something else.
-    public static func select<T>(_ selection: [any SQLSelectable], as type: T.Type = T.self) -> QueryInterfaceRequest<T> {
+    public static func select<T>(_ selection: [any SQLSelectable], as type: T.Type = T.self) -> QueryInterfaceRequest<T>
+    {
         all().select(selection, as: type)
     }
 
     /// A request for some columns, whose rows become something else.
-    public static func select<T>(_ selection: any SQLSelectable..., as type: T.Type = T.self) -> QueryInterfaceRequest<T> {
+    public static func select<T>(_ selection: any SQLSelectable..., as type: T.Type = T.self) -> QueryInterfaceRequest<
+        T
+    > {
         all().select(selection, as: type)
     }
 
     /// A request for columns that are written as SQL.
-    public static func select(sql: String, arguments: StatementArguments = StatementArguments()) -> QueryInterfaceRequest<Self> {
+    public static func select(sql: String, arguments: StatementArguments = StatementArguments())
+        -> QueryInterfaceRequest<Self>
+    {
         all().select(sql: sql, arguments: arguments)
     }
 
     /// A request for columns that are written as SQL, whose rows become something else.
-    public static func select<T>(sql: String, arguments: StatementArguments = StatementArguments(), as type: T.Type = T.self) -> QueryInterfaceRequest<T> {
+    public static func select<T>(
+        sql: String, arguments: StatementArguments = StatementArguments(), as type: T.Type = T.self
+    ) -> QueryInterfaceRequest<T> {
         all().select(sql: sql, arguments: arguments, as: type)
     }
 
@@ -63,7 +70,9 @@ extension TableRecord {
     }
 
     /// A request for the primary key.
-    public static func selectPrimaryKey<PrimaryKey>(as type: PrimaryKey.Type = PrimaryKey.self) -> QueryInterfaceRequest<PrimaryKey> {
+    public static func selectPrimaryKey<PrimaryKey>(as type: PrimaryKey.Type = PrimaryKey.self)
+        -> QueryInterfaceRequest<PrimaryKey>
+    {
         all().selectPrimaryKey(as: type)
     }
 
@@ -83,7 +92,9 @@ extension TableRecord {
     }
 
     /// The rows for which a condition holds that is written as SQL.
-    public static func filter(sql: String, arguments: StatementArguments = StatementArguments()) -> QueryInterfaceRequest<Self> {
+    public static func filter(sql: String, arguments: StatementArguments = StatementArguments())
+        -> QueryInterfaceRequest<Self>
+    {
         all().filter(sql: sql, arguments: arguments)
     }
 
@@ -118,7 +129,9 @@ extension TableRecord {
     }
 
     /// All rows, in an order that is written as SQL.
-    public static func order(sql: String, arguments: StatementArguments = StatementArguments()) -> QueryInterfaceRequest<Self> {
+    public static func order(sql: String, arguments: StatementArguments = StatementArguments())
+        -> QueryInterfaceRequest<Self>
+    {
         all().order(sql: sql, arguments: arguments)
     }
 
@@ -152,47 +165,65 @@ extension TableRecord {
 
 extension TableRecord {
     /// A request for some columns.
-    public static func select(_ selection: (DatabaseComponents) throws -> [any SQLSelectable]) rethrows -> QueryInterfaceRequest<Self> {
+    public static func select(_ selection: (DatabaseComponents) throws -> [any SQLSelectable]) rethrows
+        -> QueryInterfaceRequest<Self>
+    {
         try all().select(selection)
     }
 
     /// A request for some columns, whose rows become something else.
-    public static func select<T>(_ selection: (DatabaseComponents) throws -> [any SQLSelectable], as type: T.Type = T.self) rethrows -> QueryInterfaceRequest<T> {
+    public static func select<T>(
+        _ selection: (DatabaseComponents) throws -> [any SQLSelectable], as type: T.Type = T.self
+    ) rethrows -> QueryInterfaceRequest<T> {
         try all().select(selection, as: type)
     }
 
     /// A request for one column, whose values are fetched.
-    public static func select<T>(_ selection: (DatabaseComponents) throws -> any SQLSelectable, as type: T.Type = T.self) rethrows -> QueryInterfaceRequest<T> {
+    public static func select<T>(
+        _ selection: (DatabaseComponents) throws -> any SQLSelectable, as type: T.Type = T.self
+    ) rethrows -> QueryInterfaceRequest<T> {
         try all().select(selection, as: type)
     }
 
     /// All rows, with more columns.
-    public static func annotated(with selection: (DatabaseComponents) throws -> [any SQLSelectable]) rethrows -> QueryInterfaceRequest<Self> {
+    public static func annotated(with selection: (DatabaseComponents) throws -> [any SQLSelectable]) rethrows
+        -> QueryInterfaceRequest<Self>
+    {
         try all().annotated(with: selection)
     }
 
     /// All rows, with one more column.
-    public static func annotated(with selection: (DatabaseComponents) throws -> any SQLSelectable) rethrows -> QueryInterfaceRequest<Self> {
+    public static func annotated(with selection: (DatabaseComponents) throws -> any SQLSelectable) rethrows
+        -> QueryInterfaceRequest<Self>
+    {
         try all().annotated(with: selection)
     }
 
     /// The rows for which a condition holds.
-    public static func filter(_ predicate: (DatabaseComponents) throws -> any SQLSpecificExpressible) rethrows -> QueryInterfaceRequest<Self> {
+    public static func filter(_ predicate: (DatabaseComponents) throws -> any SQLSpecificExpressible) rethrows
+        -> QueryInterfaceRequest<Self>
+    {
         try all().filter(predicate)
     }
 
     /// All rows, in an order.
-    public static func order(_ orderings: (DatabaseComponents) throws -> [any SQLOrderingTerm]) rethrows -> QueryInterfaceRequest<Self> {
+    public static func order(_ orderings: (DatabaseComponents) throws -> [any SQLOrderingTerm]) rethrows
+        -> QueryInterfaceRequest<Self>
+    {
         try all().order(orderings)
     }
 
     /// All rows, in an order.
-    public static func order(_ ordering: (DatabaseComponents) throws -> any SQLOrderingTerm) rethrows -> QueryInterfaceRequest<Self> {
+    public static func order(_ ordering: (DatabaseComponents) throws -> any SQLOrderingTerm) rethrows
+        -> QueryInterfaceRequest<Self>
+    {
         try all().order(ordering)
     }
 
     /// One row for all that have the same values.
-    public static func group(_ expressions: (DatabaseComponents) throws -> [any SQLExpressible]) rethrows -> QueryInterfaceRequest<Self> {
+    public static func group(_ expressions: (DatabaseComponents) throws -> [any SQLExpressible]) rethrows
+        -> QueryInterfaceRequest<Self>
+    {
         try all().group(expressions)
     }
 }
