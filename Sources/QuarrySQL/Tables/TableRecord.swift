@@ -1,3 +1,5 @@
+import QuarryCore
+
 /// A type that stands for a table.
 ///
 /// ```swift
@@ -44,7 +46,7 @@ extension TableRecord {
     /// The name of the type, beginning with a small letter: `player` for `Player`, `httpRequest` for `HTTPRequest`.
     public static var databaseTableName: String { defaultTableName }
 
-    package static var defaultTableName: String { tableName(ofType: String(describing: Self.self)) }
+    package static var defaultTableName: String { TableNames.name(of: Self.self) }
 
     /// All columns: `*`.
     public static var databaseSelection: [any SQLSelectable] { [AllColumns()] }
@@ -52,8 +54,23 @@ extension TableRecord {
     /// The selection of the type; nil for all columns.
     package static var selection: [SQLSelection]? {
         let selection = databaseSelection
-        if selection.count == 1, selection[0] is AllColumns { return nil }
+        if selection.count == 1, type(of: selection[0]) == AllColumns.self { return nil }
         return selection.map(\.sqlSelection)
+    }
+}
+
+/// The names of tables that types don't give: each is made once.
+private enum TableNames {
+    private static let names = Lock<[ObjectIdentifier: String]>([:])
+
+    static func name(of type: Any.Type) -> String {
+        names.withLock { names in
+            let id = ObjectIdentifier(type)
+            if let name = names[id] { return name }
+            let name = tableName(ofType: String(describing: type))
+            names[id] = name
+            return name
+        }
     }
 }
 
