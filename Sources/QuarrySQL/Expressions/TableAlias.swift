@@ -13,7 +13,7 @@ package final class TableIdentity: Sendable {
 /// ```swift
 /// // Players that nobody of their team beats.
 /// let player = TableAlias<Player>()
-/// let better = Player.filter(Column("teamId") == player[Column("teamId")] && Column("score") > player[Column("score")])
+/// let better = Player.filter { $0.teamId == player.teamId && $0.score > player.score }
 /// let best = try Player.aliased(player).filter(!better.exists()).fetchAll(db)
 /// ```
 /// ```sql

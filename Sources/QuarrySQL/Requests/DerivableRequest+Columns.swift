@@ -18,6 +18,18 @@ extension SelectionRequest where RowDecoder: TableRecord {
         select(try selection(RowDecoder.databaseComponents))
     }
 
+    /// The request with another column.
+    ///
+    /// ```swift
+    /// Player.all().select { max($0.score) }
+    /// ```
+    /// ```sql
+    /// SELECT MAX("score") FROM "player"
+    /// ```
+    public func select(_ selection: (RowDecoder.DatabaseComponents) throws -> any SQLSelectable) rethrows -> Self {
+        select([try selection(RowDecoder.databaseComponents)])
+    }
+
     /// The request with more columns.
     public func annotated(
         with selection: (RowDecoder.DatabaseComponents) throws -> [any SQLSelectable]

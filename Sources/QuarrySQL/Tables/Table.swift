@@ -187,6 +187,13 @@ extension Table where RowDecoder: TableRecord {
         try all().select(selection)
     }
 
+    /// A request for one column.
+    public func select(_ selection: (RowDecoder.DatabaseComponents) throws -> any SQLSelectable) rethrows
+        -> QueryInterfaceRequest<RowDecoder>
+    {
+        try all().select(selection)
+    }
+
     /// A request for some columns, whose rows become something else.
     public func select<T>(
         _ selection: (RowDecoder.DatabaseComponents) throws -> [any SQLSelectable], as type: T.Type = T.self

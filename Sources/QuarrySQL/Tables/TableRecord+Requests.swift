@@ -171,6 +171,13 @@ extension TableRecord {
         try all().select(selection)
     }
 
+    /// A request for one column.
+    public static func select(_ selection: (DatabaseComponents) throws -> any SQLSelectable) rethrows
+        -> QueryInterfaceRequest<Self>
+    {
+        try all().select(selection)
+    }
+
     /// A request for some columns, whose rows become something else.
     public static func select<T>(
         _ selection: (DatabaseComponents) throws -> [any SQLSelectable], as type: T.Type = T.self
