@@ -146,5 +146,10 @@ extension Database {
     /// Forgets what is known of the schema, so that it is read again.
     ///
     /// What this connection and others do is noticed. What goes past SQLite isn't: a file that is replaced.
-    public func clearSchemaCache() { schema.forget() }
+    public func clearSchemaCache() {
+        failingAccess {
+            try checkAccess()
+            schema.forget()
+        }
+    }
 }

@@ -75,7 +75,7 @@ private struct SchemaSources<First: DatabaseSchemaSource, Second: DatabaseSchema
 extension Database {
     /// The source that is asked: that of `withSchemaSource`, or the configuration's.
     public var schemaSource: (any DatabaseSchemaSource)? {
-        if let override = schema.source { return override.source }
+        if isOwned, let override = schema.source { return override.source }
         return configuration.schemaSource
     }
 
@@ -83,6 +83,10 @@ extension Database {
     public func withSchemaSource<T>(
         _ schemaSource: (any DatabaseSchemaSource)?, execute block: () throws -> T
     ) rethrows -> T {
+        guard isOwned else {
+            failingAccess { try checkAccess() }
+            return try block()
+        }
         let reader = schema
         let previous = reader.source
         reader.source = SchemaReader.SchemaSourceOverride(source: schemaSource)

@@ -74,7 +74,7 @@ extension Database {
     /// Runs the body of a method that can't throw, as its callers expect: its error is thrown when the access ends.
     ///
     /// Where there is no access, the next one throws it.
-    func failingAccess(_ body: () throws -> Void) {
+    package func failingAccess(_ body: () throws -> Void) {
         do {
             try body()
         } catch {
@@ -127,9 +127,12 @@ extension Database {
     /// Frees as much memory as can be: <https://www.sqlite.org/c3ref/db_release_memory.html>.
     public func releaseMemory() {
         guard !lifetime.isClosed else { return }
-        statementCache.removeAll()
-        recordPlans = nil
-        ConnectionCalls.releaseMemory(pointer)
+        failingAccess {
+            try checkAccess()
+            statementCache.removeAll()
+            recordPlans = nil
+            ConnectionCalls.releaseMemory(pointer)
+        }
     }
 
     func forgetStatements() {

@@ -18,8 +18,8 @@ extension Database {
         case rollback
     }
 
-    /// Whether a transaction is open.
-    public var isInsideTransaction: Bool { !lifetime.isClosed && !ConnectionCalls.isAutocommit(pointer) }
+    /// Whether a transaction is open; false outside of an access.
+    public var isInsideTransaction: Bool { lifetime.isOwned && !ConnectionCalls.isAutocommit(pointer) }
 
     /// Runs `operations` in a transaction.
     ///
@@ -92,6 +92,7 @@ extension Database {
     ///
     /// - throws: what `operations` throws, after the savepoint's changes are taken back; `DatabaseError`.
     public func inSavepoint(_ operations: () throws -> TransactionCompletion) throws {
+        try checkAccess()
         guard isInsideTransaction else { return try inTransaction(nil, operations) }
         try run(.savepoint)
         do {
