@@ -80,6 +80,10 @@ extension Database {
     }
 
     /// Runs `block` with another source, or none.
+    ///
+    /// ```swift
+    /// try db.withSchemaSource(nil) { try db.primaryKey("player").columns }
+    /// ```
     public func withSchemaSource<T>(
         _ schemaSource: (any DatabaseSchemaSource)?, execute block: () throws -> T
     ) rethrows -> T {

@@ -125,6 +125,10 @@ extension Database {
     }
 
     /// Frees as much memory as can be: <https://www.sqlite.org/c3ref/db_release_memory.html>.
+    ///
+    /// ```swift
+    /// try dbQueue.read { db in db.releaseMemory() }
+    /// ```
     public func releaseMemory() {
         guard !lifetime.isClosed else { return }
         failingAccess {

@@ -212,9 +212,19 @@ public final class Database {
     // Outside of an access these are 0, or nothing: another thread may use the connection, or close it.
 
     /// The rowid of the last row that was inserted: <https://www.sqlite.org/c3ref/last_insert_rowid.html>.
+    ///
+    /// ```swift
+    /// try db.execute(sql: "INSERT INTO player (name) VALUES ('Arthur')")
+    /// let id = db.lastInsertedRowID
+    /// ```
     public var lastInsertedRowID: Int64 { lifetime.isOwned ? ConnectionCalls.lastInsertedRowID(pointer) : 0 }
 
     /// The number of rows that the last INSERT, UPDATE or DELETE changed: <https://www.sqlite.org/c3ref/changes.html>.
+    ///
+    /// ```swift
+    /// try db.execute(sql: "DELETE FROM player WHERE score = 0")
+    /// print("\(db.changesCount) players are gone")
+    /// ```
     public var changesCount: Int { lifetime.isOwned ? ConnectionCalls.changes(pointer) : 0 }
 
     /// The number of rows changed since the connection was opened: <https://www.sqlite.org/c3ref/total_changes.html>.
@@ -234,6 +244,9 @@ public final class Database {
 
     /// The number SQLite changes with each change of the schema.
     ///
+    /// ```swift
+    /// let version = try db.schemaVersion()
+    /// ```
     /// ```sql
     /// PRAGMA schema_version
     /// ```

@@ -1,6 +1,13 @@
 extension Database {
     /// When a transaction takes its locks:
     /// <https://www.sqlite.org/lang_transaction.html#deferred_immediate_and_exclusive_transactions>.
+    ///
+    /// ```swift
+    /// try db.inTransaction(.exclusive) {
+    ///     try db.execute(sql: "DELETE FROM player")
+    ///     return .commit
+    /// }
+    /// ```
     public enum TransactionKind: String, Sendable {
         /// At its first statement.
         case deferred = "DEFERRED"
@@ -19,6 +26,16 @@ extension Database {
     }
 
     /// Whether a transaction is open; false outside of an access.
+    ///
+    /// ```swift
+    /// try dbQueue.writeWithoutTransaction { db in
+    ///     print(db.isInsideTransaction) // false
+    ///     try db.inTransaction {
+    ///         print(db.isInsideTransaction) // true
+    ///         return .commit
+    ///     }
+    /// }
+    /// ```
     public var isInsideTransaction: Bool { lifetime.isOwned && !ConnectionCalls.isAutocommit(pointer) }
 
     /// Runs `operations` in a transaction.
@@ -116,6 +133,16 @@ extension Database {
 
     /// Begins a transaction, which `commit()` or `rollback()` ends. `inTransaction` is safer.
     ///
+    /// ```swift
+    /// try db.beginTransaction()
+    /// do {
+    ///     try db.execute(sql: "DELETE FROM player")
+    ///     try db.commit()
+    /// } catch {
+    ///     try db.rollback()
+    ///     throw error
+    /// }
+    /// ```
     /// ```sql
     /// BEGIN IMMEDIATE TRANSACTION
     /// ```
