@@ -37,11 +37,8 @@ let package = Package(
             ],
             swiftSettings: settings),
 
-        // VFSs for tests: one whose operations fail on demand, one that records what is written.
-        .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
-
-        // A VFS for tests, whose syncs wait on demand.
-        .target(name: "CStallVFS", dependencies: ["CSQLite"], path: "Tests/CStallVFS"),
+        // VFSs for tests: one whose operations fail on demand, one that records what is written, one whose syncs wait.
+        .target(name: "CTestVFS", dependencies: ["CSQLite"], path: "Tests/CTestVFS"),
 
         // An allocator for SQLite that fails on demand, and the process of its own that it needs: tests start it, kill
         // it, and let many of it share a file.
@@ -55,7 +52,7 @@ let package = Package(
 
         // Connections on temporary files, faults, schedules of named steps, seeded randomness.
         .target(
-            name: "QuarryTestSupport", dependencies: ["CFaultVFS", "CStallVFS", "Quarry", "QuarryCore", "QuarrySQL"],
+            name: "QuarryTestSupport", dependencies: ["CTestVFS", "Quarry", "QuarryCore", "QuarrySQL"],
             path: "Tests/QuarryTestSupport", swiftSettings: settings),
 
         // What must hold for any bytes; libFuzzer looks for others in a package of its own, Tests/Fuzzing.

@@ -52,7 +52,7 @@ extension LibraryWorkloads {
         let queue = try DatabaseQueue()
         return .sync { range in
             for _ in range {
-                try queue.inDatabase { _ in }
+                try queue.inDatabase { (_) throws in }
             }
             return range.count
         }

@@ -48,19 +48,20 @@ enum Watchdog {
     }
 }
 
-/// What the process of an exit test prints.
+/// What the process of an exit test prints, and the folder of all its files: the process may end anywhere.
 ///
-/// It goes by a file: the testing library would read a pipe on one of Swift's threads, which stops other tests.
+/// It prints to a file: the testing library would read a pipe on one of Swift's threads, which stops other tests.
 struct ProcessOutput: Sendable {
     private let folder: TemporaryFolder
 
     /// The path of the file.
     var path: String { folder.file("output") }
 
-    init() throws { folder = try TemporaryFolder() }
+    init() throws { folder = try TemporaryFolder(isFast: true) }
 
     /// Called in the process, first.
     static func go(to path: String) {
+        TemporaryFolder.allLie(in: URL(fileURLWithPath: path).deletingLastPathComponent().path)
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         dup2(descriptor, STDOUT_FILENO)
         close(descriptor)

@@ -1,4 +1,4 @@
-import CFaultVFS
+import CTestVFS
 import Foundation
 public import QuarryCore
 

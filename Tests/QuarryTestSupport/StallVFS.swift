@@ -1,4 +1,4 @@
-import CStallVFS
+import CTestVFS
 import Foundation
 import QuarryCore
 

@@ -3,6 +3,11 @@ import Synchronization
 
 /// Where asynchronous accesses run, once they have their connection. They wait for it by suspension, always.
 ///
+/// ```swift
+/// var config = Configuration()
+/// config.asyncExecution = .offloaded
+/// ```
+///
 /// A hop to another thread and back costs several times what a short read takes; a read that is long, or a write that
 /// waits for the disk, must not hold a thread of Swift's pool.
 public enum AsyncExecution: Sendable {

@@ -40,6 +40,12 @@ public struct Configuration: Sendable {
     public var journalMode = JournalModeConfiguration.default
 
     /// The journal of a database.
+    ///
+    /// ```swift
+    /// var config = Configuration()
+    /// config.journalMode = .wal
+    /// let dbQueue = try DatabaseQueue(path: path, configuration: config)
+    /// ```
     public enum JournalModeConfiguration: Sendable {
         /// Leaves a queue's journal as it is.
         case `default`
@@ -52,6 +58,11 @@ public struct Configuration: Sendable {
     public var synchronous: SynchronousMode?
 
     /// How often SQLite waits for the disk.
+    ///
+    /// ```swift
+    /// var config = Configuration()
+    /// config.synchronous = .full
+    /// ```
     public enum SynchronousMode: String, Sendable {
         /// Never: a power failure may corrupt the file.
         case off = "OFF"

@@ -20,6 +20,10 @@ extension DatabasePool {
 
     /// Makes reads that start from now on open new connections.
     ///
+    /// ```swift
+    /// dbPool.invalidateReadOnlyConnections()
+    /// ```
+    ///
     /// Reads that run go on with the connections they have.
     public func invalidateReadOnlyConnections() {
         readers.lane.retireAll()

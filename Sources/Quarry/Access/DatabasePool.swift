@@ -29,6 +29,10 @@ public final class DatabasePool: DatabaseWriter {
 
     /// Opens a file, creates it if it is missing, and switches it to WAL mode, unless it is read-only.
     ///
+    /// ```swift
+    /// let dbPool = try DatabasePool(path: "/var/lib/players.sqlite")
+    /// ```
+    ///
     /// - throws: `DatabaseError`: `SQLITE_CANTOPEN`, `SQLITE_NOTADB`; what `Configuration.prepareDatabase` throws.
     public init(path: String, configuration: Configuration = Configuration()) throws {
         self.configuration = configuration

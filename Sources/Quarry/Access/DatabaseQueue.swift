@@ -27,6 +27,10 @@ public final class DatabaseQueue: DatabaseWriter {
 
     /// Opens a file, and creates it if it is missing and not read-only.
     ///
+    /// ```swift
+    /// let dbQueue = try DatabaseQueue(path: "/var/lib/players.sqlite")
+    /// ```
+    ///
     /// - throws: `DatabaseError`: `SQLITE_CANTOPEN`, `SQLITE_NOTADB`; what `Configuration.prepareDatabase` throws.
     public convenience init(path: String, configuration: Configuration = Configuration()) throws {
         try self.init(path: path, isInMemory: path == ":memory:", configuration: configuration)
@@ -175,6 +179,10 @@ public final class DatabaseQueue: DatabaseWriter {
     }
 
     /// Runs `updates` with the connection, without a transaction: `writeWithoutTransaction`.
+    ///
+    /// ```swift
+    /// let count = try dbQueue.inDatabase { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM player")! }
+    /// ```
     public func inDatabase<T>(_ updates: (Database) throws -> T) throws -> T {
         try runner.sync(updates)
     }

@@ -21,6 +21,10 @@ public protocol DatabaseReader: AnyObject, Sendable {
 
     /// Closes all connections, after the accesses that run.
     ///
+    /// ```swift
+    /// try dbQueue.close()
+    /// ```
+    ///
     /// Accesses that wait get `SQLITE_MISUSE`, "Connection is closed", and so do those that come later. Closing again
     /// does nothing.
     ///
@@ -57,6 +61,16 @@ public protocol DatabaseReader: AnyObject, Sendable {
     func read<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T
 
     /// Reads in a task of its own. Its place among the accesses is taken before this returns.
+    ///
+    /// ```swift
+    /// dbQueue.asyncRead { result in
+    ///     do {
+    ///         print(try Int.fetchOne(result.get(), sql: "SELECT COUNT(*) FROM player")!)
+    ///     } catch {
+    ///         print(error)
+    ///     }
+    /// }
+    /// ```
     ///
     /// - parameter value: gets the connection, or why there is none.
     func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void)

@@ -3,6 +3,12 @@ import QuarryCore
 /// One connection that goes on seeing one state of the database, whatever is written. Its reads run one after the
 /// other.
 ///
+/// ```swift
+/// let snapshot = try dbPool.makeSnapshot()
+/// try dbPool.write { db in try db.execute(sql: "DELETE FROM player") }
+/// let count = try snapshot.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM player")! } // as before
+/// ```
+///
 /// See `DatabasePool.makeSnapshot()`.
 public final class DatabaseSnapshot: PinnedReader {
     /// The configuration of the pool, read-only.
@@ -25,6 +31,13 @@ public final class DatabaseSnapshot: PinnedReader {
 }
 
 /// Several connections that go on seeing one state of the database, whatever is written. They read at the same time.
+///
+/// ```swift
+/// let snapshot = try dbPool.makeSnapshotPool()
+/// async let players = snapshot.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM player")! }
+/// async let teams = snapshot.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM team")! }
+/// print(try await players, try await teams) // of one state
+/// ```
 ///
 /// See `DatabasePool.makeSnapshotPool()`.
 public final class DatabaseSnapshotPool: PinnedReader {

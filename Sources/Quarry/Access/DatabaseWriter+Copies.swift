@@ -32,6 +32,10 @@ extension DatabaseReader {
 extension DatabaseWriter {
     /// Deletes all there is: tables, views, triggers. It waits for reads, and makes later ones wait.
     ///
+    /// ```swift
+    /// try dbQueue.erase()
+    /// ```
+    ///
     /// The database becomes a copy of an empty one.
     public func erase() throws {
         try barrierWriteWithoutTransaction { db in try db.erase() }
@@ -75,6 +79,10 @@ extension DatabaseQueue {
     }
 
     /// A copy of a file, in a file of its own that vanishes with the queue.
+    ///
+    /// ```swift
+    /// let dbQueue = try DatabaseQueue.temporaryCopy(fromPath: "fixtures.sqlite")
+    /// ```
     ///
     /// - parameter path: the file that is copied.
     /// - parameter configuration: `readonly` makes the copy read-only.

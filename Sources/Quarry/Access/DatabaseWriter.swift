@@ -2,6 +2,14 @@ public import QuarryCore
 
 /// What reads and writes a database: a queue or a pool.
 ///
+/// ```swift
+/// func addPlayer(_ name: String, to writer: any DatabaseWriter) async throws {
+///     try await writer.write { db in
+///         try db.execute(sql: "INSERT INTO player (name) VALUES (?)", arguments: [name])
+///     }
+/// }
+/// ```
+///
 /// Writes run one after the other. Types outside the library don't conform.
 public protocol DatabaseWriter: DatabaseReader {
     /// Writes without a transaction, on this thread: each statement is a transaction of its own.
@@ -41,6 +49,14 @@ public protocol DatabaseWriter: DatabaseReader {
 
     /// Writes in a transaction, in a task of its own. Its place among the writes is taken before this returns.
     ///
+    /// ```swift
+    /// dbQueue.asyncWrite { db in
+    ///     try db.execute(sql: "DELETE FROM player")
+    /// } completion: { db, result in
+    ///     if case .failure(let error) = result { print(error) }
+    /// }
+    /// ```
+    ///
     /// - parameter updates: runs in an IMMEDIATE transaction.
     /// - parameter completion: gets the connection after the transaction, and what became of it.
     func asyncWrite<T: Sendable>(
@@ -52,6 +68,16 @@ public protocol DatabaseWriter: DatabaseReader {
 
     /// Reads the state of the last commit. Called inside a write, outside a transaction: what is written afterwards
     /// isn't seen.
+    ///
+    /// ```swift
+    /// try dbPool.writeWithoutTransaction { db in
+    ///     try db.execute(sql: "DELETE FROM player")
+    ///     dbPool.spawnConcurrentRead { result in
+    ///         // Later: the players are gone, whatever is written meanwhile.
+    ///         if let db = try? result.get() { print(try! Int.fetchOne(db, sql: "SELECT COUNT(*) FROM player")!) }
+    ///     }
+    /// }
+    /// ```
     ///
     /// A pool goes on writing while it is read; a queue reads before this returns.
     func spawnConcurrentRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void)
@@ -82,6 +108,13 @@ extension DatabaseWriter {
     }
 
     /// Writes as the synchronous `write`; waiting suspends the task, and holds no thread.
+    ///
+    /// ```swift
+    /// let id = try await dbQueue.write { db in
+    ///     try db.execute(sql: "INSERT INTO player (name) VALUES ('Arthur')")
+    ///     return db.lastInsertedRowID
+    /// }
+    /// ```
     ///
     /// Cancelling the task ends the wait, or interrupts the statement that runs; the transaction is rolled back then,
     /// and `CancellationError` is thrown.

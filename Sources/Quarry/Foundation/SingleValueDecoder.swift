@@ -7,12 +7,16 @@ final class SingleValueDecoder: Decoder {
     /// Whether the type asked for a container of several values.
     private(set) var needsJSON = false
 
-    init(value: DatabaseValue) {
+    /// The record type whose property is decoded.
+    private let recordType: (any RecordDecodingStrategies.Type)?
+
+    init(value: DatabaseValue, for recordType: (any RecordDecodingStrategies.Type)? = nil) {
         self.value = value
+        self.recordType = recordType
     }
 
     var codingPath: [any CodingKey] { [] }
-    var userInfo: [CodingUserInfoKey: Any] { [:] }
+    var userInfo: [CodingUserInfoKey: Any] { recordType?.databaseDecodingUserInfo ?? [:] }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         throw refusal(of: [String: Any].self)

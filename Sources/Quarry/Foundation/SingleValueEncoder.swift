@@ -8,8 +8,13 @@ final class SingleValueEncoder: Encoder {
     /// Whether the type asked for a container of several values.
     fileprivate(set) var needsJSON = false
 
+    /// The record type whose property is encoded.
+    private let recordType: (any RecordEncodingStrategies.Type)?
+
+    init(for recordType: (any RecordEncodingStrategies.Type)? = nil) { self.recordType = recordType }
+
     var codingPath: [any CodingKey] { [] }
-    var userInfo: [CodingUserInfoKey: Any] { [:] }
+    var userInfo: [CodingUserInfoKey: Any] { recordType?.databaseEncodingUserInfo ?? [:] }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         needsJSON = true

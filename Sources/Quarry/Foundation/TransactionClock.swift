@@ -19,6 +19,11 @@ public struct DefaultTransactionClock: TransactionClock {
 }
 
 /// A clock made of a closure.
+///
+/// ```swift
+/// var config = Configuration()
+/// config.transactionClock = .custom { db in Date(timeIntervalSince1970: 0) }
+/// ```
 public struct CustomTransactionClock: TransactionClock {
     private let date: @Sendable (Database) throws -> Date
 

@@ -37,6 +37,11 @@ extension EncodableRecord {
 
     /// Whether both records have the same columns with the same values.
     ///
+    /// ```swift
+    /// let player = Player(id: 1, name: "Arthur")
+    /// player.databaseEquals(Player(id: 1, name: "Barbara")) // false
+    /// ```
+    ///
     /// Records that can't be encoded are equal to none.
     public func databaseEquals(_ record: Self) -> Bool {
         guard let changes = try? databaseChanges(from: record), changes.isEmpty else { return false }

@@ -77,6 +77,10 @@ extension MutablePersistableRecord {
 
     /// Saves a copy of the record, and returns it, with its id.
     ///
+    /// ```swift
+    /// let player = try Player(id: nil, name: "Arthur").saved(db) // it has its id
+    /// ```
+    ///
     /// - throws: as `save`.
     public func saved(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil

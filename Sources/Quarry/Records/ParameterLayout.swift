@@ -42,12 +42,6 @@ extension String {
         return bits == others || utf8.elementsEqual(other.utf8)
     }
 
-    /// Whether both name one column: SQLite ignores the case of ASCII letters.
-    func isSameColumn(as other: String) -> Bool {
-        utf8.elementsEqual(other.utf8) { $0 == $1 || ($0.lowercasedLetter == $1.lowercasedLetter) }
-    }
-}
-
-extension UInt8 {
-    fileprivate var lowercasedLetter: UInt8 { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self ? self | 0x20 : self }
+    /// Whether both name one column.
+    func isSameColumn(as other: String) -> Bool { isSameName(as: other) }
 }

@@ -26,6 +26,14 @@ public struct PersistenceContainer {
     public init() { target = EncodingTarget() }
 
     /// The value of a column; nil is NULL, and what a column has that wasn't set.
+    ///
+    /// ```swift
+    /// struct Place: EncodableRecord {
+    ///     var latitude: Double
+    ///
+    ///     func encode(to container: inout PersistenceContainer) throws { container["latitude"] = latitude }
+    /// }
+    /// ```
     @_disfavoredOverload
     public subscript(_ column: String) -> (any DatabaseValueConvertible)? {
         get { target.value(forColumn: column) }

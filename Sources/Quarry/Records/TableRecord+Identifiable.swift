@@ -14,6 +14,13 @@ extension TableRecord where Self: Identifiable, ID: DatabaseValueConvertible {
 
     /// Deletes the row that has an id.
     ///
+    /// ```swift
+    /// let isDeleted = try Player.deleteOne(db, id: 1)
+    /// ```
+    /// ```sql
+    /// DELETE FROM "player" WHERE "id" = 1
+    /// ```
+    ///
     /// - returns: whether there was such a row.
     @discardableResult
     public static func deleteOne(_ db: Database, id: ID, table: String? = nil) throws -> Bool {
@@ -21,6 +28,10 @@ extension TableRecord where Self: Identifiable, ID: DatabaseValueConvertible {
     }
 
     /// Deletes the rows that have ids.
+    ///
+    /// ```swift
+    /// let count = try Player.deleteAll(db, ids: [1, 2])
+    /// ```
     ///
     /// - returns: how many rows there were.
     @discardableResult
@@ -47,6 +58,10 @@ extension FetchableRecord where Self: TableRecord & Identifiable, ID: DatabaseVa
 
     /// The record of an id.
     ///
+    /// ```swift
+    /// let player = try Player.find(db, id: 1)
+    /// ```
+    ///
     /// - throws: `RecordError.recordNotFound` if there is none.
     public static func find(_ db: Database, id: ID, table: String? = nil) throws -> Self {
         try find(db, key: id, table: table)
@@ -62,6 +77,11 @@ extension FetchableRecord where Self: TableRecord & Identifiable, ID: DatabaseVa
     }
 
     /// A cursor over the records of ids, no more than a statement has parameters.
+    ///
+    /// ```swift
+    /// let players = try Player.fetchCursor(db, ids: [1, 2])
+    /// while let player = try players.next() { print(player.name) }
+    /// ```
     public static func fetchCursor(
         _ db: Database, ids: some Collection<ID>, table: String? = nil
     ) throws -> RecordCursor<Self> {
@@ -71,6 +91,10 @@ extension FetchableRecord where Self: TableRecord & Identifiable, ID: DatabaseVa
 
 extension FetchableRecord where Self: TableRecord & Identifiable & Hashable, ID: DatabaseValueConvertible {
     /// The set of records of ids.
+    ///
+    /// ```swift
+    /// let players = try Player.fetchSet(db, ids: [1, 2]) // Set<Player>
+    /// ```
     public static func fetchSet(_ db: Database, ids: some Collection<ID>, table: String? = nil) throws -> Set<Self> {
         try fetchSet(db, keys: ids, table: table)
     }

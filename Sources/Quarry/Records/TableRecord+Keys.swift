@@ -58,6 +58,10 @@ extension TableRecord {
 
     /// Deletes the row that has a unique key.
     ///
+    /// ```swift
+    /// let isDeleted = try Player.deleteOne(db, key: ["email": "arthur@example.com"])
+    /// ```
+    ///
     /// - parameter key: the columns of the primary key or of a unique index, with their values.
     /// - parameter table: the table, if it isn't the type's own.
     /// - returns: whether there was such a row.
@@ -174,6 +178,10 @@ extension FetchableRecord where Self: TableRecord {
 
     /// The record of a primary key.
     ///
+    /// ```swift
+    /// let country = try Country.find(db, key: "FR")
+    /// ```
+    ///
     /// - throws: `RecordError.recordNotFound` if there is none; otherwise as `fetchOne`.
     public static func find(
         _ db: Database, key: some DatabaseValueConvertible, table: String? = nil
@@ -186,6 +194,10 @@ extension FetchableRecord where Self: TableRecord {
     }
 
     /// The record of a unique key.
+    ///
+    /// ```swift
+    /// let player = try Player.find(db, key: ["email": "arthur@example.com"])
+    /// ```
     ///
     /// - throws: `RecordError.recordNotFound` if there is none; otherwise as `fetchOne`.
     public static func find(

@@ -30,7 +30,7 @@ struct ConnectionSchemaResolver: SchemaResolver {
         if key.isRowID, key.rowIDColumn == nil { return [] }
         let columns = try db.columns(in: table, in: schemaName)
         return key.columns.map { name in
-            let column = columns.first { SchemaName($0.name) == SchemaName(name) }
+            let column = columns.first { $0.name.isSameName(as: name) }
             return ReferencedColumn(name: name, type: column?.columnType)
         }
     }

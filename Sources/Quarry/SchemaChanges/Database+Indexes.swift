@@ -18,6 +18,13 @@ extension Database {
 
     /// Deletes the index on columns of a table, whatever its name. Does nothing if there is none.
     ///
+    /// ```swift
+    /// try db.drop(indexOn: "player", columns: ["teamId", "number"])
+    /// ```
+    /// ```sql
+    /// DROP INDEX "index_player_on_teamId_number"
+    /// ```
+    ///
     /// Indexes of constraints, and those on expressions, stay.
     ///
     /// - parameter table: the table's name.
@@ -89,6 +96,13 @@ extension Database {
     }
 
     /// Creates an index on columns.
+    ///
+    /// ```swift
+    /// try db.create(index: "player_on_email", on: "player", columns: ["email"], unique: true)
+    /// ```
+    /// ```sql
+    /// CREATE UNIQUE INDEX "player_on_email" ON "player"("email")
+    /// ```
     @_disfavoredOverload
     public func create(
         index name: String, on table: String, columns: [String], unique: Bool = false, ifNotExists: Bool = false,

@@ -27,6 +27,13 @@ extension Database {
     }
 
     /// Creates a virtual table.
+    ///
+    /// ```swift
+    /// try db.create(virtualTable: "book", using: "fts5(title, body)")
+    /// ```
+    /// ```sql
+    /// CREATE VIRTUAL TABLE "book" USING fts5(title, body)
+    /// ```
     @_disfavoredOverload
     public func create(virtualTable name: String, ifNotExists: Bool = false, using module: String) throws {
         try create(virtualTable: name, options: ifNotExists ? .ifNotExists : [], using: module)

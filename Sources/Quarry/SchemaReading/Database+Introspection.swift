@@ -19,6 +19,10 @@ extension Database {
 
     /// Whether there is a view of that name, whatever the case.
     ///
+    /// ```swift
+    /// try db.viewExists("bestPlayer")
+    /// ```
+    ///
     /// - parameter name: the view's name.
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for any.
     /// - throws: `DatabaseError` if there is no such schema.
@@ -27,6 +31,10 @@ extension Database {
     }
 
     /// Whether there is a trigger of that name, whatever the case.
+    ///
+    /// ```swift
+    /// try db.triggerExists("player_score")
+    /// ```
     ///
     /// - parameter name: the trigger's name.
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for any.
@@ -45,6 +53,10 @@ extension Database {
     }
 
     /// Whether a table is SQLite's own: its name begins with `sqlite_` or `pragma_`.
+    ///
+    /// ```swift
+    /// Database.isSQLiteInternalTable("sqlite_sequence") // true
+    /// ```
     public static func isSQLiteInternalTable(_ tableName: String) -> Bool {
         let name = tableName.lowercasedASCII
         return name.hasPrefix("sqlite_") || name.hasPrefix("pragma_")
@@ -79,6 +91,11 @@ extension Database {
 
     /// The primary key of a table: a rowid, hidden or not, or columns.
     ///
+    /// ```swift
+    /// let key = try db.primaryKey("player")
+    /// print(key.columns) // ["id"]
+    /// ```
+    ///
     /// For views, `Configuration.schemaSource` is asked.
     ///
     /// - parameter tableName: the name of a table or view.
@@ -99,6 +116,10 @@ extension Database {
 
     /// The indexes of a table, those of its constraints included. Indexes on expressions are left out.
     ///
+    /// ```swift
+    /// for index in try db.indexes(on: "player") where index.isUnique { print(index.name, index.columns) }
+    /// ```
+    ///
     /// - parameter tableName: the name of a table.
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first that has it.
     /// - throws: `DatabaseError`: "no such table: player".
@@ -109,6 +130,10 @@ extension Database {
 
     /// Whether no two rows have the same values in some columns: they are the primary key, the rowid, or those of a
     /// unique index that is about all rows.
+    ///
+    /// ```swift
+    /// try db.table("player", hasUniqueKey: ["email"])
+    /// ```
     ///
     /// - parameter tableName: the name of a table.
     /// - parameter columns: the columns, in any order and case.
@@ -135,6 +160,10 @@ extension Database {
 
     /// The foreign keys of a table.
     ///
+    /// ```swift
+    /// for key in try db.foreignKeys(on: "player") { print(key.originColumns, key.destinationTable) }
+    /// ```
+    ///
     /// - parameter tableName: the name of a table.
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first that has it.
     /// - throws: `DatabaseError`: "no such table: player", for a table that is referred to as well.
@@ -145,6 +174,15 @@ extension Database {
 
     /// Forgets what is known of the schema, so that it is read again.
     ///
+    /// ```swift
+    /// db.clearSchemaCache()
+    /// ```
+    ///
     /// What this connection and others do is noticed. What goes past SQLite isn't: a file that is replaced.
-    public func clearSchemaCache() { schema.forget() }
+    public func clearSchemaCache() {
+        failingAccess {
+            try checkAccess()
+            schema.forget()
+        }
+    }
 }

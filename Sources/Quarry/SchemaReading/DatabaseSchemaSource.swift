@@ -75,14 +75,22 @@ private struct SchemaSources<First: DatabaseSchemaSource, Second: DatabaseSchema
 extension Database {
     /// The source that is asked: that of `withSchemaSource`, or the configuration's.
     public var schemaSource: (any DatabaseSchemaSource)? {
-        if let override = schema.source { return override.source }
+        if isOwned, let override = schema.source { return override.source }
         return configuration.schemaSource
     }
 
     /// Runs `block` with another source, or none.
+    ///
+    /// ```swift
+    /// try db.withSchemaSource(nil) { try db.primaryKey("player").columns }
+    /// ```
     public func withSchemaSource<T>(
         _ schemaSource: (any DatabaseSchemaSource)?, execute block: () throws -> T
     ) rethrows -> T {
+        guard isOwned else {
+            failingAccess { try checkAccess() }
+            return try block()
+        }
         let reader = schema
         let previous = reader.source
         reader.source = SchemaReader.SchemaSourceOverride(source: schemaSource)

@@ -115,6 +115,14 @@ extension Database {
 
     /// The rows of a table whose foreign keys refer to no row.
     ///
+    /// ```swift
+    /// let violations = try db.foreignKeyViolations(in: "player")
+    /// while let violation = try violations.next() { print(try violation.failureDescription(db)) }
+    /// ```
+    /// ```sql
+    /// PRAGMA "main".foreign_key_check("player")
+    /// ```
+    ///
     /// - parameter tableName: the name of a table.
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first that has it.
     /// - throws: `DatabaseError`: "no such table: player".
@@ -128,6 +136,13 @@ extension Database {
 
     /// Throws if a foreign key refers to no row.
     ///
+    /// ```swift
+    /// try db.checkForeignKeys()
+    /// ```
+    /// ```sql
+    /// PRAGMA "main".foreign_key_check
+    /// ```
+    ///
     /// - throws: `DatabaseError` with the code `SQLITE_CONSTRAINT_FOREIGNKEY`, which names the table, the key, and the
     ///   row.
     public func checkForeignKeys() throws {
@@ -135,6 +150,13 @@ extension Database {
     }
 
     /// Throws if a foreign key of a table refers to no row.
+    ///
+    /// ```swift
+    /// try db.checkForeignKeys(in: "player")
+    /// ```
+    /// ```sql
+    /// PRAGMA "main".foreign_key_check("player")
+    /// ```
     ///
     /// - parameter tableName: the name of a table.
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first that has it.

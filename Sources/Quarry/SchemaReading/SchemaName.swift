@@ -1,15 +1,12 @@
 import QuarryCore
 
-/// A name as SQLite compares names: by bytes, the letters A to Z without their case.
+/// A name that finds what SQLite would find by it.
 struct SchemaName: Hashable {
     private let text: String
 
-    init(_ name: String) {
-        text = name.utf8.contains { 65...90 ~= $0 } ? name.lowercasedASCII : name
-    }
+    init(_ name: String) { text = name.lowercasedASCII }
 
-    // Strings themselves compare by what they look like: SQLite doesn't.
-    static func == (lhs: SchemaName, rhs: SchemaName) -> Bool { lhs.text.utf8.elementsEqual(rhs.text.utf8) }
+    static func == (lhs: SchemaName, rhs: SchemaName) -> Bool { lhs.text.isSameName(as: rhs.text) }
 
     func hash(into hasher: inout Hasher) {
         var text = text

@@ -31,7 +31,7 @@ extension SchemaReader {
                 if key.isEmpty { return try hiddenRowID(of: table, columns) }
                 // INTEGER PRIMARY KEY DESC isn't the rowid, and has an index, as other keys have:
                 // https://www.sqlite.org/lang_createtable.html#rowids_and_the_integer_primary_key
-                if key.count == 1, !withoutRowID, key[0].type.lowercasedASCII == "integer",
+                if key.count == 1, !withoutRowID, key[0].type.isSameName(as: "integer"),
                     try !indexes(of: table.name, known, db).contains(where: { $0.origin == .primaryKeyConstraint })
                 {
                     return PrimaryKeyInfo(columns: [key[0].name], isRowID: true, rowIDColumn: key[0].name)

@@ -45,8 +45,7 @@ final class SchemaReader {
     ///
     /// - throws: `DatabaseError` if there is none.
     func schema(named name: String, _ db: Database) throws -> String {
-        let key = SchemaName(name)
-        guard let schema = try lookupOrder(db).first(where: { SchemaName($0) == key }) else {
+        guard let schema = try lookupOrder(db).first(where: { $0.isSameName(as: name) }) else {
             throw DatabaseError(message: "no such schema: \(name)")
         }
         return schema

@@ -4,6 +4,11 @@ extension Database {
 
     /// What happens when another connection holds a lock that is needed.
     ///
+    /// ```swift
+    /// var config = Configuration()
+    /// config.busyMode = .timeout(5) // seconds
+    /// ```
+    ///
     /// See <https://www.sqlite.org/c3ref/busy_handler.html>.
     public enum BusyMode: Sendable {
         /// `SQLITE_BUSY` is thrown at once.

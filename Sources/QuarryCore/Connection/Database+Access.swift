@@ -74,7 +74,7 @@ extension Database {
     /// Runs the body of a method that can't throw, as its callers expect: its error is thrown when the access ends.
     ///
     /// Where there is no access, the next one throws it.
-    func failingAccess(_ body: () throws -> Void) {
+    package func failingAccess(_ body: () throws -> Void) {
         do {
             try body()
         } catch {
@@ -125,11 +125,18 @@ extension Database {
     }
 
     /// Frees as much memory as can be: <https://www.sqlite.org/c3ref/db_release_memory.html>.
+    ///
+    /// ```swift
+    /// try dbQueue.read { db in db.releaseMemory() }
+    /// ```
     public func releaseMemory() {
         guard !lifetime.isClosed else { return }
-        statementCache.removeAll()
-        recordPlans = nil
-        ConnectionCalls.releaseMemory(pointer)
+        failingAccess {
+            try checkAccess()
+            statementCache.removeAll()
+            recordPlans = nil
+            ConnectionCalls.releaseMemory(pointer)
+        }
     }
 
     func forgetStatements() {

@@ -39,7 +39,7 @@ extension Database {
     /// db.limit(.variableNumber) // 250000 on Debian
     /// ```
     public func limit(_ limit: Limit) -> Int {
-        lifetime.isClosed ? 0 : Int(ConnectionCalls.limit(pointer, limit.rawValue, -1))
+        lifetime.isOwned ? Int(ConnectionCalls.limit(pointer, limit.rawValue, -1)) : 0
     }
 
     /// Lowers or raises a limit, up to the one SQLite was built with.

@@ -209,20 +209,32 @@ public final class Database {
 
     // MARK: - Information
 
+    // Outside of an access these are 0, or nothing: another thread may use the connection, or close it.
+
     /// The rowid of the last row that was inserted: <https://www.sqlite.org/c3ref/last_insert_rowid.html>.
-    public var lastInsertedRowID: Int64 { lifetime.isClosed ? 0 : ConnectionCalls.lastInsertedRowID(pointer) }
+    ///
+    /// ```swift
+    /// try db.execute(sql: "INSERT INTO player (name) VALUES ('Arthur')")
+    /// let id = db.lastInsertedRowID
+    /// ```
+    public var lastInsertedRowID: Int64 { lifetime.isOwned ? ConnectionCalls.lastInsertedRowID(pointer) : 0 }
 
     /// The number of rows that the last INSERT, UPDATE or DELETE changed: <https://www.sqlite.org/c3ref/changes.html>.
-    public var changesCount: Int { lifetime.isClosed ? 0 : ConnectionCalls.changes(pointer) }
+    ///
+    /// ```swift
+    /// try db.execute(sql: "DELETE FROM player WHERE score = 0")
+    /// print("\(db.changesCount) players are gone")
+    /// ```
+    public var changesCount: Int { lifetime.isOwned ? ConnectionCalls.changes(pointer) : 0 }
 
     /// The number of rows changed since the connection was opened: <https://www.sqlite.org/c3ref/total_changes.html>.
-    public var totalChangesCount: Int { lifetime.isClosed ? 0 : ConnectionCalls.totalChanges(pointer) }
+    public var totalChangesCount: Int { lifetime.isOwned ? ConnectionCalls.totalChanges(pointer) : 0 }
 
     /// The code of the last error: <https://www.sqlite.org/c3ref/errcode.html>.
-    public var lastErrorCode: ResultCode { lifetime.isClosed ? .SQLITE_MISUSE : ConnectionCalls.errorCode(pointer) }
+    public var lastErrorCode: ResultCode { lifetime.isOwned ? ConnectionCalls.errorCode(pointer) : .SQLITE_MISUSE }
 
     /// The message of the last error.
-    public var lastErrorMessage: String? { lifetime.isClosed ? nil : ConnectionCalls.errorMessage(pointer) }
+    public var lastErrorMessage: String? { lifetime.isOwned ? ConnectionCalls.errorMessage(pointer) : nil }
 
     /// SQLite's version as a number: 3040001 for 3.40.1.
     public static var sqliteLibVersionNumber: CInt { SQLiteLibrary.versionNumber }
@@ -232,6 +244,9 @@ public final class Database {
 
     /// The number SQLite changes with each change of the schema.
     ///
+    /// ```swift
+    /// let version = try db.schemaVersion()
+    /// ```
     /// ```sql
     /// PRAGMA schema_version
     /// ```

@@ -38,6 +38,10 @@ public struct DatabaseError: Error, Sendable {
 
     /// An error with a result code, primary or extended.
     ///
+    /// ```swift
+    /// throw DatabaseError(resultCode: .SQLITE_CONSTRAINT, message: "a team has at most 11 players")
+    /// ```
+    ///
     /// - parameter resultCode: SQLite's code.
     /// - parameter message: what went wrong, in words.
     /// - parameter sql: the statement that failed.

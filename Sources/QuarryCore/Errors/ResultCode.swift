@@ -30,12 +30,27 @@ public struct ResultCode: RawRepresentable, Hashable, Sendable {
 
     /// Whether `code` matches a thrown error: a primary code matches all of its extended codes, an extended code
     /// itself.
+    ///
+    /// ```swift
+    /// do {
+    ///     try db.execute(sql: "INSERT INTO player (email) VALUES ('arthur@example.com')")
+    /// } catch ResultCode.SQLITE_CONSTRAINT_UNIQUE {
+    ///     print("taken")
+    /// }
+    /// ```
     public static func ~= (code: ResultCode, error: any Error) -> Bool {
         guard let error = error as? DatabaseError else { return false }
         return code ~= error.extendedResultCode
     }
 
     /// Whether `pattern` matches `code`: a primary code matches all of its extended codes, an extended code itself.
+    ///
+    /// ```swift
+    /// switch ResultCode.SQLITE_IOERR_READ {
+    /// case .SQLITE_IOERR: print("the disk")
+    /// default: print("something else")
+    /// }
+    /// ```
     public static func ~= (pattern: ResultCode, code: ResultCode) -> Bool {
         pattern.isPrimary ? pattern == code.primaryResultCode : pattern == code
     }

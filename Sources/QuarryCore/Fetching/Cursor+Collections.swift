@@ -25,6 +25,11 @@ extension RangeReplaceableCollection {
 
     /// Appends the elements that are left in a cursor.
     ///
+    /// ```swift
+    /// var names = ["nobody"]
+    /// try names.append(contentsOf: String.fetchCursor(db, sql: "SELECT name FROM player"))
+    /// ```
+    ///
     /// - throws: what the cursor throws. The elements in front of the error are appended.
     @inlinable
     public mutating func append(contentsOf newElements: some Cursor<Element>) throws {
@@ -59,6 +64,10 @@ extension Set {
 
     /// A set of the elements of this set, and of those that are left in a cursor.
     ///
+    /// ```swift
+    /// let ids = try Set([1, 2]).union(Int.fetchCursor(db, sql: "SELECT id FROM player"))
+    /// ```
+    ///
     /// - throws: what the cursor throws.
     @inlinable
     public func union(_ cursor: some Cursor<Element>) throws -> Set<Element> {
@@ -69,6 +78,11 @@ extension Set {
 
     /// Inserts the elements that are left in a cursor.
     ///
+    /// ```swift
+    /// var ids: Set = [1, 2]
+    /// try ids.formUnion(Int.fetchCursor(db, sql: "SELECT id FROM player"))
+    /// ```
+    ///
     /// - throws: what the cursor throws. The elements in front of the error are inserted.
     @inlinable
     public mutating func formUnion(_ cursor: some Cursor<Element>) throws {
@@ -76,6 +90,10 @@ extension Set {
     }
 
     /// A set of those elements of this set that are left in a cursor as well.
+    ///
+    /// ```swift
+    /// let known = try Set([1, 2]).intersection(Int.fetchCursor(db, sql: "SELECT id FROM player"))
+    /// ```
     ///
     /// - throws: what the cursor throws.
     @inlinable

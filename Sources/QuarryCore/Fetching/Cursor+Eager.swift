@@ -22,6 +22,10 @@ extension Cursor {
     }
 
     /// The first element that a closure accepts, or nil. Those behind it are left in the cursor.
+    ///
+    /// ```swift
+    /// let name = try String.fetchCursor(db, sql: "SELECT name FROM player").first { $0.count > 20 }
+    /// ```
     @inlinable
     public func first(where predicate: (Element) throws -> Bool) throws -> Element? {
         while let element = try next() {
@@ -62,6 +66,10 @@ extension Cursor {
     }
 
     /// The least element by a strict weak order, or nil if there is none. Of equal ones the first.
+    ///
+    /// ```swift
+    /// let shortest = try String.fetchCursor(db, sql: "SELECT name FROM player").min { $0.count < $1.count }
+    /// ```
     @inlinable
     public func min(by areInIncreasingOrder: (Element, Element) throws -> Bool) throws -> Element? {
         guard var result = try next() else { return nil }
@@ -108,6 +116,10 @@ extension Cursor {
     }
 
     /// The elements but the last one, in an array.
+    ///
+    /// ```swift
+    /// let allButTheWorst = try String.fetchCursor(db, sql: "SELECT name FROM player ORDER BY score DESC").dropLast()
+    /// ```
     @inlinable
     public func dropLast() throws -> [Element] {
         try dropLast(1)
@@ -127,6 +139,10 @@ extension Cursor {
 
 extension Cursor where Element: Equatable {
     /// Whether an element is equal to `element`. Those behind the first one are left in the cursor.
+    ///
+    /// ```swift
+    /// let isThere = try String.fetchCursor(db, sql: "SELECT name FROM player").contains("Arthur")
+    /// ```
     @inlinable
     public func contains(_ element: Element) throws -> Bool {
         try contains { $0 == element }
@@ -141,6 +157,10 @@ extension Cursor where Element: Comparable {
     }
 
     /// The greatest element, or nil if there is none. Of equal ones the first.
+    ///
+    /// ```swift
+    /// let longest = try String.fetchCursor(db, sql: "SELECT name FROM player").map(\.count).max() // Int?
+    /// ```
     @inlinable
     public func max() throws -> Element? {
         try max(by: <)

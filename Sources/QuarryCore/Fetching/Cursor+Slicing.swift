@@ -11,6 +11,10 @@ extension Cursor {
 
     /// A cursor without the first `n` elements.
     ///
+    /// ```swift
+    /// let others = try String.fetchCursor(db, sql: "SELECT name FROM player ORDER BY score DESC").dropFirst(3)
+    /// ```
+    ///
     /// The elements are stepped over at the first `next()`. SQL's `OFFSET` does the same without making them.
     ///
     /// - parameter n: the number of elements to leave out. A negative one makes `next()` throw `SQLITE_MISUSE`.
@@ -20,6 +24,10 @@ extension Cursor {
     }
 
     /// A cursor without the elements in front that a closure accepts.
+    ///
+    /// ```swift
+    /// let rest = try Int.fetchCursor(db, sql: "SELECT score FROM player ORDER BY score").drop { $0 < 100 }
+    /// ```
     ///
     /// The closure isn't called any more once it has returned false.
     @inlinable
@@ -42,6 +50,10 @@ extension Cursor {
     }
 
     /// A cursor of the elements in front that a closure accepts.
+    ///
+    /// ```swift
+    /// let small = try Int.fetchCursor(db, sql: "SELECT score FROM player ORDER BY score").prefix { $0 < 100 }
+    /// ```
     ///
     /// The first element that the closure refuses ends the cursor, and is consumed.
     @inlinable

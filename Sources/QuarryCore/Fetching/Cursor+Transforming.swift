@@ -73,6 +73,13 @@ extension Cursor {
 
 extension Cursor where Element: Cursor {
     /// A cursor of the elements of the elements.
+    ///
+    /// ```swift
+    /// let cursors = try Int64.fetchCursor(db, sql: "SELECT id FROM team").map { id in
+    ///     try String.fetchCursor(db, sql: "SELECT name FROM player WHERE teamId = ?", arguments: [id])
+    /// }
+    /// let names = cursors.joined()
+    /// ```
     @inlinable
     public func joined() -> FlattenCursor<Self> {
         FlattenCursor(base: self)
@@ -81,6 +88,10 @@ extension Cursor where Element: Cursor {
 
 extension Cursor where Element: Sequence {
     /// A cursor of the elements of the elements.
+    ///
+    /// ```swift
+    /// let tags = try String.fetchCursor(db, sql: "SELECT tags FROM post").map { $0.split(separator: ",") }.joined()
+    /// ```
     @inlinable
     public func joined() -> FlattenCursor<MapCursor<Self, AnyCursor<Element.Element>>> {
         flatMap { $0 }

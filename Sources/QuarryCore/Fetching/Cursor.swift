@@ -45,6 +45,10 @@ public protocol Cursor<Element>: AnyObject {
 
 extension Cursor {
     /// Gives each element that is left to a closure.
+    ///
+    /// ```swift
+    /// try String.fetchCursor(db, sql: "SELECT name FROM player").forEach { name in print(name) }
+    /// ```
     @inlinable
     public func forEach(_ body: (Element) throws -> Void) throws {
         while let element = try next() {
@@ -82,6 +86,10 @@ public final class AnyCursor<Element>: Cursor {
     }
 
     /// A cursor that forwards to another one.
+    ///
+    /// ```swift
+    /// let names = AnyCursor(try String.fetchCursor(db, sql: "SELECT name FROM player").map { $0.uppercased() })
+    /// ```
     @inlinable
     public convenience init<C: Cursor>(_ base: C) where C.Element == Element {
         self.init { try base.next() }
@@ -95,6 +103,10 @@ public final class AnyCursor<Element>: Cursor {
     }
 
     /// A cursor of the elements of a sequence.
+    ///
+    /// ```swift
+    /// let ids = AnyCursor([1, 2, 3])
+    /// ```
     @inlinable
     public convenience init(_ sequence: some Sequence<Element>) {
         self.init(iterator: sequence.makeIterator())

@@ -115,6 +115,13 @@ public struct AdaptedFetchRequest<Base: FetchRequest>: FetchRequest {
 extension AdaptedFetchRequest: Sendable where Base: Sendable {}
 
 /// Any request whose rows become `RowDecoder`.
+///
+/// ```swift
+/// func players(of teamId: Int64?) -> AnyFetchRequest<Row> {
+///     guard let teamId else { return AnyFetchRequest(SQLRequest<Row>(sql: "SELECT * FROM player")) }
+///     return AnyFetchRequest(SQLRequest<Row>(literal: "SELECT * FROM player WHERE teamId = \(teamId)"))
+/// }
+/// ```
 public struct AnyFetchRequest<RowDecoder>: FetchRequest {
     private let prepare: (Database, Bool) throws -> PreparedRequest
     private let count: (Database) throws -> Int

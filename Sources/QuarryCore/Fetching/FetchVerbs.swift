@@ -102,6 +102,11 @@ extension RowDecodable {
 extension RowDecodable where Self: Hashable {
     /// The set of values of a statement.
     ///
+    /// ```swift
+    /// let statement = try db.makeStatement(sql: "SELECT teamId FROM player WHERE score > ?")
+    /// let teamIds = try Int64.fetchSet(statement, arguments: [1000]) // Set<Int64>
+    /// ```
+    ///
     /// - throws: `DatabaseError`; `RowDecodingError`.
     @inlinable
     public static func fetchSet(
@@ -189,6 +194,12 @@ extension RowDecodable where Self: Hashable {
 extension RowDecodable {
     /// A cursor over the rows of a request.
     ///
+    /// ```swift
+    /// let request: SQLRequest<Row> = "SELECT name FROM player WHERE teamId = \(teamId)"
+    /// let names = try String.fetchCursor(db, request)
+    /// while let name = try names.next() { print(name) }
+    /// ```
+    ///
     /// - throws: `DatabaseError`.
     @inlinable
     public static func fetchCursor(_ db: Database, _ request: some FetchRequest) throws -> FetchCursor<Self> {
@@ -197,6 +208,11 @@ extension RowDecodable {
 
     /// All values of a request.
     ///
+    /// ```swift
+    /// let request: SQLRequest<Row> = "SELECT name FROM player WHERE teamId = \(teamId)"
+    /// let names = try String.fetchAll(db, request) // [String]
+    /// ```
+    ///
     /// - throws: `DatabaseError`; `RowDecodingError`.
     @inlinable
     public static func fetchAll(_ db: Database, _ request: some FetchRequest) throws -> [Self] {
@@ -204,6 +220,11 @@ extension RowDecodable {
     }
 
     /// The value of the first row of a request; nil if there is no row, or its value is NULL.
+    ///
+    /// ```swift
+    /// let request: SQLRequest<Row> = "SELECT MAX(score) FROM player WHERE teamId = \(teamId)"
+    /// let best = try Int.fetchOne(db, request) // Int?
+    /// ```
     ///
     /// - throws: `DatabaseError`; `RowDecodingError`.
     @inlinable
@@ -214,6 +235,11 @@ extension RowDecodable {
 
 extension RowDecodable where Self: Hashable {
     /// The set of values of a request.
+    ///
+    /// ```swift
+    /// let request: SQLRequest<Row> = "SELECT name FROM player WHERE teamId = \(teamId)"
+    /// let names = try String.fetchSet(db, request) // Set<String>
+    /// ```
     ///
     /// - throws: `DatabaseError`; `RowDecodingError`.
     @inlinable
@@ -238,6 +264,11 @@ extension FetchRequest where RowDecoder: RowDecodable {
 
     /// All values of the request.
     ///
+    /// ```swift
+    /// let request: SQLRequest<String> = "SELECT name FROM player WHERE teamId = \(teamId)"
+    /// let names = try request.fetchAll(db) // [String]
+    /// ```
+    ///
     /// - throws: `DatabaseError`; `RowDecodingError`.
     @inlinable
     public func fetchAll(_ db: Database) throws -> [RowDecoder] {
@@ -245,6 +276,11 @@ extension FetchRequest where RowDecoder: RowDecodable {
     }
 
     /// The first value of the request; nil if there is no row, or its value is NULL.
+    ///
+    /// ```swift
+    /// let request: SQLRequest<Int> = "SELECT MAX(score) FROM player WHERE teamId = \(teamId)"
+    /// let best = try request.fetchOne(db) // Int?
+    /// ```
     ///
     /// - throws: `DatabaseError`; `RowDecodingError`.
     @inlinable
@@ -255,6 +291,11 @@ extension FetchRequest where RowDecoder: RowDecodable {
 
 extension FetchRequest where RowDecoder: RowDecodable & Hashable {
     /// The set of values of the request.
+    ///
+    /// ```swift
+    /// let request: SQLRequest<String> = "SELECT name FROM player WHERE teamId = \(teamId)"
+    /// let names = try request.fetchSet(db) // Set<String>
+    /// ```
     ///
     /// - throws: `DatabaseError`; `RowDecodingError`.
     @inlinable

@@ -26,6 +26,14 @@ extension Database {
 
     /// Removes the function with the name and number of arguments of `function`.
     ///
+    /// ```swift
+    /// let reversed = DatabaseFunction("reversed", argumentCount: 1) { values in
+    ///     String.fromDatabaseValue(values[0]).map { String($0.reversed()) }
+    /// }
+    /// db.add(function: reversed)
+    /// db.remove(function: reversed)
+    /// ```
+    ///
     /// Where it fails, the current access throws when it ends: `SQLITE_BUSY` while statements run.
     public func remove(function: DatabaseFunction) {
         failingAccess {
@@ -84,6 +92,12 @@ extension Database {
     }
 
     /// Removes the collation with the name of `collation`.
+    ///
+    /// ```swift
+    /// let byLength = DatabaseCollation("byLength") { lhs, rhs in lhs.count - rhs.count }
+    /// db.add(collation: byLength)
+    /// db.remove(collation: byLength)
+    /// ```
     ///
     /// Where it fails, the current access throws when it ends: `SQLITE_BUSY` while statements run.
     public func remove(collation: DatabaseCollation) {

@@ -119,10 +119,3 @@ public final class DatabaseFunction: Identifiable, Sendable {
         self.init(name, argumentCount: argumentCount, pure: pure, options: options, body: body)
     }
 }
-
-extension String {
-    /// As SQLite compares names: only the letters A to Z have a case.
-    package var lowercasedASCII: String {
-        String(decoding: utf8.map { 65...90 ~= $0 ? $0 | 0x20 : $0 }, as: UTF8.self)
-    }
-}

@@ -15,6 +15,17 @@ extension Database {
     }
 
     /// A statement that begins, or one that has ended.
+    ///
+    /// ```swift
+    /// config.prepareDatabase { db in
+    ///     db.trace(options: [.statement, .profile]) { event in
+    ///         switch event {
+    ///         case .statement(let statement): print(statement.sql)
+    ///         case .profile(_, let duration): print("\(duration) seconds")
+    ///         }
+    ///     }
+    /// }
+    /// ```
     public enum TraceEvent: CustomStringConvertible {
         /// A traced statement, or a comment that names a trigger, its statement, or a statement inside another.
         public struct Statement: CustomStringConvertible {

@@ -1,5 +1,9 @@
 extension Database {
     /// How much a checkpoint does: <https://www.sqlite.org/c3ref/wal_checkpoint_v2.html>.
+    ///
+    /// ```swift
+    /// try dbPool.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
+    /// ```
     public enum CheckpointMode: CInt, Sendable {
         /// What can be done without waiting for readers and writers.
         case passive = 0

@@ -1,5 +1,11 @@
 /// How far a backup is.
 ///
+/// ```swift
+/// try dbQueue.backup(to: DatabaseQueue(path: path), pagesPerStep: 100) { progress in
+///     print("\(progress.completedPageCount) of \(progress.totalPageCount) pages")
+/// }
+/// ```
+///
 /// See <https://www.sqlite.org/c3ref/backup_finish.html#sqlite3backupremaining>.
 public struct DatabaseBackupProgress: Sendable {
     /// The number of pages still to be copied.

@@ -79,6 +79,10 @@ public final class DatabaseBlob {
 
     /// Reads bytes wherever they stand. The position stays.
     ///
+    /// ```swift
+    /// let header = try blob.read(count: 16, at: 0)
+    /// ```
+    ///
     /// - throws: `SQLITE_RANGE` unless the blob has all of these bytes; other errors as `read(count:)`.
     public func read(count: Int, at offset: Int) throws -> [UInt8] {
         try check(count: count, at: offset)
@@ -130,6 +134,10 @@ public final class DatabaseBlob {
 
     /// Writes over bytes wherever they stand. The position stays.
     ///
+    /// ```swift
+    /// try blob.write([0, 1], at: 16)
+    /// ```
+    ///
     /// - throws: as `write(_:)`.
     public func write(_ bytes: [UInt8], at offset: Int) throws {
         try bytes.withUnsafeBytes { try write($0, at: offset) }
@@ -147,6 +155,10 @@ public final class DatabaseBlob {
 
     /// Moves the position, from 0 to `count`.
     ///
+    /// ```swift
+    /// try blob.seek(to: 16)
+    /// ```
+    ///
     /// - throws: `SQLITE_RANGE` for another one.
     public func seek(to position: Int) throws {
         guard 0...count ~= position else {
@@ -156,6 +168,13 @@ public final class DatabaseBlob {
     }
 
     /// Goes on with the same column of another row, from its first byte: faster than to open another blob.
+    ///
+    /// ```swift
+    /// let blob = try db.openBlob(table: "file", column: "content", rowID: 1)
+    /// let first = try blob.read()
+    /// try blob.reopen(rowID: 2)
+    /// let second = try blob.read()
+    /// ```
     ///
     /// - throws: `DatabaseError` where there is no such row, or no blob or text in it: then this blob is over.
     public func reopen(rowID: Int64) throws {
@@ -169,6 +188,12 @@ public final class DatabaseBlob {
 
     /// Closes the blob; a closed one does nothing. Without it, the blob is closed with its last reference, or its
     /// access.
+    ///
+    /// ```swift
+    /// let blob = try db.openBlob(table: "file", column: "content", rowID: 1, readOnly: false)
+    /// try blob.write([0, 1])
+    /// try blob.close()
+    /// ```
     ///
     /// - throws: `DatabaseError` where what was written outside a transaction can't be committed.
     public func close() throws {

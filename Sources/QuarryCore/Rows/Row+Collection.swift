@@ -20,6 +20,11 @@ extension Row: RandomAccessCollection {
     public var endIndex: Index { Index(offset: count) }
 
     /// The name and value of a column.
+    ///
+    /// ```swift
+    /// for (name, value) in row { print(name, value) }
+    /// let (name, value) = row[row.startIndex]
+    /// ```
     public subscript(position: Index) -> (String, DatabaseValue) {
         let value = checkedValue(atIndex: position.offset)
         return (layout.names[position.offset], value)

@@ -33,6 +33,10 @@ extension Row {
 
     /// The value of the leftmost column of that name, converted.
     ///
+    /// ```swift
+    /// let name = try row.decode(String.self, forColumn: Column("name"))
+    /// ```
+    ///
     /// - throws: `RowDecodingError` if there is no such column, or its value is no such value.
     @inlinable
     public func decode<Value: DatabaseValueConvertible>(

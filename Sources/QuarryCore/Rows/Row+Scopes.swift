@@ -42,6 +42,10 @@ extension Row {
         public var names: [String] { source?.adaptation.scopes.map(\.name) ?? [] }
 
         /// The row of a scope, or nil if there is none of that name.
+        ///
+        /// ```swift
+        /// if let team = row.scopes["team"] { print(team["name"] as String) }
+        /// ```
         public subscript(_ name: String) -> Row? {
             guard let source, let index = source.adaptation.scopes.firstIndex(where: { $0.name == name }) else {
                 return nil

@@ -18,6 +18,11 @@ extension Row {
 
     /// The value of a column: nil for NULL, otherwise an `Int64`, `Double`, `String` or `[UInt8]`.
     ///
+    /// ```swift
+    /// let row = try Row.fetchOne(db, sql: "SELECT 'Arthur', NULL")!
+    /// if let name = row[0] as? String { print(name) }
+    /// ```
+    ///
     /// - parameter index: the column, from 0. The process ends if it isn't in the row.
     @_disfavoredOverload
     public subscript(_ index: Int) -> (any DatabaseValueConvertible)? {
@@ -44,6 +49,11 @@ extension Row {
 
     /// The value of the leftmost column of that name: nil for NULL or a missing column, otherwise an `Int64`, `Double`,
     /// `String` or `[UInt8]`.
+    ///
+    /// ```swift
+    /// let row = try Row.fetchOne(db, sql: "SELECT 'Arthur' AS name")!
+    /// if let name = row["name"] as? String { print(name) }
+    /// ```
     @_disfavoredOverload
     public subscript(_ columnName: String) -> (any DatabaseValueConvertible)? {
         columnIndex(columnName).flatMap { value(atUncheckedIndex: $0).untyped }
@@ -70,11 +80,21 @@ extension Row {
     // MARK: - Questions
 
     /// Whether there is a column of that name, whatever the case.
+    ///
+    /// ```swift
+    /// let row = try Row.fetchOne(db, sql: "SELECT 1 AS id")!
+    /// row.hasColumn("ID") // true
+    /// ```
     public func hasColumn(_ columnName: String) -> Bool {
         columnIndex(columnName) != nil
     }
 
     /// Whether a column is NULL, without making its value.
+    ///
+    /// ```swift
+    /// let row = try Row.fetchOne(db, sql: "SELECT 1 AS id, NULL AS name")!
+    /// row.hasNull(atIndex: 1) // true
+    /// ```
     ///
     /// - parameter index: the column, from 0. The process ends if it isn't in the row.
     public func hasNull(atIndex index: Int) -> Bool {
@@ -102,11 +122,19 @@ extension Row {
     }
 
     /// The first value that isn't NULL among columns; nil if there is none.
+    ///
+    /// ```swift
+    /// let name: String? = row.coalesce([Column("nickname"), Column("name")])
+    /// ```
     public func coalesce<T: DatabaseValueConvertible>(_ columns: some Collection<any NamedColumn>) -> T? {
         coalesce(columns.map(\.name))
     }
 
     /// The bytes of text or a blob without a copy, for the length of a closure; nil for NULL and numbers.
+    ///
+    /// ```swift
+    /// let size = try row.withUnsafeBytes(atIndex: 0) { bytes in bytes?.count ?? 0 }
+    /// ```
     ///
     /// - throws: `RowDecodingError` if the index isn't in the row; what the closure throws.
     public func withUnsafeBytes<T>(

@@ -65,16 +65,30 @@ public struct SQL: Sendable {
     }
 
     /// Appends other SQL.
+    ///
+    /// ```swift
+    /// var query: SQL = "SELECT * FROM player"
+    /// query.append(literal: " WHERE name = \(name)")
+    /// ```
     public mutating func append(literal sqlLiteral: SQL) {
         elements += sqlLiteral.elements
     }
 
     /// Appends SQL as it is, with the arguments of its parameters.
+    ///
+    /// ```swift
+    /// var query: SQL = "SELECT * FROM player"
+    /// query.append(sql: " WHERE name = ?", arguments: ["Arthur"])
+    /// ```
     public mutating func append(sql: String, arguments: StatementArguments = StatementArguments()) {
         elements.append(.sql(sql, arguments))
     }
 
     /// Both, one after the other.
+    ///
+    /// ```swift
+    /// let query: SQL = "SELECT * FROM player" + " WHERE name = \(name)"
+    /// ```
     public static func + (lhs: SQL, rhs: SQL) -> SQL { SQL(elements: lhs.elements + rhs.elements) }
 
     /// Appends other SQL.
@@ -121,16 +135,5 @@ extension String {
             quoted.unicodeScalars.append(character)
         }
         return quoted + "\""
-    }
-}
-
-extension String {
-    /// Whether SQLite takes both for one name: ASCII letters are the same in either case.
-    package func isSameIdentifier(as other: String) -> Bool {
-        let (lhs, rhs) = (utf8, other.utf8)
-        guard lhs.count == rhs.count else { return false }
-        return zip(lhs, rhs).allSatisfy { lhs, rhs in
-            lhs == rhs || (lhs ^ rhs == 32 && (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(lhs | 32))
-        }
     }
 }

@@ -1,4 +1,11 @@
 /// What `\(…)` does in an `SQL` literal.
+///
+/// ```swift
+/// try db.execute(literal: "UPDATE player SET name = \(name) WHERE id IN \([1, 2])")
+/// ```
+/// ```sql
+/// UPDATE player SET name = ? WHERE id IN (?,?)
+/// ```
 public struct SQLInterpolation: StringInterpolationProtocol, Sendable {
     package var elements: [SQL.Element] = []
 

@@ -24,6 +24,11 @@ public struct SQLRequest<RowDecoder>: FetchRequest {
 
     /// A request made of SQL and the arguments of its parameters.
     ///
+    /// ```swift
+    /// let request = SQLRequest<String>(sql: "SELECT name FROM player WHERE id = ?", arguments: [1])
+    /// let name = try request.fetchOne(db)
+    /// ```
+    ///
     /// - parameter adapter: changes the columns that are seen.
     /// - parameter cached: whether to keep the statement, even where it isn't a query.
     public init(
@@ -34,6 +39,10 @@ public struct SQLRequest<RowDecoder>: FetchRequest {
     }
 
     /// A request made of SQL with its values.
+    ///
+    /// ```swift
+    /// let request = SQLRequest<String>(literal: "SELECT name FROM player WHERE teamId = \(teamId)", cached: true)
+    /// ```
     ///
     /// - parameter adapter: changes the columns that are seen.
     /// - parameter cached: whether to keep the statement, even where it isn't a query.
@@ -81,6 +90,10 @@ extension Database {
     }
 
     /// A prepared statement that the connection keeps, with its arguments set.
+    ///
+    /// ```swift
+    /// let name = try String.fetchOne(db.cachedStatement(literal: "SELECT name FROM player WHERE id = \(1)"))
+    /// ```
     public func cachedStatement(literal sqlLiteral: SQL) throws -> Statement {
         let (sql, arguments) = try sqlLiteral.build(self)
         let statement = try cachedStatement(sql: sql)
@@ -89,6 +102,14 @@ extension Database {
     }
 
     /// The statements of some SQL, prepared one after the other, with their arguments set.
+    ///
+    /// ```swift
+    /// let statements = try db.allStatements(literal: """
+    ///     DELETE FROM player WHERE teamId = \(teamId);
+    ///     DELETE FROM team WHERE id = \(teamId);
+    ///     """)
+    /// while let statement = try statements.next() { try statement.execute() }
+    /// ```
     public func allStatements(literal sqlLiteral: SQL) throws -> SQLStatementCursor {
         let (sql, arguments) = try sqlLiteral.build(self)
         return try allStatements(sql: sql, arguments: arguments)

@@ -125,12 +125,24 @@ public final class Statement {
     // MARK: - Columns
 
     /// The number of columns of its rows; 0 if it has none.
+    ///
+    /// ```swift
+    /// try db.makeStatement(sql: "SELECT id, name FROM player").columnCount // 2
+    /// ```
     public var columnCount: Int { StatementCalls.columnCount(sqliteStatement) }
 
     /// The names of the columns, as SQLite gives them.
+    ///
+    /// ```swift
+    /// try db.makeStatement(sql: "SELECT id, name FROM player").columnNames // ["id", "name"]
+    /// ```
     public var columnNames: [String] { layout.names }
 
     /// The index of the leftmost column of that name, whatever the case; nil if there is none.
+    ///
+    /// ```swift
+    /// try db.makeStatement(sql: "SELECT id, name FROM player").index(ofColumn: "NAME") // 1
+    /// ```
     public func index(ofColumn name: String) -> Int? { layout.index(of: name) }
 
     /// Whether `layout` is that one.
@@ -154,6 +166,12 @@ public final class Statement {
     // MARK: - Arguments
 
     /// The arguments of the next executions.
+    ///
+    /// ```swift
+    /// let statement = try db.makeStatement(sql: "SELECT name FROM player WHERE id = ?")
+    /// statement.arguments = [1]
+    /// let name = try String.fetchOne(statement)
+    /// ```
     ///
     /// Setting arguments that don't fit the statement doesn't throw: its execution does. Use `setArguments` to know at
     /// once.
@@ -179,6 +197,14 @@ public final class Statement {
 
     /// Sets the arguments of the next executions.
     ///
+    /// ```swift
+    /// let statement = try db.makeStatement(sql: "INSERT INTO player (name) VALUES (?)")
+    /// for name in ["Arthur", "Barbara"] {
+    ///     try statement.setArguments([name])
+    ///     try statement.execute()
+    /// }
+    /// ```
+    ///
     /// - throws: `SQLITE_MISUSE` unless they give each parameter its value, and none is left over.
     public func setArguments(_ arguments: StatementArguments) throws {
         if arguments.isPositional, arguments.values.count == parameterCount {
@@ -191,6 +217,12 @@ public final class Statement {
 
     /// Sets arguments without a check: parameters without an argument are NULL, arguments without a parameter are
     /// ignored.
+    ///
+    /// ```swift
+    /// let statement = try db.makeStatement(sql: "INSERT INTO player (name, score) VALUES (?, ?)")
+    /// statement.setUncheckedArguments(["Arthur"]) // the score is NULL
+    /// try statement.execute()
+    /// ```
     public func setUncheckedArguments(_ arguments: StatementArguments) {
         var position = 0
         var place = -1

@@ -57,6 +57,11 @@ public struct StatementArguments: Sendable {
     public var isEmpty: Bool { values.isEmpty && named == nil }
 
     /// Positional arguments.
+    ///
+    /// ```swift
+    /// let arguments = StatementArguments([1, 2, 3])
+    /// try db.execute(sql: "DELETE FROM player WHERE id IN (?, ?, ?)", arguments: arguments)
+    /// ```
     public init<S: Sequence>(_ sequence: S) where S.Element: DatabaseValueConvertible {
         self.init(values: sequence.map(\.databaseValue))
     }
@@ -67,6 +72,12 @@ public struct StatementArguments: Sendable {
     }
 
     /// Named arguments, without the prefix of their parameters; nil is NULL.
+    ///
+    /// ```swift
+    /// let values: [String: (any DatabaseValueConvertible)?] = ["name": "Arthur", "score": nil]
+    /// try db.execute(
+    ///     sql: "INSERT INTO player (name, score) VALUES (:name, :score)", arguments: StatementArguments(values))
+    /// ```
     public init(_ dictionary: [String: (any DatabaseValueConvertible)?]) {
         values = []
         namedValues = dictionary.mapValues { $0?.databaseValue ?? .null }
@@ -83,6 +94,11 @@ public struct StatementArguments: Sendable {
 
     /// Appends positional arguments, and adds named ones, which replace those of the same name.
     ///
+    /// ```swift
+    /// var arguments: StatementArguments = ["score": 0]
+    /// arguments.append(contentsOf: ["score": 1000]) // ["score": 0], what was replaced
+    /// ```
+    ///
     /// - returns: the named values that were replaced.
     @discardableResult
     public mutating func append(contentsOf arguments: StatementArguments) -> [String: DatabaseValue] {
@@ -96,6 +112,10 @@ public struct StatementArguments: Sendable {
     }
 
     /// Both sides' arguments. A name on both sides makes a statement throw: use `&+` to replace.
+    ///
+    /// ```swift
+    /// let arguments: StatementArguments = ["Arthur"] + [1000] // ["Arthur", 1000]
+    /// ```
     public static func + (lhs: StatementArguments, rhs: StatementArguments) -> StatementArguments {
         var sum = lhs
         sum += rhs
@@ -104,12 +124,21 @@ public struct StatementArguments: Sendable {
 
     /// Adds the arguments of the right side. A name on both sides makes a statement throw: use `append(contentsOf:)` to
     /// replace.
+    ///
+    /// ```swift
+    /// var arguments: StatementArguments = ["Arthur"]
+    /// arguments += [1000] // ["Arthur", 1000]
+    /// ```
     public static func += (lhs: inout StatementArguments, rhs: StatementArguments) {
         let replaced = lhs.append(contentsOf: rhs)
         lhs.conflict = lhs.conflict ?? replaced.keys.min()
     }
 
     /// Both sides' arguments; of two with the same name, the right one.
+    ///
+    /// ```swift
+    /// let arguments: StatementArguments = ["score": 0] &+ ["score": 1000] // ["score": 1000]
+    /// ```
     public static func &+ (lhs: StatementArguments, rhs: StatementArguments) -> StatementArguments {
         var sum = lhs
         sum.append(contentsOf: rhs)

@@ -27,6 +27,7 @@ enum ControlStatement: Int, CaseIterable {
 
 extension Database {
     func controlStatement(_ control: ControlStatement) throws -> Statement {
+        try checkAccess()
         if let statement = controlStatements[control.rawValue] { return statement }
         let statement = try makeStatement(sql: control.sql)
         controlStatements[control.rawValue] = statement
@@ -37,6 +38,7 @@ extension Database {
     /// taken.
     @inline(__always)
     func prepareRollback() throws {
+        try checkAccess()
         if controlStatements[ControlStatement.rollback.rawValue] == nil { try prepareFirstRollback() }
     }
 

@@ -32,7 +32,10 @@ extension Database {
         onCommit: @escaping @Sendable (Database) -> Void,
         onRollback: @escaping @Sendable (Database) -> Void = { _ in }
     ) {
-        nextTransactionHandlers.append((onCommit, onRollback))
+        failingAccess {
+            try checkAccess()
+            nextTransactionHandlers.append((onCommit, onRollback))
+        }
     }
 
     /// Runs `body` while nobody else can write, in a transaction that writes nothing: for those who wait for the end of

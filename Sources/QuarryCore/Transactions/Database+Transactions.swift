@@ -1,6 +1,13 @@
 extension Database {
     /// When a transaction takes its locks:
     /// <https://www.sqlite.org/lang_transaction.html#deferred_immediate_and_exclusive_transactions>.
+    ///
+    /// ```swift
+    /// try db.inTransaction(.exclusive) {
+    ///     try db.execute(sql: "DELETE FROM player")
+    ///     return .commit
+    /// }
+    /// ```
     public enum TransactionKind: String, Sendable {
         /// At its first statement.
         case deferred = "DEFERRED"
@@ -18,8 +25,18 @@ extension Database {
         case rollback
     }
 
-    /// Whether a transaction is open.
-    public var isInsideTransaction: Bool { !lifetime.isClosed && !ConnectionCalls.isAutocommit(pointer) }
+    /// Whether a transaction is open; false outside of an access.
+    ///
+    /// ```swift
+    /// try dbQueue.writeWithoutTransaction { db in
+    ///     print(db.isInsideTransaction) // false
+    ///     try db.inTransaction {
+    ///         print(db.isInsideTransaction) // true
+    ///         return .commit
+    ///     }
+    /// }
+    /// ```
+    public var isInsideTransaction: Bool { lifetime.isOwned && !ConnectionCalls.isAutocommit(pointer) }
 
     /// Runs `operations` in a transaction.
     ///
@@ -92,6 +109,7 @@ extension Database {
     ///
     /// - throws: what `operations` throws, after the savepoint's changes are taken back; `DatabaseError`.
     public func inSavepoint(_ operations: () throws -> TransactionCompletion) throws {
+        try checkAccess()
         guard isInsideTransaction else { return try inTransaction(nil, operations) }
         try run(.savepoint)
         do {
@@ -115,6 +133,16 @@ extension Database {
 
     /// Begins a transaction, which `commit()` or `rollback()` ends. `inTransaction` is safer.
     ///
+    /// ```swift
+    /// try db.beginTransaction()
+    /// do {
+    ///     try db.execute(sql: "DELETE FROM player")
+    ///     try db.commit()
+    /// } catch {
+    ///     try db.rollback()
+    ///     throw error
+    /// }
+    /// ```
     /// ```sql
     /// BEGIN IMMEDIATE TRANSACTION
     /// ```

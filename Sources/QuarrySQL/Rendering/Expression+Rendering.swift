@@ -259,7 +259,7 @@ extension QueryWriter {
         let keys = try schema().uniqueKeys(of: table, database)
         for key in keys where key.count == names.count {
             let pairs = key.compactMap { column in
-                names.first { $0.isSameIdentifier(as: column) }.map { (name: $0, column: column) }
+                names.first { $0.isSameName(as: column) }.map { (name: $0, column: column) }
             }
             if pairs.count == key.count { return pairs }
         }

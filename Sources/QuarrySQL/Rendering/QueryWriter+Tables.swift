@@ -38,7 +38,7 @@ extension QueryWriter {
     /// A table of a query around this one must not be called as one of this query.
     private mutating func noteHiding(of name: String, at depth: Int) {
         for scope in scopes.indices where scope > depth {
-            if scopes[scope].tables.contains(where: { $0.name.isSameIdentifier(as: name) }) {
+            if scopes[scope].tables.contains(where: { $0.name.isSameName(as: name) }) {
                 hidingScopes.insert(scope)
             }
         }
@@ -74,7 +74,7 @@ extension QueryWriter {
         let isQualified =
             tables.count > 1
             || tables.contains { $0.query.identities.contains { $0.name != nil } }
-            || (avoidsOuterNames && tables.contains { !$0.name.isSameIdentifier(as: $0.query.sourceName) })
+            || (avoidsOuterNames && tables.contains { !$0.name.isSameName(as: $0.query.sourceName) })
         scopes.append(Scope(tables: tables, isQualified: isQualified))
         defer { scopes.removeLast() }
         return try body(&self)
@@ -95,12 +95,12 @@ extension QueryWriter {
             return
         }
         var taken = reserved
-        func isTaken(_ name: String) -> Bool { taken.contains { $0.isSameIdentifier(as: name) } }
+        func isTaken(_ name: String) -> Bool { taken.contains { $0.isSameName(as: name) } }
         let unnamed = tables.indices.filter { tables[$0].name.isEmpty }
         for index in unnamed {
             let name = tables[index].query.sourceName
             let isUnique =
-                unnamed.count { tables[$0].query.sourceName.isSameIdentifier(as: name) } == 1 && !isTaken(name)
+                unnamed.count { tables[$0].query.sourceName.isSameName(as: name) } == 1 && !isTaken(name)
             if isUnique {
                 tables[index].name = name
                 taken.append(name)

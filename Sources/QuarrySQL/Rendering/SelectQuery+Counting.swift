@@ -72,7 +72,7 @@ extension QueryWriter {
         if filter.findsOneKey(&columns) { return true }
         guard !columns.isEmpty else { return false }
         return try schema().uniqueKeys(of: table, database).contains { key in
-            key.allSatisfy { column in columns.contains { $0.isSameIdentifier(as: column) } }
+            key.allSatisfy { column in columns.contains { $0.isSameName(as: column) } }
         }
     }
 }

@@ -169,7 +169,7 @@ extension QueryWriter {
         case .allColumnsExcluding(let excluded):
             guard let scope = scopes.last else { throw misuse("columns are left out outside of a request") }
             let all = try columns(of: scope.tables[scope.current].query)
-            let columns = all.filter { column in !excluded.contains { $0.isSameIdentifier(as: column) } }
+            let columns = all.filter { column in !excluded.contains { $0.isSameName(as: column) } }
             if columns.count == all.count { return writeAllColumns() }
             if columns.isEmpty { throw misuse("a request selects nothing") }
             write(list: columns) { $0.write(column: $1) }

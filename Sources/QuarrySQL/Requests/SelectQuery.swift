@@ -154,7 +154,7 @@ package struct SelectQuery: Sendable {
         var name: String?
         for identity in identities {
             guard let given = identity.name else { continue }
-            if let name, !name.isSameIdentifier(as: given) {
+            if let name, !name.isSameName(as: given) {
                 throw DatabaseError(
                     resultCode: .SQLITE_MISUSE,
                     message: "table \(sourceName) has two names in one request: \(name), \(given)")

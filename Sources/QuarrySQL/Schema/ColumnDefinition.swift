@@ -168,6 +168,15 @@ public final class ColumnDefinition {
     }
 
     /// The order in which the values are compared.
+    ///
+    /// ```swift
+    /// let byLength = DatabaseCollation("byLength") { lhs, rhs in lhs.count - rhs.count }
+    /// db.add(collation: byLength)
+    /// try db.create(table: "player") { t in t.column("name", .text).collate(byLength) }
+    /// ```
+    /// ```sql
+    /// CREATE TABLE "player" ("name" TEXT COLLATE byLength)
+    /// ```
     @discardableResult
     public func collate(_ collation: DatabaseCollation) -> Self {
         collate(Database.CollationName(collation.name))

@@ -2,6 +2,13 @@ public import QuarryCore
 
 extension Database {
     /// What happens when a change violates a constraint: <https://www.sqlite.org/lang_conflict.html>.
+    ///
+    /// ```swift
+    /// try db.create(table: "player") { t in t.column("email", .text).unique(onConflict: .replace) }
+    /// ```
+    /// ```sql
+    /// CREATE TABLE "player" ("email" TEXT UNIQUE ON CONFLICT REPLACE)
+    /// ```
     public enum ConflictResolution: String, Sendable {
         /// The transaction is rolled back.
         case rollback = "ROLLBACK"

@@ -22,6 +22,14 @@ public final class ForeignKeyDefinition {
     }
 
     /// Refuses NULL: each row belongs to another.
+    ///
+    /// ```swift
+    /// try db.create(table: "player") { t in t.belongsTo("team").notNull() }
+    /// ```
+    /// ```sql
+    /// CREATE TABLE "player" ("teamId" INTEGER NOT NULL REFERENCES "team"("id"))
+    /// CREATE INDEX "player_on_teamId" ON "player"("teamId")
+    /// ```
     @discardableResult
     public func notNull(onConflict conflictResolution: Database.ConflictResolution? = nil) -> Self {
         notNull = ColumnDefinition.Rule(conflictResolution: conflictResolution)
@@ -29,6 +37,13 @@ public final class ForeignKeyDefinition {
     }
 
     /// Refuses a reference that another row has.
+    ///
+    /// ```swift
+    /// try db.create(table: "captain") { t in t.belongsTo("team").unique() }
+    /// ```
+    /// ```sql
+    /// CREATE TABLE "captain" ("teamId" INTEGER UNIQUE REFERENCES "team"("id"))
+    /// ```
     @discardableResult
     public func unique() -> Self {
         isUnique = true

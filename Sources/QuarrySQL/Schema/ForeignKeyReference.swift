@@ -36,7 +36,7 @@ struct ReferencedKeys {
 
     var ownKey: OwnKey
 
-    func isOwn(_ name: String) -> Bool { name.lowercasedASCII == table.lowercasedASCII }
+    func isOwn(_ name: String) -> Bool { name.isSameName(as: table) }
 
     /// The key of a table; nil if it may be in SQL that isn't understood here.
     func key(of name: String) throws -> [ReferencedColumn]? {

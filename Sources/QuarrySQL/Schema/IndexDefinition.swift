@@ -1,6 +1,13 @@
 package import QuarryCore
 
 /// How an index is created: <https://www.sqlite.org/lang_createindex.html>.
+///
+/// ```swift
+/// try db.create(index: "player_on_email", on: "player", columns: ["email"], options: [.unique, .ifNotExists])
+/// ```
+/// ```sql
+/// CREATE UNIQUE INDEX IF NOT EXISTS "player_on_email" ON "player"("email")
+/// ```
 public struct IndexOptions: OptionSet, Sendable {
     /// The options as bits.
     public let rawValue: Int

@@ -49,13 +49,31 @@ public final class TableAlteration {
     }
 
     /// Adds a column that is defined in SQL.
+    ///
+    /// ```swift
+    /// try db.alter(table: "player") { t in t.addColumn(sql: "bonus INTEGER NOT NULL DEFAULT 0") }
+    /// ```
+    /// ```sql
+    /// ALTER TABLE "player" ADD COLUMN bonus INTEGER NOT NULL DEFAULT 0
+    /// ```
     public func addColumn(sql: String) { changes.append(.addSQL(SQL(sql: sql))) }
 
     /// Adds a column that is defined in SQL, in which values are written as literals.
+    ///
+    /// ```swift
+    /// let start = 100
+    /// try db.alter(table: "player") { t in t.addColumn(literal: "score INTEGER DEFAULT \(start)") }
+    /// ```
+    /// ```sql
+    /// ALTER TABLE "player" ADD COLUMN score INTEGER DEFAULT 100
+    /// ```
     public func addColumn(literal: SQL) { changes.append(.addSQL(literal)) }
 
     /// Renames a column, in indexes, triggers and views too.
     ///
+    /// ```swift
+    /// try db.alter(table: "player") { t in t.rename(column: "score", to: "points") }
+    /// ```
     /// ```sql
     /// ALTER TABLE "player" RENAME COLUMN "score" TO "points"
     /// ```
@@ -63,6 +81,9 @@ public final class TableAlteration {
 
     /// Removes a column, which must be in no key, index, trigger or view.
     ///
+    /// ```swift
+    /// try db.alter(table: "player") { t in t.drop(column: "bonus") }
+    /// ```
     /// ```sql
     /// ALTER TABLE "player" DROP COLUMN "bonus"
     /// ```

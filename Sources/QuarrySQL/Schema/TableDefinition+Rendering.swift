@@ -100,7 +100,7 @@ extension TableDefinition {
         if let key = primaryKeys.first {
             return .columns(
                 key.columns.map { name in
-                    columns.first { $0.name.lowercasedASCII == name.lowercasedASCII }.map(referenced)
+                    columns.first { $0.name.isSameName(as: name) }.map(referenced)
                         ?? ReferencedColumn(name: name, type: nil)
                 })
         }

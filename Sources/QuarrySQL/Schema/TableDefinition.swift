@@ -1,6 +1,13 @@
 public import QuarryCore
 
 /// How a table is created: <https://www.sqlite.org/lang_createtable.html>.
+///
+/// ```swift
+/// try db.create(table: "player", options: [.ifNotExists, .strict]) { t in t.primaryKey("name", .text) }
+/// ```
+/// ```sql
+/// CREATE TABLE IF NOT EXISTS "player" ("name" TEXT PRIMARY KEY NOT NULL) STRICT
+/// ```
 public struct TableOptions: OptionSet, Sendable {
     /// The options as bits.
     public let rawValue: Int
@@ -257,6 +264,13 @@ public final class TableDefinition {
 
     /// Refuses rows for which an expression is false.
     ///
+    /// ```swift
+    /// try db.create(table: "player") { t in
+    ///     t.column("score", .integer)
+    ///     t.column("bonus", .integer)
+    ///     t.check(sql: "score >= bonus")
+    /// }
+    /// ```
     /// ```sql
     /// CHECK (score >= bonus)
     /// ```
@@ -280,10 +294,18 @@ public final class TableDefinition {
     public func constraint(sql: String) { constraints.append(SQL(sql: sql)) }
 
     /// Adds a constraint in SQL, in which values are written as literals.
+    ///
+    /// ```swift
+    /// let least = 0
+    /// try db.create(table: "player") { t in
+    ///     t.column("score", .integer)
+    ///     t.constraint(literal: "CONSTRAINT positive CHECK (score > \(least))")
+    /// }
+    /// ```
     public func constraint(literal: SQL) { constraints.append(literal) }
 }
 
 extension Database.ColumnType {
     /// Whether a primary key of the type is the rowid.
-    var isInteger: Bool { rawValue.lowercasedASCII == "integer" }
+    var isInteger: Bool { rawValue.isSameName(as: "integer") }
 }

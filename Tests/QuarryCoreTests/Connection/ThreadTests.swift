@@ -29,6 +29,51 @@ struct ThreadTests {
         }
     }
 
+    /// The thread sanitizer looks at this one: nothing orders the two threads.
+    @Test("another thread touches nothing of what the connection has")
+    func nothingIsTouched() throws {
+        let connection = try TestConnection()
+        try connection.access { db throws in
+            let other = OtherThread {
+                expectError(.SQLITE_MISUSE, wrongThread) { try db.inTransaction { .commit } }
+                expectError(.SQLITE_MISUSE, wrongThread) { try db.inSavepoint { .commit } }
+                expectError(.SQLITE_MISUSE, wrongThread) { try db.beginTransaction(.deferred) }
+                expectError(.SQLITE_MISUSE, wrongThread) { try db.commit() }
+                expectError(.SQLITE_MISUSE, wrongThread) { try db.schemaVersion() }
+                expectError(.SQLITE_MISUSE, wrongThread) { try db.cachedStatement(sql: "SELECT 1") }
+                expectError(.SQLITE_MISUSE, wrongThread) { try db.execute(sql: "SELECT 1") }
+                db.releaseMemory()
+                db.afterNextTransaction { _ in Issue.record("a closure of another thread") }
+                #expect(!db.isInsideTransaction)
+                #expect(db.lastInsertedRowID == 0)
+                #expect(db.changesCount == 0)
+                #expect(db.totalChangesCount == 0)
+                #expect(db.lastErrorCode == .SQLITE_MISUSE)
+                #expect(db.lastErrorMessage == nil)
+                #expect(db.limit(.column) == 0)
+            }
+            try db.execute(sql: "CREATE TABLE t (a)")
+            let isCommitted = Recorded(false)
+            db.afterNextTransaction { _ in isCommitted.update { $0 = true } }
+            try db.inTransaction {
+                try db.execute(sql: "INSERT INTO t VALUES (1)")
+                try db.inSavepoint {
+                    _ = try db.cachedStatement(sql: "SELECT a FROM t")
+                    return .rollback
+                }
+                return .commit
+            }
+            #expect(try db.schemaVersion() == 1)
+            db.releaseMemory()
+            try other.join()
+            #expect(isCommitted.value)
+            #expect(try Int.fetchAll(db, sql: "SELECT a FROM t") == [1])
+        }
+        // That of a method that can't throw.
+        expectError(.SQLITE_MISUSE, wrongThread) { try connection.access { _ in } }
+        try connection.access { _ in }
+    }
+
     @Test("outside an access there is an error, and the next access works")
     func useOutsideAnAccess() throws {
         let connection = try TestConnection()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Quarry
 
-/// Cancelling a task ends its access, wherever it is: in the line, at a lock, in a statement, between statements.
+/// Cancelling a task ends its access, wherever it waits: in the line, at a lock.
 @Suite(.timeLimit(.minutes(2))) struct CancellationTests {
     let folder: TemporaryFolder
 
@@ -177,89 +177,5 @@ import Testing
         try await holder.value
         try await pool.write { db in try db.insert(2) }
         #expect(try await pool.read { db in try db.values() } == [2])
-    }
-
-    @Test(arguments: WriterKind.allCases, Access.allCases)
-    func inAStatement(_ kind: WriterKind, _ access: Access) async throws {
-        var configuration = Configuration()
-        configuration.asyncExecution = .offloaded
-        let writer = try kind.make(folder, configuration)
-        try await writer.write { db in try db.execute(sql: "CREATE TABLE t (a INTEGER)") }
-        let hasBegun = Step("the statement is about to run")
-        let isRolledBack = Recorded(false)
-        let task = Task {
-            try await access.run(writer) { db in
-                if access == .write {
-                    try db.insert(1)
-                    db.afterNextTransaction(
-                        onCommit: { _ in Issue.record("it is committed") },
-                        onRollback: { db in
-                            // What runs here isn't cancelled.
-                            let isEmpty = try? db.values().isEmpty
-                            isRolledBack.update { $0 = isEmpty ?? false }
-                        })
-                }
-                hasBegun.reach()
-                try db.runForever()
-            }
-        }
-        try await hasBegun.reached()
-        task.cancel()
-        await #expect(throws: CancellationError.self) { try await task.value }
-        #expect(isRolledBack.value == (access == .write))
-        #expect(try await access.run(writer) { db in try db.values() } == [])
-    }
-
-    @Test(arguments: WriterKind.allCases, Access.allCases)
-    func betweenStatements(_ kind: WriterKind, _ access: Access) async throws {
-        var configuration = Configuration()
-        configuration.asyncExecution = .offloaded
-        let writer = try kind.make(folder, configuration)
-        try await writer.write { db in try db.execute(sql: "CREATE TABLE t (a INTEGER)") }
-        let hasBegun = Step("a statement has run")
-        let isCancelled = Step("the task is cancelled")
-        let task = Task {
-            try await access.run(writer) { db in
-                if access == .write { try db.insert(1) }
-                _ = try db.values()
-                hasBegun.reach()
-                try isCancelled.wait()
-                _ = try db.values()
-                Issue.record("a statement has run in a cancelled task")
-            }
-        }
-        try await hasBegun.reached()
-        task.cancel()
-        isCancelled.reach()
-        await #expect(throws: CancellationError.self) { try await task.value }
-        #expect(try await access.run(writer) { db in try db.values() } == [], "the write is rolled back")
-    }
-
-    /// A closure that has all it needs gives its result. Only a commit is refused to a task that is cancelled.
-    @Test(arguments: WriterKind.allCases, Access.allCases)
-    func afterTheLastStatement(_ kind: WriterKind, _ access: Access) async throws {
-        var configuration = Configuration()
-        configuration.asyncExecution = .offloaded
-        let writer = try kind.make(folder, configuration)
-        try await writer.write { db in try db.execute(sql: "CREATE TABLE t (a INTEGER)") }
-        let hasRead = Step("the last statement has run")
-        let isCancelled = Step("the task is cancelled")
-        let task = Task {
-            try await access.run(writer) { db in
-                let values = try db.values()
-                hasRead.reach()
-                try isCancelled.wait()
-                return values
-            }
-        }
-        try await hasRead.reached()
-        task.cancel()
-        isCancelled.reach()
-        if access == .write {
-            await #expect(throws: CancellationError.self) { try await task.value }
-        } else {
-            #expect(try await task.value == [])
-        }
-        try await writer.write { db in try db.insert(1) }
     }
 }

@@ -55,7 +55,7 @@ extension RecordDecodingStrategies {
         decoder.dateDecodingStrategy = .millisecondsSince1970
         decoder.dataDecodingStrategy = .base64
         decoder.nonConformingFloatDecodingStrategy = .throw
-        decoder.userInfo = databaseDecodingUserInfo
+        decoder.userInfo = databaseDecodingUserInfo.asSendable
         return decoder
     }
 }

@@ -66,7 +66,7 @@ extension RecordEncodingStrategies {
         encoder.dateEncodingStrategy = .millisecondsSince1970
         encoder.dataEncodingStrategy = .base64
         encoder.nonConformingFloatEncodingStrategy = .throw
-        encoder.userInfo = databaseEncodingUserInfo
+        encoder.userInfo = databaseEncodingUserInfo.asSendable
         return encoder
     }
 }

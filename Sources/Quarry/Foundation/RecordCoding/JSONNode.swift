@@ -9,7 +9,12 @@ final class JSONNode: Encodable {
         case list([JSONNode])
     }
 
+    /// The record type whose property becomes JSON.
+    let recordType: any RecordEncodingStrategies.Type
+
     private var content = Content.empty
+
+    init(of recordType: any RecordEncodingStrategies.Type) { self.recordType = recordType }
 
     var count: Int { if case .list(let nodes) = content { nodes.count } else { 0 } }
 
@@ -27,7 +32,7 @@ final class JSONNode: Encodable {
     func node(forKey key: any CodingKey) -> JSONNode {
         var nodes: [(key: JSONKey, node: JSONNode)] = []
         if case .object(let known) = content { nodes = known }
-        let node = JSONNode()
+        let node = JSONNode(of: recordType)
         let key = JSONKey(key)
         nodes.removeAll { $0.key.stringValue == key.stringValue }
         nodes.append((key, node))
@@ -39,7 +44,7 @@ final class JSONNode: Encodable {
     func appendNode() -> JSONNode {
         var nodes: [JSONNode] = []
         if case .list(let known) = content { nodes = known }
-        let node = JSONNode()
+        let node = JSONNode(of: recordType)
         content = .list(nodes + [node])
         return node
     }
@@ -91,7 +96,7 @@ struct JSONNodeEncoder: Encoder {
     let node: JSONNode
     let codingPath: [any CodingKey]
 
-    var userInfo: [CodingUserInfoKey: Any] { [:] }
+    var userInfo: [CodingUserInfoKey: Any] { node.recordType.databaseEncodingUserInfo }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         node.beginObject()

@@ -153,7 +153,7 @@ final class RecordEncodingState {
             guard let optional = value as? any EncodableOptional else { return }
             if try !optional.encodeWrapped(self, key) { target.setNull(forColumn: column) }
         case .singleValue:
-            let encoder = SingleValueEncoder()
+            let encoder = SingleValueEncoder(for: type)
             try value.encode(to: encoder)
             target.set(convertible: encoder.value ?? .null, forColumn: column)
         case .json(let encoder):
@@ -173,7 +173,7 @@ final class RecordEncodingState {
         if type is any EncodableOptional.Type { return .optional }
         if let convertible = type as? any DatabaseValueConvertible.Type { return .convertible(convertible) }
         // One value, or JSON: the type itself knows.
-        let encoder = SingleValueEncoder()
+        let encoder = SingleValueEncoder(for: self.type)
         do {
             try value.encode(to: encoder)
         } catch {
@@ -196,7 +196,7 @@ final class RecordEncodingState {
 
     /// A place for what a nested container gets, which becomes the JSON of the column.
     func nest(_ key: some CodingKey) -> JSONNode {
-        let node = JSONNode()
+        let node = JSONNode(of: type)
         guard isActive else { return node }
         let column = strategy.column(key)
         let type = type
@@ -249,7 +249,7 @@ private struct RecordSingleValueContainer: SingleValueEncodingContainer {
 
 /// A list, which is no row.
 private struct RefusingListContainer: UnkeyedEncodingContainer {
-    let type: Any.Type
+    let type: any RecordEncodingStrategies.Type
 
     var codingPath: [any CodingKey] { [] }
     var count: Int { 0 }
@@ -266,9 +266,9 @@ private struct RefusingListContainer: UnkeyedEncodingContainer {
     func nestedContainer<NestedKey: CodingKey>(
         keyedBy keyType: NestedKey.Type
     ) -> KeyedEncodingContainer<NestedKey> {
-        JSONNodeEncoder(node: JSONNode(), codingPath: []).container(keyedBy: keyType)
+        JSONNodeEncoder(node: JSONNode(of: type), codingPath: []).container(keyedBy: keyType)
     }
 
     func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { self }
-    func superEncoder() -> any Encoder { JSONNodeEncoder(node: JSONNode(), codingPath: []) }
+    func superEncoder() -> any Encoder { JSONNodeEncoder(node: JSONNode(of: type), codingPath: []) }
 }

@@ -153,7 +153,7 @@ final class RowDecoder: RowDecodingState {
             return reinterpret(data)
         case .singleValue:
             let value = try row.decode(DatabaseValue.self, atIndex: column)
-            let decoder = SingleValueDecoder(value: value)
+            let decoder = SingleValueDecoder(value: value, for: self.type)
             do {
                 return try T(from: decoder)
             } catch {
@@ -180,7 +180,8 @@ final class RowDecoder: RowDecodingState {
             conversion = .convertible(convertible)
         } else {
             // One value, or JSON: the type itself knows.
-            let single = SingleValueDecoder(value: try row.decode(DatabaseValue.self, atIndex: column))
+            let single = SingleValueDecoder(
+                value: try row.decode(DatabaseValue.self, atIndex: column), for: self.type)
             do {
                 let value = try T(from: single)
                 plan.setConversion(.singleValue, ObjectIdentifier(type), at: place)

@@ -3,24 +3,41 @@ import Testing
 
 @testable import Quarry
 
-/// Accesses that run where their task is, and found their connection free: nobody is told of a cancellation, but the
-/// task is asked.
-@Suite(.timeLimit(.minutes(2))) struct InlineCancellationTests {
-    typealias Access = CancellationTests.Access
+/// Cancelling a task ends its access while it runs: in a statement, between statements.
+///
+/// Where it runs on the library's threads, the connection is interrupted. Where it runs with its task, and found its
+/// connection free, nobody is told of a cancellation, but the task is asked.
+@Suite(.timeLimit(.minutes(2))) struct RunningCancellationTests {
+    /// An access of a writer, and where it runs.
+    struct Situation: Sendable, CustomTestStringConvertible {
+        var kind: WriterKind
+        var access: CancellationTests.Access
+        var execution: AsyncExecution
+
+        var testDescription: String { "\(kind) \(access) \(execution)" }
+
+        static let all: [Situation] = [AsyncExecution.inline, .offloaded].flatMap { execution in
+            WriterKind.allCases.flatMap { kind in
+                CancellationTests.Access.allCases.map { access in
+                    Situation(kind: kind, access: access, execution: execution)
+                }
+            }
+        }
+    }
 
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func make(_ kind: WriterKind) async throws -> any DatabaseWriter {
+    private func make(_ situation: Situation) async throws -> any DatabaseWriter {
         var configuration = Configuration()
-        configuration.asyncExecution = .inline
-        let writer = try kind.make(folder, configuration)
+        configuration.asyncExecution = situation.execution
+        let writer = try situation.kind.make(folder, configuration)
         try await writer.write { db in try db.execute(sql: "CREATE TABLE t (a INTEGER)") }
         return writer
     }
 
-    /// Cancels on a thread of its own: the access holds one of Swift's.
+    /// Cancels on a thread of its own: the access may hold one of Swift's.
     private func cancel<T>(_ task: Task<T, any Error>, at step: Step, then next: Step? = nil) -> OwnThread<Void> {
         OwnThread("canceller") {
             try step.wait()
@@ -29,9 +46,9 @@ import Testing
         }
     }
 
-    @Test(arguments: WriterKind.allCases, Access.allCases)
-    func beforeItBegins(_ kind: WriterKind, _ access: Access) async throws {
-        let writer = try await make(kind)
+    @Test(arguments: Situation.all) func beforeItBegins(_ situation: Situation) async throws {
+        let writer = try await make(situation)
+        let access = situation.access
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             _ = try await access.run(writer) { _ in Issue.record("the closure has run") }
@@ -40,9 +57,9 @@ import Testing
         try await access.run(writer) { _ in }
     }
 
-    @Test(arguments: WriterKind.allCases, Access.allCases)
-    func inAStatement(_ kind: WriterKind, _ access: Access) async throws {
-        let writer = try await make(kind)
+    @Test(arguments: Situation.all) func inAStatement(_ situation: Situation) async throws {
+        let writer = try await make(situation)
+        let access = situation.access
         let hasBegun = Step("the statement is about to run")
         let isRolledBack = Recorded(false)
         let task = Task {
@@ -68,9 +85,9 @@ import Testing
         #expect(try await access.run(writer) { db in try db.values() } == [], "the next access feels nothing")
     }
 
-    @Test(arguments: WriterKind.allCases, Access.allCases)
-    func betweenStatements(_ kind: WriterKind, _ access: Access) async throws {
-        let writer = try await make(kind)
+    @Test(arguments: Situation.all) func betweenStatements(_ situation: Situation) async throws {
+        let writer = try await make(situation)
+        let access = situation.access
         let hasBegun = Step("a statement has run")
         let isCancelled = Step("the task is cancelled")
         let task = Task {
@@ -90,9 +107,9 @@ import Testing
     }
 
     /// A closure that has all it needs gives its result. Only a commit is refused to a task that is cancelled.
-    @Test(arguments: WriterKind.allCases, Access.allCases)
-    func afterTheLastStatement(_ kind: WriterKind, _ access: Access) async throws {
-        let writer = try await make(kind)
+    @Test(arguments: Situation.all) func afterTheLastStatement(_ situation: Situation) async throws {
+        let writer = try await make(situation)
+        let access = situation.access
         let hasRead = Step("the last statement has run")
         let isCancelled = Step("the task is cancelled")
         let task = Task {

@@ -1,0 +1,21 @@
+// How SQLite compares names: by their bytes, the letters A to Z without their case. Strings themselves compare by what
+// they look like: canonically equivalent names are different ones to SQLite.
+
+extension String {
+    /// With the letters A to Z in lower case.
+    package var lowercasedASCII: String {
+        guard utf8.contains(where: \.isCapitalLetter) else { return self }
+        return String(decoding: utf8.map(\.lowercasedLetter), as: UTF8.self)
+    }
+
+    /// Whether both are one name.
+    package func isSameName(as other: String) -> Bool {
+        guard utf8.count == other.utf8.count else { return false }
+        return utf8.elementsEqual(other.utf8) { $0 == $1 || $0.lowercasedLetter == $1.lowercasedLetter }
+    }
+}
+
+extension UInt8 {
+    fileprivate var isCapitalLetter: Bool { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self }
+    fileprivate var lowercasedLetter: UInt8 { isCapitalLetter ? self | 0x20 : self }
+}

@@ -1,0 +1,37 @@
+import Foundation
+import QuarryCore
+
+/// A folder that is removed when it goes.
+public final class TemporaryFolder: Sendable {
+    public let path: String
+
+    private static let home = Lock<String?>(nil)
+
+    /// Puts the folders that this process makes from now on into one, whose owner removes it: a process that is killed
+    /// removes nothing.
+    public static func allLie(in path: String) { home.withLock { $0 = path } }
+
+    /// - parameter isFast: whether it may lie in memory, where a sync costs nothing, for tests of thousands of
+    ///   transactions.
+    public init(isFast: Bool = false) throws {
+        let memory = "/dev/shm"
+        let home = Self.home.withLock { $0 }
+        let parent = home ?? (isFast && FileManager.default.isWritableFile(atPath: memory) ? memory : nil)
+        let url = (parent.map { URL(fileURLWithPath: $0) } ?? FileManager.default.temporaryDirectory)
+            .appendingPathComponent("quarry-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        path = url.path
+    }
+
+    /// The path of a file in the folder.
+    public func file(_ name: String) -> String { path + "/" + name }
+
+    deinit {
+        // A connection that closes meanwhile creates and deletes files, at which the removal stops.
+        var tries = 0
+        while FileManager.default.fileExists(atPath: path), tries < 1000 {
+            try? FileManager.default.removeItem(atPath: path)
+            tries += 1
+        }
+    }
+}
