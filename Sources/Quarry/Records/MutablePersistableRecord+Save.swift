@@ -7,14 +7,11 @@ extension MutablePersistableRecord {
         _ db: Database, _ plan: RecordPlan, update: (Self) throws -> Bool, insert: (Self) throws -> Bool
     ) throws {
         let insertion = { (record: Self) throws in
-            let isInserted = try insert(record)
-            return InsertionSuccess(
-                rowID: db.lastInsertedRowID, rowIDColumn: try plan.shape(db, sure: false).rowIDColumn,
-                isInserted: isInserted, record: PersistedRecord(record))
+            try plan.insertion(record, isInserted: insert(record), db)
         }
         if try plan.hasKey(self, db) {
             try saving(
-                db, columns: plan.columns(db), update: update, insert: insertion,
+                db, plan.callbacks, columns: plan.columns(db), update: update, insert: insertion,
                 notFound: { try plan.recordNotFound($0, db) })
         } else {
             _ = try saving(db, insert: insertion)

@@ -47,6 +47,14 @@ public struct PersistenceSuccess {
 
     init(_ updated: PersistedRecord) { record = .updated(updated) }
 
+    /// What is known of the callbacks of the record's type.
+    var callbacks: DefaultCallbacks {
+        switch record {
+        case .inserted(let inserted): inserted.record.callbacks
+        case .updated(let record): record.callbacks
+        }
+    }
+
     /// The columns of the record, encoded when they are asked for.
     public var persistenceContainer: PersistenceContainer {
         switch record {
@@ -60,7 +68,11 @@ public struct PersistenceSuccess {
 struct PersistedRecord {
     let encode: () throws -> EncodingTarget
 
-    init(_ record: some EncodableRecord) {
+    /// What is known of the callbacks of the record's type.
+    let callbacks: DefaultCallbacks
+
+    init(_ record: some EncodableRecord, _ callbacks: DefaultCallbacks) {
+        self.callbacks = callbacks
         encode = { try EncodingTarget(recording: record) }
     }
 

@@ -39,7 +39,13 @@ extension MutablePersistableRecord {
         let kind = insertKind(conflictResolution)
         return try inBatch(db) {
             var count = 0
-            for var record in records { if try record.insert(db, kind, plan) { count += 1 } }
+            // A sequence gives copies of its elements; where they lie side by side, they are inserted from there.
+            let done: Void? = try records.withContiguousStorageIfAvailable { records in
+                for index in records.indices where try insertCopy(of: records[index], db, kind, plan) { count += 1 }
+            }
+            if done == nil {
+                for record in records where try insertCopy(of: record, db, kind, plan) { count += 1 }
+            }
             return count
         }
     }

@@ -53,14 +53,20 @@ final class RecordPlan {
     private var columnSet: Set<String>?
 
     /// When the shape was known to be that of the schema.
-    private var stamp = (access: -1, changes: -1, version: Int32(0))
+    private var stamp = (access: -1, changes: -1, version: Int64(0))
 
     private let target = EncodingTarget()
 
     /// Whether the record is better encoded into memory at once: it reads its container, or sets columns twice.
     private var prefersMemory = false
 
-    init(table: String) { self.table = table }
+    /// What is known of the callbacks of the record type.
+    let callbacks: DefaultCallbacks
+
+    init(table: String, _ callbacks: DefaultCallbacks) {
+        self.table = table
+        self.callbacks = callbacks
+    }
 
     // MARK: - Schema
 
@@ -76,7 +82,7 @@ final class RecordPlan {
 
     @inline(never)
     private func refreshedShape(_ db: Database) throws -> TableShape {
-        let version = try db.schemaVersion()
+        let version = try version(db)
         if let knownShape, stamp.changes == db.schemaChangeCount, stamp.version == version {
             stamp.access = db.accessNumber
             return knownShape
@@ -89,6 +95,21 @@ final class RecordPlan {
         knownShape = shape
         stamp = (db.accessNumber, db.schemaChangeCount, version)
         return shape
+    }
+
+    /// What changes when another connection changes the schema.
+    private func version(_ db: Database) throws -> Int64 {
+        let version = try Int64(db.schemaVersion())
+        // Only this connection changes `temp`.
+        guard let schema = knownShape?.schema, schema != "main", schema != "temp",
+            stamp.changes == db.schemaChangeCount
+        else { return version }
+        return try version << 32 | Int64(UInt32(bitPattern: db.schemaVersion(of: schema)))
+    }
+
+    /// Forgets what a source of schemas has said of a view.
+    func forgetKeyOfView() {
+        if knownShape?.isView == true { stamp = (-1, -1, 0) }
     }
 
     private func forgetStatements() {

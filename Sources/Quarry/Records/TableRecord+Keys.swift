@@ -225,9 +225,11 @@ extension FetchableRecord where Self: TableRecord {
         try KeyQuery(Self.self, keys: keys, table, db)?.fetchAll(db, Self.self) ?? []
     }
 
-    /// A cursor over the records of primary keys.
+    /// A cursor over the records of primary keys, in no order of theirs.
     ///
-    /// - parameter keys: values of the primary key, no more than a statement has parameters.
+    /// More keys than a statement can have are fetched by several, one after the other.
+    ///
+    /// - parameter keys: values of the primary key, which must be one column. What isn't found is left out.
     /// - parameter table: the table, if it isn't the type's own.
     public static func fetchCursor<Keys: Collection>(
         _ db: Database, keys: Keys, table: String? = nil
@@ -236,10 +238,9 @@ extension FetchableRecord where Self: TableRecord {
         return try query?.fetchCursor(db, Self.self) ?? emptyCursor(db, table)
     }
 
-    /// A cursor over the records of unique keys.
+    /// A cursor over the records of unique keys, in no order of theirs.
     ///
-    /// - parameter keys: the columns of the primary key or of a unique index, with their values; no more than a
-    ///   statement has parameters.
+    /// - parameter keys: the columns of the primary key or of a unique index, with their values.
     /// - parameter table: the table, if it isn't the type's own.
     public static func fetchCursor(
         _ db: Database, keys: [[String: (any DatabaseValueConvertible)?]], table: String? = nil
