@@ -37,6 +37,12 @@ extension EncodableRecord {
 
     /// Whether both records have the same columns with the same values.
     ///
+    /// ```swift
+    /// let old = Player(id: 1, name: "Arthur", score: 10)
+    /// let new = Player(id: 1, name: "Arthur", score: 20)
+    /// new.databaseEquals(old) // false
+    /// ```
+    ///
     /// Records that can't be encoded are equal to none.
     public func databaseEquals(_ record: Self) -> Bool {
         guard let changes = try? databaseChanges(from: record), changes.isEmpty else { return false }

@@ -105,6 +105,9 @@ extension MutablePersistableRecord {
 
     /// Inserts the record, unless a row is in the way.
     ///
+    /// ```swift
+    /// if try player.insertOrIgnore(db) { print("a new player") }
+    /// ```
     /// ```sql
     /// INSERT OR IGNORE INTO "player" ("id", "name", "score") VALUES (NULL,'Arthur',10)
     /// ```
@@ -160,6 +163,15 @@ extension MutablePersistableRecord {
 
     /// Inserts the record, and returns the row as SQLite has stored it, with default values and generated columns.
     ///
+    /// ```swift
+    /// // CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT, score INTEGER DEFAULT 100)
+    /// struct NewPlayer: Codable, PersistableRecord {
+    ///     static let databaseTableName = "player"
+    ///     var name: String
+    /// }
+    /// let player = try NewPlayer(name: "Arthur").insertAndFetch(db, as: Player.self)
+    /// player.score // 100
+    /// ```
     /// ```sql
     /// INSERT INTO "player" ("id", "name") VALUES (NULL,'Arthur') RETURNING *
     /// ```

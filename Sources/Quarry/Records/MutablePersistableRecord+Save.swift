@@ -74,6 +74,11 @@ extension MutablePersistableRecord {
 
     /// Saves a copy of the record, and returns it, with its id.
     ///
+    /// ```swift
+    /// let player = try Player(id: nil, name: "Arthur").saved(db)
+    /// player.id // 1
+    /// ```
+    ///
     /// - throws: as `save`.
     public func saved(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil
@@ -84,6 +89,10 @@ extension MutablePersistableRecord {
     }
 
     /// Saves the record, and returns the row as SQLite has stored it.
+    ///
+    /// ```swift
+    /// let player = try player.saveAndFetch(db) // as it is stored now
+    /// ```
     ///
     /// - throws: as `save`; `RecordError.recordNotFound` if a conflict was ignored, and nothing saved.
     public func saveAndFetch(

@@ -140,6 +140,9 @@ extension MutablePersistableRecord {
 
     /// Updates the row that has the record's primary key, and returns it as SQLite has stored it.
     ///
+    /// ```swift
+    /// let player = try player.updateAndFetch(db) // with what triggers and generated columns made of it
+    /// ```
     /// ```sql
     /// UPDATE "player" SET "name"='Arthur', "score"=20 WHERE "id"=1 RETURNING *
     /// ```
@@ -162,6 +165,10 @@ extension MutablePersistableRecord {
     }
 
     /// Changes the record, updates the columns that have other values then, and returns the row.
+    ///
+    /// ```swift
+    /// if let stored = try player.updateChangesAndFetch(db, modify: { $0.score = 20 }) { print(stored.score) }
+    /// ```
     ///
     /// - returns: nil if nothing has changed; then nothing runs.
     /// - throws: as `update`.

@@ -27,6 +27,12 @@ public struct InsertionSuccess {
     let record: PersistedRecord
 
     /// The columns of the record, encoded when they are asked for, with the rowid of the new row.
+    ///
+    /// ```swift
+    /// mutating func didInsert(_ inserted: InsertionSuccess) {
+    ///     print(inserted.persistenceContainer["name"] ?? "no name")
+    /// }
+    /// ```
     public var persistenceContainer: PersistenceContainer {
         let container = record.container
         if isInserted, let rowIDColumn { container.target.set(rowID, forColumn: rowIDColumn) }

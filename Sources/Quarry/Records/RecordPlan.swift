@@ -43,21 +43,31 @@ final class RecordPlan {
     private var slots: [Slot] = []
 
     /// Those of the plain verbs.
+    @exclusivity(unchecked)
     private var lastInsert: Slot?
+    @exclusivity(unchecked)
     private var lastUpdate: Slot?
+    @exclusivity(unchecked)
     private var lastDelete: Slot?
 
+    @exclusivity(unchecked)
+    private var batch: RecordBatch?
+
+    @exclusivity(unchecked)
     private var finder: (statement: Statement, repreparations: CInt)?
 
+    @exclusivity(unchecked)
     private var knownShape: TableShape?
     private var columnSet: Set<String>?
 
     /// When the shape was known to be that of the schema.
+    @exclusivity(unchecked)
     private var stamp = (access: -1, changes: -1, version: Int64(0))
 
     private let target = EncodingTarget()
 
     /// Whether the record is better encoded into memory at once: it reads its container, or sets columns twice.
+    @exclusivity(unchecked)
     private var prefersMemory = false
 
     /// What is known of the callbacks of the record type.
@@ -117,6 +127,7 @@ final class RecordPlan {
         lastInsert = nil
         lastUpdate = nil
         lastDelete = nil
+        batch = nil
         finder = nil
     }
 
@@ -219,6 +230,20 @@ final class RecordPlan {
     private func didInsert(_ shape: TableShape, _ before: Int, _ slot: Slot, _ db: Database) -> Bool {
         check(slot)
         return shape.isView ? db.totalChangesCount > before : db.changesCount > 0
+    }
+
+    /// What inserts several records like the last one at once; nil where there is no such statement.
+    func batch(_ kind: WriteKind, _ db: Database) throws -> RecordBatch? {
+        guard let last = lastInsert, last.kind == kind, canBind(last) else { return nil }
+        if let batch, batch.slot === last { return batch.isFree ? batch : nil }
+        guard try !shape(db, sure: false).isView else { return nil }
+        batch = try RecordBatch(last, target, db)
+        return batch
+    }
+
+    /// Notes that a batch was inserted.
+    func check(_ batch: RecordBatch) {
+        if batch.wasPreparedAgain { stamp = (-1, -1, 0) }
     }
 
     /// Updates or deletes the row of a record.

@@ -34,6 +34,7 @@ final class RecordPlans {
         }
     }
 
+    @exclusivity(unchecked)
     private var latest: Entry?
     private var entries: [ObjectIdentifier: Entry] = [:]
 

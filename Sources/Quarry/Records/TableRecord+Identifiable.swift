@@ -22,6 +22,10 @@ extension TableRecord where Self: Identifiable, ID: DatabaseValueConvertible {
 
     /// Deletes the rows that have ids.
     ///
+    /// ```swift
+    /// try Player.deleteAll(db, ids: [1, 2, 3])
+    /// ```
+    ///
     /// - returns: how many rows there were.
     @discardableResult
     public static func deleteAll(_ db: Database, ids: some Collection<ID>, table: String? = nil) throws -> Int {
@@ -47,6 +51,10 @@ extension FetchableRecord where Self: TableRecord & Identifiable, ID: DatabaseVa
 
     /// The record of an id.
     ///
+    /// ```swift
+    /// let player = try Player.find(db, id: 1) // Player
+    /// ```
+    ///
     /// - throws: `RecordError.recordNotFound` if there is none.
     public static func find(_ db: Database, id: ID, table: String? = nil) throws -> Self {
         try find(db, key: id, table: table)
@@ -54,6 +62,9 @@ extension FetchableRecord where Self: TableRecord & Identifiable, ID: DatabaseVa
 
     /// The records of ids, in no order of theirs.
     ///
+    /// ```swift
+    /// let players = try Player.fetchAll(db, ids: [1, 2, 3]) // [Player]
+    /// ```
     /// ```sql
     /// SELECT * FROM "player" WHERE "id" IN (1, 2, 3)
     /// ```

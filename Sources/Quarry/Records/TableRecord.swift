@@ -40,6 +40,9 @@ extension TableRecord {
 
     /// Deletes all rows.
     ///
+    /// ```swift
+    /// try Player.deleteAll(db)
+    /// ```
     /// ```sql
     /// DELETE FROM "player"
     /// ```
@@ -55,6 +58,12 @@ extension TableRecord {
 
     /// The number of columns that `SELECT *` has.
     ///
+    /// ```swift
+    /// // A team's columns, then those of a player.
+    /// let width = try Team.numberOfSelectedColumns(db)
+    /// let adapter = ScopeAdapter(["player": SuffixRowAdapter(fromIndex: width)])
+    /// ```
+    ///
     /// - parameter table: the table, if it isn't the type's own.
     public static func numberOfSelectedColumns(_ db: Database, table: String? = nil) throws -> Int {
         try RecordPlans.plan(Self.self, table, db).shape(db, sure: true).columns.count
@@ -68,6 +77,10 @@ extension FetchableRecord where Self: TableRecord {
 
     /// A cursor over all records.
     ///
+    /// ```swift
+    /// let players = try Player.fetchCursor(db) // RecordCursor<Player>
+    /// while let player = try players.next() { print(player.name) }
+    /// ```
     /// ```sql
     /// SELECT * FROM "player"
     /// ```
@@ -93,6 +106,9 @@ extension FetchableRecord where Self: TableRecord {
 
     /// Any record, nil if there is none.
     ///
+    /// ```swift
+    /// let player = try Player.fetchOne(db) // Player?
+    /// ```
     /// ```sql
     /// SELECT * FROM "player" LIMIT 1
     /// ```

@@ -265,6 +265,102 @@ import Testing
 }
 
 @Suite("Batches of records") struct BatchTests {
+    private func pairs(_ range: ClosedRange<Int>) -> [Pair] { range.map { Pair(a: $0, b: "b\($0)", c: $0 % 3) } }
+
+    @Test func manyAtOnce() throws {
+        try withTables { (db) throws in
+            let all = pairs(1...100)
+            let sql = try emitted(db) { () throws in #expect(try Pair.insertAll(db, all) == 100) }
+            // The first one, three times 32, the rest.
+            #expect(sql.map { $0.split(separator: "(").count - 2 } == [-1, 1, 32, 32, 32, 1, 1, 1, -1])
+            #expect(sql[2].hasPrefix(#"INSERT INTO "pair" ("a", "b", "c") VALUES (2,'b2',2), (3,'b3',0), (4"#))
+            #expect(try Pair.fetchAll(db) == all)
+            // Rows that are there already, among others.
+            #expect(try Pair.insertAll(db, pairs(91...180), onConflict: .ignore) == 80)
+            #expect(try Pair.insertAll(db, pairs(91...190), onConflict: .replace) == 100)
+            #expect(try Pair.fetchCount(db) == 190)
+            _ = try db.setLimit(.variableNumber, to: 10)
+            try db.execute(sql: "DELETE FROM pair")
+            #expect(try Pair.insertAll(db, all) == 100)
+            #expect(try Pair.fetchAll(db) == all)
+        }
+    }
+
+    @Test func oneThatFailsIsNamed() throws {
+        try withTables { (db) throws in
+            try Pair(a: 70, b: "b70", c: nil).insert(db)
+            for _ in 0..<2 {
+                let error = databaseFailure { try Pair.insertAll(db, pairs(1...100)) }
+                #expect(error?.message == "UNIQUE constraint failed: pair.a, pair.b")
+                #expect(error?.sql == #"INSERT INTO "pair" ("a", "b", "c") VALUES (?,?,?)"#)
+                #expect(error?.arguments == [70, "b70", 1])
+                #expect(try Pair.fetchCount(db) == 1)
+            }
+        }
+        struct Measure: Codable, PersistableRecord {
+            static let databaseTableName = "noKey"
+            var x: Double
+        }
+        try withTables { (db) throws in
+            let values = (0..<100).map { Measure(x: $0 == 60 ? .nan : Double($0)) }
+            let error = databaseFailure { try Measure.insertAll(db, values) }
+            #expect(error?.message?.hasPrefix("could not bind the number NaN to parameter 1") == true)
+            #expect(try NoKey.fetchCount(db) == 0)
+        }
+    }
+
+    /// A record of other columns among the others.
+    @Test func recordsOfOtherColumns() throws {
+        struct Ragged: PersistableRecord {
+            static let databaseTableName = "pair"
+            var a: Int
+            func encode(to container: inout PersistenceContainer) {
+                container["a"] = a
+                container["b"] = "b\(a)"
+                if a == 50 { container["c"] = 50 }
+            }
+        }
+        try withTables { (db) throws in
+            #expect(try Ragged.insertAll(db, (1...100).map { Ragged(a: $0) }) == 100)
+            #expect(try Pair.fetchAll(db) == (1...100).map { Pair(a: $0, b: "b\($0)", c: $0 == 50 ? 50 : nil) })
+        }
+    }
+
+    @Test func aTriggerRollsBack() throws {
+        try DatabaseQueue().writeWithoutTransaction { (db) throws in
+            try db.execute(
+                sql: """
+                    CREATE TABLE only (id INTEGER PRIMARY KEY);
+                    CREATE TRIGGER refuse BEFORE INSERT ON only WHEN NEW.id = 50
+                    BEGIN SELECT RAISE(ROLLBACK, 'refused'); END;
+                    """)
+            let error = databaseFailure { try Only.insertAll(db, (1...100).map { Only(id: $0) }) }
+            #expect(error?.message == "refused")
+            #expect(!db.isInsideTransaction)
+            #expect(try Only.fetchCount(db) == 0)
+        }
+    }
+
+    /// The schema changes between batches.
+    @Test func theTableChanges() throws {
+        let folder = try TemporaryFolder()
+        let (first, second) = (
+            try DatabaseQueue(path: folder.file("a.sqlite")), try DatabaseQueue(path: folder.file("a.sqlite"))
+        )
+        try first.write { (db) throws in
+            try db.execute(sql: "CREATE TABLE pair (a INTEGER PRIMARY KEY, b TEXT, c INTEGER)")
+            try Pair.insertAll(db, pairs(1...50))
+        }
+        try second.write { (db) throws in
+            try db.execute(sql: "DROP TABLE pair; CREATE TABLE pair (c INTEGER, b TEXT PRIMARY KEY, a INTEGER)")
+        }
+        try first.write { (db) throws in
+            try Pair.insertAll(db, pairs(1...50))
+            #expect(try Pair.fetchAll(db) == pairs(1...50))
+            #expect(try Pair.fetchOne(db, key: "b7") == Pair(a: 7, b: "b7", c: 1))
+        }
+    }
+
     @Test func inserts() throws {
         try withTables { (db) throws in
             var players = [CodablePlayer(id: nil, name: "a", score: 1), CodablePlayer(id: nil, name: "b", score: 2)]
