@@ -41,6 +41,18 @@ extension LibraryWorkloads {
         }
     }
 
+    static func insertItemRecord() throws -> Workload {
+        try insert { db, range in
+            for number in range { try NamedItem(number: number).insert(db) }
+        }
+    }
+
+    static func insertItemCodable() throws -> Workload {
+        try insert { db, range in
+            for number in range { try CodableItem(number: number).insert(db) }
+        }
+    }
+
     private static func insert(
         _ body: @escaping @Sendable (Database, Range<Int>) throws -> Void
     ) throws -> Workload {

@@ -8,6 +8,14 @@ import BenchSupport
 
 /// Rows 6: a player by its key.
 extension LibraryWorkloads {
+    static func lookupKeyCodable(_ fixtures: Fixtures) throws -> Workload {
+        try lookup(fixtures) { db, key in try CodablePlayer.fetchOne(db, key: key)?.checksum ?? 0 }
+    }
+
+    static func lookupKeyRecord(_ fixtures: Fixtures) throws -> Workload {
+        try lookup(fixtures) { db, key in try Player.fetchOne(db, key: key)?.checksum ?? 0 }
+    }
+
     static func lookupCached(_ fixtures: Fixtures) throws -> Workload {
         try lookup(fixtures, lookUp)
     }

@@ -90,6 +90,30 @@ extension LibraryWorkloads {
             keep: rows)
     }
 
+    static func structsByName(_ fixtures: Fixtures) throws -> Workload {
+        try scan(fixtures) { db in
+            try NamedItem.fetchAll(db, sql: BenchSQL.selectItems).reduce(0) { $0 &+ $1.checksum }
+        }
+    }
+
+    static func structsDecodable(_ fixtures: Fixtures) throws -> Workload {
+        try scan(fixtures) { db in
+            try CodableItem.fetchAll(db, sql: BenchSQL.selectItems).reduce(0) { $0 &+ $1.checksum }
+        }
+    }
+
+    static func datedPlayersByName(_ fixtures: Fixtures) throws -> Workload {
+        try scan(fixtures) { db in
+            try Player.fetchAll(db, sql: BenchSQL.selectPlayers).reduce(0) { $0 &+ $1.checksum }
+        }
+    }
+
+    static func datedPlayersDecodable(_ fixtures: Fixtures) throws -> Workload {
+        try scan(fixtures) { db in
+            try CodablePlayer.fetchAll(db, sql: BenchSQL.selectPlayers).reduce(0) { $0 &+ $1.checksum }
+        }
+    }
+
     static func structsByPosition(_ fixtures: Fixtures) throws -> Workload {
         try scan(fixtures) { db in
             try Item.fetchAll(db, sql: BenchSQL.selectItems).reduce(0) { $0 &+ $1.checksum }

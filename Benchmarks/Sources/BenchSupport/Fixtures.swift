@@ -18,6 +18,7 @@ package enum BenchSQL {
     package static let createPayment =
         "CREATE TABLE payment(id BLOB NOT NULL, amount TEXT NOT NULL, receipt BLOB NOT NULL)"
     package static let selectItems = "SELECT i0, i1, i2, i3, i4, i5, i6, i7, i8, i9 FROM item"
+    package static let selectPlayers = "SELECT * FROM player"
     package static let selectInts = "SELECT i0 FROM item"
     package static let selectNames = "SELECT name FROM player"
     package static let selectTeams = "SELECT teamId FROM player"
@@ -35,6 +36,17 @@ package enum BenchSQL {
         + "VALUES (:i0, :i1, :i2, :i3, :i4, :i5, :i6, :i7, :i8, :i9)"
     package static let itemChecksum = "SELECT count(*) + coalesce(sum(i0 + i9), 0) FROM item"
     package static let deleteItems = "DELETE FROM item"
+    package static let insertPlayer =
+        "INSERT INTO player(id, name, email, score, bonus, teamId, createdAt, avatar) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+    package static let updatePlayer =
+        "UPDATE player SET name = ?, email = ?, score = ?, bonus = ?, teamId = ?, createdAt = ?, avatar = ? "
+        + "WHERE id = ?"
+    package static let playerChecksum = """
+        SELECT count(*) + coalesce(sum(id + length(name) + length(email) + score + CAST(bonus * 100 AS INTEGER)
+            + coalesce(teamId, -1) + CAST(strftime('%s', createdAt) AS INTEGER) + length(createdAt)
+            + coalesce(length(avatar), -1)), 0) FROM player
+        """
+    package static let deletePlayers = "DELETE FROM player"
     package static let selectPlayer = "SELECT * FROM player WHERE id = ?"
     package static let selectBestPlayers = "SELECT * FROM player WHERE score > ? ORDER BY name LIMIT 10"
     package static let manySelects = (1...1_000).map { limit in
@@ -46,6 +58,30 @@ package enum BenchSQL {
 package enum BenchValues {
     /// A thousand moments of the years 2017 and 2018, each with half a second.
     package static let dates = (0..<1_000).map { Date(timeIntervalSince1970: 1_500_000_000.5 + Double($0 * 49_999)) }
+    /// What the player with a key has.
+    package struct Player: Sendable {
+        package let id: Int64
+        package let name: String
+        package let email: String
+        package let score: Int
+        package let bonus: Double
+        package let teamId: Int64?
+        package let createdAt: Date
+        package let avatar: Data?
+    }
+
+    /// Players with the keys from 1 on, as the table of the fixtures has them, but for their dates.
+    package static func players(_ count: Int) -> [Player] {
+        (1...count).map { key in
+            let digits = String(key + 1_000_000).dropFirst()
+            return Player(
+                id: Int64(key), name: "Player\(digits)", email: "player\(digits)@example.org",
+                score: key * 7_919 % 1_000,
+                bonus: Double(key % 400) * 0.25, teamId: key % 4 != 0 ? Int64(key % 50 + 1) : nil,
+                createdAt: dates[key % 1_000], avatar: key % 2 == 0 ? Data(count: 64) : nil)
+        }
+    }
+
     /// A thousand texts of 24 bytes: too long to lie in the string itself.
     package static let texts = (0..<1_000).map { "player\(100_000 + $0)@example.org" }
 }

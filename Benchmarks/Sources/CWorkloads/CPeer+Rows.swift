@@ -132,6 +132,16 @@ extension CPeer {
         }
     }
 
+    static func players(_ fixtures: Fixtures) throws -> Workload {
+        try scan(fixtures, BenchSQL.selectPlayers) { connection, statement in
+            var players: [Player] = []
+            while try connection.step(statement) {
+                players.append(Player(statement))
+            }
+            return players.reduce(0) { $0 &+ $1.checksum }
+        }
+    }
+
     static func strings(_ fixtures: Fixtures) throws -> Workload {
         try scan(fixtures, BenchSQL.selectNames) { connection, statement in
             var names: [String] = []

@@ -71,6 +71,11 @@ func bindText(_ text: String, to statement: OpaquePointer, at index: Int32) -> I
     }
 }
 
+@inline(__always)
+func bindData(_ data: Data, to statement: OpaquePointer, at index: Int32) -> Int32 {
+    data.withUnsafeBytes { sqlite3_bind_blob(statement, index, $0.baseAddress, Int32($0.count), transient) }
+}
+
 /// A UUID of 16 bytes.
 @inline(__always)
 func columnUUID(_ statement: OpaquePointer, _ index: Int32) -> UUID {

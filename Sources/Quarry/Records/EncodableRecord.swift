@@ -38,8 +38,9 @@ extension EncodableRecord {
     /// Whether both records have the same columns with the same values.
     ///
     /// ```swift
-    /// let player = Player(id: 1, name: "Arthur")
-    /// player.databaseEquals(Player(id: 1, name: "Barbara")) // false
+    /// let old = Player(id: 1, name: "Arthur", score: 10)
+    /// let new = Player(id: 1, name: "Arthur", score: 20)
+    /// new.databaseEquals(old) // false
     /// ```
     ///
     /// Records that can't be encoded are equal to none.

@@ -33,6 +33,10 @@ final class EncodingTarget {
     @exclusivity(unchecked)
     private var next = 0
 
+    /// How many parameters of the statement come before those of the record.
+    @exclusivity(unchecked)
+    private var firstParameter: CInt = 0
+
     /// Whether the record encodes something else than the layout has.
     @exclusivity(unchecked)
     private(set) var hasStrayed = false
@@ -68,9 +72,14 @@ final class EncodingTarget {
 
     /// Encodes a record into the parameters of a statement.
     ///
+    /// - parameter firstParameter: how many parameters come before those of the record; 0 where the layout has columns
+    ///   without a parameter.
     /// - returns: whether all parameters are bound, and those of the key not to NULL.
-    func bind(_ record: some EncodableRecord, _ layout: ParameterLayout, _ binder: ParameterBinder) throws -> Bool {
+    func bind(
+        _ record: some EncodableRecord, _ layout: ParameterLayout, _ binder: ParameterBinder, firstParameter: CInt = 0
+    ) throws -> Bool {
         entries = layout.entries
+        self.firstParameter = firstParameter
         self.binder = Unmanaged.passUnretained(binder)
         next = 0
         hasStrayed = false
@@ -101,7 +110,7 @@ final class EncodingTarget {
         let bits = unsafeBitCast(column, to: (UInt64, UInt64).self)
         if entries[place].bits.0 == bits.0, entries[place].bits.1 == bits.1 {
             next = place &+ 1
-            return entries[place].parameter
+            return entries[place].parameter &+ firstParameter
         }
         return compare(column, entries[place])
     }
@@ -110,7 +119,7 @@ final class EncodingTarget {
     private func compare(_ column: String, _ entry: ParameterLayout.Entry) -> CInt {
         guard !hasStrayed, entry.name.isSpelled(as: column) else { return stray() }
         next += 1
-        return entry.parameter
+        return entry.parameter &+ firstParameter
     }
 
     /// Ends the pass.

@@ -114,8 +114,19 @@ struct KeyQuery {
     }
 
     func fetchCursor<Record: FetchableRecord>(_ db: Database, _ type: Record.Type) throws -> RecordCursor<Record> {
-        let (sql, arguments) = condition(0..<keyCount)
-        return try type.fetchCursor(db, sql: selection + sql, arguments: StatementArguments(values: arguments))
+        let parts = parts(db)
+        let query = parts.count > 1 ? withoutRepetitions() : self
+        var rest = query.parts(db)[...]
+        return try FetchCursor(query.request(rest.removeFirst(), db)) {
+            try rest.popFirst().map { try query.request($0, db) }
+        }
+    }
+
+    /// The request for a range of the keys.
+    private func request(_ keys: Range<Int>, _ db: Database) throws -> PreparedRequest {
+        let (sql, arguments) = condition(keys)
+        return try SQLRequest<Row>(sql: selection + sql, arguments: StatementArguments(values: arguments))
+            .makePreparedRequest(db, forSingleResult: false)
     }
 
     func exists(_ db: Database) throws -> Bool {
@@ -172,7 +183,7 @@ extension RecordPlan {
     func uniqueKey(_ columns: [String], _ db: Database) throws -> [String] {
         let shape = try shape(db, sure: true)
         var keys = [shape.primaryKey]
-        if shape.hasRowID { keys.append(["rowid"]) }
+        keys += shape.rowIDNames.map { [$0] }
         if let key = keys.first(where: { $0.isSameKey(as: columns) }) { return key.spelled(as: columns) }
         if let key = try shape.uniqueKeys(db).first(where: { $0.isSameKey(as: columns) }) {
             return key.spelled(as: columns)

@@ -3,6 +3,9 @@ public import QuarryCore
 extension MutablePersistableRecord {
     /// Deletes the row that has the record's primary key.
     ///
+    /// ```swift
+    /// let wasThere = try player.delete(db)
+    /// ```
     /// ```sql
     /// DELETE FROM "player" WHERE "id"=1
     /// ```
@@ -18,6 +21,9 @@ extension MutablePersistableRecord {
 
     /// Whether a row has the record's primary key.
     ///
+    /// ```swift
+    /// if try !player.exists(db) { print("somebody has deleted the player") }
+    /// ```
     /// ```sql
     /// SELECT EXISTS (SELECT 1 FROM "player" WHERE "id"=1)
     /// ```

@@ -15,12 +15,51 @@ extension MutablePersistableRecord {
     }
 
     mutating func insert(_ db: Database, _ kind: WriteKind, _ plan: RecordPlan) throws -> Bool {
-        try saving(db) { record in
-            let isInserted = try plan.insert(record, kind, db)
-            return InsertionSuccess(
-                rowID: db.lastInsertedRowID, rowIDColumn: try plan.shape(db, sure: false).rowIDColumn,
-                isInserted: isInserted, record: PersistedRecord(record))
-        }.isInserted
+        let known = plan.callbacks.known
+        guard known.isSuperset(of: .aroundInserts) else { return try insertWithAllCallbacks(db, kind, plan) }
+        if !known.contains(.willSave) { try willSave(db) }
+        let isInserted: Bool
+        if known.contains(.willInsert) {
+            isInserted = try plan.insert(self, kind, db)
+            try callDidInsert(isInserted, known, plan, db)
+        } else {
+            // Stays as it was if the insert fails.
+            var record = self
+            try record.willInsert(db)
+            isInserted = try plan.insert(record, kind, db)
+            try record.callDidInsert(isInserted, known, plan, db)
+            self = record
+        }
+        return isInserted
+    }
+
+    private mutating func insertWithAllCallbacks(
+        _ db: Database, _ kind: WriteKind, _ plan: RecordPlan
+    ) throws -> Bool {
+        try saving(db) { record in try plan.insertion(record, isInserted: plan.insert(record, kind, db), db) }
+            .isInserted
+    }
+
+    /// Calls what comes after an insert, but for the callbacks that do nothing.
+    @inline(__always)
+    private mutating func callDidInsert(
+        _ isInserted: Bool, _ known: DefaultCallbacks.Callbacks, _ plan: RecordPlan, _ db: Database
+    ) throws {
+        let callsDidInsert = isInserted && !known.contains(.didInsert)
+        if !callsDidInsert, known.contains(.didSave) { return }
+        let inserted = try plan.insertion(self, isInserted: isInserted, db)
+        if callsDidInsert { didInsert(inserted) }
+        if !known.contains(.didSave) { didSave(PersistenceSuccess(inserted)) }
+    }
+
+    /// Inserts a record that stays as it is.
+    @inline(__always)
+    static func insertCopy(
+        of record: Self, _ db: Database, _ kind: WriteKind, _ plan: RecordPlan
+    ) throws -> Bool {
+        if plan.callbacks.known.isSuperset(of: .inserts) { return try plan.insert(record, kind, db) }
+        var record = record
+        return try record.insert(db, kind, plan)
     }
 
     /// Inserts, with the callbacks, and gives the row.
@@ -33,9 +72,7 @@ extension MutablePersistableRecord {
         var fetched: T?
         _ = try saving(db) { record in
             fetched = try plan.insertAndFetch(record, kind, db, T.self)
-            return InsertionSuccess(
-                rowID: db.lastInsertedRowID, rowIDColumn: try plan.shape(db, sure: false).rowIDColumn,
-                isInserted: true, record: PersistedRecord(record))
+            return try plan.insertion(record, isInserted: true, db)
         }
         guard let fetched else { throw try plan.recordNotFound(self, db) }
         return fetched
@@ -68,6 +105,9 @@ extension MutablePersistableRecord {
 
     /// Inserts the record, unless a row is in the way.
     ///
+    /// ```swift
+    /// if try player.insertOrIgnore(db) { print("a new player") }
+    /// ```
     /// ```sql
     /// INSERT OR IGNORE INTO "player" ("id", "name", "score") VALUES (NULL,'Arthur',10)
     /// ```
@@ -123,6 +163,15 @@ extension MutablePersistableRecord {
 
     /// Inserts the record, and returns the row as SQLite has stored it, with default values and generated columns.
     ///
+    /// ```swift
+    /// // CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT, score INTEGER DEFAULT 100)
+    /// struct NewPlayer: Codable, PersistableRecord {
+    ///     static let databaseTableName = "player"
+    ///     var name: String
+    /// }
+    /// let player = try NewPlayer(name: "Arthur").insertAndFetch(db, as: Player.self)
+    /// player.score // 100
+    /// ```
     /// ```sql
     /// INSERT INTO "player" ("id", "name") VALUES (NULL,'Arthur') RETURNING *
     /// ```
@@ -147,6 +196,13 @@ extension MutablePersistableRecord {
 }
 
 extension RecordPlan {
+    /// What an insert that has just been done tells.
+    func insertion(_ record: some EncodableRecord, isInserted: Bool, _ db: Database) throws -> InsertionSuccess {
+        InsertionSuccess(
+            rowID: db.lastInsertedRowID, rowIDColumn: try shape(db, sure: false).rowIDColumn, isInserted: isInserted,
+            record: PersistedRecord(record, callbacks))
+    }
+
     /// Inserts a record, and gives the row.
     func insertAndFetch<T: FetchableRecord>(
         _ record: some EncodableRecord, _ kind: WriteKind, _ db: Database, _ type: T.Type
@@ -170,8 +226,8 @@ extension PersistableRecord {
     public func insert(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil
     ) throws {
-        var record = self
-        _ = try record.insert(db, Self.insertKind(conflictResolution), table)
+        let plan = try RecordPlans.plan(Self.self, table, db)
+        _ = try Self.insertCopy(of: self, db, Self.insertKind(conflictResolution), plan)
     }
 
     /// Inserts the record, unless a row is in the way.

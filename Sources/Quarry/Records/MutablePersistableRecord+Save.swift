@@ -7,14 +7,11 @@ extension MutablePersistableRecord {
         _ db: Database, _ plan: RecordPlan, update: (Self) throws -> Bool, insert: (Self) throws -> Bool
     ) throws {
         let insertion = { (record: Self) throws in
-            let isInserted = try insert(record)
-            return InsertionSuccess(
-                rowID: db.lastInsertedRowID, rowIDColumn: try plan.shape(db, sure: false).rowIDColumn,
-                isInserted: isInserted, record: PersistedRecord(record))
+            try plan.insertion(record, isInserted: insert(record), db)
         }
         if try plan.hasKey(self, db) {
             try saving(
-                db, columns: plan.columns(db), update: update, insert: insertion,
+                db, plan.callbacks, columns: plan.columns(db), update: update, insert: insertion,
                 notFound: { try plan.recordNotFound($0, db) })
         } else {
             _ = try saving(db, insert: insertion)
@@ -78,7 +75,8 @@ extension MutablePersistableRecord {
     /// Saves a copy of the record, and returns it, with its id.
     ///
     /// ```swift
-    /// let player = try Player(id: nil, name: "Arthur").saved(db) // it has its id
+    /// let player = try Player(id: nil, name: "Arthur").saved(db)
+    /// player.id // 1
     /// ```
     ///
     /// - throws: as `save`.
@@ -91,6 +89,10 @@ extension MutablePersistableRecord {
     }
 
     /// Saves the record, and returns the row as SQLite has stored it.
+    ///
+    /// ```swift
+    /// let player = try player.saveAndFetch(db) // as it is stored now
+    /// ```
     ///
     /// - throws: as `save`; `RecordError.recordNotFound` if a conflict was ignored, and nothing saved.
     public func saveAndFetch(

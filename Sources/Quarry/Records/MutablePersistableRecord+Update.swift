@@ -14,10 +14,19 @@ extension MutablePersistableRecord {
     /// Updates, with the callbacks.
     fileprivate func update(_ db: Database, _ kind: WriteKind, _ table: String?) throws {
         let plan = try RecordPlans.plan(Self.self, table, db)
-        let columns = try kind.columns.map { Set($0) } ?? plan.columns(db)
-        try saving(db, columns: columns) {
-            guard try plan.write(self, kind, db) else { throw try plan.recordNotFound(self, db) }
+        let known = plan.callbacks.known
+        guard known.isSuperset(of: .aroundUpdates) else {
+            return try saving(db, plan.callbacks, columns: plan.writtenColumns(kind, db)) {
+                guard try plan.write(self, kind, db) else { throw try plan.recordNotFound(self, db) }
+            }
         }
+        if !known.contains(.willSave) { try willSave(db) }
+        if !known.contains(.willUpdate) { try willUpdate(db, columns: plan.writtenColumns(kind, db)) }
+        guard try plan.write(self, kind, db) else { throw try plan.recordNotFound(self, db) }
+        if known.isSuperset(of: [.didUpdate, .didSave]) { return }
+        let updated = PersistenceSuccess(PersistedRecord(self, plan.callbacks))
+        if !known.contains(.didUpdate) { didUpdate(updated) }
+        if !known.contains(.didSave) { didSave(updated) }
     }
 
     /// Updates, with the callbacks, and gives the row.
@@ -25,9 +34,10 @@ extension MutablePersistableRecord {
         _ db: Database, _ kind: WriteKind, _ table: String?, as type: T.Type
     ) throws -> T {
         let plan = try RecordPlans.plan(Self.self, table, db)
-        let columns = try kind.columns.map { Set($0) } ?? plan.columns(db)
         var fetched: T?
-        try saving(db, columns: columns) { fetched = try plan.updateAndFetch(self, kind, db, T.self) }
+        try saving(db, plan.callbacks, columns: plan.writtenColumns(kind, db)) {
+            fetched = try plan.updateAndFetch(self, kind, db, T.self)
+        }
         guard let fetched else { throw try plan.recordNotFound(self, db) }
         return fetched
     }
@@ -130,6 +140,9 @@ extension MutablePersistableRecord {
 
     /// Updates the row that has the record's primary key, and returns it as SQLite has stored it.
     ///
+    /// ```swift
+    /// let player = try player.updateAndFetch(db) // with what triggers and generated columns made of it
+    /// ```
     /// ```sql
     /// UPDATE "player" SET "name"='Arthur', "score"=20 WHERE "id"=1 RETURNING *
     /// ```
@@ -152,6 +165,10 @@ extension MutablePersistableRecord {
     }
 
     /// Changes the record, updates the columns that have other values then, and returns the row.
+    ///
+    /// ```swift
+    /// if let stored = try player.updateChangesAndFetch(db, modify: { $0.score = 20 }) { print(stored.score) }
+    /// ```
     ///
     /// - returns: nil if nothing has changed; then nothing runs.
     /// - throws: as `update`.
@@ -179,6 +196,11 @@ extension MutablePersistableRecord {
 }
 
 extension RecordPlan {
+    /// The columns that an update writes.
+    func writtenColumns(_ kind: WriteKind, _ db: Database) throws -> Set<String> {
+        try kind.columns.map { Set($0) } ?? columns(db)
+    }
+
     /// Updates the row of a record, and gives it.
     func updateAndFetch<T: FetchableRecord>(
         _ record: some EncodableRecord, _ kind: WriteKind, _ db: Database, _ type: T.Type

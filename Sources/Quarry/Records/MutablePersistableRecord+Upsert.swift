@@ -11,7 +11,7 @@ extension MutablePersistableRecord {
             let shape = try plan.shape(db, sure: true)
             // The rowid of a row that was there is no last inserted one.
             let row = try plan.query(record, kind, db) { try DatabaseValue.fetchOne($0, arguments: $1) }
-            return Self.success(record, shape, rowID: row ?? nil, isWritten: row.map { $0 != nil } ?? false, db)
+            return Self.success(record, plan, shape, rowID: row ?? nil, isWritten: row.map { $0 != nil } ?? false, db)
         }
     }
 
@@ -23,24 +23,24 @@ extension MutablePersistableRecord {
         _ = try saving(db) { record in
             let shape = try plan.shape(db, sure: true)
             // The rowid comes last, and isn't one of the record's columns.
-            let adapter = shape.hasRowID ? AllButLastAdapter() : nil
+            let adapter = shape.hasRowIDName ? AllButLastAdapter() : nil
             let row = try plan.query(record, kind, db) { try Row.fetchOne($0, arguments: $1, adapter: adapter) }
             guard let row = row ?? nil else { throw try plan.recordNotFound(record, db) }
             fetched = try T(row: row)
-            let rowID = shape.hasRowID ? row.unadapted[row.count] as DatabaseValue : .null
-            return Self.success(record, shape, rowID: rowID, isWritten: true, db)
+            let rowID = shape.hasRowIDName ? row.unadapted[row.count] as DatabaseValue : .null
+            return Self.success(record, plan, shape, rowID: rowID, isWritten: true, db)
         }
         guard let fetched else { throw try plan.recordNotFound(self, db) }
         return fetched
     }
 
     private static func success(
-        _ record: Self, _ shape: TableShape, rowID: DatabaseValue?, isWritten: Bool, _ db: Database
+        _ record: Self, _ plan: RecordPlan, _ shape: TableShape, rowID: DatabaseValue?, isWritten: Bool, _ db: Database
     ) -> InsertionSuccess {
-        let known = shape.hasRowID ? rowID.flatMap { Int64.fromDatabaseValue($0) } : nil
+        let known = shape.hasRowIDName ? rowID.flatMap { Int64.fromDatabaseValue($0) } : nil
         return InsertionSuccess(
             rowID: known ?? db.lastInsertedRowID, rowIDColumn: shape.rowIDColumn, isInserted: isWritten,
-            record: PersistedRecord(record))
+            record: PersistedRecord(record, plan.callbacks))
     }
 
     static var upsertKind: WriteKind { WriteKind(verb: .upsert, returning: .rowID) }

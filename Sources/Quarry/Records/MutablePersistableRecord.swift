@@ -67,35 +67,44 @@ extension MutablePersistableRecord {
     public static var persistenceConflictPolicy: PersistenceConflictPolicy { PersistenceConflictPolicy() }
 
     /// Does nothing.
-    public mutating func willInsert(_ db: Database) throws {}
+    public mutating func willInsert(_ db: Database) throws { RecordPlans.note(.willInsert, Self.self, db) }
 
     /// Inserts.
-    public func aroundInsert(_ db: Database, insert: () throws -> InsertionSuccess) throws { _ = try insert() }
+    public func aroundInsert(_ db: Database, insert: () throws -> InsertionSuccess) throws {
+        RecordPlans.note(.aroundInsert, Self.self, db)
+        _ = try insert()
+    }
 
     /// Does nothing.
-    public mutating func didInsert(_ inserted: InsertionSuccess) {}
+    public mutating func didInsert(_ inserted: InsertionSuccess) {
+        inserted.record.callbacks.note(.didInsert, Self.self)
+    }
 
     /// Does nothing.
-    public func willUpdate(_ db: Database, columns: Set<String>) throws {}
+    public func willUpdate(_ db: Database, columns: Set<String>) throws { RecordPlans.note(.willUpdate, Self.self, db) }
 
     /// Updates.
     public func aroundUpdate(
         _ db: Database, columns: Set<String>, update: () throws -> PersistenceSuccess
     ) throws {
+        RecordPlans.note(.aroundUpdate, Self.self, db)
         _ = try update()
     }
 
     /// Does nothing.
-    public func didUpdate(_ updated: PersistenceSuccess) {}
+    public func didUpdate(_ updated: PersistenceSuccess) { updated.callbacks.note(.didUpdate, Self.self) }
 
     /// Does nothing.
-    public func willSave(_ db: Database) throws {}
+    public func willSave(_ db: Database) throws { RecordPlans.note(.willSave, Self.self, db) }
 
     /// Saves.
-    public func aroundSave(_ db: Database, save: () throws -> PersistenceSuccess) throws { _ = try save() }
+    public func aroundSave(_ db: Database, save: () throws -> PersistenceSuccess) throws {
+        RecordPlans.note(.aroundSave, Self.self, db)
+        _ = try save()
+    }
 
     /// Does nothing.
-    public func didSave(_ saved: PersistenceSuccess) {}
+    public func didSave(_ saved: PersistenceSuccess) { saved.callbacks.note(.didSave, Self.self) }
 
     /// Does nothing.
     public func willDelete(_ db: Database) throws {}
@@ -126,8 +135,8 @@ public protocol PersistableRecord: MutablePersistableRecord {
 
 extension PersistableRecord {
     /// Does nothing.
-    public func willInsert(_ db: Database) throws {}
+    public func willInsert(_ db: Database) throws { RecordPlans.note(.willInsert, Self.self, db) }
 
     /// Does nothing.
-    public func didInsert(_ inserted: InsertionSuccess) {}
+    public func didInsert(_ inserted: InsertionSuccess) { inserted.record.callbacks.note(.didInsert, Self.self) }
 }

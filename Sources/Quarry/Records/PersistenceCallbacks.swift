@@ -43,13 +43,15 @@ extension MutablePersistableRecord {
     }
 
     /// Runs an update with the callbacks of a save.
-    func saving(_ db: Database, columns: Set<String>, update: () throws -> Void) throws {
+    func saving(
+        _ db: Database, _ callbacks: DefaultCallbacks, columns: Set<String>, update: () throws -> Void
+    ) throws {
         try willSave(db)
         var updated: PersistenceSuccess?
         var calls = 0
         try aroundSave(db) {
             try Self.count(&calls, "aroundSave")
-            let success = try updating(db, columns, update)
+            let success = try updating(db, callbacks, columns, update)
             updated = success
             return success
         }
@@ -59,7 +61,7 @@ extension MutablePersistableRecord {
 
     /// Runs an update with the callbacks of an update.
     private func updating(
-        _ db: Database, _ columns: Set<String>, _ update: () throws -> Void
+        _ db: Database, _ callbacks: DefaultCallbacks, _ columns: Set<String>, _ update: () throws -> Void
     ) throws -> PersistenceSuccess {
         try willUpdate(db, columns: columns)
         var updated: PersistenceSuccess?
@@ -67,7 +69,7 @@ extension MutablePersistableRecord {
         try aroundUpdate(db, columns: columns) {
             try Self.count(&calls, "aroundUpdate")
             try update()
-            let success = PersistenceSuccess(PersistedRecord(self))
+            let success = PersistenceSuccess(PersistedRecord(self, callbacks))
             updated = success
             return success
         }
@@ -80,7 +82,7 @@ extension MutablePersistableRecord {
     ///
     /// - parameter update: answers whether there is a row.
     mutating func saving(
-        _ db: Database, columns: Set<String>, update: (Self) throws -> Bool,
+        _ db: Database, _ callbacks: DefaultCallbacks, columns: Set<String>, update: (Self) throws -> Bool,
         insert: (Self) throws -> InsertionSuccess, notFound: (Self) throws -> RecordError
     ) throws {
         try willSave(db)
@@ -92,7 +94,7 @@ extension MutablePersistableRecord {
             var isMissing = false
             let success: PersistenceSuccess
             do {
-                success = try record.updating(db, columns) {
+                success = try record.updating(db, callbacks, columns) {
                     guard try update(record) else {
                         isMissing = true
                         throw try notFound(record)

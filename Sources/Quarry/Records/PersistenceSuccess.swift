@@ -27,6 +27,12 @@ public struct InsertionSuccess {
     let record: PersistedRecord
 
     /// The columns of the record, encoded when they are asked for, with the rowid of the new row.
+    ///
+    /// ```swift
+    /// mutating func didInsert(_ inserted: InsertionSuccess) {
+    ///     print(inserted.persistenceContainer["name"] ?? "no name")
+    /// }
+    /// ```
     public var persistenceContainer: PersistenceContainer {
         let container = record.container
         if isInserted, let rowIDColumn { container.target.set(rowID, forColumn: rowIDColumn) }
@@ -47,6 +53,14 @@ public struct PersistenceSuccess {
 
     init(_ updated: PersistedRecord) { record = .updated(updated) }
 
+    /// What is known of the callbacks of the record's type.
+    var callbacks: DefaultCallbacks {
+        switch record {
+        case .inserted(let inserted): inserted.record.callbacks
+        case .updated(let record): record.callbacks
+        }
+    }
+
     /// The columns of the record, encoded when they are asked for.
     public var persistenceContainer: PersistenceContainer {
         switch record {
@@ -60,7 +74,11 @@ public struct PersistenceSuccess {
 struct PersistedRecord {
     let encode: () throws -> EncodingTarget
 
-    init(_ record: some EncodableRecord) {
+    /// What is known of the callbacks of the record's type.
+    let callbacks: DefaultCallbacks
+
+    init(_ record: some EncodableRecord, _ callbacks: DefaultCallbacks) {
+        self.callbacks = callbacks
         encode = { try EncodingTarget(recording: record) }
     }
 

@@ -23,8 +23,8 @@ extension MutablePersistableRecord {
     /// INSERT INTO "player" ("id", "name") VALUES (NULL,'Barbara')
     /// ```
     ///
-    /// It is one statement, run again for each record. The records that were given stay as they are: use
-    /// `insertAll(db, &players)` for those that learn their id.
+    /// Many records of a type without callbacks are inserted by statements of several rows. The records that were given
+    /// stay as they are: use `insertAll(db, &players)` for those that learn their id.
     ///
     /// - parameter conflictResolution: what to do on a conflict; nil for what the type's policy says.
     /// - parameter table: the table, if it isn't the type's own.
@@ -39,9 +39,38 @@ extension MutablePersistableRecord {
         let kind = insertKind(conflictResolution)
         return try inBatch(db) {
             var count = 0
-            for var record in records { if try record.insert(db, kind, plan) { count += 1 } }
+            // A sequence gives copies of its elements; where they lie side by side, they are inserted from there.
+            let inserted = try records.withContiguousStorageIfAvailable { try insertAll(db, $0, kind, plan) }
+            if let inserted { return inserted }
+            for record in records where try insertCopy(of: record, db, kind, plan) { count += 1 }
             return count
         }
+    }
+
+    private static func insertAll(
+        _ db: Database, _ records: UnsafeBufferPointer<Self>, _ kind: WriteKind, _ plan: RecordPlan
+    ) throws -> Int {
+        var count = 0
+        var index = 0
+        // Where those begin that may be inserted together: the first one tells the plan how.
+        var start = 1
+        while index < records.count {
+            if index >= start, plan.callbacks.known.isSuperset(of: .inserts),
+                let batch = try plan.batch(kind, db), batch.size <= records.count - index
+            {
+                let part = UnsafeBufferPointer(rebasing: records[index..<index + batch.size])
+                if let inserted = try batch.insert(part, db) {
+                    plan.check(batch)
+                    count += inserted
+                    index += batch.size
+                    continue
+                }
+                start = index + batch.size
+            }
+            if try insertCopy(of: records[index], db, kind, plan) { count += 1 }
+            index += 1
+        }
+        return count
     }
 
     /// Inserts records, all or none, and changes each as `insert` does: they have their ids then.
@@ -75,6 +104,9 @@ extension MutablePersistableRecord {
 
     /// Upserts records, all or none.
     ///
+    /// ```swift
+    /// try Player.upsertAll(db, [Player(id: 1, name: "Arthur"), Player(id: 2, name: "Barbara")])
+    /// ```
     /// ```sql
     /// INSERT INTO "player" ("id", "name") VALUES (1,'Arthur')
     /// ON CONFLICT DO UPDATE SET "name" = "excluded"."name" RETURNING "rowid"
@@ -91,6 +123,12 @@ extension MutablePersistableRecord {
     }
 
     /// Upserts records, all or none, and changes each as `upsert` does: they have their ids then.
+    ///
+    /// ```swift
+    /// var players = [Player(id: nil, name: "Arthur")]
+    /// try Player.upsertAll(db, &players)
+    /// players[0].id // 1
+    /// ```
     ///
     /// - parameter table: the table, if it isn't the type's own.
     /// - throws: as `upsert`; then nothing is written, and the records are as they were.

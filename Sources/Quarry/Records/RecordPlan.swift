@@ -43,24 +43,40 @@ final class RecordPlan {
     private var slots: [Slot] = []
 
     /// Those of the plain verbs.
+    @exclusivity(unchecked)
     private var lastInsert: Slot?
+    @exclusivity(unchecked)
     private var lastUpdate: Slot?
+    @exclusivity(unchecked)
     private var lastDelete: Slot?
 
+    @exclusivity(unchecked)
+    private var batch: RecordBatch?
+
+    @exclusivity(unchecked)
     private var finder: (statement: Statement, repreparations: CInt)?
 
+    @exclusivity(unchecked)
     private var knownShape: TableShape?
     private var columnSet: Set<String>?
 
     /// When the shape was known to be that of the schema.
-    private var stamp = (access: -1, changes: -1, version: Int32(0))
+    @exclusivity(unchecked)
+    private var stamp = (access: -1, changes: -1, version: Int64(0))
 
     private let target = EncodingTarget()
 
     /// Whether the record is better encoded into memory at once: it reads its container, or sets columns twice.
+    @exclusivity(unchecked)
     private var prefersMemory = false
 
-    init(table: String) { self.table = table }
+    /// What is known of the callbacks of the record type.
+    let callbacks: DefaultCallbacks
+
+    init(table: String, _ callbacks: DefaultCallbacks) {
+        self.table = table
+        self.callbacks = callbacks
+    }
 
     // MARK: - Schema
 
@@ -76,7 +92,7 @@ final class RecordPlan {
 
     @inline(never)
     private func refreshedShape(_ db: Database) throws -> TableShape {
-        let version = try db.schemaVersion()
+        let version = try version(db)
         if let knownShape, stamp.changes == db.schemaChangeCount, stamp.version == version {
             stamp.access = db.accessNumber
             return knownShape
@@ -91,11 +107,27 @@ final class RecordPlan {
         return shape
     }
 
+    /// What changes when another connection changes the schema.
+    private func version(_ db: Database) throws -> Int64 {
+        let version = try Int64(db.schemaVersion())
+        // Only this connection changes `temp`.
+        guard let schema = knownShape?.schema, schema != "main", schema != "temp",
+            stamp.changes == db.schemaChangeCount
+        else { return version }
+        return try version << 32 | Int64(UInt32(bitPattern: db.schemaVersion(of: schema)))
+    }
+
+    /// Forgets what a source of schemas has said of a view.
+    func forgetKeyOfView() {
+        if knownShape?.isView == true { stamp = (-1, -1, 0) }
+    }
+
     private func forgetStatements() {
         slots = []
         lastInsert = nil
         lastUpdate = nil
         lastDelete = nil
+        batch = nil
         finder = nil
     }
 
@@ -198,6 +230,20 @@ final class RecordPlan {
     private func didInsert(_ shape: TableShape, _ before: Int, _ slot: Slot, _ db: Database) -> Bool {
         check(slot)
         return shape.isView ? db.totalChangesCount > before : db.changesCount > 0
+    }
+
+    /// What inserts several records like the last one at once; nil where there is no such statement.
+    func batch(_ kind: WriteKind, _ db: Database) throws -> RecordBatch? {
+        guard let last = lastInsert, last.kind == kind, canBind(last) else { return nil }
+        if let batch, batch.slot === last { return batch.isFree ? batch : nil }
+        guard try !shape(db, sure: false).isView else { return nil }
+        batch = try RecordBatch(last, target, db)
+        return batch
+    }
+
+    /// Notes that a batch was inserted.
+    func check(_ batch: RecordBatch) {
+        if batch.wasPreparedAgain { stamp = (-1, -1, 0) }
     }
 
     /// Updates or deletes the row of a record.

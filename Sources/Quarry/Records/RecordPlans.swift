@@ -10,6 +10,8 @@ final class RecordPlans {
         /// to find out than a name that the type states.
         let hasDefaultName: Bool
 
+        let callbacks: DefaultCallbacks
+
         /// The plan of the type's own table, as far as is known.
         var plan: RecordPlan
 
@@ -19,18 +21,20 @@ final class RecordPlans {
             self.type = ObjectIdentifier(type)
             let name = type.databaseTableName
             hasDefaultName = name == type.defaultTableName
-            plan = RecordPlan(table: name)
+            callbacks = DefaultCallbacks(type)
+            plan = RecordPlan(table: name, callbacks)
         }
 
         func plan(_ table: String) -> RecordPlan {
             if plan.table.isSpelled(as: table) { return plan }
             if let other = others[table] { return other }
-            let other = RecordPlan(table: table)
+            let other = RecordPlan(table: table, callbacks)
             others[table] = other
             return other
         }
     }
 
+    @exclusivity(unchecked)
     private var latest: Entry?
     private var entries: [ObjectIdentifier: Entry] = [:]
 
@@ -53,6 +57,21 @@ final class RecordPlans {
         if let table { return entry.plan(table) }
         if entry.hasDefaultName { return entry.plan }
         return entry.plan(type.databaseTableName)
+    }
+
+    /// Notes that the default implementation of a callback was called.
+    static func note(_ callback: DefaultCallbacks.Callbacks, _ type: Any.Type, _ db: Database) {
+        guard let kept = db.recordPlans else { return }
+        unsafeDowncast(kept, to: RecordPlans.self).entries[ObjectIdentifier(type)]?.callbacks.note(callback, type)
+    }
+
+    /// Forgets the keys of views: another source of schemas is asked from now on.
+    static func forgetKeysOfViews(_ db: Database) {
+        guard let kept = db.recordPlans else { return }
+        for entry in unsafeDowncast(kept, to: RecordPlans.self).entries.values {
+            entry.plan.forgetKeyOfView()
+            for plan in entry.others.values { plan.forgetKeyOfView() }
+        }
     }
 
     private func entry<Record: TableRecord>(_ type: Record.Type) -> Entry {

@@ -30,7 +30,7 @@ extension TableRecord where Self: Identifiable, ID: DatabaseValueConvertible {
     /// Deletes the rows that have ids.
     ///
     /// ```swift
-    /// let count = try Player.deleteAll(db, ids: [1, 2])
+    /// try Player.deleteAll(db, ids: [1, 2, 3])
     /// ```
     ///
     /// - returns: how many rows there were.
@@ -59,7 +59,7 @@ extension FetchableRecord where Self: TableRecord & Identifiable, ID: DatabaseVa
     /// The record of an id.
     ///
     /// ```swift
-    /// let player = try Player.find(db, id: 1)
+    /// let player = try Player.find(db, id: 1) // Player
     /// ```
     ///
     /// - throws: `RecordError.recordNotFound` if there is none.
@@ -69,6 +69,9 @@ extension FetchableRecord where Self: TableRecord & Identifiable, ID: DatabaseVa
 
     /// The records of ids, in no order of theirs.
     ///
+    /// ```swift
+    /// let players = try Player.fetchAll(db, ids: [1, 2, 3]) // [Player]
+    /// ```
     /// ```sql
     /// SELECT * FROM "player" WHERE "id" IN (1, 2, 3)
     /// ```

@@ -42,6 +42,9 @@ extension TableRecord {
 
     /// Deletes the row that has a primary key.
     ///
+    /// ```swift
+    /// try Player.deleteOne(db, key: 1)
+    /// ```
     /// ```sql
     /// DELETE FROM "player" WHERE "id" = 1
     /// ```
@@ -59,7 +62,7 @@ extension TableRecord {
     /// Deletes the row that has a unique key.
     ///
     /// ```swift
-    /// let isDeleted = try Player.deleteOne(db, key: ["email": "arthur@example.com"])
+    /// try Citizenship.deleteOne(db, key: ["citizenId": 1, "countryCode": "FR"])
     /// ```
     ///
     /// - parameter key: the columns of the primary key or of a unique index, with their values.
@@ -74,6 +77,9 @@ extension TableRecord {
 
     /// Deletes the rows that have primary keys.
     ///
+    /// ```swift
+    /// try Player.deleteAll(db, keys: [1, 2, 3]) // 3
+    /// ```
     /// ```sql
     /// DELETE FROM "player" WHERE "id" IN (1, 2, 3)
     /// ```
@@ -91,6 +97,10 @@ extension TableRecord {
     }
 
     /// Deletes the rows that have unique keys.
+    ///
+    /// ```swift
+    /// try Player.deleteAll(db, keys: [["email": "arthur@example.com"], ["email": "barbara@example.com"]])
+    /// ```
     ///
     /// - parameter keys: the columns of the primary key or of a unique index, with their values.
     /// - parameter table: the table, if it isn't the type's own.
@@ -111,6 +121,10 @@ extension TableRecord {
     }
 
     /// The error that no row has a primary key.
+    ///
+    /// ```swift
+    /// guard let player = try Player.fetchOne(db, key: 1) else { throw Player.recordNotFound(db, key: 1) }
+    /// ```
     public static func recordNotFound(_ db: Database, key: some DatabaseValueConvertible) -> any Error {
         do {
             let plan = try RecordPlans.plan(Self.self, nil, db)
@@ -179,7 +193,7 @@ extension FetchableRecord where Self: TableRecord {
     /// The record of a primary key.
     ///
     /// ```swift
-    /// let country = try Country.find(db, key: "FR")
+    /// let player = try Player.find(db, key: 1) // Player
     /// ```
     ///
     /// - throws: `RecordError.recordNotFound` if there is none; otherwise as `fetchOne`.
@@ -196,7 +210,7 @@ extension FetchableRecord where Self: TableRecord {
     /// The record of a unique key.
     ///
     /// ```swift
-    /// let player = try Player.find(db, key: ["email": "arthur@example.com"])
+    /// let player = try Player.find(db, key: ["email": "arthur@example.com"]) // Player
     /// ```
     ///
     /// - throws: `RecordError.recordNotFound` if there is none; otherwise as `fetchOne`.
@@ -229,6 +243,10 @@ extension FetchableRecord where Self: TableRecord {
 
     /// The records of unique keys, in no order of theirs.
     ///
+    /// ```swift
+    /// let players = try Player.fetchAll(db, keys: [["email": "arthur@example.com"]]) // [Player]
+    /// ```
+    ///
     /// - parameter keys: the columns of the primary key or of a unique index, with their values.
     /// - parameter table: the table, if it isn't the type's own.
     public static func fetchAll(
@@ -237,9 +255,16 @@ extension FetchableRecord where Self: TableRecord {
         try KeyQuery(Self.self, keys: keys, table, db)?.fetchAll(db, Self.self) ?? []
     }
 
-    /// A cursor over the records of primary keys.
+    /// A cursor over the records of primary keys, in no order of theirs.
     ///
-    /// - parameter keys: values of the primary key, no more than a statement has parameters.
+    /// ```swift
+    /// let players = try Player.fetchCursor(db, keys: keys)
+    /// while let player = try players.next() { print(player.name) }
+    /// ```
+    ///
+    /// More keys than a statement can have are fetched by several, one after the other.
+    ///
+    /// - parameter keys: values of the primary key, which must be one column. What isn't found is left out.
     /// - parameter table: the table, if it isn't the type's own.
     public static func fetchCursor<Keys: Collection>(
         _ db: Database, keys: Keys, table: String? = nil
@@ -248,10 +273,9 @@ extension FetchableRecord where Self: TableRecord {
         return try query?.fetchCursor(db, Self.self) ?? emptyCursor(db, table)
     }
 
-    /// A cursor over the records of unique keys.
+    /// A cursor over the records of unique keys, in no order of theirs.
     ///
-    /// - parameter keys: the columns of the primary key or of a unique index, with their values; no more than a
-    ///   statement has parameters.
+    /// - parameter keys: the columns of the primary key or of a unique index, with their values.
     /// - parameter table: the table, if it isn't the type's own.
     public static func fetchCursor(
         _ db: Database, keys: [[String: (any DatabaseValueConvertible)?]], table: String? = nil
@@ -267,6 +291,10 @@ extension FetchableRecord where Self: TableRecord {
 
 extension FetchableRecord where Self: TableRecord & Hashable {
     /// The set of records of primary keys.
+    ///
+    /// ```swift
+    /// let players = try Player.fetchSet(db, keys: [1, 2, 3]) // Set<Player>
+    /// ```
     ///
     /// - parameter keys: values of the primary key, which must be one column. What isn't found is left out.
     /// - parameter table: the table, if it isn't the type's own.

@@ -25,6 +25,17 @@ struct WriteKind: Equatable {
 
     var strategy = UpsertUpdateStrategy.allColumns
 
+    static func == (lhs: WriteKind, rhs: WriteKind) -> Bool {
+        guard lhs.verb == rhs.verb, lhs.resolution == rhs.resolution, lhs.returning == rhs.returning,
+            lhs.strategy == rhs.strategy
+        else { return false }
+        // The plain verbs have neither.
+        if lhs.columns == nil, rhs.columns == nil, lhs.conflictTarget.isEmpty, rhs.conflictTarget.isEmpty {
+            return true
+        }
+        return lhs.columns == rhs.columns && lhs.conflictTarget == rhs.conflictTarget
+    }
+
     /// Whether the row is found by its key.
     var needsKey: Bool {
         switch verb {
@@ -66,10 +77,10 @@ struct WriteSQL {
         case .nothing: break
         case .row: sql += " RETURNING *"
         case .rowID:
-            let columns = shape.hasRowID ? ["rowid"] : shape.primaryKey
+            let columns = shape.rowIDNames.first.map { [$0] } ?? shape.primaryKey
             sql += " RETURNING " + columns.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
         case .rowAndRowID:
-            sql += shape.hasRowID ? " RETURNING *, \"rowid\"" : " RETURNING *"
+            sql += " RETURNING *" + (shape.rowIDNames.first.map { ", " + $0.quotedDatabaseIdentifier } ?? "")
         }
     }
 

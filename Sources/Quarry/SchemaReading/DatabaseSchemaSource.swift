@@ -94,7 +94,11 @@ extension Database {
         let reader = schema
         let previous = reader.source
         reader.source = SchemaReader.SchemaSourceOverride(source: schemaSource)
-        defer { reader.source = previous }
+        RecordPlans.forgetKeysOfViews(self)
+        defer {
+            reader.source = previous
+            RecordPlans.forgetKeysOfViews(self)
+        }
         return try block()
     }
 }

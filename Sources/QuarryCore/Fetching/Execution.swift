@@ -20,7 +20,8 @@ struct Execution: ~Copyable {
     @usableFromInline
     let adapterBox: AdapterBox?
 
-    /// The statement's number of this execution; `unbegun` until a thread was seen to be the right one; or `over`.
+    /// The statement's number of this execution; `unbegun` until a thread was seen to be the right one; `over`
+    /// after the last row; or `failed`.
     @usableFromInline
     var id: Int
 
@@ -33,6 +34,10 @@ struct Execution: ~Copyable {
 
     private static var over: Int { -1 }
     private static var unbegun: Int { -2 }
+    private static var failed: Int { -3 }
+
+    /// Whether an error of the database has ended it.
+    var hasFailed: Bool { id == Self.failed }
 
     /// Begins, with the arguments bound, but takes no step.
     ///
@@ -111,22 +116,23 @@ struct Execution: ~Copyable {
             }
             return true
         }
-        id = Self.over
+        id = Self.failed
         let database = try statement.lifetime.accessedDatabase()
         try statement.endExecution(code, database)
+        id = Self.over
         return false
     }
 
     @usableFromInline
     @inline(never)
     mutating func advanceOffRoad() throws -> Bool {
-        if id == Self.over { return false }
+        if id == Self.over || id == Self.failed { return false }
         if id == Self.unbegun, begunID == statement.executionID {
             _ = try statement.lifetime.accessedDatabase()
             id = begunID
             return try advance()
         }
-        id = Self.over
+        id = Self.failed
         row.detach()
         adaptedRow?.detach()
         throw statement.staleExecutionError()

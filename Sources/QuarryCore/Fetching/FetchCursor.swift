@@ -15,9 +15,23 @@ public final class FetchCursor<Element: RowDecodable>: DatabaseCursor {
     @exclusivity(unchecked)
     var execution: Execution
 
+    /// Gives the request whose rows follow, or nil after the last one; nil where there is none.
+    @exclusivity(unchecked)
+    private var followingRequest: (() throws -> PreparedRequest?)?
+
     @usableFromInline
     init(_ request: PreparedRequest) throws {
         execution = try Execution(request, outlivesCall: true)
+    }
+
+    /// A cursor over the rows of one request after those of another.
+    ///
+    /// - parameter following: called when the rows of the last request are over; nil ends the cursor.
+    package convenience init(
+        _ request: PreparedRequest, following: @escaping () throws -> PreparedRequest?
+    ) throws {
+        try self.init(request)
+        followingRequest = following
     }
 
     /// The value of the next row, or nil after the last.
@@ -26,8 +40,21 @@ public final class FetchCursor<Element: RowDecodable>: DatabaseCursor {
     ///   has thrown an error of the database is over, and answers nil.
     @inlinable
     public func next() throws -> Element? {
-        guard try execution.advance() else { return nil }
-        return try Element.decoded(from: execution.row)
+        if try execution.advance() { return try Element.decoded(from: execution.row) }
+        return try nextOfFollowingRequest()
+    }
+
+    @usableFromInline
+    @inline(never)
+    func nextOfFollowingRequest() throws -> Element? {
+        while let following = followingRequest, !execution.hasFailed {
+            followingRequest = nil
+            guard let request = try following() else { return nil }
+            execution = try Execution(request, outlivesCall: true)
+            followingRequest = following
+            if try execution.advance() { return try Element.decoded(from: execution.row) }
+        }
+        return nil
     }
 
     /// The SQL that runs.

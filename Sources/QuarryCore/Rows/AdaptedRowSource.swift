@@ -49,9 +49,7 @@ final class AdaptedRowSource {
     private var scopeRows: [Row?] = []
 
     /// What the row's `decodingState` says.
-    var decodingState: (any RowDecodingState)?
-
-    deinit { decodingState?.invalidate() }
+    var decodingState: AnyObject?
 
     init(base: Row, adaptation: RowAdaptation) {
         self.base = base

@@ -41,7 +41,7 @@ public final class Row {
 
     @usableFromInline
     @exclusivity(unchecked)
-    final var memo = ColumnMemo()
+    final var memo = NameMemo<Int>()
 
     // Of 16 bits, beside the memo's 32: a result may have many rows, and SQLite's rows have at most 32767 columns:
     // https://www.sqlite.org/limits.html
@@ -78,7 +78,7 @@ public final class Row {
     /// Takes a row that was given back for another execution of its statement.
     func attach(_ statement: Statement) {
         if !statement.hasLayout(layout) { setLayout(statement.layout) }
-        memo.next = 0
+        memo.rewind()
         source = .statement(statement)
         sqliteStatement = statement.sqliteStatement
     }
@@ -87,7 +87,7 @@ public final class Row {
         guard layout !== self.layout else { return }
         self.layout = layout
         columnCount = Int16(truncatingIfNeeded: layout.names.count)
-        memo = ColumnMemo()
+        memo = NameMemo()
     }
 
     /// The statement's columns after SQLite has prepared it again.
@@ -170,7 +170,7 @@ public final class Row {
     }
 
     /// What a layer above keeps with the row to decode records: it serves all rows of a cursor.
-    package var decodingState: (any RowDecodingState)? {
+    package var decodingState: AnyObject? {
         get {
             switch source {
             case .statement(let statement): statement.decodingState
@@ -223,7 +223,7 @@ public final class Row {
     @inline(__always)
     package final func columnIndex(_ name: String) -> Int? {
         if sqliteStatement != nil {
-            if let index = memo.predicted(name) { return index }
+            if let place = memo.expectedPlace(name) { return memo.entries[place].fact }
             return memoizedIndex(name)
         }
         return layoutIndex(name)
@@ -231,7 +231,12 @@ public final class Row {
 
     @usableFromInline
     @inline(never)
-    final func memoizedIndex(_ name: String) -> Int? { memo.lookUp(name, in: layout) }
+    final func memoizedIndex(_ name: String) -> Int? {
+        if let place = memo.place(name, spelled: false) { return memo.entries[place].fact }
+        guard let index = layout.index(of: name) else { return nil }
+        _ = memo.append(name, index)
+        return index
+    }
 
     @usableFromInline
     @inline(never)

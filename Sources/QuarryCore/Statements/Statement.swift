@@ -115,10 +115,9 @@ public final class Statement {
 
     /// What a layer above keeps to decode records from the rows.
     @exclusivity(unchecked)
-    var decodingState: (any RowDecodingState)?
+    var decodingState: AnyObject?
 
     deinit {
-        decodingState?.invalidate()
         lifetime.finalize(sqliteStatement)
     }
 

@@ -323,8 +323,8 @@ import Testing
             enum Key: String, CodingKey { case a }
         }
         try read { db in _ = try Keeper.fetchAll(db, sql: "SELECT 1 AS a") }
-        let container = try Keeper.box.decoder!.container(keyedBy: Keeper.Key.self)
-        let error = #expect(throws: (any Error).self) { try container.decode(Int.self, forKey: .a) }
+        let decoder = try #require(Keeper.box.decoder)
+        let error = #expect(throws: (any Error).self) { try decoder.container(keyedBy: Keeper.Key.self) }
         #expect(error.map { "\($0)" } == "a row's decoder has been used after the row")
     }
 

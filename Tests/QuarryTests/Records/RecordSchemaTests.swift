@@ -125,6 +125,95 @@ import Testing
         #expect(throws: DatabaseError.self) { try queue.write { (db) throws in try Wide(id: 1, name: "a").insert(db) } }
     }
 
+    @Test func keysOfViews() throws {
+        struct ViewKeys: DatabaseSchemaSource {
+            let column: String
+            func columnsForPrimaryKey(_ db: Database, inView view: DatabaseObjectID) throws -> [String]? {
+                view.name == "wide" ? [column] : nil
+            }
+        }
+        var configuration = Configuration()
+        configuration.schemaSource = ViewKeys(column: "id")
+        try DatabaseQueue(configuration: configuration).write { (db) throws in
+            try db.execute(
+                sql: """
+                    CREATE TABLE hidden (id INTEGER PRIMARY KEY, name TEXT UNIQUE, nickname TEXT);
+                    CREATE VIEW wide AS SELECT * FROM hidden;
+                    CREATE TRIGGER w INSTEAD OF UPDATE ON wide BEGIN
+                        UPDATE hidden SET name = NEW.name, nickname = NEW.nickname WHERE id = OLD.id;
+                    END;
+                    INSERT INTO hidden VALUES (1, 'a', NULL);
+                    """)
+            let record = Wide(id: 1, name: "a", nickname: "n")
+            let sql = try emitted(db) { () throws in
+                try record.update(db)
+                #expect(try Wide.fetchOne(db, key: 1) == record)
+            }
+            #expect(sql[0] == #"UPDATE "wide" SET "name"='a', "nickname"='n' WHERE "id"=1"#)
+            #expect(sql.last == #"SELECT * FROM "wide" WHERE "id" = 1"#)
+            try db.withSchemaSource(ViewKeys(column: "name")) { () throws in
+                #expect(try Wide.fetchOne(db, key: "a") == record)
+                #expect(try Wide.fetchOne(db, key: ["name": "a"]) == record)
+            }
+            let error = databaseFailure { try db.withSchemaSource(nil) { try record.update(db) } }
+            #expect(error?.message == "view wide has no primary key")
+            #expect(try Wide.fetchOne(db, key: 1) == record)
+        }
+    }
+
+    @Test func columnsThatAreCalledLikeTheRowid() throws {
+        struct Odd: Codable, FetchableRecord, PersistableRecord, Equatable {
+            var rowid: String
+            var oid: Int?
+        }
+        try DatabaseQueue().write { (db) throws in
+            try db.execute(sql: "CREATE TABLE odd (rowid TEXT UNIQUE, oid INTEGER)")
+            let record = Odd(rowid: "a", oid: 5)
+            try record.insert(db)
+            let sql = try emitted(db) { () throws in
+                #expect(try Odd.fetchOne(db, key: 1) == record)
+                #expect(try record.upsertAndFetch(db) == record)
+            }
+            #expect(
+                sql == [
+                    #"SELECT * FROM "odd" WHERE "_rowid_" = 1"#,
+                    #"INSERT INTO "odd" ("rowid", "oid") VALUES ('a',5) ON CONFLICT DO UPDATE SET "#
+                        + #""rowid" = "excluded"."rowid", "oid" = "excluded"."oid" RETURNING *, "_rowid_""#,
+                ])
+            try db.execute(sql: "CREATE TABLE odder (rowid TEXT, oid INTEGER, _rowid_ INTEGER)")
+            try record.insert(db, table: "odder")
+            #expect(try Odd.fetchAll(db, table: "odder") == [record])
+            #expect(
+                databaseFailure { try Odd.fetchOne(db, key: 1, table: "odder") }?.message
+                    == "table odder has no primary key")
+        }
+    }
+
+    @Test func anotherConnectionChangesAnAttachedDatabase() throws {
+        let folder = try TemporaryFolder()
+        let (first, second) = (
+            try DatabaseQueue(path: folder.file("a.sqlite")), try DatabaseQueue(path: folder.file("b.sqlite"))
+        )
+        try second.write { (db) throws in
+            try db.execute(sql: "CREATE TABLE wide (id INTEGER PRIMARY KEY, name TEXT)")
+            try db.execute(sql: "INSERT INTO wide VALUES (1, 'a')")
+        }
+        let record = Wide(id: 1, name: "b", nickname: "n")
+        try first.writeWithoutTransaction { (db) throws in
+            try db.execute(sql: "ATTACH ? AS b", arguments: [folder.file("b.sqlite")])
+        }
+        try first.write { (db) throws in
+            try record.update(db)
+            #expect(try Wide.fetchOne(db, key: 1) == Wide(id: 1, name: "b"))
+        }
+        try first.write { (db) throws in try record.update(db) }
+        try second.write { (db) throws in try db.execute(sql: "ALTER TABLE wide ADD COLUMN nickname TEXT") }
+        try first.write { (db) throws in
+            try record.update(db)
+            #expect(try Wide.fetchOne(db, key: 1) == record)
+        }
+    }
+
     @Test func anotherThreadIsRefused() throws {
         // Sendable: the test uses it where it refuses to be used.
         struct Escaped: @unchecked Sendable { let db: Database }

@@ -1,9 +1,7 @@
 import Foundation
 import QuarryCore
 
-/// Which columns the keys of a `Decodable` record read, and how, in the order they are asked for.
-///
-/// A type asks for the same keys in the same order for each row: then a column is found by a comparison of two words.
+/// Which columns the keys of a `Decodable` record read, and how.
 final class KeyPlan {
     /// How a column becomes a value of the type that is asked for.
     enum Conversion {
@@ -15,10 +13,8 @@ final class KeyPlan {
         case json(JSONDecoder)
     }
 
-    struct Entry {
-        /// Keeps the name's storage, so that equal bits mean an equal name.
-        let key: String
-        let bits: (UInt64, UInt64)
+    /// What is known of a key.
+    struct Fact {
         /// Negative if there is no such column.
         let column: Int
         /// The type that `conversion` is for.
@@ -26,45 +22,51 @@ final class KeyPlan {
         var conversion = Conversion.singleValue
     }
 
-    @exclusivity(unchecked)
-    private(set) var entries: [Entry] = []
+    /// It has the plan.
+    private let owner: Unmanaged<RowDecoder>
+
+    var decoder: RowDecoder { owner.takeUnretainedValue() }
 
     @exclusivity(unchecked)
-    private var next = 0
+    private var keys = NameMemo<Fact>()
 
-    /// The place in `entries` of a key.
-    @inline(__always)
-    func place(of key: String, _ decoder: RowDecoder) -> Int {
-        let bits = unsafeBitCast(key, to: (UInt64, UInt64).self)
-        let place = next
-        if place < entries.count, entries[place].bits.0 == bits.0, entries[place].bits.1 == bits.1 {
-            next = place &+ 1 == entries.count ? 0 : place &+ 1
-            return place
-        }
-        return search(key, bits, decoder)
-    }
+    init(_ decoder: RowDecoder) { owner = Unmanaged.passUnretained(decoder) }
 
     /// The column of a key; negative if there is none.
     @inline(__always)
-    func column(of key: String, _ decoder: RowDecoder) -> Int { entries[place(of: key, decoder)].column }
+    func column(of key: String) -> Int {
+        if let place = keys.expectedPlace(key) { return keys.entries[place].fact.column }
+        return fact(search(key)).column
+    }
+
+    /// The place of a key in the plan.
+    @inline(__always)
+    func place(of key: String) -> Int { keys.expectedPlace(key) ?? search(key) }
 
     @inline(never)
-    private func search(_ key: String, _ bits: (UInt64, UInt64), _ decoder: RowDecoder) -> Int {
-        var place = entries.firstIndex { $0.bits == bits || $0.key == key }
-        if place == nil {
-            entries.append(Entry(key: key, bits: bits, column: decoder.findColumn(key) ?? -1))
-            place = entries.count - 1
-        }
-        next = place! + 1 == entries.count ? 0 : place! + 1
-        return place!
+    private func search(_ key: String) -> Int {
+        if let place = keys.place(key, spelled: true) { return place }
+        let fact = Fact(column: decoder.findColumn(key) ?? -1)
+        if let place = keys.append(key, fact) { return place }
+        // More keys than a plan remembers.
+        keys = NameMemo()
+        return keys.append(key, fact)!
     }
+
+    @inline(__always)
+    func fact(_ place: Int) -> Fact { keys.entries[place].fact }
 
     func setConversion(_ conversion: Conversion, _ type: ObjectIdentifier, at place: Int) {
-        entries[place].type = type
-        entries[place].conversion = conversion
+        keys.entries[place].fact.type = type
+        keys.entries[place].fact.conversion = conversion
     }
 
-    /// The next row begins.
+    /// The value of a key's column; nil if there is no such column.
     @inline(__always)
-    func rewind() { next = 0 }
+    func value<Value: DatabaseValueConvertible>(_ type: Value.Type, _ key: String) throws -> Value? {
+        let column = column(of: key)
+        guard column >= 0 else { return nil }
+        let row = try owner._withUnsafeGuaranteedRef { try $0.activeRow() }
+        return try row._withUnsafeGuaranteedRef { try $0.decode(type, atIndex: column) }
+    }
 }

@@ -8,18 +8,17 @@ import QuarryCore
 final class RecordEncoder {
     let state: RecordEncodingState
 
-    /// The container of the keys that are used, as an object, and their type.
-    @exclusivity(unchecked)
-    private var container: (keys: ObjectIdentifier, object: AnyObject)?
-
     init(_ state: RecordEncodingState) { self.state = state }
 
     static func encode<Record: EncodableRecord & Encodable>(_ record: Record, to target: EncodingTarget) throws {
         let encoder: RecordEncoder
         if let kept = target.encoder {
             let keptEncoder = unsafeDowncast(kept, to: RecordEncoder.self)
-            let fits = !keptEncoder.state.isActive && keptEncoder.state.typeIdentifier == ObjectIdentifier(Record.self)
+            let fits =
+                !keptEncoder.state.isActive && !keptEncoder.state.isRetired
+                && keptEncoder.state.typeIdentifier == ObjectIdentifier(Record.self)
             encoder = fits ? keptEncoder : RecordEncoder(RecordEncodingState(Record.self, target))
+            if keptEncoder.state.isRetired { target.encoder = encoder }
         } else {
             encoder = RecordEncoder(RecordEncodingState(Record.self, target))
             target.encoder = encoder
@@ -36,14 +35,12 @@ extension RecordEncoder: Encoder {
 
     func container<Key: CodingKey>(keyedBy keys: Key.Type) -> KeyedEncodingContainer<Key> {
         // A container is a struct around one object: so it can be kept for the next record, whatever its type.
-        let isObject = MemoryLayout<KeyedEncodingContainer<Key>>.size == MemoryLayout<AnyObject>.size
-        if isObject, let container, container.keys == ObjectIdentifier(keys) {
-            return unsafeBitCast(container.object, to: KeyedEncodingContainer<Key>.self)
+        if let container = state.container(ObjectIdentifier(keys)) {
+            return unsafeBitCast(container, to: KeyedEncodingContainer<Key>.self)
         }
-        let container = KeyedEncodingContainer(RecordKeyedEncodingContainer<Key>(state: state))
-        if isObject, self.container == nil {
-            self.container = (ObjectIdentifier(keys), unsafeBitCast(container, to: AnyObject.self))
-        }
+        let container = KeyedEncodingContainer(RecordKeyedEncodingContainer<Key>(state))
+        state.giveOut(unsafeBitCast(container, to: AnyObject.self), ObjectIdentifier(keys))
+        if !state.isActive { state.retire() }
         return container
     }
 
@@ -55,12 +52,32 @@ extension RecordEncoder: Encoder {
 }
 
 /// What a record's encoder and its containers share.
-final class RecordEncodingState {
+final class RecordEncodingState: ContainerOwner {
+    /// How a value of a type becomes a value of a column.
+    enum Conversion {
+        case convertible(any DatabaseValueConvertible.Type)
+        case date(DatabaseDateEncodingStrategy)
+        case data(DatabaseDataEncodingStrategy)
+        case uuid(DatabaseUUIDEncodingStrategy)
+        case optional
+        /// A type that encodes itself as one value.
+        case singleValue
+        case json(JSONEncoder)
+    }
+
+    /// What is known of a key.
+    private struct Fact {
+        let column: String
+        /// The type that `conversion` is for.
+        var type: ObjectIdentifier?
+        var conversion = Conversion.singleValue
+    }
+
     let type: any RecordEncodingStrategies.Type
     let typeIdentifier: ObjectIdentifier
 
     /// The target keeps the encoder, and lives while a record is encoded into it.
-    private unowned(unsafe) let target: EncodingTarget
+    private let target: Unmanaged<EncodingTarget>
 
     private let strategy: DatabaseColumnEncodingStrategy
 
@@ -72,28 +89,28 @@ final class RecordEncodingState {
     private(set) var isActive = false
 
     @exclusivity(unchecked)
-    private var plan = EncodingKeyPlan()
+    private var keys = NameMemo<Fact>()
 
     init(_ type: any RecordEncodingStrategies.Type, _ target: EncodingTarget) {
         self.type = type
         typeIdentifier = ObjectIdentifier(type)
-        self.target = target
+        self.target = Unmanaged.passUnretained(target)
         strategy = type.databaseColumnEncodingStrategy
         keepsKeys = strategy.keepsKeys
     }
 
-    func begin() {
-        isActive = true
-        plan.rewind()
+    func begin() { isActive = true }
+
+    func end() {
+        isActive = false
+        recordIsOver()
     }
 
-    func end() { isActive = false }
-
-    /// The target; throws if a container has been kept beyond its record.
+    /// Gives `body` the target; throws if a container has been kept beyond its record.
     @inline(__always)
-    func activeTarget() throws -> EncodingTarget {
+    func withTarget(_ body: (EncodingTarget) throws -> Void) throws {
         guard isActive else { throw EncoderIsOver() }
-        return target
+        try target._withUnsafeGuaranteedRef { try body($0) }
     }
 
     /// For those who keep an encoder.
@@ -107,25 +124,44 @@ final class RecordEncodingState {
     @inline(__always)
     func column(_ key: some CodingKey) -> String {
         if keepsKeys { return key.stringValue }
-        let place = plan.place(of: key, strategy)
-        return plan.entries[place].column
+        return keys.entries[place(of: key)].fact.column
+    }
+
+    /// The place of a key among those that are known.
+    @inline(__always)
+    private func place(of key: some CodingKey) -> Int {
+        let name = key.stringValue
+        return keys.expectedPlace(name) ?? search(key, name)
+    }
+
+    @inline(never)
+    private func search(_ key: any CodingKey, _ name: String) -> Int {
+        if let place = keys.place(name, spelled: true) { return place }
+        let fact = Fact(column: strategy.column(key))
+        if let place = keys.append(name, fact) { return place }
+        // More keys than are remembered.
+        keys = NameMemo()
+        return keys.append(name, fact)!
     }
 
     /// Encodes a value of any type.
     func encode<T: Encodable>(_ value: T, forKey key: some CodingKey) throws {
-        let target = try activeTarget()
-        let place = plan.place(of: key, strategy)
-        let column = plan.entries[place].column
-        // What no statement wants need not be converted.
-        if target.skip(column) { return }
-        if plan.entries[place].type != ObjectIdentifier(T.self) {
-            plan.setConversion(try conversion(T.self, value, column), ObjectIdentifier(T.self), at: place)
+        try withTarget { target in
+            let place = place(of: key)
+            let column = keys.entries[place].fact.column
+            // What no statement wants need not be converted.
+            if target.skip(column) { return }
+            if keys.entries[place].fact.type != ObjectIdentifier(T.self) {
+                let conversion = try conversion(T.self, value, column)
+                keys.entries[place].fact.conversion = conversion
+                keys.entries[place].fact.type = ObjectIdentifier(T.self)
+            }
+            try encode(value, keys.entries[place].fact.conversion, column, target, key)
         }
-        try encode(value, plan.entries[place].conversion, column, target, key)
     }
 
     private func encode<T: Encodable>(
-        _ value: T, _ conversion: EncodingKeyPlan.Conversion, _ column: String, _ target: EncodingTarget,
+        _ value: T, _ conversion: Conversion, _ column: String, _ target: EncodingTarget,
         _ key: some CodingKey
     ) throws {
         switch conversion {
@@ -166,7 +202,7 @@ final class RecordEncodingState {
     @inline(never)
     private func conversion<T: Encodable>(
         _ type: T.Type, _ value: T, _ column: String
-    ) throws -> EncodingKeyPlan.Conversion {
+    ) throws -> Conversion {
         if type == Date.self { return .date(self.type.databaseDateEncodingStrategy(for: column)) }
         if type == Data.self { return .data(self.type.databaseDataEncodingStrategy(for: column)) }
         if type == UUID.self { return .uuid(self.type.databaseUUIDEncodingStrategy(for: column)) }
@@ -200,7 +236,7 @@ final class RecordEncodingState {
         guard isActive else { return node }
         let column = strategy.column(key)
         let type = type
-        target.set(forColumn: column) {
+        target.takeUnretainedValue().set(forColumn: column) {
             let json = try type.databaseJSONEncoder(for: column).encode(node)
             return String(decoding: json, as: UTF8.self).databaseValue
         }

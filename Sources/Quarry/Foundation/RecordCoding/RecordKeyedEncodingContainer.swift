@@ -2,24 +2,37 @@ import QuarryCore
 
 /// The columns of a record under the keys of a type.
 struct RecordKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
-    let state: RecordEncodingState
+    /// Not counted: see `ContainerOwner`.
+    private let reference: Unmanaged<RecordEncodingState>
+
+    init(_ state: RecordEncodingState) { reference = Unmanaged.passUnretained(state) }
+
+    private var state: RecordEncodingState { reference.takeUnretainedValue() }
 
     var codingPath: [any CodingKey] { [] }
 
+    /// Gives `body` the target, and the column of a key.
+    @inline(__always)
+    private func write(_ key: Key, _ body: (EncodingTarget, String) -> Void) throws {
+        try reference._withUnsafeGuaranteedRef { state in
+            try state.withTarget { target in body(target, state.column(key)) }
+        }
+    }
+
     func encodeNil(forKey key: Key) throws {
-        try state.activeTarget().setNull(forColumn: state.column(key))
+        try write(key) { $0.setNull(forColumn: $1) }
     }
 
     // MARK: - Standard types
 
     @inline(__always)
     private func encode(integer value: Int64, _ key: Key) throws {
-        try state.activeTarget().set(value, forColumn: state.column(key))
+        try write(key) { $0.set(value, forColumn: $1) }
     }
 
     @inline(__always)
     private func encodeNull(_ key: Key) throws {
-        try state.activeTarget().setNull(forColumn: state.column(key))
+        try write(key) { $0.setNull(forColumn: $1) }
     }
 
     func encode(_ value: Bool, forKey key: Key) throws { try encode(integer: value ? 1 : 0, key) }
@@ -34,19 +47,19 @@ struct RecordKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProto
 
     // Those that may not fit in 64 bits with a sign throw when they are bound.
     func encode(_ value: UInt, forKey key: Key) throws {
-        try state.activeTarget().set(convertible: value, forColumn: state.column(key))
+        try write(key) { $0.set(convertible: value, forColumn: $1) }
     }
 
     func encode(_ value: UInt64, forKey key: Key) throws {
-        try state.activeTarget().set(convertible: value, forColumn: state.column(key))
+        try write(key) { $0.set(convertible: value, forColumn: $1) }
     }
 
     func encode(_ value: String, forKey key: Key) throws {
-        try state.activeTarget().set(value, forColumn: state.column(key))
+        try write(key) { $0.set(value, forColumn: $1) }
     }
 
     func encode(_ value: Double, forKey key: Key) throws {
-        try state.activeTarget().set(value, forColumn: state.column(key))
+        try write(key) { $0.set(value, forColumn: $1) }
     }
 
     func encode(_ value: Float, forKey key: Key) throws { try encode(Double(value), forKey: key) }

@@ -5,26 +5,23 @@ import QuarryCore
 ///
 /// It stays with the cursor's row: what it has found out (which column a key reads, how a type converts) holds for all
 /// rows, and its container is made once.
-final class RowDecoder: RowDecodingState {
+final class RowDecoder: ContainerOwner {
     private let type: any RecordDecodingStrategies.Type
     private let typeIdentifier: ObjectIdentifier
     private let layout: ObjectIdentifier
     let codingPath: [any CodingKey]
 
-    /// Whether a row keeps the decoder, for its next values.
+    /// The row that is decoded; nil between rows, when nobody should have the decoder any more. Who decodes keeps it.
     @exclusivity(unchecked)
-    private var isKept = false
+    private var current: Unmanaged<Row>?
 
-    /// The row that is decoded; nil between rows, when nobody should have the decoder any more.
+    /// The plans of the containers that were given out.
     @exclusivity(unchecked)
-    private var current: Row?
+    private var plans: [KeyPlan] = []
 
-    /// The container of the keys that are used, as an object, and their type.
+    /// The decoders of parts of the row, with those parts: they are over when the row is.
     @exclusivity(unchecked)
-    private var container: (keys: ObjectIdentifier, object: AnyObject)?
-
-    @exclusivity(unchecked)
-    private var plan: KeyPlan?
+    private var parts: [(decoder: RowDecoder, row: Row)] = []
 
     /// The names of the columns as keys, with their indexes.
     private lazy var columns: [String: Int] = makeColumns()
@@ -48,7 +45,7 @@ final class RowDecoder: RowDecodingState {
         if let state = row.decodingState {
             let kept = unsafeDowncast(state, to: RowDecoder.self)
             let fits =
-                kept.current == nil && kept.typeIdentifier == ObjectIdentifier(type)
+                kept.current == nil && !kept.isRetired && kept.typeIdentifier == ObjectIdentifier(type)
                 && kept.layout == row.layoutIdentifier
             decoder = fits ? kept : keep(RowDecoder(type, row, codingPath: []), in: row)
         } else {
@@ -60,19 +57,29 @@ final class RowDecoder: RowDecodingState {
     private static func keep(_ decoder: RowDecoder, in row: Row) -> RowDecoder {
         // A record inside the record of the same row has a decoder of its own.
         if let state = row.decodingState, unsafeDowncast(state, to: RowDecoder.self).current != nil { return decoder }
-        row.decodingState?.invalidate()
-        row.decodingState = decoder
         // A row of its own keeps none: it is decoded once.
-        decoder.isKept = row.decodingState != nil
+        row.decodingState = decoder
         return decoder
     }
 
     private func decode<T: Decodable>(_ type: T.Type, from row: Row) throws -> T {
-        current = row
-        plan?.rewind()
+        current = Unmanaged.passUnretained(row)
         rootKey = nil
-        defer { current = nil }
+        defer { end() }
         return try T(from: self)
+    }
+
+    @inline(__always)
+    private func end() {
+        current = nil
+        recordIsOver()
+        if !parts.isEmpty { endParts() }
+    }
+
+    @inline(never)
+    private func endParts() {
+        for part in parts { part.decoder.end() }
+        parts = []
     }
 
     /// A value of a row that is a scope of another, or that is decoded as something else.
@@ -100,20 +107,19 @@ final class RowDecoder: RowDecodingState {
 
     /// The row; throws if the decoder has been kept beyond its row.
     @inline(__always)
-    func row() throws -> Row {
+    func row() throws -> Row { try activeRow().takeUnretainedValue() }
+
+    /// The same, for those who use it at once.
+    @inline(__always)
+    func activeRow() throws -> Unmanaged<Row> {
         guard let current else { throw DecoderIsOver() }
         return current
-    }
-
-    func invalidate() {
-        container = nil
-        plan = nil
     }
 
     // MARK: - Columns
 
     private func makeColumns() -> [String: Int] {
-        guard let current else { return [:] }
+        guard let current = current?.takeUnretainedValue() else { return [:] }
         let strategy = type.databaseColumnDecodingStrategy
         return Dictionary(
             (0..<current.count).map { (strategy.key(forColumn: current.columnName(atUncheckedIndex: $0)), $0) },
@@ -123,7 +129,7 @@ final class RowDecoder: RowDecodingState {
     func findColumn(_ key: String) -> Int? {
         if let column = columns[key] { return column }
         guard case .useDefaultKeys = type.databaseColumnDecodingStrategy else { return nil }
-        return current?.columnIndex(key)
+        return current?.takeUnretainedValue().columnIndex(key)
     }
 
     /// The value of a column.
@@ -131,12 +137,12 @@ final class RowDecoder: RowDecodingState {
         _ type: T.Type, _ plan: KeyPlan, at place: Int, _ key: any CodingKey
     ) throws -> T {
         let row = try row()
-        let entry = plan.entries[place]
-        let column = entry.column
-        if entry.type != ObjectIdentifier(type) {
+        let fact = plan.fact(place)
+        let column = fact.column
+        if fact.type != ObjectIdentifier(type) {
             return try resolve(type, row, plan, at: place, key)
         }
-        switch entry.conversion {
+        switch fact.conversion {
         case .convertible(let convertible):
             return try decodeConvertible(convertible, as: type, row, column)
         case .date(let strategy):
@@ -169,7 +175,7 @@ final class RowDecoder: RowDecodingState {
     private func resolve<T: Decodable>(
         _ type: T.Type, _ row: Row, _ plan: KeyPlan, at place: Int, _ key: any CodingKey
     ) throws -> T {
-        let column = plan.entries[place].column
+        let column = plan.fact(place).column
         let name = row.columnName(atUncheckedIndex: column)
         let conversion: KeyPlan.Conversion
         if type == Date.self {
@@ -238,11 +244,12 @@ final class RowDecoder: RowDecodingState {
 
     /// A decoder of what a key stands for.
     func nestedDecoder(_ plan: KeyPlan, at place: Int, _ key: any CodingKey) throws -> any Decoder {
-        let column = plan.entries[place].column
+        let column = plan.fact(place).column
         guard column >= 0 else {
             guard let scope = try nestedRow(key) else { throw keyNotFound(key) }
             let decoder = RowDecoder(type, scope, codingPath: codingPath + [key])
-            decoder.current = scope
+            decoder.current = Unmanaged.passUnretained(scope)
+            parts.append((decoder, scope))
             return decoder
         }
         let row = try row()
@@ -261,7 +268,7 @@ final class RowDecoder: RowDecodingState {
     // MARK: - Errors
 
     func keyNotFound(_ key: any CodingKey) -> any Error {
-        guard let current else { return DecoderIsOver() }
+        guard let current = current?.takeUnretainedValue() else { return DecoderIsOver() }
         return current.decodingError("column not found: \(String(reflecting: key.stringValue))\(path(key))")
     }
 
@@ -318,19 +325,15 @@ extension RowDecoder: Decoder {
     var userInfo: [CodingUserInfoKey: Any] { type.databaseDecodingUserInfo }
 
     func container<Key: CodingKey>(keyedBy keys: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        if current == nil { throw DecoderIsOver() }
         // A container is a struct around one object: so it can be kept for the next row, whatever its type.
-        let isObject = MemoryLayout<KeyedDecodingContainer<Key>>.size == MemoryLayout<AnyObject>.size
-        if isObject, let container, container.keys == ObjectIdentifier(keys) {
-            plan?.rewind()
-            return unsafeBitCast(container.object, to: KeyedDecodingContainer<Key>.self)
+        if let container = container(ObjectIdentifier(keys)) {
+            return unsafeBitCast(container, to: KeyedDecodingContainer<Key>.self)
         }
-        let plan = KeyPlan()
-        let container = KeyedDecodingContainer(RowKeyedDecodingContainer<Key>(decoder: self, plan: plan))
-        if isObject, isKept, self.container == nil {
-            // They hold each other, until the row goes.
-            self.plan = plan
-            self.container = (ObjectIdentifier(keys), unsafeBitCast(container, to: AnyObject.self))
-        }
+        let plan = KeyPlan(self)
+        plans.append(plan)
+        let container = KeyedDecodingContainer(RowKeyedDecodingContainer<Key>(plan))
+        giveOut(unsafeBitCast(container, to: AnyObject.self), ObjectIdentifier(keys))
         return container
     }
 

@@ -3,8 +3,14 @@ import QuarryCore
 
 /// The columns of a row under the keys of a type.
 struct RowKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    let decoder: RowDecoder
-    let plan: KeyPlan
+    /// Not counted: see `ContainerOwner`.
+    private let reference: Unmanaged<KeyPlan>
+
+    init(_ plan: KeyPlan) { reference = Unmanaged.passUnretained(plan) }
+
+    private var plan: KeyPlan { reference.takeUnretainedValue() }
+
+    private var decoder: RowDecoder { plan.decoder }
 
     var codingPath: [any CodingKey] { decoder.codingPath }
 
@@ -15,12 +21,12 @@ struct RowKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
     }
 
     func contains(_ key: Key) -> Bool {
-        if plan.column(of: key.stringValue, decoder) >= 0 { return true }
+        if plan.column(of: key.stringValue) >= 0 { return true }
         return (try? decoder.nestedRow(key)) != nil
     }
 
     func decodeNil(forKey key: Key) throws -> Bool {
-        let column = plan.column(of: key.stringValue, decoder)
+        let column = plan.column(of: key.stringValue)
         if column >= 0 { return try decoder.row().hasNull(atIndex: column) }
         return try !(decoder.nestedRow(key)?.containsNonNullValue ?? false)
     }
@@ -29,16 +35,15 @@ struct RowKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
 
     @inline(__always)
     private func standard<Value: DatabaseValueConvertible>(_ type: Value.Type, _ key: Key) throws -> Value {
-        let column = plan.column(of: key.stringValue, decoder)
-        guard column >= 0 else { throw decoder.keyNotFound(key) }
-        return try decoder.row().decode(type, atIndex: column)
+        try reference._withUnsafeGuaranteedRef { plan in
+            if let value = try plan.value(type, key.stringValue) { return value }
+            throw plan.decoder.keyNotFound(key)
+        }
     }
 
     @inline(__always)
     private func optional<Value: DatabaseValueConvertible>(_ type: Value.Type, _ key: Key) throws -> Value? {
-        let column = plan.column(of: key.stringValue, decoder)
-        guard column >= 0 else { return nil }
-        return try decoder.row().decode(Value?.self, atIndex: column)
+        try reference._withUnsafeGuaranteedRef { plan in try plan.value(Value?.self, key.stringValue) ?? nil }
     }
 
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try standard(type, key) }
@@ -74,14 +79,14 @@ struct RowKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
     // MARK: - Other types
 
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-        let place = plan.place(of: key.stringValue, decoder)
-        guard plan.entries[place].column >= 0 else { return try decoder.decodeNested(type, key) }
+        let place = plan.place(of: key.stringValue)
+        guard plan.fact(place).column >= 0 else { return try decoder.decodeNested(type, key) }
         return try decoder.decodeColumn(type, plan, at: place, key)
     }
 
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
-        let place = plan.place(of: key.stringValue, decoder)
-        let column = plan.entries[place].column
+        let place = plan.place(of: key.stringValue)
+        let column = plan.fact(place).column
         guard column >= 0 else {
             guard let row = try decoder.nestedRow(key), row.containsNonNullValue else { return nil }
             return try decoder.decodeNested(type, key)
@@ -105,6 +110,6 @@ struct RowKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
     func superDecoder() -> any Decoder { decoder }
 
     func superDecoder(forKey key: Key) throws -> any Decoder {
-        try decoder.nestedDecoder(plan, at: plan.place(of: key.stringValue, decoder), key)
+        try decoder.nestedDecoder(plan, at: plan.place(of: key.stringValue), key)
     }
 }

@@ -6,14 +6,14 @@ import Quarry
 ///     let dependencies = try Dependency.parse(value, kind: .depends)
 ///     dependencies[0].alternatives.map(\.name)  // ["default-mta", "mail-transport-agent"]
 struct Dependency: Sendable, Equatable {
-    enum Kind: String, Sendable, CaseIterable, DatabaseValueConvertible {
+    enum Kind: String, Sendable, CaseIterable, Codable, DatabaseValueConvertible {
         case depends = "Depends"
         case preDepends = "Pre-Depends"
         case recommends = "Recommends"
         case suggests = "Suggests"
     }
 
-    enum Relation: String, Sendable, DatabaseValueConvertible {
+    enum Relation: String, Sendable, Codable, DatabaseValueConvertible {
         case earlier = "<<"
         case earlierOrEqual = "<="
         case equal = "="

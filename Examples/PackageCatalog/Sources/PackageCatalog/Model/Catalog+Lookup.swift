@@ -10,14 +10,14 @@ extension Catalog {
     /// The packages of a name, in one snapshot of the catalogue with what depends on them.
     func lookUp(_ name: String) async throws -> Lookup {
         try await database.read { db in
-            let request: SQLRequest<Row> = """
+            let request: SQLRequest<Demand> = """
                 SELECT \(name) AS name, \(Self.needing) AS needing, \(Self.wishing) AS wishing
                 FROM dependencies WHERE target_id = (SELECT id FROM names WHERE name = \(name))
                 """
-            guard let demand = try Row.fetchOne(db, request) else {
+            guard let demand = try request.fetchOne(db) else {
                 throw DatabaseError(message: "an aggregate returned no row")
             }
-            return try Lookup(packages: Self.packages(db, named: name), demand: Demand(row: demand))
+            return try Lookup(packages: Self.packages(db, named: name), demand: demand)
         }
     }
 
@@ -51,45 +51,21 @@ extension Catalog {
                 WHERE package_id = ? ORDER BY position, alternative
                 """)
         return try rows.map { row in
-            let id = try row.decode(Int64.self, forColumn: "id")
-            return try Package(row: row, dependencies: Row.fetchAll(dependencies, arguments: [id]))
-        }
-    }
-}
-
-extension Package {
-    /// - parameter dependencies: one row for each alternative, in order.
-    init(row: Row, dependencies rows: [Row]) throws {
-        name = try row.decode(forColumn: "name")
-        architecture = try row.decode(forColumn: "architecture")
-        version = try row.decode(forColumn: "version")
-        state = try row.decode(forColumn: "state")
-        section = try row.decode(forColumn: "section")
-        maintainer = try row.decode(forColumn: "maintainer")
-        installedSize = try row.decode(forColumn: "installed_size")
-        downloadSize = try row.decode(forColumn: "download_size")
-        summary = try row.decode(forColumn: "summary")
-        dependencies = []
-        for row in rows {
-            let alternative = try Dependency.Alternative(row: row)
-            if try dependencies.isEmpty || row.decode(Int.self, forColumn: "alternative") == 0 {
-                let kind = try row.decode(Dependency.Kind.self, forColumn: "kind")
-                dependencies.append(Dependency(kind: kind, alternatives: [alternative]))
-            } else {
-                dependencies[dependencies.count - 1].alternatives.append(alternative)
+            var package = try Package(row: row)
+            for row in try Row.fetchAll(dependencies, arguments: [row["id"]]) {
+                let found = try AlternativeRecord(row: row)
+                if found.alternative == 0 {
+                    package.dependencies.append(Dependency(kind: found.kind, alternatives: []))
+                }
+                let requirement = try found.relation.map { relation in
+                    try Dependency.Requirement(relation: relation, version: row.decode(forColumn: "version"))
+                }
+                try package.dependencies[package.dependencies.count - 1].alternatives.append(
+                    Dependency.Alternative(
+                        name: row.decode(forColumn: "name"), qualifier: found.qualifier, requirement: requirement,
+                        architectures: found.architectures, profiles: found.profiles))
             }
-        }
-    }
-}
-
-extension Dependency.Alternative {
-    init(row: Row) throws {
-        name = try row.decode(forColumn: "name")
-        qualifier = try row.decode(forColumn: "qualifier")
-        architectures = try row.decode(forColumn: "architectures")
-        profiles = try row.decode(forColumn: "profiles")
-        if let relation = try row.decode(Dependency.Relation?.self, forColumn: "relation") {
-            requirement = try Dependency.Requirement(relation: relation, version: row.decode(forColumn: "version"))
+            return package
         }
     }
 }

@@ -12,8 +12,7 @@ extension Catalog {
     /// Starts an import of a file, and returns its number: higher than that of every import before it.
     func beginImport(of source: String) async throws -> Int64 {
         try await database.write { db in
-            try db.execute(sql: "INSERT INTO imports (source) VALUES (?)", arguments: [source])
-            return db.lastInsertedRowID
+            try ImportRecord(source: source).inserted(db).id!
         }
     }
 
@@ -60,31 +59,26 @@ extension Catalog {
         """
 }
 
-/// The statements of one batch, each prepared once, and the row ids that its packages share.
+/// What one batch writes with, and the row ids that its packages share.
 ///
 /// The ids live no longer than the transaction: after a rollback they would name rows that don't exist.
 private struct BatchWriter {
     private(set) var stored = StoredBatch()
+    private let db: Database
     private let importID: Int64
     private let upsertPackage: Statement
     private let deleteDependencies: Statement
-    private let insertDependency: Statement
     private var names: InternedTable
     private var sections: InternedTable
     private var maintainers: InternedTable
 
     init(_ db: Database, importID: Int64) throws {
+        self.db = db
         self.importID = importID
-        names = try InternedTable(db, table: "names")
-        sections = try InternedTable(db, table: "sections")
-        maintainers = try InternedTable(db, table: "maintainers")
+        names = InternedTable(db, table: "names")
+        sections = InternedTable(db, table: "sections")
+        maintainers = InternedTable(db, table: "maintainers")
         deleteDependencies = try db.cachedStatement(sql: "DELETE FROM dependencies WHERE package_id = ?")
-        insertDependency = try db.cachedStatement(
-            sql: """
-                INSERT INTO dependencies (package_id, position, alternative, kind, target_id, qualifier, relation,
-                    version, architectures, profiles)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """)
         // max(): of two programs that import the same file, the one that started later decides what is absent.
         let update = """
             DO UPDATE SET version = excluded.version, state = excluded.state, section_id = excluded.section_id,
@@ -120,46 +114,47 @@ private struct BatchWriter {
             stored.updated += 1
             try deleteDependencies.execute(arguments: [packageID])
         }
+        stored.rows += try AlternativeRecord.insertAll(db, alternatives(of: package, packageID))
+        stored.rows += 1 + names.takeInserted() + sections.takeInserted() + maintainers.takeInserted()
+    }
+
+    private mutating func alternatives(of package: Package, _ packageID: Int64) throws -> [AlternativeRecord] {
+        var records: [AlternativeRecord] = []
         for (position, dependency) in package.dependencies.enumerated() {
             for (number, alternative) in dependency.alternatives.enumerated() {
-                try insertDependency.execute(arguments: [
-                    packageID, position, number, dependency.kind, try names.id(of: alternative.name),
-                    alternative.qualifier, alternative.requirement?.relation, alternative.requirement?.version,
-                    alternative.architectures, alternative.profiles,
-                ])
-                stored.rows += 1
+                records.append(
+                    AlternativeRecord(
+                        packageId: packageID, position: position, alternative: number, kind: dependency.kind,
+                        targetId: try names.id(of: alternative.name), qualifier: alternative.qualifier,
+                        relation: alternative.requirement?.relation, version: alternative.requirement?.version,
+                        architectures: alternative.architectures, profiles: alternative.profiles))
             }
         }
-        stored.rows += 1 + names.takeInserted() + sections.takeInserted() + maintainers.takeInserted()
+        return records
     }
 }
 
 /// A table of texts that are stored once: `names`, `sections`, `maintainers`.
 private struct InternedTable {
     private let db: Database
-    private let select: Statement
-    private let insert: Statement
+    private let table: String
     private var ids: [String: Int64] = [:]
     private var inserted = 0
 
-    init(_ db: Database, table: String) throws {
+    init(_ db: Database, table: String) {
         self.db = db
-        select = try db.cachedStatement(literal: "SELECT id FROM \(identifier: table) WHERE name = ?")
-        insert = try db.cachedStatement(literal: "INSERT INTO \(identifier: table) (name) VALUES (?)")
+        self.table = table
     }
 
     mutating func id(of text: String) throws -> Int64 {
         if let known = ids[text] { return known }
-        let id: Int64
-        if let found = try Int64.fetchOne(select, arguments: [text]) {
-            id = found
+        if let found = try TextRecord.fetchOne(db, key: ["name": text], table: table) {
+            ids[text] = found.id
         } else {
-            try insert.execute(arguments: [text])
-            id = db.lastInsertedRowID
+            ids[text] = try TextRecord(name: text).inserted(db, table: table).id
             inserted += 1
         }
-        ids[text] = id
-        return id
+        return ids[text]!
     }
 
     mutating func takeInserted() -> Int {

@@ -21,55 +21,50 @@ enum CatalogSchema {
         return objects == 0 ? .empty : .foreign
     }
 
-    static func create(in db: Database) throws {
-        try db.execute(sql: tables)
-        try db.execute(sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
-    }
-
     /// A machine has one version of a package for an architecture; a list offers as many as it likes: hence two
     /// unique indexes. Every foreign key has an index, so that deleting a parent doesn't scan its children.
-    private static let tables = """
-        CREATE TABLE imports (
-            id INTEGER PRIMARY KEY AUTOINCREMENT,
-            source TEXT NOT NULL
-        ) STRICT;
-        CREATE TABLE names (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
-        CREATE TABLE sections (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
-        CREATE TABLE maintainers (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
-        CREATE TABLE packages (
-            id INTEGER PRIMARY KEY,
-            name_id INTEGER NOT NULL REFERENCES names,
-            architecture TEXT NOT NULL,
-            version TEXT NOT NULL,
-            state TEXT NOT NULL,
-            section_id INTEGER REFERENCES sections,
-            maintainer_id INTEGER REFERENCES maintainers,
-            installed_size INTEGER CHECK (installed_size >= 0), -- KiB
-            download_size INTEGER CHECK (download_size >= 0), -- bytes
-            summary TEXT,
-            import_id INTEGER NOT NULL REFERENCES imports,
-            revision INTEGER NOT NULL DEFAULT 1
-        ) STRICT;
-        CREATE UNIQUE INDEX packages_on_machine ON packages (name_id, architecture) WHERE state <> 'available';
-        CREATE UNIQUE INDEX packages_on_offer ON packages (name_id, architecture, version) WHERE state = 'available';
-        CREATE INDEX packages_by_name ON packages (name_id);
-        CREATE INDEX packages_by_section ON packages (section_id);
-        CREATE INDEX packages_by_maintainer ON packages (maintainer_id);
-        CREATE INDEX packages_by_size ON packages (installed_size);
-        CREATE INDEX packages_by_import ON packages (import_id);
-        CREATE TABLE dependencies (
-            package_id INTEGER NOT NULL REFERENCES packages ON DELETE CASCADE,
-            position INTEGER NOT NULL, -- among the entries of the package
-            alternative INTEGER NOT NULL, -- among those of the entry
-            kind TEXT NOT NULL CHECK (kind IN ('Pre-Depends', 'Depends', 'Recommends', 'Suggests')),
-            target_id INTEGER NOT NULL REFERENCES names,
-            qualifier TEXT,
-            relation TEXT,
-            version TEXT,
-            architectures TEXT,
-            profiles TEXT,
-            PRIMARY KEY (package_id, position, alternative)
-        ) STRICT, WITHOUT ROWID;
-        CREATE INDEX dependencies_by_target ON dependencies (target_id);
-        """
+    static func create(in db: Database) throws {
+        try db.create(table: "imports", options: .strict) { t in
+            t.autoIncrementedPrimaryKey("id")
+            t.column("source", .text).notNull()
+        }
+        for texts in ["names", "sections", "maintainers"] {
+            try db.create(table: texts, options: .strict) { t in
+                t.primaryKey("id", .integer)
+                t.column("name", .text).notNull().unique()
+            }
+        }
+        try db.create(table: "packages", options: .strict) { t in
+            t.primaryKey("id", .integer)
+            t.column("name_id", .integer).notNull().indexed().references("names")
+            t.column("architecture", .text).notNull()
+            t.column("version", .text).notNull()
+            t.column("state", .text).notNull()
+            t.column("section_id", .integer).indexed().references("sections")
+            t.column("maintainer_id", .integer).indexed().references("maintainers")
+            t.column("installed_size", .integer).indexed().check(sql: "installed_size >= 0")  // KiB
+            t.column("download_size", .integer).check(sql: "download_size >= 0")  // bytes
+            t.column("summary", .text)
+            t.column("import_id", .integer).notNull().indexed().references("imports")
+            t.column("revision", .integer).notNull().defaults(to: 1)
+        }
+        try db.create(
+            index: "packages_on_machine", on: "packages", columns: ["name_id", "architecture"], options: .unique,
+            condition: "state <> 'available'")
+        try db.create(
+            index: "packages_on_offer", on: "packages", columns: ["name_id", "architecture", "version"],
+            options: .unique, condition: "state = 'available'")
+        try db.create(table: "dependencies", options: [.strict, .withoutRowID]) { t in
+            t.primaryKey {
+                t.column("package_id", .integer).references("packages", onDelete: .cascade)
+                t.column("position", .integer)  // among the entries of the package
+                t.column("alternative", .integer)  // among those of the entry
+            }
+            t.column("kind", .text).notNull()
+                .check(sql: "kind IN ('Pre-Depends', 'Depends', 'Recommends', 'Suggests')")
+            t.column("target_id", .integer).notNull().indexed().references("names")
+            for column in ["qualifier", "relation", "version", "architectures", "profiles"] { t.column(column, .text) }
+        }
+        try db.execute(sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
+    }
 }

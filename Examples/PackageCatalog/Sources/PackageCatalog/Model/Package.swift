@@ -1,5 +1,7 @@
+import Quarry
+
 /// A binary package, as one stanza of a control file describes it.
-struct Package: Sendable, Equatable {
+struct Package: CatalogRow {
     var name: String
     /// Empty where the stanza has none, as in what dpkg remembers of a purged package.
     var architecture: String
@@ -13,7 +15,12 @@ struct Package: Sendable, Equatable {
     /// In bytes, of the package's file.
     var downloadSize: Int?
     var summary: String?
-    var dependencies: [Dependency]
+    /// Those of the catalogue stand in a table of their own.
+    var dependencies: [Dependency] = []
+
+    private enum CodingKeys: CodingKey {
+        case name, architecture, version, state, section, maintainer, installedSize, downloadSize, summary
+    }
 
     static let available = "available"
 
@@ -41,7 +48,6 @@ struct Package: Sendable, Equatable {
         state = try Self.state(stanza)
         installedSize = try Self.number("Installed-Size", in: stanza)
         downloadSize = try Self.number("Size", in: stanza)
-        dependencies = []
         for kind in Dependency.Kind.allCases {
             guard let field = stanza.fields[kind.rawValue.lowercased()] else { continue }
             do {

@@ -1,0 +1,102 @@
+/// What is known of names, found in the order in which they are asked for.
+///
+/// Code that reads or writes records names the same columns in the same order for each: then a name is found by one
+/// comparison of two words, without hashing. After another name than the one that was expected, that is the one to
+/// expect there the next time.
+@usableFromInline
+package struct NameMemo<Fact> {
+    @usableFromInline
+    package struct Entry {
+        /// Keeps the name's storage, so that equal bits mean an equal name.
+        @usableFromInline let name: String
+        @usableFromInline let bits: (UInt64, UInt64)
+
+        /// The place of the name that came after this one.
+        @usableFromInline var following: Int16
+
+        /// What is known.
+        @usableFromInline package var fact: Fact
+
+        @usableFromInline
+        init(name: String, fact: Fact) {
+            self.name = name
+            bits = unsafeBitCast(name, to: (UInt64, UInt64).self)
+            following = 0
+            self.fact = fact
+        }
+    }
+
+    /// More names are never expected, nor remembered.
+    @inlinable
+    static var maximumCount: Int { 256 }
+
+    /// The names, as they were first asked for.
+    @usableFromInline
+    package var entries: [Entry] = []
+
+    // Of 16 bits, to leave room beside them.
+
+    /// The place of the name that is expected.
+    @usableFromInline
+    var expected: Int16 = 0
+
+    /// The place of the last name.
+    @usableFromInline
+    var last: Int16 = 0
+
+    @inlinable
+    package init() {}
+
+    /// The place of a name, if it is the one that is expected.
+    @inlinable
+    @inline(__always)
+    package mutating func expectedPlace(_ name: String) -> Int? {
+        let place = Int(expected)
+        guard place < entries.count else { return nil }
+        let bits = unsafeBitCast(name, to: (UInt64, UInt64).self)
+        let entry = entries[place].bits
+        guard entry.0 == bits.0, entry.1 == bits.1 else { return nil }
+        last = expected
+        expected = entries[place].following
+        return place
+    }
+
+    /// The place of a name that isn't the one that is expected; nil if it is in none.
+    ///
+    /// - parameter spelled: whether to look for the same bytes, not only for the same storage.
+    @inlinable
+    package mutating func place(_ name: String, spelled: Bool) -> Int? {
+        let bits = unsafeBitCast(name, to: (UInt64, UInt64).self)
+        let known =
+            entries.firstIndex { $0.bits == bits }
+            ?? (spelled ? entries.firstIndex { $0.name.utf8.elementsEqual(name.utf8) } : nil)
+        // The same name once more says nothing of the order.
+        guard let known, known != Int(last) else { return known }
+        expect(known)
+        return known
+    }
+
+    /// Remembers a new name.
+    ///
+    /// - returns: its place; nil if there are too many names.
+    @inlinable
+    package mutating func append(_ name: String, _ fact: Fact) -> Int? {
+        guard entries.count < Self.maximumCount else { return nil }
+        entries.append(Entry(name: name, fact: fact))
+        expect(entries.count - 1)
+        return entries.count - 1
+    }
+
+    /// Notes that a name came after the last one.
+    @usableFromInline
+    mutating func expect(_ place: Int) {
+        entries[Int(last)].following = Int16(truncatingIfNeeded: place)
+        last = Int16(truncatingIfNeeded: place)
+        expected = entries[place].following
+    }
+
+    /// Expects the name that came first.
+    @inlinable
+    @inline(__always)
+    package mutating func rewind() { expected = 0 }
+}
