@@ -16,7 +16,7 @@ public final class FetchCursor<Element: RowDecodable>: DatabaseCursor {
     var execution: Execution
 
     @usableFromInline
-    init(_ request: PreparedRequest) throws {
+    init(_ request: consuming PreparedRequest) throws {
         execution = try Execution(request, outlivesCall: true)
     }
 

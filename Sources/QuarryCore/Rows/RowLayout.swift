@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The names of the columns of a result, shared by its rows.
 ///
 /// It never changes, so that rows of one result can be read by several threads.
@@ -6,22 +8,30 @@ final class RowLayout: Sendable {
     @usableFromInline
     let names: [String]
 
-    /// The names in lower case.
-    private let foldedNames: [String]
+    /// The leftmost index of each name in lower case, for names that aren't ASCII, and where there are so many that a
+    /// search would take longer; made when a name is looked for.
+    private let indexes = AtomicLazyReference<ColumnIndexes>()
 
-    /// The leftmost index of each name in lower case, where there are so many that a search would take longer.
-    private let indexes: [String: Int]?
+    private final class ColumnIndexes: Sendable {
+        let byName: [String: Int]
 
-    init(names: [String]) {
-        self.names = names
-        foldedNames = names.map(\.foldingASCIICase)
-        indexes = names.count <= 16 ? nil : Dictionary(zip(foldedNames, 0...)) { first, _ in first }
+        init(_ names: [String]) {
+            byName = Dictionary(zip(names.lazy.map(\.foldingASCIICase), 0...)) { first, _ in first }
+        }
     }
+
+    init(names: [String]) { self.names = names }
+
+    /// Of rows that nobody has read yet.
+    static let unread = RowLayout(names: [])
 
     /// The leftmost column of that name, whatever the case of its ASCII letters.
     func index(of name: String) -> Int? {
-        let name = name.foldingASCIICase
-        return indexes.map { $0[name] } ?? foldedNames.firstIndex(of: name)
+        if names.count <= 16, name.utf8.allSatisfy({ $0 < 0x80 }) {
+            return names.firstIndex { $0.isSameIgnoringASCIICase(name) }
+        }
+        let indexes = indexes.load() ?? indexes.storeIfNil(ColumnIndexes(names))
+        return indexes.byName[name.foldingASCIICase]
     }
 }
 
@@ -29,9 +39,18 @@ extension String {
     /// With ASCII letters in lower case, as SQLite compares identifiers.
     package var foldingASCIICase: String {
         guard utf8.contains(where: { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 }) else { return self }
-        return String(
-            decoding: utf8.map { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 ? $0 | 0x20 : $0 }, as: UTF8.self)
+        return String(decoding: utf8.map(\.foldingASCIICase), as: UTF8.self)
     }
+
+    /// Whether it is the other one but for the case of ASCII letters.
+    fileprivate func isSameIgnoringASCIICase(_ other: String) -> Bool {
+        guard utf8.count == other.utf8.count else { return false }
+        return zip(utf8, other.utf8).allSatisfy { $0.foldingASCIICase == $1.foldingASCIICase }
+    }
+}
+
+extension UInt8 {
+    fileprivate var foldingASCIICase: UInt8 { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self ? self | 0x20 : self }
 }
 
 /// The columns that a cursor's row has been asked for, in the order it was asked.
