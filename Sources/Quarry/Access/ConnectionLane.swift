@@ -38,19 +38,19 @@ final class ConnectionLane: Sendable {
     let limits: Limits
     private let open: @Sendable () throws -> Database
     private let state: Lock<State>
-    /// Seconds between two looks for connections that nobody uses; nil to keep them.
-    private let idleTime: Double?
+    /// Tells when to look for connections that nobody uses; nil to keep them.
+    private let idleClock: IdleClock?
 
     /// - parameter connections: those that are open already.
     /// - parameter open: opens another one.
     init(
-        _ name: String, capacity: Int, limits: Limits, connections: [Lent] = [], idleTime: Double? = nil,
+        _ name: String, capacity: Int, limits: Limits, connections: [Lent] = [], idleClock: IdleClock? = nil,
         open: @escaping @Sendable () throws -> Database
     ) {
         self.name = name
         self.limits = limits
         self.open = open
-        self.idleTime = idleTime
+        self.idleClock = idleClock
         var lent: [Lent?] = connections
         lent += Array(repeating: nil, count: capacity - lent.count)
         state = Lock(
@@ -59,6 +59,8 @@ final class ConnectionLane: Sendable {
                     capacity: capacity, maximumWaiters: limits.maximumWaiters, opened: connections.count),
                 connections: lent))
     }
+
+    deinit { idleClock?.remove(ObjectIdentifier(state)) }
 
     // MARK: - Who has what
 
@@ -298,8 +300,8 @@ final class ConnectionLane: Sendable {
     func release(_ lease: Lease) {
         state.lock()
         let actions = state.contents.pointee.machine.release(lease.slot) { SystemClock.monotonicNanoseconds() }
-        if idleTime != nil, !state.contents.pointee.isTicking { startTicking(&state.contents.pointee) }
-        let dropped = actions.isEmpty ? [] : takeDropped(&state.contents.pointee, actions)
+        if idleClock != nil, !state.contents.pointee.isTicking { startTicking(&state.contents.pointee) }
+        let dropped = actions.isEmpty ? [] : Self.takeDropped(&state.contents.pointee, actions)
         state.unlock()
         if !actions.isEmpty { perform(actions) }
         // Closed here, outside the lock.
@@ -329,7 +331,7 @@ final class ConnectionLane: Sendable {
     ///
     /// In the same breath as the decision: a moment later somebody may have opened a new one there. Their `Database`s
     /// close them when they go, which is to happen outside the lock.
-    private func takeDropped(_ state: inout State, _ actions: [Machine.Action]) -> [Lent] {
+    private static func takeDropped(_ state: inout State, _ actions: [Machine.Action]) -> [Lent] {
         actions.compactMap { action in
             guard case .drop(let slot) = action else { return nil }
             return state.connections[slot].take()
@@ -340,7 +342,7 @@ final class ConnectionLane: Sendable {
 
     /// Drops all connections; those that are in use, when they come back.
     func retireAll() {
-        let dropped = state.withLock { state in takeDropped(&state, state.machine.retireAll()) }
+        let dropped = state.withLock { state in Self.takeDropped(&state, state.machine.retireAll()) }
         _ = consume dropped
     }
 
@@ -420,6 +422,7 @@ final class ConnectionLane: Sendable {
 
     func finishClosing() {
         perform(state.withLock { $0.machine.close() })
+        idleClock?.remove(ObjectIdentifier(state))
     }
 
     // MARK: - Time
@@ -451,17 +454,17 @@ final class ConnectionLane: Sendable {
 
     /// Looks for connections that nobody uses, as long as there are any.
     private func startTicking(_ state: inout State) {
-        guard let idleTime else { return }
+        guard let idleClock else { return }
         state.isTicking = true
-        DispatchQueue.global().asyncAfter(deadline: .now() + idleTime) { [weak self] in
-            guard let self else { return }
-            let dropped = self.state.withLock { state in
-                state.isTicking = false
-                let dropped = self.takeDropped(&state, state.machine.advanceTick())
-                if state.machine.idleCount > 0 { self.startTicking(&state) }
-                return dropped
+        idleClock.add(ObjectIdentifier(self.state)) { [state = self.state] in
+            let (goesOn, dropped) = state.withLock { state in
+                let dropped = Self.takeDropped(&state, state.machine.advanceTick())
+                state.isTicking = state.machine.idleCount > 0 && !state.machine.isClosed
+                return (state.isTicking, dropped)
             }
+            // Closed here, outside the lock.
             _ = consume dropped
+            return goesOn
         }
     }
 

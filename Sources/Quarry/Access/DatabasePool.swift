@@ -55,7 +55,7 @@ public final class DatabasePool: DatabaseWriter {
         readers = AccessRunner(
             ConnectionLane(
                 "a reader of \(name)", capacity: configuration.maximumReaderCount, limits: configuration.laneLimits,
-                idleTime: configuration.persistentReadOnlyConnections ? nil : 30, open: openReader),
+                idleClock: configuration.persistentReadOnlyConnections ? nil : .readers, open: openReader),
             workers: workers)
         readPlacement = configuration.asyncExecution.readPlacement(inMemory: false)
         writePlacement = configuration.asyncExecution.writePlacement(inMemory: false)

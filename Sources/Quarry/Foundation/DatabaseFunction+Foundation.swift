@@ -33,17 +33,14 @@ extension DatabaseFunction {
     private static func text(
         _ name: String, pure: Bool, _ transform: @escaping @Sendable (String) -> String
     ) -> DatabaseFunction {
-        DatabaseFunction(name, argumentCount: 1, pure: pure) { values in
-            String.fromDatabaseValue(values[0]).map(transform)
-        }
+        DatabaseFunction(name, pure: pure, unary: { String.fromDatabaseValue($0).map(transform) })
     }
 }
 
 extension Database {
     /// Adds the functions and collations that each connection has from the start.
     package func addPredefinedFunctionsAndCollations() {
-        for function in Self.predefinedFunctions { add(function: function) }
-        for collation in Self.predefinedCollations { add(collation: collation) }
+        addForGood(Self.predefinedFunctions, Self.predefinedCollations)
     }
 
     private static let predefinedFunctions: [DatabaseFunction] = [

@@ -38,9 +38,13 @@ final class ConnectionLifetime: @unchecked Sendable {
     private var handle: ConnectionHandle?
 
     /// The connection's `Database`, which takes itself out when it goes.
-    @usableFromInline
+    var database: Database? {
+        get { reference?.takeUnretainedValue() }
+        set { reference = newValue.map { Unmanaged.passUnretained($0) } }
+    }
+
     @exclusivity(unchecked)
-    unowned(unsafe) var database: Database?
+    private var reference: Unmanaged<Database>?
 
     /// What a thread that doesn't have the connection leaves to the next owner.
     private enum Bequest {
@@ -97,11 +101,25 @@ final class ConnectionLifetime: @unchecked Sendable {
     }
 
     /// The database, if the thread that runs has the connection.
-    @usableFromInline
     @inline(__always)
     func accessedDatabase() throws(DatabaseError) -> Database {
-        guard isOwned, let database else { throw accessError() }
-        return database
+        guard isOwned, let reference else { throw accessError() }
+        return reference.takeUnretainedValue()
+    }
+
+    /// Throws unless the thread that runs has the connection.
+    @inline(__always)
+    func checkAccess() throws(DatabaseError) {
+        guard isOwned else { throw accessError() }
+    }
+
+    /// Runs `body` with the database, if the thread that runs has the connection.
+    ///
+    /// The access keeps the database: `body` needn't.
+    @inline(__always)
+    func withAccessedDatabase<T>(_ body: (Database) throws -> T) throws -> T {
+        guard isOwned, let reference else { throw accessError() }
+        return try reference._withUnsafeGuaranteedRef(body)
     }
 
     @inline(never)

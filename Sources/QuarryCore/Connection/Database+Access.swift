@@ -68,7 +68,7 @@ extension Database {
 
     /// Ends every cursor.
     func stopAllStatements() {
-        for statement in activeStatements.reversed() { statement.stopExecution(self) }
+        for statement in activeStatements.newestFirst { statement.stopExecution(self) }
     }
 
     /// Runs the body of a method that can't throw, as its callers expect: its error is thrown when the access ends.

@@ -22,7 +22,7 @@ extension Database {
     /// Throws where statements nest too deep: a function, collation or trace that runs SQL may call itself without end.
     @inline(never)
     private func checkNesting(_ statement: Statement) throws(DatabaseError) {
-        let depth = runDepth + activeStatements.count { $0.isStepping }
+        let depth = runDepth + activeStatements.newestFirst.count { $0.isStepping }
         guard depth >= Self.maximumNesting else { return }
         throw DatabaseError(
             message: "\(depth) statements run inside each other: does a function or collation call itself?",

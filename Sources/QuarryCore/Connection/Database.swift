@@ -30,7 +30,7 @@ public final class Database {
 
     /// Statements that run, in the order they began.
     @exclusivity(unchecked)
-    var activeStatements: [Statement] = []
+    var activeStatements = ActiveStatements()
 
     /// How many statements that run to their end are in a step: a function that one calls may run another.
     @exclusivity(unchecked)
@@ -153,7 +153,7 @@ public final class Database {
             // A file that is no database is found out here, not at the first use.
             try naming(path, showsSQL: false) {
                 if options.checksSchema {
-                    try execute(sql: "SELECT * FROM sqlite_master LIMIT 1")
+                    try executeOnce(sql: "SELECT * FROM sqlite_master LIMIT 1")
                 } else {
                     try run(.schemaVersion)
                 }
@@ -204,7 +204,7 @@ public final class Database {
 
     /// Throws unless the thread that runs has the connection.
     package func checkAccess() throws {
-        _ = try lifetime.accessedDatabase()
+        try lifetime.checkAccess()
     }
 
     // MARK: - Information

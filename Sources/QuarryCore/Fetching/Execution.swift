@@ -13,15 +13,11 @@ struct Execution: ~Copyable {
     @usableFromInline
     var row: Row
 
-    /// The statement's row, where an adapter makes another one of it.
-    @usableFromInline
-    let adaptedRow: Row?
-
     @usableFromInline
     let adapterBox: AdapterBox?
 
-    /// The statement's number of this execution; `unbegun` until a thread was seen to be the right one; `over`
-    /// after the last row; or `failed`.
+    /// The statement's number of this execution; `unbegun` until a thread was seen to be the right one; `over` after the
+    /// last row; or `failed`.
     @usableFromInline
     var id: Int
 
@@ -42,47 +38,24 @@ struct Execution: ~Copyable {
     /// Begins, with the arguments bound, but takes no step.
     ///
     /// - parameter outlivesCall: whether another thread may come to take the steps: the first one looks then. To look
-    ///   at each step would be felt in loops over rows.
+    ///   at each step would be felt in loops over rows. And whether the names of the columns may be wanted before.
     @usableFromInline
     init(_ request: consuming PreparedRequest, outlivesCall: Bool = false) throws {
-        let statement = request.statement
-        let id = try statement.beginExecution()
-        var row = statement.takeRow()
-        var adaptedRow: Row?
-        let adapterBox = request.adapterBox
-        if let adapterBox {
-            adaptedRow = row
-            do {
-                row = try row.adapted(by: adapterBox.adapter, statement)
-            } catch {
-                statement.abandonExecution(id)
-                throw error
-            }
-        }
-        statement.executionRow = row
-        statement.executionAdaptedRow = adaptedRow
-        self.statement = statement
-        sqliteStatement = statement.sqliteStatement
-        self.row = row
-        self.adaptedRow = adaptedRow
-        self.adapterBox = adapterBox
+        let id = try request.statement.beginExecution()
+        let row = request.statement.attachRow()
+        if outlivesCall { row.refreshLayout(request.statement) }
+        self.row = try request.adapterBox.map { try request.statement.adaptNewRow(by: $0.adapter, id) } ?? row
         self.id = outlivesCall ? Self.unbegun : id
         begunID = id
+        sqliteStatement = request.statement.sqliteStatement
+        adapterBox = request.adapterBox
+        statement = request.statement
     }
 
     // Inlinable, because the optimizer of Swift 6.3.1 stops where inlinable code destroys a value whose deinit isn't.
     @inlinable
     deinit {
-        Self.end(statement, row, adaptedRow, begunID)
-    }
-
-    @usableFromInline
-    @inline(never)
-    static func end(_ statement: Statement, _ row: Row, _ adaptedRow: Row?, _ id: Int) {
-        statement.abandonExecution(id)
-        guard let adaptedRow else { return statement.giveBack(row) }
-        row.detach()
-        statement.giveBack(adaptedRow)
+        statement.abandonExecution(begunID)
     }
 
     /// Steps to the next row; false after the last.
@@ -106,19 +79,15 @@ struct Execution: ~Copyable {
         if code == ResultCode.SQLITE_ROW.rawValue {
             hasStepped = true
             // The first step is the one in which SQLite prepares a statement again after a change of the schema.
-            if let adaptedRow, let adapterBox {
-                if adaptedRow.refreshLayout(statement) {
-                    row = try adaptedRow.adapted(by: adapterBox.adapter, statement)
-                    statement.executionRow = row
-                }
+            if let adapterBox {
+                if statement.refreshRow() { row = try statement.adaptRow(by: adapterBox.adapter) }
             } else {
-                _ = row.refreshLayout(statement)
+                row.refreshLayout(statement)
             }
             return true
         }
         id = Self.failed
-        let database = try statement.lifetime.accessedDatabase()
-        try statement.endExecution(code, database)
+        try statement.endExecution(code)
         id = Self.over
         return false
     }
@@ -127,34 +96,70 @@ struct Execution: ~Copyable {
     @inline(never)
     mutating func advanceOffRoad() throws -> Bool {
         if id == Self.over || id == Self.failed { return false }
-        if id == Self.unbegun, begunID == statement.executionID {
-            _ = try statement.lifetime.accessedDatabase()
+        if id == Self.unbegun, try statement.isAccessed(inExecution: begunID) {
             id = begunID
             return try advance()
         }
         id = Self.failed
-        row.detach()
-        adaptedRow?.detach()
         throw statement.staleExecutionError()
     }
 }
 
 extension Statement {
-    /// The row of an execution: that of the last one, unless somebody keeps it.
-    func takeRow() -> Row {
-        guard spareRow != nil else { return Row(self) }
-        guard isKnownUniquelyReferenced(&spareRow), let row = spareRow.take() else {
-            spareRow = nil
-            return Row(self)
+    /// Whether the execution of that number isn't over.
+    ///
+    /// - throws: if the thread that runs doesn't have the connection.
+    @inline(__always)
+    fileprivate func isAccessed(inExecution id: Int) throws(DatabaseError) -> Bool {
+        guard id == executionID else { return false }
+        try lifetime.checkAccess()
+        return true
+    }
+
+    /// The row of the execution: that of the last one, unless somebody keeps it.
+    func attachRow() -> Row {
+        isRowAttached = true
+        if isKnownUniquelyReferenced(&row), let row {
+            row.attach(self)
+            return row
         }
-        row.attach(self)
+        let row = Row(self)
+        self.row = row
         return row
     }
 
-    /// Keeps the row of an execution that is over for the next.
-    func giveBack(_ row: Row) {
-        // Without its statement: they would keep each other.
-        row.detach()
-        if lifetime.isOwned { spareRow = row }
+    /// What an adapter makes of the execution's row.
+    func adaptRow(by adapter: any RowAdapter) throws -> Row {
+        guard let row else { return Row() }
+        let adaptedRow = try row.adapted(by: adapter, self)
+        self.adaptedRow = adaptedRow
+        return adaptedRow
+    }
+
+    /// The same for an execution that begins, which ends where the adapter throws.
+    @inline(never)
+    fileprivate func adaptNewRow(by adapter: any RowAdapter, _ id: Int) throws -> Row {
+        _ = refreshRow()
+        do {
+            return try adaptRow(by: adapter)
+        } catch {
+            abandonExecution(id)
+            throw error
+        }
+    }
+
+    /// Lets the execution's row learn the columns.
+    ///
+    /// - returns: whether they have changed.
+    func refreshRow() -> Bool { row?.refreshLayout(self) ?? false }
+
+    /// Ends the use of the execution's row.
+    @inline(__always)
+    func detachRow() {
+        guard isRowAttached else { return }
+        isRowAttached = false
+        // It reads what the other one shows.
+        if let adaptedRow = adaptedRow.take() { adaptedRow.detach() }
+        row?.detach()
     }
 }

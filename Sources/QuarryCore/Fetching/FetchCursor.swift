@@ -20,7 +20,7 @@ public final class FetchCursor<Element: RowDecodable>: DatabaseCursor {
     private var followingRequest: (() throws -> PreparedRequest?)?
 
     @usableFromInline
-    init(_ request: PreparedRequest) throws {
+    init(_ request: consuming PreparedRequest) throws {
         execution = try Execution(request, outlivesCall: true)
     }
 

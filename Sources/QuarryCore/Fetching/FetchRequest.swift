@@ -70,17 +70,19 @@ public struct PreparedRequest {
         if let adapter { adapterBox = AdapterBox(adapter) }
     }
 
-    @usableFromInline
+    // Inlinable, because most callers have no adapter, which the compiler sees there.
+    @inlinable
+    @inline(__always)
     init(_ statement: Statement, _ arguments: StatementArguments?, _ adapter: (any RowAdapter)?) throws {
+        self.statement = statement
         if let arguments { try statement.setArguments(arguments) }
-        self.init(statement: statement, adapter: adapter)
+        if let adapter { adapterBox = AdapterBox(adapter) }
     }
 
-    @usableFromInline
+    @inlinable
+    @inline(__always)
     init(_ db: Database, _ sql: String, _ arguments: StatementArguments, _ adapter: (any RowAdapter)?) throws {
-        let statement = try db.reusableStatement(sql: sql)
-        try statement.setArguments(arguments)
-        self.init(statement: statement, adapter: adapter)
+        try self.init(db.reusableStatement(sql: sql), arguments, adapter)
     }
 }
 
@@ -89,6 +91,7 @@ public struct PreparedRequest {
 final class AdapterBox {
     let adapter: any RowAdapter
 
+    @usableFromInline
     init(_ adapter: any RowAdapter) { self.adapter = adapter }
 }
 

@@ -63,10 +63,27 @@ extension Database {
         }
     }
 
-    private func checkDefinition(_ code: CInt, _ message: String) throws {
+    private func checkDefinition(_ code: CInt, _ message: @autoclosure () -> String) throws {
         guard code != ResultCode.SQLITE_OK.rawValue else { return }
+        let message = message()
         throw DatabaseError(
             resultCode: ResultCode(rawValue: code), message: "\(message): \(ConnectionCalls.errorMessage(pointer))")
+    }
+
+    /// Adds functions and collations that the process keeps for good: SQLite needn't be told to give them back, which
+    /// costs more than the rest.
+    package func addForGood(_ functions: [DatabaseFunction], _ collations: [DatabaseCollation]) {
+        failingAccess {
+            try checkAccess()
+            for function in functions {
+                try checkDefinition(
+                    FunctionHandles.addForGood(pointer, function), "could not add function \(function.name)")
+            }
+            for collation in collations {
+                try checkDefinition(
+                    FunctionHandles.addForGood(pointer, collation), "could not add collation \(collation.name)")
+            }
+        }
     }
 
     // MARK: - Collations

@@ -45,6 +45,8 @@ public final class DatabaseFunction: Identifiable, Sendable {
 
     enum Body: Sendable {
         case scalar(@Sendable ([DatabaseValue]) throws -> (any DatabaseValueConvertible)?)
+        /// Of one argument, without an array for it.
+        case unary(@Sendable (DatabaseValue) throws -> (any DatabaseValueConvertible)?)
         case aggregate(any DatabaseAggregate.Type)
         case window(any DatabaseWindowAggregate.Type)
     }
@@ -95,6 +97,14 @@ public final class DatabaseFunction: Identifiable, Sendable {
         function: @escaping @Sendable ([DatabaseValue]) throws -> (any DatabaseValueConvertible)?
     ) {
         self.init(name, argumentCount: argumentCount, pure: pure, options: options, body: .scalar(function))
+    }
+
+    /// A function that computes a value from one other.
+    package convenience init(
+        _ name: String, pure: Bool,
+        unary function: @escaping @Sendable (DatabaseValue) throws -> (any DatabaseValueConvertible)?
+    ) {
+        self.init(name, argumentCount: 1, pure: pure, options: [], body: .unary(function))
     }
 
     /// An aggregate function; a window function too if the type is a `DatabaseWindowAggregate`.

@@ -11,10 +11,7 @@ enum FunctionHandles {
         _ connection: SQLiteConnection, _ registration: FunctionRegistration, argumentCount: CInt, isPure: Bool,
         options: DatabaseFunction.Options
     ) -> CInt {
-        var flags = SQLITE_UTF8
-        if isPure { flags |= SQLITE_DETERMINISTIC }
-        if options.contains(.directOnly) { flags |= SQLITE_DIRECTONLY }
-        if options.contains(.innocuous) { flags |= SQLITE_INNOCUOUS }
+        let flags = flags(isPure: isPure, options)
         let context = Unmanaged.passRetained(registration).toOpaque()
         let release: @convention(c) (UnsafeMutableRawPointer?) -> Void = { context in
             if let context { Unmanaged<FunctionRegistration>.fromOpaque(context).release() }
@@ -25,6 +22,10 @@ enum FunctionHandles {
             return sqlite3_create_function_v2(
                 connection, name, argumentCount, flags, context,
                 { FunctionHandles.call($0, $1, $2) }, nil, nil, release)
+        case .unary:
+            return sqlite3_create_function_v2(
+                connection, name, argumentCount, flags, context,
+                { FunctionHandles.call(FunctionHandles.registration($0)?.body, $0, $2) }, nil, nil, release)
         case .aggregate:
             return sqlite3_create_function_v2(
                 connection, name, argumentCount, flags, context, nil,
@@ -56,6 +57,28 @@ enum FunctionHandles {
         }
     }
 
+    /// Adds a function of one argument that lives as long as the process. The corresponding C function is
+    /// `sqlite3_create_function_v2`.
+    static func addForGood(_ connection: SQLiteConnection, _ function: DatabaseFunction) -> CInt {
+        sqlite3_create_function_v2(
+            connection, function.name, 1, flags(isPure: function.isPure, function.options),
+            Unmanaged.passUnretained(function).toOpaque(),
+            { context, _, values in
+                guard let function = sqlite3_user_data(context) else { return }
+                Unmanaged<DatabaseFunction>.fromOpaque(function)._withUnsafeGuaranteedRef {
+                    FunctionHandles.call($0.body, context, values)
+                }
+            }, nil, nil, nil)
+    }
+
+    private static func flags(isPure: Bool, _ options: DatabaseFunction.Options) -> CInt {
+        var flags = SQLITE_UTF8
+        if isPure { flags |= SQLITE_DETERMINISTIC }
+        if options.contains(.directOnly) { flags |= SQLITE_DIRECTONLY }
+        if options.contains(.innocuous) { flags |= SQLITE_INNOCUOUS }
+        return flags
+    }
+
     /// The corresponding C function is `sqlite3_create_function_v2`, without an implementation.
     static func remove(_ connection: SQLiteConnection, name: String, argumentCount: CInt) -> CInt {
         sqlite3_create_function_v2(connection, name, argumentCount, SQLITE_UTF8, nil, nil, nil, nil, nil)
@@ -65,22 +88,34 @@ enum FunctionHandles {
     static func add(_ connection: SQLiteConnection, _ collation: DatabaseCollation) -> CInt {
         let context = Unmanaged.passRetained(collation).toOpaque()
         let code = sqlite3_create_collation_v2(
-            connection, collation.name, SQLITE_UTF8, context,
-            { context, leftCount, left, rightCount, right in
-                guard let context else { return 0 }
-                return Unmanaged<DatabaseCollation>.fromOpaque(context)._withUnsafeGuaranteedRef { collation in
-                    let order = collation.compare(
-                        UnsafeRawBufferPointer(start: left, count: Int(leftCount)),
-                        UnsafeRawBufferPointer(start: right, count: Int(rightCount)))
-                    return CInt(order.signum())
-                }
-            },
+            connection, collation.name, SQLITE_UTF8, context, { FunctionHandles.compare($0, $1, $2, $3, $4) },
             { context in
                 if let context { Unmanaged<DatabaseCollation>.fromOpaque(context).release() }
             })
         // Unlike the functions above, this one releases nothing when it fails.
         if code != SQLITE_OK { Unmanaged<DatabaseCollation>.fromOpaque(context).release() }
         return code
+    }
+
+    /// Adds a collation that lives as long as the process. The corresponding C function is
+    /// `sqlite3_create_collation_v2`.
+    static func addForGood(_ connection: SQLiteConnection, _ collation: DatabaseCollation) -> CInt {
+        sqlite3_create_collation_v2(
+            connection, collation.name, SQLITE_UTF8, Unmanaged.passUnretained(collation).toOpaque(),
+            { FunctionHandles.compare($0, $1, $2, $3, $4) }, nil)
+    }
+
+    private static func compare(
+        _ context: UnsafeMutableRawPointer?, _ leftCount: CInt, _ left: UnsafeRawPointer?, _ rightCount: CInt,
+        _ right: UnsafeRawPointer?
+    ) -> CInt {
+        guard let context else { return 0 }
+        return Unmanaged<DatabaseCollation>.fromOpaque(context)._withUnsafeGuaranteedRef { collation in
+            let order = collation.compare(
+                UnsafeRawBufferPointer(start: left, count: Int(leftCount)),
+                UnsafeRawBufferPointer(start: right, count: Int(rightCount)))
+            return CInt(order.signum())
+        }
     }
 
     /// The corresponding C function is `sqlite3_create_collation_v2`, without an implementation.
@@ -93,6 +128,19 @@ enum FunctionHandles {
     /// The corresponding C function is `sqlite3_user_data`.
     private static func registration(_ context: OpaquePointer?) -> FunctionRegistration? {
         sqlite3_user_data(context).map { Unmanaged.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// Calls a function of one argument.
+    private static func call(
+        _ body: DatabaseFunction.Body?, _ context: OpaquePointer?, _ values: UnsafeMutablePointer<OpaquePointer?>?
+    ) {
+        guard case .unary(let function) = body, let pointer = values?.pointee else { return }
+        do {
+            guard let value = ValueHandle.value(pointer) else { throw DatabaseError(resultCode: .SQLITE_NOMEM) }
+            try FunctionResult.set(function(value), context)
+        } catch {
+            FunctionResult.setError(error, context)
+        }
     }
 
     private static func call(

@@ -120,15 +120,17 @@ extension Row {
 
     /// The error of SQLite where it had no memory to convert a value: that looks like NULL.
     private var memoryError: (any Error)? {
-        guard case .statement(let statement) = unadapted.source, let database = statement.lifetime.database,
+        guard case .statement(let running) = unadapted.source,
+            let database = running.statement.lifetime.database,
             ConnectionCalls.errorCode(database.pointer).primaryResultCode == .SQLITE_NOMEM
         else { return nil }
-        return database.error(of: statement, ResultCode.SQLITE_NOMEM.rawValue)
+        return database.error(of: running.statement, ResultCode.SQLITE_NOMEM.rawValue)
     }
 
     func place(columnName: String? = nil, columnIndex: Int? = nil) -> RowDecodingError.Place {
         var place = RowDecodingError.Place(columnName: columnName, columnIndex: columnIndex, row: description)
-        if case .statement(let statement) = unadapted.source {
+        if case .statement(let running) = unadapted.source {
+            let statement = running.statement
             place.sql = statement.sql
             if statement.lifetime.database?.options.publicStatementArguments == true {
                 place.arguments = statement.arguments

@@ -145,9 +145,10 @@ extension Row {
             return try body(nil)
         }
         switch source {
-        case .statement(let statement):
-            switch StatementColumns.type(statement.sqliteStatement, CInt(index)) {
-            case .text, .blob: return try StatementColumns.withBytes(statement.sqliteStatement, CInt(index), body)
+        case .statement(let running):
+            let statement = running.sqliteStatement
+            switch StatementColumns.type(statement, CInt(index)) {
+            case .text, .blob: return try StatementColumns.withBytes(statement, CInt(index), body)
             default: return try body(nil)
             }
         case .block(let block):

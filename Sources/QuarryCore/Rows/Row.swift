@@ -17,14 +17,25 @@
 public final class Row {
     /// What is behind a row.
     enum Source {
-        /// The current row of a statement.
-        case statement(Statement)
+        /// The current row of a statement that runs.
+        case statement(RunningStatement)
         /// Values of its own.
         case block(RowBlock)
         /// Another row, seen through an adapter.
         case adapted(AdaptedRowSource)
         /// The row of a cursor that is over.
         case expired
+    }
+
+    /// A statement that runs, which its connection keeps: when the execution ends, its row expires.
+    struct RunningStatement {
+        private let reference: Unmanaged<Statement>
+
+        init(_ statement: Statement) { reference = .passUnretained(statement) }
+
+        var statement: Statement { reference.takeUnretainedValue() }
+
+        var sqliteStatement: SQLiteStatement { reference._withUnsafeGuaranteedRef { $0.sqliteStatement } }
     }
 
     /// The statement that stands on this row, if the columns stand side by side in it; nil for other rows.
@@ -69,17 +80,17 @@ public final class Row {
 
     // MARK: - Rows of cursors
 
-    /// The row of a cursor on a statement.
+    /// The row of a cursor on a statement. It gets its layout with `refreshLayout`.
     convenience init(_ statement: Statement) {
         self.init(
-            source: .statement(statement), layout: statement.layout, sqliteStatement: statement.sqliteStatement)
+            source: .statement(RunningStatement(statement)), layout: .unread, sqliteStatement: statement.sqliteStatement
+        )
     }
 
-    /// Takes a row that was given back for another execution of its statement.
+    /// Uses the row for another execution of its statement.
     func attach(_ statement: Statement) {
-        if !statement.hasLayout(layout) { setLayout(statement.layout) }
         memo.rewind()
-        source = .statement(statement)
+        source = .statement(RunningStatement(statement))
         sqliteStatement = statement.sqliteStatement
     }
 
@@ -90,12 +101,13 @@ public final class Row {
         memo = NameMemo()
     }
 
-    /// The statement's columns after SQLite has prepared it again.
+    /// Learns the statement's columns, unless it knows them: SQLite may have prepared it again.
     ///
     /// - returns: whether they have changed.
+    @discardableResult
     func refreshLayout(_ statement: Statement) -> Bool {
         if statement.hasLayout(layout) || statement.layout === layout { return false }
-        attach(statement)
+        setLayout(statement.layout)
         return true
     }
 
@@ -160,8 +172,8 @@ public final class Row {
     /// ```
     public func copy() -> Row {
         switch source {
-        case .statement(let statement):
-            return Row(block: RowBlock.copy(statement.sqliteStatement, count: count), layout: layout)
+        case .statement(let running):
+            return Row(block: RowBlock.copy(running.sqliteStatement, count: count), layout: layout)
         case .block, .expired:
             return self
         case .adapted(let adapted):
@@ -173,14 +185,14 @@ public final class Row {
     package var decodingState: AnyObject? {
         get {
             switch source {
-            case .statement(let statement): statement.decodingState
+            case .statement(let running): running.statement.decodingState
             case .adapted(let adapted): adapted.decodingState
             case .block, .expired: nil
             }
         }
         set {
             switch source {
-            case .statement(let statement): statement.decodingState = newValue
+            case .statement(let running): running.statement.decodingState = newValue
             case .adapted(let adapted): adapted.decodingState = newValue
             // A row of its own is decoded once.
             case .block, .expired: break
@@ -211,7 +223,7 @@ public final class Row {
     /// The value of a column; the index must be in the row.
     func value(atUncheckedIndex index: Int) -> DatabaseValue {
         switch source {
-        case .statement(let statement): StatementColumns.value(statement.sqliteStatement, CInt(index))
+        case .statement(let running): StatementColumns.value(running.sqliteStatement, CInt(index))
         case .block(let block): block.value(index)
         case .adapted(let adapted): adapted.value(index)
         case .expired: trap("\(expiredError)")

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The names of the columns of a result, shared by its rows.
 ///
 /// It never changes, so that rows of one result can be read by several threads.
@@ -6,21 +8,29 @@ final class RowLayout: Sendable {
     @usableFromInline
     let names: [String]
 
-    /// The names in lower case.
-    private let foldedNames: [String]
+    /// The leftmost index of each name in lower case, for names that aren't ASCII, and where there are so many that a
+    /// search would take longer; made when a name is looked for.
+    private let indexes = AtomicLazyReference<ColumnIndexes>()
 
-    /// The leftmost index of each name in lower case, where there are so many that a search would take longer.
-    private let indexes: [String: Int]?
+    private final class ColumnIndexes: Sendable {
+        let byName: [String: Int]
 
-    init(names: [String]) {
-        self.names = names
-        foldedNames = names.map(\.lowercasedASCII)
-        indexes = names.count <= 16 ? nil : Dictionary(zip(foldedNames, 0...)) { first, _ in first }
+        init(_ names: [String]) {
+            byName = Dictionary(zip(names.lazy.map(\.lowercasedASCII), 0...)) { first, _ in first }
+        }
     }
+
+    init(names: [String]) { self.names = names }
+
+    /// Of rows that nobody has read yet.
+    static let unread = RowLayout(names: [])
 
     /// The leftmost column of that name, whatever the case of its ASCII letters.
     func index(of name: String) -> Int? {
-        let name = name.lowercasedASCII
-        return indexes.map { $0[name] } ?? foldedNames.firstIndex(of: name)
+        if names.count <= 16, name.utf8.allSatisfy({ $0 < 0x80 }) {
+            return names.firstIndex { $0.isSameName(as: name) }
+        }
+        let indexes = indexes.load() ?? indexes.storeIfNil(ColumnIndexes(names))
+        return indexes.byName[name.lowercasedASCII]
     }
 }

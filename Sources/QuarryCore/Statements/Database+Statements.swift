@@ -39,13 +39,18 @@ extension Database {
     /// - throws: as `makeStatement`.
     public func cachedStatement(sql: String) throws -> Statement {
         try checkAccess()
-        if let statement = statementCache.statement(for: sql) {
+        if let statement = statementCache.newestStatement(for: sql) {
             // Those of its last user.
-            statement.arguments = StatementArguments()
+            statement.forgetArguments()
+            return statement
+        }
+        let key = SQLKey(sql)
+        if let statement = statementCache.statement(for: key) {
+            statement.forgetArguments()
             return statement
         }
         let statement = try makeStatement(sql: sql, persistent: true)
-        statementCache.insert(statement, for: sql)
+        statementCache.insert(statement, for: key)
         return statement
     }
 
@@ -55,9 +60,12 @@ extension Database {
     @usableFromInline
     package func reusableStatement(sql: String) throws -> Statement {
         try checkAccess()
-        if let statement = statementCache.statement(for: sql) { return statement }
-        let statement = try makeStatement(sql: sql, persistent: false)
-        if case .query = statement.kind { statementCache.insert(statement, for: sql) }
+        if let statement = statementCache.newestStatement(for: sql) { return statement }
+        let key = SQLKey(sql)
+        if let statement = statementCache.statement(for: key) { return statement }
+        let isToKeep = statementCache.admits(key)
+        let statement = try makeStatement(sql: sql, persistent: isToKeep)
+        if isToKeep, case .query = statement.kind { statementCache.insert(statement, for: key) }
         return statement
     }
 
@@ -81,15 +89,16 @@ extension Database {
     /// - throws: `DatabaseError`; the statements before the one that failed have run.
     public func execute(sql: String, arguments: StatementArguments = StatementArguments()) throws {
         try checkAccess()
-        if let statement = statementCache.statement(for: sql) {
-            // Those of an execution that failed aren't kept either.
-            defer { statement.clearArguments() }
-            return try statement.execute(arguments: arguments)
+        if let statement = statementCache.newestStatement(for: sql) {
+            return try statement.executeAndForget(arguments)
         }
+        let key = SQLKey(sql)
+        if let statement = statementCache.statement(for: key) { return try statement.executeAndForget(arguments) }
+        let isToKeep = statementCache.admits(key)
         var cursor = ArgumentCursor(arguments)
         var count = 0
         var last: Statement?
-        try forEachStatement(sql: sql, persistent: false) { statement in
+        try forEachStatement(sql: sql, persistent: isToKeep) { statement in
             count += 1
             last = statement
             let values = try cursor.values(for: statement)
@@ -97,11 +106,14 @@ extension Database {
             try statement.execute()
         }
         try cursor.finish(sql: sql)
-        if count == 1, let last, case .query = last.kind {
+        if isToKeep, count == 1, let last, case .query = last.kind {
             last.clearArguments()
-            statementCache.insert(last, for: sql)
+            statementCache.insert(last, for: key)
         }
     }
+
+    /// Runs one statement that won't come again.
+    func executeOnce(sql: String) throws { try makeStatement(sql: sql, persistent: false).execute() }
 
     /// The statements of some SQL, prepared one after the other.
     ///

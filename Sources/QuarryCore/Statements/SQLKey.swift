@@ -11,27 +11,64 @@
 /// Strings are equal in Swift when they are canonically equivalent, such as "é" and "e" with a combining accent. To
 /// SQLite they are different texts, and so are the statements that hold them.
 struct SQLKey: Hashable {
-    let sql: String
+    let text: String
 
-    init(_ sql: String) { self.sql = sql }
+    /// Made once: a text is looked for, and kept, and forgotten.
+    let hash: Int
 
-    /// Whether both have the same bytes.
-    static func == (lhs: SQLKey, rhs: SQLKey) -> Bool {
+    init(_ text: String) {
+        self.text = text
+        var text = text
+        hash = text.withUTF8 { Self.hash(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// A hash of bytes that costs little for texts of some hundred bytes.
+    ///
+    /// It isn't made for texts that somebody chooses so that they collide; but few are kept, and only those are
+    /// compared.
+    private static func hash(_ bytes: UnsafeRawBufferPointer) -> Int {
+        var hash = UInt64(truncatingIfNeeded: bytes.count)
+        func mix(_ word: UInt64) {
+            let product = (hash ^ word).multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
+            hash = product.high ^ product.low
+        }
+        var start = 0
+        while start + 8 <= bytes.count {
+            mix(bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self))
+            start += 8
+        }
+        var rest: UInt64 = 0
+        while start < bytes.count {
+            rest = rest << 8 | UInt64(bytes[start])
+            start += 1
+        }
+        mix(rest)
+        return Int(truncatingIfNeeded: hash ^ hash >> 32)
+    }
+
+    /// Whether two texts have the same bytes.
+    @inline(__always)
+    static func isSameText(_ lhs: String, _ rhs: String) -> Bool {
         // The same storage, which both sides keep: literals, mostly.
-        let lhsBits = unsafeBitCast(lhs.sql, to: (UInt64, UInt64).self)
-        let rhsBits = unsafeBitCast(rhs.sql, to: (UInt64, UInt64).self)
-        if lhsBits == rhsBits { return true }
-        let count = lhs.sql.utf8.count
-        guard rhs.sql.utf8.count == count else { return false }
-        var (lhs, rhs) = (lhs.sql, rhs.sql)
+        let lhsBits = unsafeBitCast(lhs, to: (UInt64, UInt64).self)
+        let rhsBits = unsafeBitCast(rhs, to: (UInt64, UInt64).self)
+        return lhsBits == rhsBits || hasSameBytes(lhs, rhs)
+    }
+
+    private static func hasSameBytes(_ lhs: String, _ rhs: String) -> Bool {
+        let count = lhs.utf8.count
+        guard rhs.utf8.count == count else { return false }
+        var (lhs, rhs) = (lhs, rhs)
         return lhs.withUTF8 { lhs in
             rhs.withUTF8 { rhs in count == 0 || memcmp(lhs.baseAddress!, rhs.baseAddress!, count) == 0 }
         }
     }
 
-    /// Hashes the bytes.
-    func hash(into hasher: inout Hasher) {
-        var sql = sql
-        sql.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    /// Whether both have the same bytes.
+    static func == (lhs: SQLKey, rhs: SQLKey) -> Bool {
+        lhs.hash == rhs.hash && isSameText(lhs.text, rhs.text)
     }
+
+    /// Hashes the hash of the bytes.
+    func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 }

@@ -86,17 +86,21 @@ public final class Statement {
     @exclusivity(unchecked)
     var lostValue: LostValue?
 
-    /// The row that reads the execution's columns: it ends with it.
+    /// The row that reads the columns of an execution, which keeps it for the next one.
     @exclusivity(unchecked)
-    var executionRow: Row?
+    var row: Row?
 
-    /// The statement's own row, where an adapter makes `executionRow` of it: it ends last.
+    /// What an adapter makes of the execution's row.
     @exclusivity(unchecked)
-    var executionAdaptedRow: Row?
+    var adaptedRow: Row?
 
-    /// A row that the last execution has given back.
+    /// Whether `row` belongs to the execution that runs.
     @exclusivity(unchecked)
-    var spareRow: Row?
+    var isRowAttached = false
+
+    /// The statement whose execution began before this one's, and still runs.
+    @exclusivity(unchecked)
+    var olderActive: Statement?
 
     init(_ handle: consuming StatementHandle, sql: Substring, lifetime: ConnectionLifetime) {
         let pointer = handle.release()
@@ -256,6 +260,12 @@ public final class Statement {
         arguments = StatementArguments()
     }
 
+    /// Runs to the end, and keeps no arguments: those of an execution that failed aren't kept either.
+    func executeAndForget(_ arguments: StatementArguments) throws {
+        defer { clearArguments() }
+        try execute(arguments: arguments)
+    }
+
     /// The next execution binds its parameters without the statement knowing them.
     func forgetArguments() {
         if !argumentsStorage.isEmpty { argumentsStorage = StatementArguments() }
@@ -266,20 +276,40 @@ public final class Statement {
 
     /// Binds copies that last for any number of steps.
     private func bindCopies() throws(DatabaseError) {
-        let boundValues = try checkedValues()
-        for index in boundValues.indices {
-            let code = StatementBindings.bind(boundValues[index], to: sqliteStatement, at: CInt(index + 1))
-            if code != 0 { throw bindingError(code, boundValues[index], index) }
+        if hasValuesAsArguments {
+            try argumentsStorage.values.withUnsafeBufferPointer { values throws(DatabaseError) in
+                try bindCopies(of: values)
+            }
+        } else {
+            try checkedValues().withUnsafeBufferPointer { values throws(DatabaseError) in try bindCopies(of: values) }
         }
         isBound = true
+    }
+
+    @inline(__always)
+    private func bindCopies(of values: UnsafeBufferPointer<DatabaseValue>) throws(DatabaseError) {
+        for index in values.indices {
+            let code =
+                if case .int64(let integer) = values[index].content {
+                    StatementBindings.bind(integer, to: sqliteStatement, at: CInt(index + 1))
+                } else {
+                    StatementBindings.bind(values[index], to: sqliteStatement, at: CInt(index + 1))
+                }
+            if code != 0 { throw bindingError(code, values[index], index) }
+        }
+    }
+
+    /// Whether the arguments are the values, one for each parameter.
+    @inline(__always)
+    private var hasValuesAsArguments: Bool {
+        boundValues == nil && !hasIntegerArguments && argumentsStorage.isPositional
+            && argumentsStorage.values.count == parameterCount
     }
 
     /// The values of the arguments, which are checked if they have not been.
     private func checkedValues() throws(DatabaseError) -> [DatabaseValue] {
         if let boundValues { return boundValues }
-        if !hasIntegerArguments, argumentsStorage.isPositional, argumentsStorage.values.count == parameterCount {
-            return argumentsStorage.values
-        }
+        if hasValuesAsArguments { return argumentsStorage.values }
         let values = try values(of: arguments)
         boundValues = values
         return values
@@ -375,8 +405,9 @@ public final class Statement {
     /// - returns: the execution's number.
     @usableFromInline
     func beginExecution() throws -> Int {
-        let database = try startExecution(isTracked: true)
-        if !isBound {
+        try lifetime.withAccessedDatabase { database in
+            try startExecution(in: database, isTracked: true)
+            guard !isBound else { return }
             do {
                 try bindCopies()
             } catch {
@@ -437,15 +468,18 @@ public final class Statement {
     /// Ends the execution that a cursor leaves, unless another has begun, or the access is over.
     @usableFromInline
     func abandonExecution(_ id: Int) {
-        guard isExecuting, id == executionID, lifetime.isOwned, let database = lifetime.database else { return }
-        stopExecution(database)
+        guard isExecuting, id == executionID, lifetime.isOwned else { return }
+        try? lifetime.withAccessedDatabase { database in stopExecution(database) }
     }
 
     /// Ends an execution after a step that gave no row.
     ///
     /// - throws: the error of that step.
-    @usableFromInline
-    func endExecution(_ code: CInt, _ database: Database) throws {
+    func endExecution(_ code: CInt) throws {
+        try lifetime.withAccessedDatabase { database in try endExecution(code, database) }
+    }
+
+    private func endExecution(_ code: CInt, _ database: Database) throws {
         if code == ResultCode.SQLITE_DONE.rawValue {
             leaveExecution(database)
             StatementCalls.reset(sqliteStatement)
@@ -463,18 +497,8 @@ public final class Statement {
     private func leaveExecution(_ database: Database) {
         isExecuting = false
         executionID &+= 1
-        if let row = executionRow.take() {
-            row.detach()
-            executionAdaptedRow.take()?.detach()
-        }
-        guard isTracked else { return }
-        // Executions mostly end in the reverse of the order they began.
-        let count = database.activeStatements.count
-        if count > 0, database.activeStatements[count - 1] === self {
-            database.activeStatements.removeLast()
-        } else {
-            database.activeStatements.removeAll { $0 === self }
-        }
+        detachRow()
+        if isTracked { database.activeStatements.remove(self) }
     }
 
     /// What to say to a cursor whose execution is over.

@@ -5,13 +5,21 @@ struct StatementCache {
     private struct Entry {
         let sql: SQLKey
         var statement: Statement
-        var lastUse: Int
+        /// The neighbours in the order of use.
+        var newer: Int
+        var older: Int
     }
+
+    private static var none: Int { -1 }
 
     private var entries: [Entry] = []
     private var indexes: [SQLKey: Int] = [:]
-    private var latest = 0
-    private var clock = 0
+    private var newest = none
+    private var oldest = none
+
+    /// Hashes of texts that came while there was no room, each in the place that its bits say; empty until then.
+    private var passedBy: [Int] = []
+
     private let capacity: Int
 
     init(capacity: Int) {
@@ -20,49 +28,102 @@ struct StatementCache {
 
     var count: Int { entries.count }
 
+    // MARK: - Finding
+
+    /// The statement that was used last, if it is of that SQL and nobody uses it: one in a loop needs no search.
+    @inline(__always)
+    mutating func newestStatement(for sql: String) -> Statement? {
+        guard newest != Self.none, SQLKey.isSameText(entries[newest].sql.text, sql) else { return nil }
+        return lend(newest)
+    }
+
     /// The statement of that SQL, unless there is none, or somebody uses it.
-    mutating func statement(for sql: String) -> Statement? {
-        let sql = SQLKey(sql)
-        // One statement in a loop needs no search.
-        if latest >= entries.count || entries[latest].sql != sql {
-            guard let index = indexes[sql] else { return nil }
-            latest = index
+    mutating func statement(for sql: SQLKey) -> Statement? {
+        guard let index = indexes[sql] else { return nil }
+        if index != newest {
+            unlink(index)
+            link(index)
         }
-        guard isKnownUniquelyReferenced(&entries[latest].statement) else { return nil }
-        clock += 1
-        entries[latest].lastUse = clock
-        return entries[latest].statement
+        return lend(index)
+    }
+
+    @inline(__always)
+    private mutating func lend(_ index: Int) -> Statement? {
+        isKnownUniquelyReferenced(&entries[index].statement) ? entries[index].statement : nil
+    }
+
+    // MARK: - Keeping
+
+    /// Whether the statement of a text that wasn't found is worth keeping, where nobody has asked for that.
+    ///
+    /// While there is room, each is. Then a text has to come twice, so that texts that never come again neither drive
+    /// out those that do, nor cost what it takes to keep a statement.
+    mutating func admits(_ sql: SQLKey) -> Bool {
+        if entries.count < capacity { return true }
+        guard capacity > 0 else { return false }
+        if passedBy.isEmpty { passedBy = Array(repeating: 0, count: 256) }
+        let place = sql.hash & 255
+        if passedBy[place] == sql.hash { return true }
+        passedBy[place] = sql.hash
+        return false
     }
 
     /// Keeps a statement, unless one with that SQL is there.
-    mutating func insert(_ statement: Statement, for sql: String) {
-        let sql = SQLKey(sql)
+    mutating func insert(_ statement: Statement, for sql: SQLKey) {
         guard capacity > 0, indexes[sql] == nil else { return }
-        clock += 1
-        let entry = Entry(sql: sql, statement: statement, lastUse: clock)
+        let entry = Entry(sql: sql, statement: statement, newer: Self.none, older: Self.none)
+        let index: Int
         if entries.count < capacity {
-            indexes[sql] = entries.count
+            index = entries.count
             entries.append(entry)
-        } else if let oldest = entries.indices.min(by: { entries[$0].lastUse < entries[$1].lastUse }) {
-            indexes[entries[oldest].sql] = nil
-            indexes[sql] = oldest
-            entries[oldest] = entry
+        } else {
+            index = oldest
+            unlink(index)
+            indexes[entries[index].sql] = nil
+            entries[index] = entry
         }
+        indexes[sql] = index
+        link(index)
     }
 
     /// Forgets a statement that has failed.
     mutating func remove(_ statement: Statement) {
         guard let index = entries.firstIndex(where: { $0.statement === statement }) else { return }
+        unlink(index)
         indexes[entries[index].sql] = nil
-        let last = entries.removeLast()
-        if index < entries.count {
-            entries[index] = last
-            indexes[last.sql] = index
+        let last = entries.count - 1
+        if index < last {
+            // The last one takes its place.
+            let (newer, older) = (entries[last].newer, entries[last].older)
+            entries[index] = entries[last]
+            indexes[entries[index].sql] = index
+            if newer == Self.none { newest = index } else { entries[newer].older = index }
+            if older == Self.none { oldest = index } else { entries[older].newer = index }
         }
+        entries.removeLast()
     }
 
     mutating func removeAll() {
         entries.removeAll()
         indexes.removeAll()
+        passedBy.removeAll()
+        newest = Self.none
+        oldest = Self.none
+    }
+
+    // MARK: - The order of use
+
+    /// Puts an entry at the end of those that were used last.
+    private mutating func link(_ index: Int) {
+        entries[index].newer = Self.none
+        entries[index].older = newest
+        if newest == Self.none { oldest = index } else { entries[newest].newer = index }
+        newest = index
+    }
+
+    private mutating func unlink(_ index: Int) {
+        let (newer, older) = (entries[index].newer, entries[index].older)
+        if newer == Self.none { newest = older } else { entries[newer].older = older }
+        if older == Self.none { oldest = newer } else { entries[older].newer = newer }
     }
 }

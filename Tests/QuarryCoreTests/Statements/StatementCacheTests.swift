@@ -87,9 +87,9 @@ struct StatementCacheTests {
             _ = try db.cachedStatement(sql: "SELECT 1")
             _ = try db.cachedStatement(sql: "SELECT 4")
             #expect(db.statementCache.count == 3)
-            #expect(db.statementCache.statement(for: "SELECT 2") == nil)
+            #expect(db.statementCache.statement(for: SQLKey("SELECT 2")) == nil)
             for sql in ["SELECT 1", "SELECT 3", "SELECT 4"] {
-                #expect(db.statementCache.statement(for: sql) != nil, "\(sql)")
+                #expect(db.statementCache.statement(for: SQLKey(sql)) != nil, "\(sql)")
             }
             for n in 0..<100 {
                 #expect(try Int.fetchOne(db, sql: "SELECT \(n)") == n)
@@ -112,9 +112,9 @@ struct StatementCacheTests {
             try db.execute(sql: "CREATE TABLE t (a UNIQUE)")
             let sql = "INSERT INTO t VALUES (1)"
             try db.execute(sql: sql)
-            #expect(db.statementCache.statement(for: sql) != nil)
+            #expect(db.statementCache.statement(for: SQLKey(sql)) != nil)
             #expect(throws: DatabaseError.self) { try db.execute(sql: sql) }
-            #expect(db.statementCache.statement(for: sql) == nil)
+            #expect(db.statementCache.statement(for: SQLKey(sql)) == nil)
             try db.execute(sql: "DELETE FROM t")
             try db.execute(sql: sql)
             #expect(try Int.fetchAll(db, sql: "SELECT a FROM t") == [1])
@@ -126,7 +126,7 @@ struct StatementCacheTests {
         try withConnection { db throws in
             func isKept(_ sql: String) throws -> Bool {
                 try db.execute(sql: sql)
-                return db.statementCache.statement(for: sql) != nil
+                return db.statementCache.statement(for: SQLKey(sql)) != nil
             }
             #expect(try isKept("CREATE TABLE t (a)") == false)
             #expect(try isKept("INSERT INTO t VALUES (1)"))
@@ -138,7 +138,7 @@ struct StatementCacheTests {
             #expect(try isKept("SELECT 1; SELECT 2") == false)
             #expect(try isKept("DELETE FROM t"))
             #expect(try Int.fetchOne(db, sql: "PRAGMA user_version") == 1)
-            #expect(db.statementCache.statement(for: "PRAGMA user_version") == nil)
+            #expect(db.statementCache.statement(for: SQLKey("PRAGMA user_version")) == nil)
         }
     }
 
@@ -154,6 +154,53 @@ struct StatementCacheTests {
                     #expect(read.map { Array($0.utf8) } == Array(text.utf8))
                     let cached = try String.fetchOne(db.cachedStatement(sql: "SELECT '\(text)' || ''"))
                     #expect(cached.map { Array($0.utf8) } == Array(text.utf8))
+                }
+            }
+        }
+    }
+
+    @Test("where there is no room, a text is kept when it comes for the second time, or is asked to be")
+    func admission() throws {
+        try connection(capacity: 2).access { db throws in
+            db.forgetStatements()
+            func isKept(_ sql: String) -> Bool { db.statementCache.statement(for: SQLKey(sql)) != nil }
+            _ = try Int.fetchOne(db, sql: "SELECT 1")
+            try db.execute(sql: "SELECT 2")
+            #expect(isKept("SELECT 1") && isKept("SELECT 2"))
+            for n in 3...20 { #expect(try Int.fetchOne(db, sql: "SELECT \(n)") == n) }
+            #expect(isKept("SELECT 1") && isKept("SELECT 2"))
+            _ = try Int.fetchOne(db, sql: "SELECT 20")
+            #expect(isKept("SELECT 20") && isKept("SELECT 2") && !isKept("SELECT 1"))
+            for _ in 0..<2 { try db.execute(sql: "SELECT 21") }
+            #expect(isKept("SELECT 21") && isKept("SELECT 2") && !isKept("SELECT 20"))
+            _ = try db.cachedStatement(sql: "SELECT 22")
+            #expect(isKept("SELECT 22") && isKept("SELECT 2") && !isKept("SELECT 21"))
+        }
+    }
+
+    @Test("the order of use is that of a list in which what is used goes to the front")
+    func randomOrder() throws {
+        var random = SeededGenerator()
+        print("StatementCacheTests.randomOrder seed: \(random.seed)")
+        try withConnection { db throws in
+            for capacity in 1...6 {
+                var cache = StatementCache(capacity: capacity)
+                var model: [String] = []
+                for _ in 0..<1000 {
+                    let sql = "SELECT \(Int.random(in: 0..<10, using: &random))"
+                    let found = cache.newestStatement(for: sql) ?? cache.statement(for: SQLKey(sql))
+                    #expect(found?.sql == (model.contains(sql) ? sql : nil), "seed \(random.seed)")
+                    if let found {
+                        let isToGo = Int.random(in: 0..<8, using: &random) == 0
+                        if isToGo { cache.remove(found) }
+                        model.removeAll { $0 == sql }
+                        if !isToGo { model.append(sql) }
+                    } else {
+                        cache.insert(try db.makeStatement(sql: sql), for: SQLKey(sql))
+                        if model.count == capacity { model.removeFirst() }
+                        model.append(sql)
+                    }
+                    #expect(cache.count == model.count, "seed \(random.seed)")
                 }
             }
         }

@@ -132,7 +132,8 @@ import Testing
         let path = folder.file("a.sqlite")
         _ = try makePool()
         let lane = ConnectionLane(
-            "a reader", capacity: 3, limits: .init(), idleTime: 0.001, open: Configuration().readerOpener(path: path))
+            "a reader", capacity: 3, limits: .init(), idleClock: IdleClock(seconds: 0.001),
+            open: Configuration().readerOpener(path: path))
         try await onOwnThread {
             let lease = try lane.lease()
             let other = try lane.lease()
