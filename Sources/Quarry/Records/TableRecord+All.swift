@@ -133,6 +133,13 @@ extension FetchableRecord where Self: TableRecord {
 extension FetchableRecord where Self: TableRecord & Hashable {
     /// The set of all records.
     ///
+    /// ```swift
+    /// let players = try Player.fetchSet(db) // Set<Player>
+    /// ```
+    /// ```sql
+    /// SELECT * FROM "player"
+    /// ```
+    ///
     /// - parameter table: the table, if it isn't the type's own.
     public static func fetchSet(_ db: Database, table: String? = nil) throws -> Set<Self> {
         try all(in: table).fetchSet(db)

@@ -251,14 +251,14 @@ import Testing
                 let t = CommonTableExpression<Int>(
                     recursive: true, named: "counter", columns: ["x"],
                     literal: "VALUES(1) UNION ALL SELECT x+1 FROM counter WHERE x < \(3)")
-                try Int.fetchAll(db, t.all().with(t))
+                _ = try Int.fetchAll(db, t.all().with(t))
             }
             try expectSQL(
                 db,
                 #"SELECT COUNT(*) FROM (WITH "m" AS (SELECT MAX("score") FROM "player") SELECT * FROM "player" WHERE "score" = (SELECT * FROM "m"))"#
             ) {
                 let t = CommonTableExpression(named: "m", request: Player.select(max(score)))
-                try Player.filter(score == t.all()).with(t).fetchCount(db)
+                _ = try Player.filter(score == t.all()).with(t).fetchCount(db)
             }
         }
     }
