@@ -16,8 +16,8 @@ struct Execution: ~Copyable {
     @usableFromInline
     let adapterBox: AdapterBox?
 
-    /// The statement's number of this execution; `unbegun` until a thread was seen to be the right one; `over` after the
-    /// last row; or `failed`.
+    /// The statement's number of this execution; `unbegun` until a thread was seen to be the right one; `over` after
+    /// the last row; or `failed`.
     @usableFromInline
     var id: Int
 
@@ -161,5 +161,19 @@ extension Statement {
         // It reads what the other one shows.
         if let adaptedRow = adaptedRow.take() { adaptedRow.detach() }
         row?.detach()
+    }
+}
+
+extension Statement {
+    /// What to say to a cursor whose execution is over.
+    @usableFromInline
+    @inline(never)
+    func staleExecutionError() -> DatabaseError {
+        do {
+            _ = try lifetime.accessedDatabase()
+        } catch {
+            return error
+        }
+        return .misuse("The cursor is over: its statement has been run again, or its access has ended.", sql: sql)
     }
 }

@@ -218,25 +218,6 @@ public final class Statement {
         setValues(try values(of: arguments), of: arguments)
     }
 
-    /// Sets arguments without a check: parameters without an argument are NULL, arguments without a parameter are
-    /// ignored.
-    ///
-    /// ```swift
-    /// let statement = try db.makeStatement(sql: "INSERT INTO player (name, score) VALUES (?, ?)")
-    /// statement.setUncheckedArguments(["Arthur"]) // the score is NULL
-    /// try statement.execute()
-    /// ```
-    public func setUncheckedArguments(_ arguments: StatementArguments) {
-        var position = 0
-        var place = -1
-        let values = parameterNames.map { name in
-            if let name, let value = arguments.namedValue(name, after: &place) { return value }
-            defer { position += 1 }
-            return position < arguments.values.count ? arguments.values[position] : .null
-        }
-        setValues(values, of: arguments)
-    }
-
     private func values(of arguments: StatementArguments) throws(DatabaseError) -> [DatabaseValue] {
         // The usual case: all positional.
         if arguments.isPositional, arguments.values.count == parameterCount { return arguments.values }
@@ -499,18 +480,6 @@ public final class Statement {
         executionID &+= 1
         detachRow()
         if isTracked { database.activeStatements.remove(self) }
-    }
-
-    /// What to say to a cursor whose execution is over.
-    @usableFromInline
-    @inline(never)
-    func staleExecutionError() -> DatabaseError {
-        do {
-            _ = try lifetime.accessedDatabase()
-        } catch {
-            return error
-        }
-        return .misuse("The cursor is over: its statement has been run again, or its access has ended.", sql: sql)
     }
 }
 
