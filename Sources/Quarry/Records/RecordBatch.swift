@@ -48,8 +48,8 @@ final class RecordBatch {
 
     /// Inserts records, as many as `size` says.
     ///
-    /// - returns: how many rows there are; nil if nothing was inserted: then the records have to be inserted one by one,
-    ///   which tells as well which one fails.
+    /// - returns: how many rows there are; nil if nothing was inserted: then the records have to be inserted one by
+    ///   one, which tells as well which one fails.
     func insert(_ records: some RandomAccessCollection<some EncodableRecord>, _ db: Database) throws -> Int? {
         let columnCount = slot.parameters.count
         do {
