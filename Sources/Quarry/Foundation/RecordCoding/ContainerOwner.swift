@@ -17,6 +17,7 @@ class ContainerOwner {
     private var otherContainers: [(keys: ObjectIdentifier, object: AnyObject)] = []
 
     /// Whether a container was kept beyond its record.
+    @exclusivity(unchecked)
     private(set) final var isRetired = false
 
     /// The containers of records that are over, while somebody has them.

@@ -13,10 +13,16 @@ final class KeyPlan {
         case json(JSONDecoder)
     }
 
+    /// A conversion that is the type's own, of the types that most records have besides the standard ones.
+    enum OwnConversion {
+        case none, date, data
+    }
+
     /// What is known of a key.
     struct Fact {
         /// Negative if there is no such column.
         let column: Int
+        var ownConversion = OwnConversion.none
         /// The type that `conversion` is for.
         var type: ObjectIdentifier?
         var conversion = Conversion.singleValue
@@ -59,6 +65,48 @@ final class KeyPlan {
     func setConversion(_ conversion: Conversion, _ type: ObjectIdentifier, at place: Int) {
         keys.entries[place].fact.type = type
         keys.entries[place].fact.conversion = conversion
+        keys.entries[place].fact.ownConversion =
+            switch conversion {
+            case .date(.deferredToDate): .date
+            case .data(.deferredToData): .data
+            default: .none
+            }
+    }
+
+    /// The value of a key: of its column, or what else has its name.
+    @inline(__always)
+    func decode<T: Decodable>(_ type: T.Type, _ key: some CodingKey) throws -> T {
+        try decode(type, at: place(of: key.stringValue), key)
+    }
+
+    @inline(__always)
+    private func decode<T: Decodable>(_ type: T.Type, at place: Int, _ key: some CodingKey) throws -> T {
+        let column = keys.entries[place].fact.column
+        let conversion = keys.entries[place].fact.ownConversion
+        if conversion == .date, T.self == Date.self {
+            let row = try owner._withUnsafeGuaranteedRef { try $0.activeRow() }
+            return try row._withUnsafeGuaranteedRef { try reinterpret($0.decode(Date.self, atIndex: column)) }
+        }
+        if conversion == .data, T.self == Data.self {
+            let row = try owner._withUnsafeGuaranteedRef { try $0.activeRow() }
+            return try row._withUnsafeGuaranteedRef { try reinterpret($0.decode(Data.self, atIndex: column)) }
+        }
+        guard column >= 0 else { return try decoder.decodeNested(type, key) }
+        return try decoder.decodeColumn(type, self, at: place, key)
+    }
+
+    /// The same; nil for NULL, and for a key that is nowhere.
+    @inline(__always)
+    func decodeIfPresent<T: Decodable>(_ type: T.Type, _ key: some CodingKey) throws -> T? {
+        let place = place(of: key.stringValue)
+        let column = keys.entries[place].fact.column
+        guard column >= 0 else {
+            guard let row = try decoder.nestedRow(key), row.containsNonNullValue else { return nil }
+            return try decoder.decodeNested(type, key)
+        }
+        let row = try owner._withUnsafeGuaranteedRef { try $0.activeRow() }
+        guard try row._withUnsafeGuaranteedRef({ row in try !row.hasNull(atIndex: column) }) else { return nil }
+        return try decode(type, at: place, key)
     }
 
     /// The value of a key's column; nil if there is no such column.

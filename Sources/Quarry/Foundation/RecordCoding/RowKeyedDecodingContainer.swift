@@ -79,20 +79,11 @@ struct RowKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
     // MARK: - Other types
 
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-        let place = plan.place(of: key.stringValue)
-        guard plan.fact(place).column >= 0 else { return try decoder.decodeNested(type, key) }
-        return try decoder.decodeColumn(type, plan, at: place, key)
+        try reference._withUnsafeGuaranteedRef { plan in try plan.decode(type, key) }
     }
 
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
-        let place = plan.place(of: key.stringValue)
-        let column = plan.fact(place).column
-        guard column >= 0 else {
-            guard let row = try decoder.nestedRow(key), row.containsNonNullValue else { return nil }
-            return try decoder.decodeNested(type, key)
-        }
-        guard try !decoder.row().hasNull(atIndex: column) else { return nil }
-        return try decoder.decodeColumn(type, plan, at: place, key)
+        try reference._withUnsafeGuaranteedRef { plan in try plan.decodeIfPresent(type, key) }
     }
 
     // MARK: - Containers and decoders
