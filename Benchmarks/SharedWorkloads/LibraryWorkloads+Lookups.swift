@@ -50,7 +50,7 @@ extension LibraryWorkloads {
     }
 
     static func lookupPoolRead(_ fixtures: Fixtures) throws -> Workload {
-        let pool = try DatabasePool(path: fixtures.copy())
+        let pool = try openedPool(fixtures.copy())
         return .sync { range in
             var sum = 0
             for number in range {
@@ -62,7 +62,7 @@ extension LibraryWorkloads {
     }
 
     static func lookupPoolReadAsync(_ fixtures: Fixtures) throws -> Workload {
-        let pool = try DatabasePool(path: fixtures.copy())
+        let pool = try openedPool(fixtures.copy())
         return .async { range in
             var sum = 0
             for number in range {
