@@ -58,7 +58,7 @@ extension LibraryWorkloads {
     }
 
     static func lookupPoolRead(_ fixtures: Fixtures) throws -> Workload {
-        let pool = try DatabasePool(path: fixtures.copy())
+        let pool = try openedPool(fixtures.copy())
         return .sync { range in
             var sum = 0
             for number in range {
@@ -70,7 +70,7 @@ extension LibraryWorkloads {
     }
 
     static func lookupPoolReadAsync(_ fixtures: Fixtures) throws -> Workload {
-        let pool = try DatabasePool(path: fixtures.copy())
+        let pool = try openedPool(fixtures.copy())
         return .async { range in
             var sum = 0
             for number in range {

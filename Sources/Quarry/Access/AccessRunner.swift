@@ -70,7 +70,7 @@ final class AccessRunner: Sendable {
             defer { lane.release(lease) }
             return try Self.frame(lease.database, nil, followsTask: true, body)
         }
-        let place = Place(lane, barrier)
+        let place = Place(lane, barrier, workers)
         return try await withTaskCancellationHandler {
             try await run(place, placement, body)
         } onCancel: {
@@ -116,7 +116,7 @@ final class AccessRunner: Sendable {
                 do { return try readInline(lease, nil, kind, body) } catch is WouldWait {}
             }
         }
-        let place = Place(lane, nil)
+        let place = Place(lane, nil, workers)
         return try await withTaskCancellationHandler {
             try await runRead(place, placement, kind, body)
         } onCancel: {
@@ -131,7 +131,7 @@ final class AccessRunner: Sendable {
         _ placement: Placement, barrier: ConnectionLane? = nil, _ body: @escaping @Sendable (Database) -> Void,
         orFail fail: @escaping @Sendable (any Error) -> Void
     ) {
-        let place = Place(lane, barrier)
+        let place = Place(lane, barrier, workers)
         Task {
             do {
                 try await run(place, placement, body)
@@ -146,7 +146,7 @@ final class AccessRunner: Sendable {
         _ placement: Placement, _ kind: ReadKind, _ body: @escaping @Sendable (Database) -> Void,
         orFail fail: @escaping @Sendable (any Error) -> Void
     ) {
-        let place = Place(lane, nil)
+        let place = Place(lane, nil, workers)
         Task {
             do {
                 try await runRead(place, placement, kind, body)
@@ -181,7 +181,7 @@ final class AccessRunner: Sendable {
         _ place: Place, _ placement: Placement, _ body: @Sendable (Database) throws -> T
     ) async throws -> T {
         if placement == .inline { return try await runHere(place, body) }
-        return try await withTaskExecutorPreference(workers, isolation: nil) {
+        return try await withTaskExecutorPreference(place.executor, isolation: nil) {
             try await runHere(place, body)
         }
     }
@@ -217,7 +217,7 @@ final class AccessRunner: Sendable {
                 }
             }
         case .measured, .offloaded:
-            return try await withTaskExecutorPreference(workers, isolation: nil) {
+            return try await withTaskExecutorPreference(place.executor, isolation: nil) {
                 let lease = try await lane.lease(place.turn)
                 defer { lane.release(lease) }
                 return try Self.frame(lease.database, place.token) { db in
@@ -293,11 +293,15 @@ final class AccessRunner: Sendable {
         /// Used once the task has the lane's connection.
         let barrierTicket: Ticket?
 
-        init(_ lane: ConnectionLane, _ barrier: ConnectionLane?) {
+        /// The library's threads; for one that waits, those that go on with it.
+        let executor: any TaskExecutor
+
+        init(_ lane: ConnectionLane, _ barrier: ConnectionLane?, _ workers: WorkerThreads) {
             self.lane = lane
             self.barrier = barrier
-            barrierTicket = barrier == nil ? nil : Ticket()
-            turn = lane.request(token)
+            barrierTicket = barrier == nil ? nil : Ticket(workers)
+            turn = lane.request(token, workers)
+            executor = if case .ticket(let ticket) = turn { ticket } else { workers }
         }
 
         func cancel() {

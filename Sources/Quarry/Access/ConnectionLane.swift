@@ -1,5 +1,6 @@
 import Dispatch
 import QuarryCore
+import Synchronization
 
 /// Connections of one kind, and the line of those who wait for one: the writer of a database, or its readers.
 ///
@@ -38,6 +39,8 @@ final class ConnectionLane: Sendable {
     let limits: Limits
     private let open: @Sendable () throws -> Database
     private let state: Lock<State>
+    /// Whether a connection seems to be free. It is for those that spin: they leave the lock to who gives one back.
+    private let hasIdle = Atomic<Bool>(false)
     /// Tells when to look for connections that nobody uses; nil to keep them.
     private let idleClock: IdleClock?
 
@@ -99,7 +102,7 @@ final class ConnectionLane: Sendable {
         // Most accesses are shorter than falling asleep and waking up takes.
         for _ in 0..<Self.spinCount {
             SystemClock.pause()
-            if let lease = try leaseNow() { return lease }
+            if hasIdle.load(ordering: .relaxed), let lease = try leaseNow() { return lease }
         }
         return try take(wait(for: .connection))
     }
@@ -127,6 +130,7 @@ final class ConnectionLane: Sendable {
     private func idleLease(isThread: Bool) -> Lease? {
         let slot = state.contents.pointee.machine.acquireIdle(
             isThread: isThread, now: { SystemClock.monotonicNanoseconds() })
+        hasIdle.store(state.contents.pointee.machine.idleCount > 0, ordering: .relaxed)
         guard let slot, let connection = state.contents.pointee.connections[slot] else { return nil }
         return Lease(database: connection.database, slot: slot)
     }
@@ -211,20 +215,34 @@ final class ConnectionLane: Sendable {
         case ticket(Ticket)
     }
 
-    /// A connection for a task, if one may be had at once.
+    /// A connection for a task, if one may be had at once, or within less time than suspending the task takes.
     func leaseAtOnce() -> Lease? {
+        if let lease = idleLease() { return lease }
+        for _ in 0..<Self.taskSpinCount {
+            SystemClock.pause()
+            if hasIdle.load(ordering: .relaxed), let lease = idleLease() { return lease }
+        }
+        return nil
+    }
+
+    /// How often a task looks: for about half a microsecond.
+    private static let taskSpinCount = CooperativePool.width > 1 ? 5 : 0
+
+    private func idleLease() -> Lease? {
         state.lock()
         defer { state.unlock() }
         return idleLease(isThread: false)
     }
 
     /// Asks for a connection for a task, now; `lease(_:)` then waits for its turn.
-    func request(_ token: AccessToken) -> Turn {
+    ///
+    /// - parameter workers: where the task waits, if it is to run there.
+    func request(_ token: AccessToken, _ workers: WorkerThreads) -> Turn {
         state.lock()
         let lease = token.isCancelled ? nil : idleLease(isThread: false)
         state.unlock()
         if let lease { return .lease(lease) }
-        let ticket = Ticket()
+        let ticket = Ticket(workers)
         request(ticket, token)
         return .ticket(ticket)
     }
@@ -300,6 +318,7 @@ final class ConnectionLane: Sendable {
     func release(_ lease: Lease) {
         state.lock()
         let actions = state.contents.pointee.machine.release(lease.slot) { SystemClock.monotonicNanoseconds() }
+        hasIdle.store(state.contents.pointee.machine.idleCount > 0, ordering: .relaxed)
         if idleClock != nil, !state.contents.pointee.isTicking { startTicking(&state.contents.pointee) }
         let dropped = actions.isEmpty ? [] : Self.takeDropped(&state.contents.pointee, actions)
         state.unlock()

@@ -89,9 +89,14 @@ final class WaitingThread: LeaseWaiter, @unchecked Sendable {
 
 /// A task's place in the queue. It is taken where the access is asked for; the task waits for its turn where the access
 /// will run.
-final class Ticket: LeaseWaiter {
+///
+/// As an executor it is the library's threads, once there is an outcome; before, it holds the task that comes. So no
+/// thread is woken for a task that could only begin to wait, and the thread that gives a connection back goes on with
+/// the task that gets it.
+final class Ticket: LeaseWaiter, TaskExecutor {
     private enum State {
         case pending
+        case held(UnownedJob)
         case waiting(UnsafeContinuation<LeaseOutcome, Never>)
         case resolved(LeaseOutcome)
         case done
@@ -101,21 +106,35 @@ final class Ticket: LeaseWaiter {
     nonisolated(unsafe) var id: Int?
 
     private let state = Lock(State.pending)
+    private let workers: WorkerThreads
+
+    init(_ workers: WorkerThreads) { self.workers = workers }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let isHeld = state.withLock { state in
+            guard case .pending = state else { return false }
+            state = .held(job)
+            return true
+        }
+        if !isHeld { workers.enqueue(job, on: asUnownedTaskExecutor()) }
+    }
 
     func resolve(_ outcome: LeaseOutcome) {
-        let continuation: UnsafeContinuation<LeaseOutcome, Never>? = state.withLock { state in
+        let previous = state.withLock { state in
+            let previous = state
             switch state {
-            case .pending:
-                state = .resolved(outcome)
-                return nil
-            case .waiting(let continuation):
-                state = .done
-                return continuation
-            case .resolved, .done:
-                return nil
+            case .pending, .held: state = .resolved(outcome)
+            case .waiting: state = .done
+            case .resolved, .done: break
             }
+            return previous
         }
-        continuation?.resume(returning: outcome)
+        switch previous {
+        case .held(let job): workers.enqueue(job, on: asUnownedTaskExecutor())
+        case .waiting(let continuation): continuation.resume(returning: outcome)
+        case .pending, .resolved, .done: break
+        }
     }
 
     /// Suspends until there is an outcome. Called once.

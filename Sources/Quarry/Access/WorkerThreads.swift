@@ -20,11 +20,17 @@ final class WorkerThreads: TaskExecutor, @unchecked Sendable {
     // Sendable: the fields below are touched with the mutex held only; `pending` is atomic.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
-    private var jobs: Deque<UnownedJob> = []
+    private var jobs: Deque<Job> = []
     private var threadCount = 0
     private var sleepingCount = 0
     private var spinningCount = 0
     private var isShutDown = false
+
+    /// A task's next step, and the executor that the task prefers: these threads, or a ticket that hands jobs to them.
+    private struct Job {
+        let job: UnownedJob
+        let executor: UnownedTaskExecutor
+    }
 
     /// The number of jobs that no thread has taken.
     private let pending = Atomic<Int>(0)
@@ -51,10 +57,12 @@ final class WorkerThreads: TaskExecutor, @unchecked Sendable {
         mutex.deallocate()
     }
 
-    func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
+    func enqueue(_ job: consuming ExecutorJob) { enqueue(UnownedJob(job), on: asUnownedTaskExecutor()) }
+
+    /// - parameter executor: the one that the job's task prefers.
+    func enqueue(_ job: UnownedJob, on executor: UnownedTaskExecutor) {
         pthread_mutex_lock(mutex)
-        jobs.append(job)
+        jobs.append(Job(job: job, executor: executor))
         let pendingCount = pending.wrappingAdd(1, ordering: .releasing).newValue
         // Those that spin will see it, and a thread of these that gives a connection back has nothing else to do then.
         // One that has been woken counts as sleeping until it runs: it takes one job only.
@@ -120,11 +128,11 @@ final class WorkerThreads: TaskExecutor, @unchecked Sendable {
             return false
         }
         pthread_mutex_unlock(mutex)
-        job.runSynchronously(on: asUnownedTaskExecutor())
+        job.job.runSynchronously(on: job.executor)
         return true
     }
 
-    private func takeJob() -> UnownedJob? {
+    private func takeJob() -> Job? {
         guard let job = jobs.popFirst() else { return nil }
         pending.wrappingSubtract(1, ordering: .relaxed)
         return job

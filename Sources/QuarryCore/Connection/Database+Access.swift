@@ -68,6 +68,7 @@ extension Database {
 
     /// Ends every cursor.
     func stopAllStatements() {
+        guard activeStatements.count > 0 else { return }
         for statement in activeStatements.newestFirst { statement.stopExecution(self) }
     }
 

@@ -1,0 +1,64 @@
+import QuarryTestSupport
+import Testing
+
+@testable import Quarry
+
+/// Tasks that wait for a connection on whose threads they are to go on.
+@Suite("Tasks that are held until there is a connection", .timeLimit(.minutes(2)))
+struct HeldTaskTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test("tasks that wait for the writer start no thread, and one thread then runs them all")
+    func writers() async throws {
+        let pool = try DatabasePool(path: folder.file("a.sqlite"))
+        try await pool.write { try $0.execute(sql: "CREATE TABLE t (a)") }
+        // A thread that has nothing to do for some seconds ends.
+        #expect(pool.workers.currentThreadCount <= 1)
+        let hasBegun = Step("the write has begun")
+        let mayEnd = Step("the write may end")
+        let holder = OwnThread {
+            try pool.write { _ in
+                hasBegun.reach()
+                try mayEnd.wait()
+            }
+        }
+        try await hasBegun.reached()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for n in 0..<20 {
+                group.addTask {
+                    try await pool.write { try $0.execute(sql: "INSERT INTO t VALUES (?)", arguments: [n]) }
+                }
+            }
+            try await until("all wait") { pool.writer.lane.waiterCount == 20 }
+            #expect(pool.workers.currentThreadCount <= 1)
+            mayEnd.reach()
+            try await group.waitForAll()
+        }
+        try await holder.value
+        #expect(pool.workers.currentThreadCount <= 1)
+        #expect(try await pool.read { try Int.fetchOne($0, sql: "SELECT sum(a) FROM t") } == 190)
+    }
+
+    @Test("a task that is held gives up when it is cancelled")
+    func cancellation() async throws {
+        let pool = try DatabasePool(path: folder.file("a.sqlite"))
+        let hasBegun = Step("the write has begun")
+        let mayEnd = Step("the write may end")
+        let holder = OwnThread {
+            try pool.write { _ in
+                hasBegun.reach()
+                try mayEnd.wait()
+            }
+        }
+        try await hasBegun.reached()
+        let task = Task { try await pool.write { _ in } }
+        try await until("it waits") { pool.writer.lane.waiterCount == 1 }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(pool.writer.lane.waiterCount == 0)
+        mayEnd.reach()
+        try await holder.value
+    }
+}

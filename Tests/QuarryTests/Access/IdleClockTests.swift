@@ -1,0 +1,53 @@
+import QuarryTestSupport
+import Testing
+
+@testable import Quarry
+
+@Suite("The clock of connections that nobody uses", .timeLimit(.minutes(2)))
+struct IdleClockTests {
+    private final class Listener: Sendable {
+        let ticks = Recorded<Int>(0)
+    }
+
+    @Test("a listener is told until it wants no more, and again when it comes back")
+    func listeners() async throws {
+        let clock = IdleClock(seconds: 0.001)
+        let lane = Listener()
+        let other = Listener()
+        func add(_ listener: Listener, times: Int) {
+            clock.add(ObjectIdentifier(listener)) {
+                listener.ticks.update { $0 += 1 }
+                return listener.ticks.value < times
+            }
+        }
+        add(lane, times: 3)
+        add(other, times: 5)
+        try await until("both have had their ticks") { lane.ticks.value == 3 && other.ticks.value == 5 }
+        add(lane, times: 4)
+        try await until("one has had another") { lane.ticks.value == 4 }
+        #expect(other.ticks.value == 5)
+    }
+
+    @Test("a listener that is removed is let go at once, while the clock goes on for others")
+    func removal() async throws {
+        let clock = IdleClock(seconds: 0.001)
+        let lane = Listener()
+        clock.add(ObjectIdentifier(lane)) {
+            lane.ticks.update { $0 += 1 }
+            return true
+        }
+        weak var held: Listener?
+        do {
+            let other = Listener()
+            held = other
+            // A clock that doesn't tick within the test: what it holds is what `remove` leaves.
+            let still = IdleClock(seconds: 1000)
+            still.add(ObjectIdentifier(other)) { other.ticks.value == 0 }
+            still.remove(ObjectIdentifier(other))
+        }
+        #expect(held == nil)
+        let count = lane.ticks.value
+        try await until("the clock has gone on") { lane.ticks.value > count + 2 }
+        clock.remove(ObjectIdentifier(lane))
+    }
+}
