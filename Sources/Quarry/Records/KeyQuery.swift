@@ -1,4 +1,5 @@
 import QuarryCore
+import QuarrySQL
 
 /// Finds the rows of a table that have keys.
 struct KeyQuery {
@@ -91,11 +92,24 @@ struct KeyQuery {
 
     private var selection: String { "SELECT * FROM \(table.quotedDatabaseIdentifier) WHERE " }
 
+    /// The query for a range of the keys, with the columns that a type wants.
+    private func query<Record: FetchableRecord>(
+        _ keys: Range<Int>, _ type: Record.Type, _ db: Database
+    ) throws -> SQLRequest<Record> {
+        let (sql, arguments) = condition(keys)
+        guard let selected = Record.recordSelection else {
+            return SQLRequest(sql: selection + sql, arguments: StatementArguments(values: arguments))
+        }
+        let columns = try WrittenSQL(db) { try $0.write(returned: selected, table: table) }
+        return SQLRequest(
+            sql: "SELECT \(columns.text) FROM \(table.quotedDatabaseIdentifier) WHERE " + sql,
+            arguments: StatementArguments(values: columns.arguments + arguments))
+    }
+
     // MARK: - Running
 
     func fetchOne<Record: FetchableRecord>(_ db: Database, _ type: Record.Type) throws -> Record? {
-        let (sql, arguments) = condition(0..<1)
-        return try type.fetchOne(db, sql: selection + sql, arguments: StatementArguments(values: arguments))
+        try query(0..<1, type, db).fetchOne(db)
     }
 
     func fetchAll<Record: FetchableRecord>(_ db: Database, _ type: Record.Type) throws -> [Record] {
@@ -107,8 +121,7 @@ struct KeyQuery {
     private func fetchParts<Record: FetchableRecord>(_ db: Database, _ type: Record.Type) throws -> [Record] {
         var records: [Record] = []
         for part in parts(db) {
-            let (sql, arguments) = condition(part)
-            records += try type.fetchAll(db, sql: selection + sql, arguments: StatementArguments(values: arguments))
+            records += try query(part, type, db).fetchAll(db)
         }
         return records
     }
@@ -117,16 +130,9 @@ struct KeyQuery {
         let parts = parts(db)
         let query = parts.count > 1 ? withoutRepetitions() : self
         var rest = query.parts(db)[...]
-        return try FetchCursor(query.request(rest.removeFirst(), db)) {
-            try rest.popFirst().map { try query.request($0, db) }
+        return try FetchCursor(query.query(rest.removeFirst(), type, db).makePreparedRequest(db)) {
+            try rest.popFirst().map { try query.query($0, type, db).makePreparedRequest(db) }
         }
-    }
-
-    /// The request for a range of the keys.
-    private func request(_ keys: Range<Int>, _ db: Database) throws -> PreparedRequest {
-        let (sql, arguments) = condition(keys)
-        return try SQLRequest<Row>(sql: selection + sql, arguments: StatementArguments(values: arguments))
-            .makePreparedRequest(db, forSingleResult: false)
     }
 
     func exists(_ db: Database) throws -> Bool {

@@ -63,15 +63,14 @@ extension MutablePersistableRecord {
     }
 
     /// Inserts, with the callbacks, and gives the row.
-    mutating func insertAndFetch<T: FetchableRecord>(
-        _ db: Database, _ kind: WriteKind, _ table: String?, as type: T.Type
+    mutating func insertAndFetch<T>(
+        _ db: Database, _ kind: WriteKind, _ table: String?, _ fetching: Fetching<T>
     ) throws -> T {
         let plan = try RecordPlans.plan(Self.self, table, db)
-        var kind = kind
-        kind.returning = .row
+        let kind = try fetching.kind(kind, plan, db)
         var fetched: T?
         _ = try saving(db) { record in
-            fetched = try plan.insertAndFetch(record, kind, db, T.self)
+            fetched = try plan.insertAndFetch(record, kind, db, fetching)
             return try plan.insertion(record, isInserted: true, db)
         }
         guard let fetched else { throw try plan.recordNotFound(self, db) }
@@ -191,7 +190,63 @@ extension MutablePersistableRecord {
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, as returnedType: T.Type,
         table: String? = nil
     ) throws -> T {
-        try insertAndFetch(db, Self.insertKind(conflictResolution), table, as: returnedType)
+        try insertAndFetch(db, Self.insertKind(conflictResolution), table, Fetching(returnedType))
+    }
+
+    /// Inserts the record, and gives a statement for columns of the row.
+    ///
+    /// ```swift
+    /// let score = try player.insertAndFetch(db, selection: [Column("score")]) { try Int.fetchOne($0) } // Int?
+    /// ```
+    /// ```sql
+    /// INSERT INTO "player" ("id", "name") VALUES (NULL,'Arthur') RETURNING "score"
+    /// ```
+    ///
+    /// - parameter selection: the columns.
+    /// - parameter fetch: is given the statement, which it runs.
+    /// - throws: `DatabaseError`; what `fetch` and callbacks throw.
+    public mutating func insertAndFetch<T>(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil,
+        selection: [any SQLSelectable], fetch: (Statement) throws -> T
+    ) throws -> T {
+        try withoutActuallyEscaping(fetch) { fetch in
+            try insertAndFetch(db, Self.insertKind(conflictResolution), table, Fetching(selection, fetch))
+        }
+    }
+}
+
+/// What is fetched of a row that is written.
+struct Fetching<Value> {
+    private let selection: [SQLSelection]?
+    private let fetch: (Statement, StatementArguments) throws -> Value?
+
+    /// A record.
+    init(_ type: Value.Type) where Value: FetchableRecord {
+        selection = Value.recordSelection
+        fetch = { try Value.fetchOne($0, arguments: $1) }
+    }
+
+    /// Some columns.
+    init(_ selection: [any SQLSelectable], _ fetch: @escaping (Statement) throws -> Value) {
+        self.selection = selection.map(\.sqlSelection)
+        self.fetch = { statement, arguments in
+            try statement.setArguments(arguments)
+            return try fetch(statement)
+        }
+    }
+
+    /// The statement that returns the columns.
+    func kind(
+        _ kind: WriteKind, returning: WriteKind.Returning = .row, _ plan: RecordPlan, _ db: Database
+    ) throws -> WriteKind {
+        var kind = kind
+        kind.returning = returning
+        kind.returned = try plan.returned(selection, db)
+        return kind
+    }
+
+    func callAsFunction(_ statement: Statement, _ arguments: StatementArguments) throws -> Value? {
+        try fetch(statement, arguments)
     }
 }
 
@@ -204,10 +259,10 @@ extension RecordPlan {
     }
 
     /// Inserts a record, and gives the row.
-    func insertAndFetch<T: FetchableRecord>(
-        _ record: some EncodableRecord, _ kind: WriteKind, _ db: Database, _ type: T.Type
+    func insertAndFetch<T>(
+        _ record: some EncodableRecord, _ kind: WriteKind, _ db: Database, _ fetching: Fetching<T>
     ) throws -> T {
-        let fetched = try query(record, kind, db) { try T.fetchOne($0, arguments: $1) }
+        let fetched = try query(record, kind, db) { try fetching($0, $1) }
         guard let fetched = fetched ?? nil else { throw try recordNotFound(record, db) }
         return fetched
     }
@@ -264,6 +319,6 @@ extension PersistableRecord {
         table: String? = nil
     ) throws -> T {
         var record = self
-        return try record.insertAndFetch(db, Self.insertKind(conflictResolution), table, as: returnedType)
+        return try record.insertAndFetch(db, Self.insertKind(conflictResolution), table, Fetching(returnedType))
     }
 }

@@ -27,21 +27,22 @@ extension MutablePersistableRecord {
             insert: { try plan.insert($0, Self.insertKind(conflictResolution), db) })
     }
 
-    fileprivate mutating func saveAndFetch<T: FetchableRecord>(
-        _ db: Database, _ conflictResolution: Database.ConflictResolution?, _ table: String?, as type: T.Type
+    fileprivate mutating func saveAndFetch<T>(
+        _ db: Database, _ conflictResolution: Database.ConflictResolution?, _ table: String?,
+        _ fetching: Fetching<T>
     ) throws -> T {
         let plan = try RecordPlans.plan(Self.self, table, db)
+        let updating = try fetching.kind(Self.updateKind(conflictResolution), plan, db)
+        let inserting = try fetching.kind(Self.insertKind(conflictResolution), plan, db)
         var fetched: T?
         try save(
             db, plan,
             update: { record in
-                fetched = try plan.findAndUpdate(record, Self.updateKind(conflictResolution), db, type)
+                fetched = try plan.findAndUpdate(record, updating, db, fetching)
                 return fetched != nil
             },
             insert: { record in
-                var kind = Self.insertKind(conflictResolution)
-                kind.returning = .row
-                fetched = try plan.insertAndFetch(record, kind, db, type)
+                fetched = try plan.insertAndFetch(record, inserting, db, fetching)
                 return true
             })
         guard let fetched else { throw try plan.recordNotFound(self, db) }
@@ -99,7 +100,7 @@ extension MutablePersistableRecord {
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil
     ) throws -> Self where Self: FetchableRecord {
         var record = self
-        return try record.saveAndFetch(db, conflictResolution, table, as: Self.self)
+        return try record.saveAndFetch(db, conflictResolution, table, Fetching(Self.self))
     }
 
     /// Saves the record, and returns the row as another type.
@@ -109,7 +110,21 @@ extension MutablePersistableRecord {
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, as returnedType: T.Type,
         table: String? = nil
     ) throws -> T {
-        try saveAndFetch(db, conflictResolution, table, as: returnedType)
+        try saveAndFetch(db, conflictResolution, table, Fetching(returnedType))
+    }
+
+    /// Saves the record, and gives a statement for columns of the row.
+    ///
+    /// - parameter selection: the columns.
+    /// - parameter fetch: is given the statement, which it runs.
+    /// - throws: as `save`; what `fetch` throws.
+    public mutating func saveAndFetch<T>(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil,
+        selection: [any SQLSelectable], fetch: (Statement) throws -> T
+    ) throws -> T {
+        try withoutActuallyEscaping(fetch) { fetch in
+            try saveAndFetch(db, conflictResolution, table, Fetching(selection, fetch))
+        }
     }
 }
 
@@ -134,6 +149,6 @@ extension PersistableRecord {
         table: String? = nil
     ) throws -> T {
         var record = self
-        return try record.saveAndFetch(db, conflictResolution, table, as: returnedType)
+        return try record.saveAndFetch(db, conflictResolution, table, Fetching(returnedType))
     }
 }

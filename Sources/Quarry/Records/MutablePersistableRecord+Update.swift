@@ -30,13 +30,14 @@ extension MutablePersistableRecord {
     }
 
     /// Updates, with the callbacks, and gives the row.
-    fileprivate func updateAndFetch<T: FetchableRecord>(
-        _ db: Database, _ kind: WriteKind, _ table: String?, as type: T.Type
+    fileprivate func updateAndFetch<T>(
+        _ db: Database, _ kind: WriteKind, _ table: String?, _ fetching: Fetching<T>
     ) throws -> T {
         let plan = try RecordPlans.plan(Self.self, table, db)
+        let kind = try fetching.kind(kind, plan, db)
         var fetched: T?
         try saving(db, plan.callbacks, columns: plan.writtenColumns(kind, db)) {
-            fetched = try plan.updateAndFetch(self, kind, db, T.self)
+            fetched = try plan.updateAndFetch(self, kind, db, fetching)
         }
         guard let fetched else { throw try plan.recordNotFound(self, db) }
         return fetched
@@ -161,7 +162,51 @@ extension MutablePersistableRecord {
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, as returnedType: T.Type,
         table: String? = nil
     ) throws -> T {
-        try updateAndFetch(db, Self.updateKind(conflictResolution), table, as: returnedType)
+        try updateAndFetch(db, Self.updateKind(conflictResolution), table, Fetching(returnedType))
+    }
+
+    /// Updates the row that has the record's primary key, and gives a statement for columns of it.
+    ///
+    /// ```swift
+    /// let score = try player.updateAndFetch(db, selection: [Column("score")]) { try Int.fetchOne($0) } // Int?
+    /// ```
+    /// ```sql
+    /// UPDATE "player" SET "name"='Arthur' WHERE "id"=1 RETURNING "score"
+    /// ```
+    ///
+    /// - parameter selection: the columns.
+    /// - parameter fetch: is given the statement, which it runs.
+    /// - throws: as `update`; what `fetch` throws.
+    public func updateAndFetch<T>(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil,
+        selection: [any SQLSelectable], fetch: (Statement) throws -> T
+    ) throws -> T {
+        try withoutActuallyEscaping(fetch) { fetch in
+            try updateAndFetch(db, Self.updateKind(conflictResolution), table, Fetching(selection, fetch))
+        }
+    }
+
+    /// Updates some columns of the row that has the record's primary key, and gives a statement for columns of it.
+    public func updateAndFetch<T>(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        columns: some Collection<String>, table: String? = nil, selection: [any SQLSelectable],
+        fetch: (Statement) throws -> T
+    ) throws -> T {
+        let kind = Self.updateKind(conflictResolution, columns: Array(columns))
+        return try withoutActuallyEscaping(fetch) { fetch in
+            try updateAndFetch(db, kind, table, Fetching(selection, fetch))
+        }
+    }
+
+    /// Updates some columns of the row that has the record's primary key, and gives a statement for columns of it.
+    public func updateAndFetch<T>(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        columns: some Collection<any ColumnExpression>, table: String? = nil, selection: [any SQLSelectable],
+        fetch: (Statement) throws -> T
+    ) throws -> T {
+        try updateAndFetch(
+            db, onConflict: conflictResolution, columns: columns.map(\.name), table: table, selection: selection,
+            fetch: fetch)
     }
 
     /// Changes the record, updates the columns that have other values then, and returns the row.
@@ -191,7 +236,22 @@ extension MutablePersistableRecord {
         let changes = try changedColumns(modify)
         guard !changes.isEmpty else { return nil }
         return try updateAndFetch(
-            db, Self.updateKind(conflictResolution, columns: changes), table, as: returnedType)
+            db, Self.updateKind(conflictResolution, columns: changes), table, Fetching(returnedType))
+    }
+
+    /// Changes the record, updates the columns that have other values then, and gives a statement for columns of the
+    /// row.
+    ///
+    /// - returns: nil if nothing has changed; then nothing runs.
+    /// - throws: as `update`; what `fetch` throws.
+    public mutating func updateChangesAndFetch<T>(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil,
+        selection: [any SQLSelectable], fetch: (Statement) throws -> T, modify: (inout Self) throws -> Void
+    ) throws -> T? {
+        let changes = try changedColumns(modify)
+        guard !changes.isEmpty else { return nil }
+        return try updateAndFetch(
+            db, onConflict: conflictResolution, columns: changes, table: table, selection: selection, fetch: fetch)
     }
 }
 
@@ -202,19 +262,25 @@ extension RecordPlan {
     }
 
     /// Updates the row of a record, and gives it.
-    func updateAndFetch<T: FetchableRecord>(
-        _ record: some EncodableRecord, _ kind: WriteKind, _ db: Database, _ type: T.Type
+    func updateAndFetch<T>(
+        _ record: some EncodableRecord, _ kind: WriteKind, _ db: Database, _ fetching: Fetching<T>
     ) throws -> T {
-        guard let fetched = try findAndUpdate(record, kind, db, type) else { throw try recordNotFound(record, db) }
+        guard let fetched = try findAndUpdate(record, kind, db, fetching) else {
+            throw try recordNotFound(record, db)
+        }
         return fetched
     }
 
     /// Updates the row of a record, and gives it; nil if there is none.
-    func findAndUpdate<T: FetchableRecord>(
-        _ record: some EncodableRecord, _ kind: WriteKind, _ db: Database, _ type: T.Type
+    func findAndUpdate<T>(
+        _ record: some EncodableRecord, _ kind: WriteKind, _ db: Database, _ fetching: Fetching<T>
     ) throws -> T? {
-        var kind = kind
-        kind.returning = .row
-        return try query(record, kind, db) { try T.fetchOne($0, arguments: $1) } ?? nil
+        // What somebody fetches may be something where there is no row.
+        let found = try query(record, kind, db) { statement, arguments in
+            let changes = db.totalChangesCount
+            let value = try fetching(statement, arguments)
+            return db.totalChangesCount == changes ? nil : value
+        }
+        return found ?? nil
     }
 }

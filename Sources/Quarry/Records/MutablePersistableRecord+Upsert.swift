@@ -1,4 +1,5 @@
 public import QuarryCore
+public import QuarrySQL
 
 extension MutablePersistableRecord {
     fileprivate mutating func upsert(_ db: Database, _ kind: WriteKind, _ table: String?) throws {
@@ -19,6 +20,7 @@ extension MutablePersistableRecord {
         _ db: Database, _ kind: WriteKind, _ table: String?, as type: T.Type
     ) throws -> T {
         let plan = try RecordPlans.plan(Self.self, table, db)
+        let kind = try Fetching(type).kind(kind, returning: .rowAndRowID, plan, db)
         var fetched: T?
         _ = try saving(db) { record in
             let shape = try plan.shape(db, sure: true)
@@ -46,9 +48,15 @@ extension MutablePersistableRecord {
     static var upsertKind: WriteKind { WriteKind(verb: .upsert, returning: .rowID) }
 
     fileprivate static func upsertKind(
-        _ conflictTarget: [String], _ strategy: UpsertUpdateStrategy
-    ) -> WriteKind {
-        WriteKind(verb: .upsert, returning: .rowAndRowID, conflictTarget: conflictTarget, strategy: strategy)
+        _ db: Database, _ table: String?, _ conflictTarget: [String], _ strategy: UpsertUpdateStrategy,
+        _ assignments: ((TableAlias<Self>) -> [ColumnAssignment])?
+    ) throws -> WriteKind {
+        var kind = WriteKind(verb: .upsert, conflictTarget: conflictTarget, strategy: strategy)
+        guard let assignments = assignments?(TableAlias(name: "excluded")) else { return kind }
+        let written = assignments.filter { $0.value != nil }
+        let sql = try WrittenSQL(db) { try $0.write(assigned: written, table: table ?? databaseTableName) }
+        kind.assignments = UpsertAssignments(sql: sql, columns: assignments.map(\.column))
+        return kind
     }
 
     // MARK: - Upsert
@@ -86,22 +94,37 @@ extension MutablePersistableRecord {
     /// RETURNING *, "rowid"
     /// ```
     ///
+    /// What is written where there is a row can be said column by column; the alias stands for the row that could not
+    /// be inserted:
+    ///
+    /// ```swift
+    /// let player = try player.upsertAndFetch(db, onConflict: ["name"], doUpdate: { excluded in
+    ///     [Column("score") += excluded["score"], Column("createdAt").noOverwrite]
+    /// })
+    /// ```
+    /// ```sql
+    /// … ON CONFLICT("name") DO UPDATE SET "score" = "score" + "excluded"."score" RETURNING *, "rowid"
+    /// ```
+    ///
     /// - parameter conflictTarget: the columns of the unique index whose rows are overwritten; empty for any.
-    /// - parameter strategy: which columns are overwritten.
+    /// - parameter strategy: which columns are overwritten, of those that aren't assigned.
     /// - parameter table: the table, if it isn't the type's own.
+    /// - parameter assignments: what is written to columns of the row that is there.
     public mutating func upsertAndFetch(
         _ db: Database, onConflict conflictTarget: [String] = [], updating strategy: UpsertUpdateStrategy = .allColumns,
-        table: String? = nil
+        table: String? = nil, doUpdate assignments: ((TableAlias<Self>) -> [ColumnAssignment])? = nil
     ) throws -> Self where Self: FetchableRecord {
-        try upsertAndFetch(db, Self.upsertKind(conflictTarget, strategy), table, as: Self.self)
+        try upsertAndFetch(db, Self.upsertKind(db, table, conflictTarget, strategy, assignments), table, as: Self.self)
     }
 
     /// Upserts the record, and returns the row as another type.
     public mutating func upsertAndFetch<T: FetchableRecord>(
         _ db: Database, as returnedType: T.Type, onConflict conflictTarget: [String] = [],
-        updating strategy: UpsertUpdateStrategy = .allColumns, table: String? = nil
+        updating strategy: UpsertUpdateStrategy = .allColumns, table: String? = nil,
+        doUpdate assignments: ((TableAlias<Self>) -> [ColumnAssignment])? = nil
     ) throws -> T {
-        try upsertAndFetch(db, Self.upsertKind(conflictTarget, strategy), table, as: returnedType)
+        try upsertAndFetch(
+            db, Self.upsertKind(db, table, conflictTarget, strategy, assignments), table, as: returnedType)
     }
 }
 
@@ -130,18 +153,21 @@ extension PersistableRecord {
     /// - parameter table: the table, if it isn't the type's own.
     public func upsertAndFetch(
         _ db: Database, onConflict conflictTarget: [String] = [], updating strategy: UpsertUpdateStrategy = .allColumns,
-        table: String? = nil
+        table: String? = nil, doUpdate assignments: ((TableAlias<Self>) -> [ColumnAssignment])? = nil
     ) throws -> Self where Self: FetchableRecord {
         var record = self
-        return try record.upsertAndFetch(db, Self.upsertKind(conflictTarget, strategy), table, as: Self.self)
+        return try record.upsertAndFetch(
+            db, Self.upsertKind(db, table, conflictTarget, strategy, assignments), table, as: Self.self)
     }
 
     /// Upserts the record, and returns the row as another type.
     public func upsertAndFetch<T: FetchableRecord>(
         _ db: Database, as returnedType: T.Type, onConflict conflictTarget: [String] = [],
-        updating strategy: UpsertUpdateStrategy = .allColumns, table: String? = nil
+        updating strategy: UpsertUpdateStrategy = .allColumns, table: String? = nil,
+        doUpdate assignments: ((TableAlias<Self>) -> [ColumnAssignment])? = nil
     ) throws -> T {
         var record = self
-        return try record.upsertAndFetch(db, Self.upsertKind(conflictTarget, strategy), table, as: returnedType)
+        return try record.upsertAndFetch(
+            db, Self.upsertKind(db, table, conflictTarget, strategy, assignments), table, as: returnedType)
     }
 }

@@ -54,7 +54,20 @@ final class RecordPlan {
     private var batch: RecordBatch?
 
     @exclusivity(unchecked)
-    private var finder: (statement: Statement, repreparations: CInt)?
+    private var finder: Finder?
+
+    /// Finds a row by its key.
+    private struct Finder {
+        let statement: Statement
+        /// Those of the columns that are selected.
+        let arguments: [DatabaseValue]
+        var repreparations: CInt = 0
+
+        @inline(__always)
+        func arguments(_ key: DatabaseValue) -> StatementArguments {
+            StatementArguments(values: arguments.isEmpty ? [key] : arguments + [key])
+        }
+    }
 
     @exclusivity(unchecked)
     private var knownShape: TableShape?
@@ -288,7 +301,9 @@ final class RecordPlan {
             key = places
         }
         let slot = try slot(kind, recorded, key, db)
-        let result = try body(freeStatement(slot, db), slot.arguments(recorded))
+        var arguments = slot.arguments(recorded)
+        if !kind.arguments.isEmpty { arguments += StatementArguments(values: kind.arguments) }
+        let result = try body(freeStatement(slot, db), arguments)
         check(slot)
         return result
     }
@@ -322,6 +337,15 @@ final class RecordPlan {
         return .recordNotFound(databaseTableName: table, key: Dictionary(key, uniquingKeysWith: { $1 }))
     }
 
+    /// The columns that a type wants of the rows that are written; nil for all.
+    func returned(_ selection: [SQLSelection]?, _ db: Database) throws -> WrittenSQL? {
+        guard let selection else { return nil }
+        guard !selection.isEmpty else {
+            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "a request selects nothing")
+        }
+        return try WrittenSQL(db) { try $0.write(returned: selection, table: table) }
+    }
+
     // MARK: - Finding
 
     /// The one column of the primary key.
@@ -342,7 +366,7 @@ final class RecordPlan {
     func find<Record: RowDecodable>(_ value: DatabaseValue, _ db: Database) throws -> Record? {
         let column = try keyColumn(db)
         guard let finder, !finder.statement.isExecuting else { return try findFirst(column, value, db) }
-        let record = try Record.fetchOne(finder.statement, arguments: StatementArguments(values: [value]))
+        let record = try Record.fetchOne(finder.statement, arguments: finder.arguments(value))
         if finder.statement.repreparations == finder.repreparations { return record }
         // The schema has changed: the column may not be the key any more.
         stamp = (-1, -1, 0)
@@ -354,12 +378,24 @@ final class RecordPlan {
     private func findFirst<Record: RowDecodable>(
         _ column: String, _ value: DatabaseValue, _ db: Database
     ) throws -> Record? {
-        let statement = try db.makeStatement(
-            sql: "SELECT * FROM \(table.quotedDatabaseIdentifier) WHERE \(column.quotedDatabaseIdentifier) = ?")
-        let record = try Record.fetchOne(statement, arguments: StatementArguments(values: [value]))
-        if finder == nil { finder = (statement, statement.repreparations) }
+        let selected = try returned(Record.recordSelection, db)
+        let finder = Finder(
+            statement: try db.makeStatement(
+                sql: "SELECT \(selected?.text ?? "*") FROM \(table.quotedDatabaseIdentifier) "
+                    + "WHERE \(column.quotedDatabaseIdentifier) = ?"),
+            arguments: selected?.arguments ?? [])
+        let record = try Record.fetchOne(finder.statement, arguments: finder.arguments(value))
+        if self.finder == nil {
+            self.finder = finder
+            self.finder?.repreparations = finder.statement.repreparations
+        }
         return record
     }
+}
+
+extension RowDecodable {
+    /// The columns that requests on the type select; nil for all.
+    static var recordSelection: [SQLSelection]? { (Self.self as? any TableRecord.Type)?.selection }
 }
 
 extension RecordPlan.Slot {

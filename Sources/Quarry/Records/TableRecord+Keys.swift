@@ -284,8 +284,7 @@ extension FetchableRecord where Self: TableRecord {
     }
 
     private static func emptyCursor(_ db: Database, _ table: String?) throws -> RecordCursor<Self> {
-        let table = (table ?? databaseTableName).quotedDatabaseIdentifier
-        return try fetchCursor(db, sql: "SELECT * FROM \(table) WHERE 0")
+        try all(in: table).none().fetchCursor(db)
     }
 }
 

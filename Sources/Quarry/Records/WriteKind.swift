@@ -25,16 +25,28 @@ struct WriteKind: Equatable {
 
     var strategy = UpsertUpdateStrategy.allColumns
 
+    /// What is written where an upsert finds a row, besides what the strategy says.
+    var assignments: UpsertAssignments?
+
+    /// The columns that a statement gives back; nil for all.
+    var returned: WrittenSQL?
+
     static func == (lhs: WriteKind, rhs: WriteKind) -> Bool {
         guard lhs.verb == rhs.verb, lhs.resolution == rhs.resolution, lhs.returning == rhs.returning,
             lhs.strategy == rhs.strategy
         else { return false }
         // The plain verbs have neither.
-        if lhs.columns == nil, rhs.columns == nil, lhs.conflictTarget.isEmpty, rhs.conflictTarget.isEmpty {
+        if lhs.columns == nil, rhs.columns == nil, lhs.conflictTarget.isEmpty, rhs.conflictTarget.isEmpty,
+            lhs.assignments == nil, rhs.assignments == nil, lhs.returned == nil, rhs.returned == nil
+        {
             return true
         }
         return lhs.columns == rhs.columns && lhs.conflictTarget == rhs.conflictTarget
+            && lhs.assignments == rhs.assignments && lhs.returned == rhs.returned
     }
+
+    /// The arguments of its own SQL, which come after those of the record.
+    var arguments: [DatabaseValue] { (assignments?.sql.arguments ?? []) + (returned?.arguments ?? []) }
 
     /// Whether the row is found by its key.
     var needsKey: Bool {
@@ -43,6 +55,29 @@ struct WriteKind: Equatable {
         case .update, .delete, .exists: true
         }
     }
+}
+
+/// A part of a statement, with the arguments that it has at the moment.
+struct WrittenSQL: Equatable {
+    var text: String
+    var arguments: [DatabaseValue]
+
+    init(_ db: Database, _ write: (inout QueryWriter) throws -> Void) throws {
+        var writer = QueryWriter(db)
+        try write(&writer)
+        text = writer.sql()
+        arguments = writer.statementArguments().values
+    }
+
+    static func == (lhs: WrittenSQL, rhs: WrittenSQL) -> Bool { lhs.text.isSpelled(as: rhs.text) }
+}
+
+/// What an upsert writes where it finds a row.
+struct UpsertAssignments: Equatable {
+    var sql: WrittenSQL
+
+    /// The columns that are assigned, or left alone.
+    var columns: [String]
 }
 
 /// SQL that writes a record: its parameters are columns of the record, by their place.
@@ -75,12 +110,13 @@ struct WriteSQL {
         }
         switch kind.returning {
         case .nothing: break
-        case .row: sql += " RETURNING *"
+        case .row: sql += " RETURNING " + (kind.returned?.text ?? "*")
         case .rowID:
             let columns = shape.rowIDNames.first.map { [$0] } ?? shape.primaryKey
             sql += " RETURNING " + columns.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
         case .rowAndRowID:
-            sql += " RETURNING *" + (shape.rowIDNames.first.map { ", " + $0.quotedDatabaseIdentifier } ?? "")
+            sql += " RETURNING " + (kind.returned?.text ?? "*")
+            sql += (shape.rowIDNames.first.map { ", " + $0.quotedDatabaseIdentifier } ?? "")
         }
     }
 
@@ -109,10 +145,12 @@ struct WriteSQL {
         let written = parameters.map { names[$0] }
         var assignments: [String] = []
         if kind.strategy == .allColumns {
+            let others = target + (kind.assignments?.columns ?? [])
             assignments = written.filter { name in
-                !shape.isOfPrimaryKey(name) && !target.contains { $0.isSameColumn(as: name) }
+                !shape.isOfPrimaryKey(name) && !others.contains { $0.isSameColumn(as: name) }
             }.map { "\($0.quotedDatabaseIdentifier) = \"excluded\".\($0.quotedDatabaseIdentifier)" }
         }
+        if let sql = kind.assignments?.sql.text, !sql.isEmpty { assignments.insert(sql, at: 0) }
         if assignments.isEmpty {
             // Something is written, so that RETURNING has the row.
             guard let column = shape.primaryKey.first?.quotedDatabaseIdentifier else { throw shape.noPrimaryKey }

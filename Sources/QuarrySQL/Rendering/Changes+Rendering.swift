@@ -124,6 +124,11 @@ extension QueryWriter {
         try write(list: selection) { try $0.write($1) }
     }
 
+    /// What an upsert assigns to columns of a table.
+    package mutating func write(assigned assignments: [ColumnAssignment], table: String) throws {
+        try withTables(of: SelectQuery(table: table), avoidingOuterNames: false) { try $0.write(assignments) }
+    }
+
     /// The columns of a table, as RETURNING has them: `"id", "name" AS "n"`.
     ///
     /// - parameter table: the table that is changed.

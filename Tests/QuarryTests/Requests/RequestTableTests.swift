@@ -1,0 +1,138 @@
+import Quarry
+import Testing
+
+@Suite("Tables in requests") struct RequestTableTests {
+    private typealias Player = Query.Player
+
+    @Test func aSubqueryNamesTheTableAroundIt() throws {
+        try withPlayers { (db) throws in
+            let player = TableAlias<Player>()
+            let better = Player.filter(
+                Column("teamId") == player[Column("teamId")] && Column("score") > player[Column("score")])
+            let best = Player.all().aliased(player).filter(!better.exists()).order(\.id)
+            try expectSQL(
+                db,
+                #"SELECT * FROM "player" WHERE NOT EXISTS (SELECT "player1".* FROM "player" "player1" "#
+                    + #"WHERE ("player1"."teamId" = "player"."teamId") AND ("player1"."score" > "player"."score")) "#
+                    + #"ORDER BY "id""#
+            ) {
+                let names = try best.fetchAll(db).map(\.name)
+                #expect(names == ["Barbara", "Craig", "Dan"])
+            }
+            // Two levels out.
+            let count = Player.filter(Column("teamId") == player.teamId && better.exists()).select(count(.allColumns))
+            let request = Player.all().aliased(player).filter(count > 0).select(\.name, as: String.self)
+            #expect(try request.fetchAll(db) == ["Arthur"])
+        }
+    }
+
+    @Test func hiddenOuterTablesWithNamesOfTheirOwn() throws {
+        try withPlayers { (db) throws in
+            let outer = TableAlias<Player>(name: "p")
+            let inner = TableAlias<Player>(name: "q")
+            let request = Player.all().aliased(outer)
+                .filter(Player.all().aliased(inner).filter(inner.score > outer.score).exists()).order(outer.id)
+            try expectSQL(
+                db,
+                #"SELECT "p".* FROM "player" "p" WHERE EXISTS (SELECT "q".* FROM "player" "q" "#
+                    + #"WHERE "q"."score" > "p"."score") ORDER BY "p"."id""#
+            ) {
+                let names = try request.fetchAll(db).map(\.name)
+                #expect(names == ["Arthur", "Craig", "Dan"])
+            }
+            let hiding = Player.all().aliased(outer)
+                .filter(
+                    Player.all().aliased(TableAlias<Player>(name: "P")).filter(Column("score") > outer.score).exists())
+            #expect(
+                databaseFailure { try hiding.fetchAll(db) }?.message
+                    == "two tables that a request and a subquery name are called the same")
+        }
+    }
+
+    @Test func sqlAmongTheTablesAroundIt() throws {
+        try withPlayers { (db) throws in
+            let p = TableAlias<Player>(name: "p")
+            try expectSQL(db, #"SELECT "p".* FROM "player" "p" WHERE "p"."score" > 10 AND p.id IN (1,2)"#) {
+                _ = try Player.all().aliased(p).filter(literal: "\(Column("score")) > \(10) AND p.id IN \([1, 2])")
+                    .fetchAll(db)
+            }
+            let best = Player.select(max(Column("score")))
+            let players: SQLRequest<Player> = """
+                SELECT \(columnsOf: Player.self) FROM \(Player.self) WHERE \(Column("score")) = \(best)
+                """
+            try expectSQL(
+                db,
+                #"SELECT "player".* FROM "player" WHERE "score" = (SELECT MAX("score") FROM "player")"#
+            ) {
+                let names = try players.fetchAll(db).map(\.name)
+                #expect(names == ["Barbara"])
+            }
+            let ids = SQLRequest<Int64>("SELECT id FROM player WHERE score > \(150)")
+            #expect(try Player.filter(ids.contains(Column("id"))).fetchCount(db) == 2)
+            #expect(try Player.filter(literal: "id IN \(ids)").fetchCount(db) == 2)
+            #expect(try Player.filter(literal: "id IN (\(ids))").fetchCount(db) == 2)
+            #expect(try Player.filter(literal: "id IN (\(Player.select(Column("id")).limit(3)))").fetchCount(db) == 3)
+        }
+    }
+
+    @Test func otherTablesAndOtherTypes() throws {
+        try withPlayers { (db) throws in
+            try db.execute(sql: "DELETE FROM award")
+            try db.execute(sql: "CREATE TABLE archive AS SELECT * FROM player WHERE id < 3")
+            let archive = Table<Player>("archive")
+            #expect(try archive.order(\.name).fetchAll(db).map(\.name) == ["Arthur", "Barbara"])
+            #expect(try archive.fetchCount(db) == 2)
+            #expect(try Player.fetchCount(db, table: "archive") == 2)
+            #expect(try Table("archive").fetchOne(db)?["name"] == "Arthur")
+            try archive.updateAll(db, Column("score").set(to: 7))
+            #expect(try archive.select(Column("score"), as: Int.self).distinct().fetchAll(db) == [7])
+            #expect(try Table<Player>("player").exists(db, id: 1))
+            #expect(try !Table<Player>("player").exists(db, key: 99))
+            #expect(try Table<Player>("player").deleteAll(db, ids: [1, 2, 99]) == 2)
+            #expect(try archive.deleteAll(db) == 2)
+        }
+    }
+
+    @Test func rowsThatAreReturned() throws {
+        try withPlayers { (db) throws in
+            try db.execute(sql: "DELETE FROM award")
+            let players = try Player.filter { $0.teamId == 1 }.updateAndFetchAll(db) { [$0.score += 1] }
+            #expect(players.map(\.score) == [101, 1001])
+            let ids = try Player.filter { $0.score < 200 }.deleteAndFetchIds(db)
+            #expect(ids == [1, 4])
+            let limited = try Player.order(\.score.desc).limit(1).deleteAndFetchAll(db)
+            #expect(limited.map(\.name) == ["Barbara"])
+            #expect(try Player.selectID().fetchAll(db) == [3])
+        }
+    }
+
+    @Test func whatIsOnlyKnownWithAConnection() throws {
+        try withPlayers { (db) throws in
+            let request = Player.all()
+                .filterWhenConnected { db in Column("score") > (try Int.fetchOne(db, sql: "SELECT 150") ?? 0) }
+                .orderWhenConnected { db in
+                    try db.primaryKey("player").columns.map { Column($0).desc }
+                }
+                .selectWhenConnected { _ in [Column("name"), Column("id")] }
+            try expectSQL(
+                db, "SELECT 150", #"SELECT "name", "id" FROM "player" WHERE "score" > 150 ORDER BY "id" DESC"#
+            ) {
+                let names = try Row.fetchAll(db, request).map { $0["name"] as String }
+                #expect(names == ["Craig", "Barbara"])
+            }
+            let names = try Row.fetchAll(db, request.reversed()).map { $0["name"] as String }
+            #expect(names == ["Barbara", "Craig"])
+        }
+    }
+
+    @Test func aRequestIsFetchedInPagesWithOneStatement() throws {
+        try withPlayers { (db) throws in
+            let request = Player.order(\.id).filter { $0.score > 10 }
+            #expect(try request.limit(2).fetchAll(db).map(\.id) == [1, 2])
+            #expect(try request.limit(2, offset: 2).fetchAll(db).map(\.id) == [3])
+            #expect(try request.limit(2).fetchCount(db) == 2)
+            #expect(try !request.isEmpty(db))
+            #expect(try request.none().isEmpty(db))
+        }
+    }
+}
