@@ -20,7 +20,8 @@ struct Execution: ~Copyable {
     @usableFromInline
     let adapterBox: AdapterBox?
 
-    /// The statement's number of this execution; `unbegun` until a thread was seen to be the right one; or `over`.
+    /// The statement's number of this execution; `unbegun` until a thread was seen to be the right one; `buffered`; or
+    /// `over`.
     @usableFromInline
     var id: Int
 
@@ -31,8 +32,10 @@ struct Execution: ~Copyable {
     @usableFromInline
     var hasStepped = false
 
-    private static var over: Int { -1 }
+    static var over: Int { -1 }
     private static var unbegun: Int { -2 }
+    /// All rows are read before the first is given.
+    static var buffered: Int { -3 }
 
     /// Begins, with the arguments bound, but takes no step.
     ///
@@ -44,11 +47,16 @@ struct Execution: ~Copyable {
         let id = try statement.beginExecution()
         var row = statement.takeRow()
         var adaptedRow: Row?
-        let adapterBox = request.adapterBox
-        if let adapterBox {
+        var adapterBox = request.adapterBox
+        var isBuffered = false
+        if let box = adapterBox {
+            if let supplement = box.supplement {
+                isBuffered = true
+                adapterBox = AdapterBox(box.adapter, supplement, outlivesCall: outlivesCall)
+            }
             adaptedRow = row
             do {
-                row = try row.adapted(by: adapterBox.adapter, statement)
+                row = try row.adapted(by: box.adapter, statement)
             } catch {
                 statement.abandonExecution(id)
                 throw error
@@ -61,7 +69,7 @@ struct Execution: ~Copyable {
         self.row = row
         self.adaptedRow = adaptedRow
         self.adapterBox = adapterBox
-        self.id = outlivesCall ? Self.unbegun : id
+        self.id = isBuffered ? Self.buffered : outlivesCall ? Self.unbegun : id
         begunID = id
     }
 
@@ -121,6 +129,9 @@ struct Execution: ~Copyable {
     @inline(never)
     mutating func advanceOffRoad() throws -> Bool {
         if id == Self.over { return false }
+        if id == Self.buffered, let adapterBox, let supplement = adapterBox.supplement {
+            return try advanceBuffered(adapterBox, supplement)
+        }
         if id == Self.unbegun, begunID == statement.executionID {
             _ = try statement.lifetime.accessedDatabase()
             id = begunID

@@ -38,12 +38,14 @@ extension SQLExpression {
         case .collated(let expression, let collation): return .node(.collated(aliased(expression), collation))
         case .choice(let choice):
             let branches = choice.branches.map { (aliased($0.condition), aliased($0.result)) }
-            let base = choice.base.map(aliased), otherwise = choice.otherwise.map(aliased)
+            let base = choice.base.map(aliased)
+            let otherwise = choice.otherwise.map(aliased)
             return .node(.choice(CaseExpression(base: base, branches: branches, otherwise: otherwise)))
         case .rowValue(let values): return .node(.rowValue(values.map(aliased)))
         case .connected(let expression):
             return .node(.connected { db in try expression(db).aliased(table) })
-        case .aliasedColumn, .detachedColumn, .sql, .subquery, .exists, .rowExists, .key, nil: return self
+        case .aliasedColumn, .detachedColumn, .sql, .subquery, .exists, .rowExists, .rowIdentity, .key, nil:
+            return self
         }
     }
 }
@@ -72,7 +74,8 @@ extension SQLSelection {
         case .named(let x, let name): SQLSelection(content: .named(x.aliased(table), name))
         case .connected(let selection):
             SQLSelection(content: .connected { db in try selection(db).map { $0.aliased(table) } })
-        case .allColumns, .allColumnsExcluding, .sql, .primaryKey: self
+        case .allColumns, .allColumnsExcluding, .primaryKey: SQLSelection(content: .of(table, self))
+        case .sql, .of: self
         }
     }
 }

@@ -16,13 +16,14 @@ struct RowKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
 
     func contains(_ key: Key) -> Bool {
         if plan.column(of: key.stringValue, decoder) >= 0 { return true }
-        return (try? decoder.nestedRow(key)) != nil
+        return (try? decoder.nestedRow(key)) != nil || (try? decoder.prefetchedList(key)) != nil
     }
 
     func decodeNil(forKey key: Key) throws -> Bool {
         let column = plan.column(of: key.stringValue, decoder)
         if column >= 0 { return try decoder.row().hasNull(atIndex: column) }
-        return try !(decoder.nestedRow(key)?.containsNonNullValue ?? false)
+        if let row = try decoder.nestedRow(key) { return !row.containsNonNullValue }
+        return try decoder.prefetchedList(key) == nil
     }
 
     // MARK: - Standard types
@@ -83,7 +84,11 @@ struct RowKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
         let place = plan.place(of: key.stringValue, decoder)
         let column = plan.entries[place].column
         guard column >= 0 else {
-            guard let row = try decoder.nestedRow(key), row.containsNonNullValue else { return nil }
+            if let row = try decoder.nestedRow(key) {
+                guard row.containsNonNullValue else { return nil }
+            } else if try decoder.prefetchedList(key) == nil {
+                return nil
+            }
             return try decoder.decodeNested(type, key)
         }
         guard try !decoder.row().hasNull(atIndex: column) else { return nil }
