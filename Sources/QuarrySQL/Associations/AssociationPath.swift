@@ -116,7 +116,12 @@ extension SelectQuery {
     /// Adds what another query of the same table says.
     fileprivate mutating func merge(_ other: SelectQuery, selects: Bool) {
         if selects { selection = other.selection }
-        if let condition = other.filter { filter(condition) }
+        // What both have is the same object where one association is the base of both.
+        let known = filter?.conditions ?? []
+        for condition in other.filter?.conditions ?? [] where !known.contains(where: { $0.isSameObject(as: condition) })
+        {
+            filter(condition)
+        }
         if !other.ordering.isEmpty {
             ordering = other.ordering
             isReversed = other.isReversed
@@ -167,5 +172,20 @@ extension AssociationPath.Step {
         alternatives.append(Join.Alternative(condition: other.condition, table: other.query.sourceName))
         alternatives += other.alternatives
         query.merge(other.query, selects: selects)
+    }
+}
+
+extension SQLExpression {
+    /// What must hold for it to hold.
+    fileprivate var conditions: [SQLExpression] {
+        if case .association(let operands, .and) = kind { operands } else { [self] }
+    }
+
+    fileprivate func isSameObject(as other: SQLExpression) -> Bool {
+        if case .node(let node) = content, case .node(let otherNode) = other.content {
+            node === otherNode
+        } else {
+            false
+        }
     }
 }

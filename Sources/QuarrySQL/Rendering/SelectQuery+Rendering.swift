@@ -302,6 +302,13 @@ extension QueryWriter {
     private mutating func check(
         _ alternative: Join.Alternative, of join: Join, _ conditions: [SQLExpression], left: Int, right: Int
     ) throws {
+        func conflict() -> DatabaseError {
+            misuse(
+                "two associations of one request have the key \(join.key), and find other rows: "
+                    + "give one of them another key with forKey(_:)")
+        }
+        let table = scopes[scopes.count - 1].tables[right].query.sourceName
+        guard table.isSameIdentifier(as: alternative.table) else { throw conflict() }
         let start = mark
         try write(list: conditions, separator: " AND ") { try $0.write(operand: $1) }
         let end = mark
@@ -309,12 +316,7 @@ extension QueryWriter {
         try write(list: others, separator: " AND ") { try $0.write(operand: $1) }
         let isSame = isSame(from: start, to: end)
         goBack(to: start)
-        let table = scopes[scopes.count - 1].tables[right].query.sourceName
-        guard isSame, table.isSameIdentifier(as: alternative.table) else {
-            throw misuse(
-                "two associations of one request have the key \(join.key), and find other rows: "
-                    + "give one of them another key with forKey(_:)")
-        }
+        guard isSame else { throw conflict() }
     }
 
     /// What others call a table of the query that is written.

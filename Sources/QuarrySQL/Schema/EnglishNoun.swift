@@ -39,7 +39,7 @@ package struct EnglishNoun: Sendable {
         let common = zip(word.lowercased(), changed).prefix { $0 == $1 }.count
         let isAllCapitals = word.count > 1 && word.allSatisfy(\.isUppercase)
         var ending = String(changed.dropFirst(common))
-        if isAllCapitals { ending = ending.uppercased() }
+        if isAllCapitals, common < word.count { ending = ending.uppercased() }
         if common == 0, word.first?.isUppercase == true { ending = ending.prefix(1).uppercased() + ending.dropFirst() }
         return String(start + word.prefix(common)) + ending + number
     }
