@@ -60,6 +60,8 @@ enum LibraryWorkloads {
         case .selectNewText: try selectUncached(BenchSQL.manySelects)
         case .selectInterpolated: try selectInterpolated()
         case .selectInterpolatedCached: try selectInterpolatedCached()
+        case .teamsDecodable: try teamsDecodable(fixtures)
+        case .teamsByName: try teamsByName(fixtures)
         case .openQueue: try openQueue(fixtures)
         case .openPool: try openPool(fixtures)
         case .dateArray: try dateArray(fixtures)

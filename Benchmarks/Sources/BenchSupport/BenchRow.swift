@@ -52,6 +52,8 @@ package enum BenchTask: String, CaseIterable, Sendable {
     case selectInterpolated = "8.8"
     /// The same, keeping the statement.
     case selectInterpolatedCached = "8.8c"
+    case teamsDecodable = "9.1"
+    case teamsByName = "9.2"
     case openQueue = "11.2"
     case openPool = "11.3"
     case dateArray = "12.1"

@@ -56,6 +56,8 @@ extension BenchRow {
         row(.selectNewText, "same, another text each time", 5_000, .timesC(1.2)),
         row(.selectInterpolated, "SQLRequest(literal:), uncached", 5_000, .timesC(1.2)),
         row(.selectInterpolatedCached, "SQLRequest(literal:cached:), C keeps it too", 20_000, .timesC(2.5)),
+        row(.teamsDecodable, "teams including all members, 1,000 x 50, Decodable", 50_000, .timesC(3)),
+        row(.teamsByName, "same, init(row:)", 50_000, .timesC(2)),
         row(.openQueue, "open and close a queue", 200, .timesC(1.3)),
         row(.openPool, "open a pool, read once, close it", 100, .timesC(1.5)),
         row(.dateArray, "[Date] from text", .players, .timesC(1.5)),

@@ -6,7 +6,8 @@ extension QueryInterfaceRequest: FetchRequest {
     public func makePreparedRequest(_ db: Database, forSingleResult singleResult: Bool = false) throws
         -> PreparedRequest
     {
-        try db.prepare { try $0.write(query, singleRow: singleResult) }
+        if query.needsPlan { return try db.preparePlan(of: query, singleRow: singleResult) }
+        return try db.prepare { try $0.write(query, singleRow: singleResult) }
     }
 
     /// The number of rows.
@@ -34,6 +35,16 @@ extension QueryInterfaceRequest: FetchRequest {
 }
 
 extension Database {
+    /// The statement of a query with joins or prefetches, the places of its columns, and what is fetched besides.
+    func preparePlan(of query: SelectQuery, singleRow: Bool) throws -> PreparedRequest {
+        let fetch = PrefetchingFetch(self)
+        let plan = try QueryPlan(query, self, singleRow: singleRow, fetch: fetch)
+        guard let prefetches = plan.prefetches else { return plan.rows }
+        return PreparedRequest(
+            statement: plan.statement, adapter: plan.adapter,
+            supplement: RequestPrefetch(prefetches, fetch, singleRow: singleRow))
+    }
+
     /// The statement of what is written, with its arguments set.
     func prepare(_ write: (inout QueryWriter) throws -> Void) throws -> PreparedRequest {
         var writer = QueryWriter(self)

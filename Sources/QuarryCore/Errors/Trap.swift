@@ -13,7 +13,7 @@
 /// without a word.
 @inline(never)
 @usableFromInline
-func trap(_ message: @autoclosure () -> String, file: StaticString = #file, sourceLine: UInt = #line) -> Never {
+package func trap(_ message: @autoclosure () -> String, file: StaticString = #file, sourceLine: UInt = #line) -> Never {
     let text = message()
     var line = "Quarry: \(text)\n"
     line.withUTF8 { _ = write(2, $0.baseAddress, $0.count) }

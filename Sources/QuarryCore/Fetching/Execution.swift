@@ -16,8 +16,8 @@ struct Execution: ~Copyable {
     @usableFromInline
     let adapterBox: AdapterBox?
 
-    /// The statement's number of this execution; `unbegun` until a thread was seen to be the right one; `over` after
-    /// the last row; or `failed`.
+    /// The statement's number of this execution; `unbegun` until a thread was seen to be the right one; `buffered`;
+    /// `over` after the last row; or `failed`.
     @usableFromInline
     var id: Int
 
@@ -28,9 +28,11 @@ struct Execution: ~Copyable {
     @usableFromInline
     var hasStepped = false
 
-    private static var over: Int { -1 }
+    static var over: Int { -1 }
     private static var unbegun: Int { -2 }
     private static var failed: Int { -3 }
+    /// All rows are read before the first is given.
+    static var buffered: Int { -4 }
 
     /// Whether an error of the database has ended it.
     var hasFailed: Bool { id == Self.failed }
@@ -44,11 +46,13 @@ struct Execution: ~Copyable {
         let id = try request.statement.beginExecution()
         let row = request.statement.attachRow()
         if outlivesCall { row.refreshLayout(request.statement) }
-        self.row = try request.adapterBox.map { try request.statement.adaptNewRow(by: $0.adapter, id) } ?? row
-        self.id = outlivesCall ? Self.unbegun : id
+        let box = request.adapterBox
+        self.row = try box.map { try request.statement.adaptNewRow(by: $0.adapter, id) } ?? row
+        let buffering = box?.buffering(outlivesCall: outlivesCall)
+        self.id = buffering != nil ? Self.buffered : outlivesCall ? Self.unbegun : id
         begunID = id
         sqliteStatement = request.statement.sqliteStatement
-        adapterBox = request.adapterBox
+        adapterBox = buffering ?? box
         statement = request.statement
     }
 
@@ -96,6 +100,9 @@ struct Execution: ~Copyable {
     @inline(never)
     mutating func advanceOffRoad() throws -> Bool {
         if id == Self.over || id == Self.failed { return false }
+        if id == Self.buffered, let adapterBox, let supplement = adapterBox.supplement {
+            return try advanceBuffered(adapterBox, supplement)
+        }
         if id == Self.unbegun, try statement.isAccessed(inExecution: begunID) {
             id = begunID
             return try advance()

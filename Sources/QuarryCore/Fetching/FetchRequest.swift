@@ -61,7 +61,7 @@ public struct PreparedRequest {
     /// Changes the columns that are seen.
     public var adapter: (any RowAdapter)? {
         get { adapterBox?.adapter }
-        set { adapterBox = newValue.map { AdapterBox($0) } }
+        set { adapterBox = newValue.map { AdapterBox($0, adapterBox?.supplement) } }
     }
 
     /// A statement, and the adapter of its rows.
@@ -91,8 +91,27 @@ public struct PreparedRequest {
 final class AdapterBox {
     let adapter: any RowAdapter
 
+    /// Fetches what belongs to the rows besides.
+    let supplement: (any RowSupplement)?
+
+    /// The rows of an execution that has read them all.
+    var buffer: BufferedRows?
+
+    /// Whether the execution goes on after the call that begins it.
+    let outlivesCall: Bool
+
     @usableFromInline
-    init(_ adapter: any RowAdapter) { self.adapter = adapter }
+    init(_ adapter: any RowAdapter) {
+        self.adapter = adapter
+        supplement = nil
+        outlivesCall = false
+    }
+
+    init(_ adapter: any RowAdapter, _ supplement: (any RowSupplement)?, outlivesCall: Bool = false) {
+        self.adapter = adapter
+        self.supplement = supplement
+        self.outlivesCall = outlivesCall
+    }
 }
 
 /// A request whose rows are seen through an adapter.

@@ -51,6 +51,9 @@ final class AdaptedRowSource {
     /// What the row's `decodingState` says.
     var decodingState: AnyObject?
 
+    /// What was fetched besides, and the number of the row there.
+    var prefetch: (rows: any PrefetchedRows, index: Int)?
+
     init(base: Row, adaptation: RowAdaptation) {
         self.base = base
         self.adaptation = adaptation
@@ -59,12 +62,16 @@ final class AdaptedRowSource {
     func value(_ index: Int) -> DatabaseValue { base.value(atUncheckedIndex: adaptation.columns[index]) }
 
     func copy() -> Row {
-        Row(adapted: AdaptedRowSource(base: base.copy(), adaptation: adaptation))
+        let copy = AdaptedRowSource(base: base.copy(), adaptation: adaptation)
+        copy.prefetch = prefetch
+        return Row(adapted: copy)
     }
 
     func scope(at index: Int) -> Row {
         if index < scopeRows.count, let row = scopeRows[index] { return row }
-        let source = AdaptedRowSource(base: base, adaptation: adaptation.scopes[index].adaptation)
+        let (name, scope) = adaptation.scopes[index]
+        let source = AdaptedRowSource(base: base, adaptation: scope)
+        if let prefetch { source.prefetch = prefetch.rows.prefetchedRows(inScope: name).map { ($0, prefetch.index) } }
         // A row that lasts may be read by several threads: it changes nothing.
         guard base.sqliteStatement != nil else { return Row(adapted: source) }
         let row = Row(adapted: source, readsStatement: true)

@@ -103,6 +103,7 @@ extension Row: CustomDebugStringConvertible {
     /// ▿ [id:1 name:"Arthur"]
     ///   unadapted: [id:1 name:"Arthur" id:2 name:"Reds"]
     ///   - team: [id:2 name:"Reds"]
+    ///   + awards: 2 rows
     /// ```
     public var debugDescription: String {
         guard let adaptedSource else { return description }
@@ -110,8 +111,12 @@ extension Row: CustomDebugStringConvertible {
     }
 
     private func scopesDescription(indentation: String) -> String {
-        scopes.map { name, row in
+        let lists = ownPrefetchedRows.map { key, rows in
+            "\n\(indentation)+ \(key): \(rows.count) row\(rows.count == 1 ? "" : "s")"
+        }
+        let scopes = scopes.map { name, row in
             "\n\(indentation)- \(name): \(row)" + row.scopesDescription(indentation: indentation + "  ")
-        }.joined()
+        }
+        return (scopes + lists).joined()
     }
 }

@@ -41,6 +41,8 @@ package final class ExpressionNode: SQLExpressionNode {
         case collated(SQLExpression, Database.CollationName)
         /// `"alias"."id" IS NOT NULL`: whether an optional join has found a row.
         case rowExists(TableIdentity, isNegated: Bool)
+        /// `"alias"."id"`: a value that tells a table's rows apart, and is NULL where an optional join has found none.
+        case rowIdentity(TableIdentity)
         /// `"id" = 1`: rows by their primary key, or by the columns of a unique one.
         case key(KeyCondition)
         /// `CASE WHEN x THEN y ELSE z END`

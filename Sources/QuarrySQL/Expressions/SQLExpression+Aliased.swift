@@ -44,7 +44,8 @@ extension SQLExpression {
         case .rowValue(let values): return .node(.rowValue(values.map(aliased)))
         case .connected(let expression):
             return .node(.connected { db in try expression(db).aliased(table) })
-        case .aliasedColumn, .detachedColumn, .sql, .subquery, .exists, .rowExists, .key, nil: return self
+        case .aliasedColumn, .detachedColumn, .sql, .subquery, .exists, .rowExists, .rowIdentity, .key, nil:
+            return self
         }
     }
 }
@@ -73,7 +74,8 @@ extension SQLSelection {
         case .named(let x, let name): SQLSelection(content: .named(x.aliased(table), name))
         case .connected(let selection):
             SQLSelection(content: .connected { db in try selection(db).map { $0.aliased(table) } })
-        case .allColumns, .allColumnsExcluding, .sql, .primaryKey: self
+        case .allColumns, .allColumnsExcluding, .primaryKey: SQLSelection(content: .of(table, self))
+        case .sql, .of: self
         }
     }
 }

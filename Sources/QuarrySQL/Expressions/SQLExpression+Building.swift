@@ -71,9 +71,29 @@ extension SQLExpression {
     }
 
     /// `x IN (a, b)`; of one value, `x = a`.
-    static func membership(of value: SQLExpression, in list: [SQLExpression]) -> SQLExpression {
+    package static func membership(of value: SQLExpression, in list: [SQLExpression]) -> SQLExpression {
         if list.count == 1 { return .equality(value, .equal, list[0]) }
         return .node(.inList(value, list, isNegated: false))
+    }
+
+    /// `(x, y) IN "name"`: what WITH has named.
+    package static func membership(of values: [SQLExpression], inTable name: String) -> SQLExpression {
+        .node(.inQuery(.node(.rowValue(values)), SQLSubquery(content: .name(name)), isNegated: false))
+    }
+
+    /// Equal columns and values.
+    package static func equalities(_ pairs: [(column: String, value: DatabaseValue)]) -> SQLExpression {
+        joining(
+            pairs.map { .equality(SQLExpression(content: .column($0.column)), .equal, $0.value.sqlExpression) }, .and)
+    }
+
+    /// No row: `0`.
+    package static var nothing: SQLExpression { .node(.inList(.null, [], isNegated: false)) }
+
+    /// What is only known with a connection at hand.
+    package static func connected(_ expression: @escaping @Sendable (Database) throws -> SQLExpression) -> SQLExpression
+    {
+        .node(.connected(expression))
     }
 }
 

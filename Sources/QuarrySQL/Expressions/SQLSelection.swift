@@ -15,7 +15,7 @@ public protocol SQLSelectable {
 
 /// One or several result columns: <https://www.sqlite.org/syntax/result-column.html>.
 public struct SQLSelection: Sendable, SQLSelectable {
-    package enum Content: Sendable {
+    package indirect enum Content: Sendable {
         /// `*`
         case allColumns
         /// `"a", "b"`: all but some.
@@ -30,6 +30,8 @@ public struct SQLSelection: Sendable, SQLSelectable {
         case primaryKey
         /// What is only known with a connection at hand.
         case connected(@Sendable (Database) throws -> [SQLSelection])
+        /// Of a table among several.
+        case of(TableIdentity, SQLSelection)
     }
 
     package let content: Content

@@ -20,7 +20,7 @@ extension QueryWriter {
 
     private func isCompound(_ expression: SQLExpression) throws -> Bool {
         switch expression.kind {
-        case nil, .aliasedColumn, .detachedColumn, .subquery, .cast, .choice, .rowValue: false
+        case nil, .aliasedColumn, .rowIdentity, .detachedColumn, .subquery, .cast, .choice, .rowValue: false
         case .function(let call): call.filter != nil || call.window != nil
         case .exists(_, let isNegated): isNegated
         default: true
@@ -41,7 +41,7 @@ extension QueryWriter {
             try write(operand: rhs)
         case .association(let operands, let association):
             var isFirst = true
-            for operand in operands {
+            for operand in try flattened(operands, association) {
                 if !isFirst {
                     write(" ")
                     write(sql: association.rawValue)
@@ -92,6 +92,7 @@ extension QueryWriter {
             write(")")
         case .collated(let expression, let collation): try write(expression, collatedBy: collation)
         case .rowExists(let table, let isNegated): try write(existenceOf: table, isNegated)
+        case .rowIdentity(let table): try write(rowIdentityOf: table)
         case .key(let condition): try write(condition)
         case .choice(let choice): try write(choice)
         case .rowValue(let values):
@@ -99,6 +100,19 @@ extension QueryWriter {
             try write(list: values) { try $0.write($1) }
             write(")")
         case .connected(let expression): try write(expression(database))
+        }
+    }
+
+    /// With the operands of what is only known now, where it is of the same operator.
+    private func flattened(
+        _ operands: [SQLExpression], _ association: ExpressionNode.AssociativeOperator
+    ) throws -> [SQLExpression] {
+        guard association.isFlattened, operands.contains(where: \.isConnected) else { return operands }
+        return try operands.flatMap { operand -> [SQLExpression] in
+            guard case .connected(let expression) = operand.kind else { return [operand] }
+            let found = try expression(database)
+            if case .association(let operands, association) = found.kind { return try flattened(operands, association) }
+            return [found]
         }
     }
 
@@ -136,9 +150,7 @@ extension QueryWriter {
     }
 
     private mutating func write(existenceOf table: TableIdentity, _ isNegated: Bool) throws {
-        guard let found = scopes.last(where: { $0.tables.contains { $0.identities.contains { $0 === table } } }),
-            let name = found.tables.first(where: { $0.identities.contains { $0 === table } })?.query.tableName
-        else {
+        guard let name = tableName(of: table) else {
             throw misuse("exists is asked of an alias that the request doesn't use, or that is no table")
         }
         guard let column = try schema().rowColumn(of: name, database) else {
@@ -146,6 +158,37 @@ extension QueryWriter {
         }
         try write(column: column, of: table)
         write(isNegated ? " IS NULL" : " IS NOT NULL")
+    }
+
+    private mutating func write(rowIdentityOf table: TableIdentity) throws {
+        guard let name = tableName(of: table) else { throw misuse("rows are counted of what is no table") }
+        let key = try schema().keyColumns(of: name, database)
+        guard key.count > 1, let column = try schema().rowColumn(of: name, database), key.contains(column) else {
+            let column = try schema().rowColumn(of: name, database) ?? key[0]
+            return try write(column: column, of: table)
+        }
+        // No column is different in each row: the literals of all are.
+        write("CASE WHEN ")
+        try write(column: key[0], of: table)
+        write(" IS NOT NULL THEN ")
+        try write(list: key, separator: " || ',' || ") { writer, column in
+            writer.write("QUOTE(")
+            try writer.write(column: column, of: table)
+            writer.write(")")
+        }
+        write(" END")
+    }
+
+    /// The table that somebody calls so.
+    private func tableName(of identity: TableIdentity) -> String? {
+        for scope in scopes.reversed() {
+            guard let table = scope.tables.first(where: { $0.identities.contains { $0 === identity } }) else {
+                continue
+            }
+            if case .table(let name) = table.query.source { return name }
+            return table.query.hasClauses ? table.query.clauses.derivedTable : nil
+        }
+        return nil
     }
 
     // MARK: - Functions
@@ -269,6 +312,10 @@ extension QueryWriter {
 }
 
 extension SQLExpression {
+    fileprivate var isConnected: Bool {
+        if case .connected = kind { true } else { false }
+    }
+
     /// Whether the expression makes one value of many rows.
     var isAggregate: Bool {
         switch kind {

@@ -114,6 +114,12 @@ package struct QueryWriter {
     /// Where writing can begin again.
     var mark: Mark { Mark(text: text.count, arguments: arguments.count) }
 
+    /// Whether what was written from one mark to another was written again since.
+    func isSame(from start: Mark, to end: Mark) -> Bool {
+        text[start.text..<end.text].elementsEqual(text[end.text...])
+            && arguments[start.arguments..<end.arguments].elementsEqual(arguments[end.arguments...])
+    }
+
     mutating func goBack(to mark: Mark) {
         text.removeSubrange(mark.text...)
         arguments.removeSubrange(mark.arguments...)

@@ -37,7 +37,7 @@ extension QueryWriter {
             // Aggregates make one row of all; SQL may.
             case .expression(let expression), .named(let expression, _): expression.isAggregate || expression.isSQL
             case .sql, .connected: true
-            case .allColumns, .allColumnsExcluding, .primaryKey: false
+            case .allColumns, .allColumnsExcluding, .primaryKey, .of: false
             }
         }
     }
@@ -69,7 +69,7 @@ extension QueryWriter {
         }
         guard let filter = query.filter, let table = query.tableName else { return false }
         var columns: [String] = []
-        if filter.findsOneKey(&columns) { return true }
+        if try filter.findsOneKey(&columns, database) { return true }
         guard !columns.isEmpty else { return false }
         return try schema().uniqueKeys(of: table, database).contains { key in
             key.allSatisfy { column in columns.contains { $0.isSameName(as: column) } }
@@ -84,7 +84,7 @@ extension SQLExpression {
 
     /// Whether the condition finds one row by its key; otherwise adds the columns that have one value in all rows that
     /// it finds.
-    fileprivate func findsOneKey(_ columns: inout [String]) -> Bool {
+    fileprivate func findsOneKey(_ columns: inout [String], _ db: Database) throws -> Bool {
         switch kind {
         case .key(.values(let count, _)): return count <= 1
         case .key(.columns(let keys)): return keys.count <= 1
@@ -94,8 +94,9 @@ extension SQLExpression {
             if case .column(let name) = rhs.content, case .value = lhs.content, !lhs.isNull { columns.append(name) }
             return false
         case .association(let operands, .and):
-            for operand in operands where operand.findsOneKey(&columns) { return true }
+            for operand in operands where try operand.findsOneKey(&columns, db) { return true }
             return false
+        case .connected(let expression): return try expression(db).findsOneKey(&columns, db)
         default: return false
         }
     }

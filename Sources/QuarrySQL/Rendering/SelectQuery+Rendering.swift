@@ -5,6 +5,7 @@ extension QueryWriter {
     ///
     /// - parameter singleRow: whether only the first row will be looked at: `LIMIT 1`.
     package mutating func write(_ query: SelectQuery, singleRow: Bool = false) throws {
+        let query = try derivingJoins(of: query)
         let mark = mark
         let depth = scopes.count
         try writeTables(query.hasClauses ? query.clauses.tables : [])
@@ -22,6 +23,9 @@ extension QueryWriter {
     private mutating func write(
         _ query: SelectQuery, singleRow: Bool, avoidingOuterNames avoidsOuterNames: Bool
     ) throws {
+        if query.hasClauses, let ranking = query.clauses.ranking {
+            return try write(query, ranking, avoidingOuterNames: avoidsOuterNames)
+        }
         try withTables(of: query, avoidingOuterNames: avoidsOuterNames) { writer in
             try writer.writeCore(query)
             guard query.hasClauses, !query.clauses.compounds.isEmpty else {
@@ -51,9 +55,10 @@ extension QueryWriter {
     }
 
     /// From SELECT to HAVING.
-    private mutating func writeCore(_ query: SelectQuery) throws {
+    mutating func writeCore(_ query: SelectQuery) throws {
         write(query.isDistinct ? "SELECT DISTINCT " : "SELECT ")
         try writeSelections()
+        if query.hasClauses, let ranking = query.clauses.ranking { try write(rowNumberIn: query, ranking) }
         write(" FROM ")
         try writeSources()
         if let filter = query.filter {
@@ -182,6 +187,10 @@ extension QueryWriter {
         case .primaryKey:
             let columns = try schema().keyColumns(of: currentTable(), database)
             write(list: columns) { $0.write(column: $1) }
+        case .of(let table, let selection):
+            let index = scopes.last?.tables.firstIndex { $0.identities.contains { $0 === table } }
+            guard let index else { throw misuse("columns are selected of a table that the request doesn't join") }
+            try withCurrent(index) { try $0.write(selection) }
         case .connected(let selection):
             let selections = try selection(database)
             if selections.isEmpty { throw misuse("a request selects nothing") }
@@ -258,22 +267,8 @@ extension QueryWriter {
 
     /// `ON "team"."id" = "player"."teamId"`
     private mutating func writeCondition(of join: Join, left: Int, right: Int) throws {
-        var conditions: [SQLExpression] = []
-        switch join.condition {
-        case .none: break
-        case .expression(let condition): conditions.append(condition(identity(left), identity(right)))
-        case .columns(let columns):
-            let tables = scopes[scopes.count - 1].tables
-            let (from, to) = (tables[left].query, tables[right].query)
-            let pairs = try columns(from.sourceName, to.sourceName, schema(), database)
-            let (origin, destination) = (identity(left), identity(right))
-            for pair in pairs {
-                conditions.append(
-                    .equality(
-                        .node(.aliasedColumn(pair.right, destination)), .equal,
-                        .node(.aliasedColumn(pair.left, origin))))
-            }
-        }
+        let conditions = try conditions(join.condition, left: left, right: right)
+        for alternative in join.alternatives { try check(alternative, of: join, conditions, left: left, right: right) }
         let filter = join.query.filter
         guard !conditions.isEmpty || filter != nil else { return }
         write(" ON ")
@@ -284,6 +279,43 @@ extension QueryWriter {
             guard let filter else { return try writer.write(all ?? .null) }
             try writer.write(all.map { .association($0, .and, filter) } ?? filter)
         }
+    }
+
+    private mutating func conditions(_ condition: Join.Condition, left: Int, right: Int) throws -> [SQLExpression] {
+        switch condition {
+        case .none: return []
+        case .expression(let condition): return [condition(identity(left), identity(right))]
+        case .columns(let columns):
+            let tables = scopes[scopes.count - 1].tables
+            let (from, to) = (tables[left].query, tables[right].query)
+            let pairs = try columns(from.sourceName, to.sourceName, schema(), database)
+            let (origin, destination) = (identity(left), identity(right))
+            return pairs.map { pair in
+                .equality(
+                    .node(.aliasedColumn(pair.right, destination)), .equal, .node(.aliasedColumn(pair.left, origin)))
+            }
+        }
+    }
+
+    /// Joins of one key are one join: they must be of the same rows.
+    private mutating func check(
+        _ alternative: Join.Alternative, of join: Join, _ conditions: [SQLExpression], left: Int, right: Int
+    ) throws {
+        func conflict() -> DatabaseError {
+            misuse(
+                "two associations of one request have the key \(join.key), and find other rows: "
+                    + "give one of them another key with forKey(_:)")
+        }
+        let table = scopes[scopes.count - 1].tables[right].query.sourceName
+        guard table.isSameName(as: alternative.table) else { throw conflict() }
+        let start = mark
+        try write(list: conditions, separator: " AND ") { try $0.write(operand: $1) }
+        let end = mark
+        let others = try self.conditions(alternative.condition, left: left, right: right)
+        try write(list: others, separator: " AND ") { try $0.write(operand: $1) }
+        let isSame = isSame(from: start, to: end)
+        goBack(to: start)
+        guard isSame else { throw conflict() }
     }
 
     /// What others call a table of the query that is written.

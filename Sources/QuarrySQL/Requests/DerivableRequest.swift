@@ -18,7 +18,7 @@ public protocol TypedRequest<RowDecoder> {
 /// let teams = try Team.including(all: Team.players.winners()).fetchAll(db)
 /// ```
 public protocol DerivableRequest<RowDecoder>: SelectionRequest, FilteredRequest, OrderedRequest, AggregatingRequest,
-    TableRequest
+    TableRequest, JoinableRequest
 {}
 
 /// A request whose query can be changed.

@@ -66,8 +66,12 @@ package struct SelectQuery: Sendable {
         package var tables: [NamedTable] = []
         package var windows: [(name: String, definition: WindowDefinition)] = []
         package var compounds: [Compound] = []
-        /// What is fetched besides, by a query of its own: the layer above knows.
-        package var prefetches: [any Sendable] = []
+        /// What is fetched besides, by a query of its own.
+        package var prefetches: [Prefetch] = []
+        /// The first rows of each part.
+        package var ranking: Ranking?
+        /// The table that a subquery in FROM stands for.
+        package var derivedTable: String?
     }
 
     package var clauses: Clauses {
@@ -104,6 +108,32 @@ package struct SelectQuery: Sendable {
         package var query: SQLSubquery
         /// `MATERIALIZED`, `NOT MATERIALIZED`
         package var hint: String?
+
+        package init(
+            name: String, columns: [String]? = nil, isRecursive: Bool = false, query: SQLSubquery, hint: String? = nil
+        ) {
+            self.name = name
+            self.columns = columns
+            self.isRecursive = isRecursive
+            self.query = query
+            self.hint = hint
+        }
+    }
+
+    /// Chooses rows by their number in their part: `ROW_NUMBER() OVER (PARTITION BY … ORDER BY …)`.
+    ///
+    /// Parts are ordered as the query is. See <https://www.sqlite.org/windowfunctions.html>.
+    package struct Ranking: Sendable {
+        package var partition: [SQLExpression]
+        package var limit: Limit
+
+        package init(partition: [SQLExpression], limit: Limit) {
+            self.partition = partition
+            self.limit = limit
+        }
+
+        /// The name of the column that has the number.
+        package static let column = "quarry_rank"
     }
 
     // MARK: - Changes
@@ -143,7 +173,7 @@ package struct SelectQuery: Sendable {
     package var sourceName: String {
         switch source {
         case .table(let name), .named(let name, _), .function(let name, _, _): name
-        case .query: "subquery"
+        case .query: (hasClauses ? clauses.derivedTable : nil) ?? "subquery"
         }
     }
 
@@ -196,6 +226,14 @@ package struct Join: Sendable {
 
     /// Whether its columns stand in the result, in a scope of their own.
     package var isSelected: Bool
+
+    /// The conditions and tables of joins that were merged, which must be the same.
+    package var alternatives: [Alternative] = []
+
+    package struct Alternative: Sendable {
+        package var condition: Condition
+        package var table: String
+    }
 
     package init(key: String, kind: Kind, condition: Condition, query: SelectQuery, isSelected: Bool) {
         self.key = key

@@ -101,11 +101,15 @@ final class KeyPlan {
         let place = place(of: key.stringValue)
         let column = keys.entries[place].fact.column
         guard column >= 0 else {
-            guard let row = try decoder.nestedRow(key), row.containsNonNullValue else { return nil }
+            if let row = try decoder.nestedRow(key) {
+                guard row.containsNonNullValue else { return nil }
+            } else if try decoder.prefetchedList(key) == nil {
+                return nil
+            }
             return try decoder.decodeNested(type, key)
         }
         let row = try owner._withUnsafeGuaranteedRef { try $0.activeRow() }
-        guard try row._withUnsafeGuaranteedRef({ row in try !row.hasNull(atIndex: column) }) else { return nil }
+        guard row._withUnsafeGuaranteedRef({ row in !row.hasNull(atIndex: column) }) else { return nil }
         return try decode(type, at: place, key)
     }
 

@@ -224,12 +224,36 @@ final class RowDecoder: ContainerOwner {
     /// The row that stands for a key: a scope, or the row itself for the first such key.
     func nestedRow(_ key: any CodingKey) throws -> Row? {
         let row = try row()
-        return row.scopes[key.stringValue]
+        return row.nearestScope(key.stringValue)
+    }
+
+    /// The list of rows that was fetched besides, and stands for a key.
+    func prefetchedList(_ key: any CodingKey) throws -> (list: PrefetchedRowsOfKey, parent: Int)? {
+        try row().prefetchedList(key.stringValue)
+    }
+
+    /// The rows of a list, decoded.
+    func decodeList<Element: Decodable>(
+        _ type: Element.Type, _ list: PrefetchedRowsOfKey, _ parent: Int, at key: any CodingKey
+    ) throws -> [Element] {
+        if let record = type as? any FetchableRecord.Type {
+            return try decodeRecords(record, as: type, list, parent)
+        }
+        return try list.allRows(of: parent).map { try decode(type, from: $0, at: key) }
+    }
+
+    private func decodeRecords<Record: FetchableRecord, Element>(
+        _ record: Record.Type, as type: Element.Type, _ list: PrefetchedRowsOfKey, _ parent: Int
+    ) throws -> [Element] {
+        reinterpret(try list.records(record, of: parent))
     }
 
     /// The value of a key that has no column.
     func decodeNested<T: Decodable>(_ type: T.Type, _ key: any CodingKey) throws -> T {
         if let scope = try nestedRow(key) { return try decode(type, from: scope, at: key) }
+        if let lists = type as? any DecodableFromList.Type, let (list, parent) = try prefetchedList(key) {
+            return try decodeLists(lists, as: type, list, parent, key)
+        }
         guard rootKey == nil || rootKey == key.stringValue else { throw keyNotFound(key) }
         guard !(type is any DatabaseValueConvertible.Type) else { throw keyNotFound(key) }
         rootKey = key.stringValue
@@ -240,6 +264,12 @@ final class RowDecoder: ContainerOwner {
         } catch {
             throw keyNotFound(key)
         }
+    }
+
+    private func decodeLists<Lists: DecodableFromList, T>(
+        _ lists: Lists.Type, as type: T.Type, _ list: PrefetchedRowsOfKey, _ parent: Int, _ key: any CodingKey
+    ) throws -> T {
+        reinterpret(try Lists(decoder: self, list, parent, key))
     }
 
     /// A decoder of what a key stands for.

@@ -22,13 +22,14 @@ struct RowKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
 
     func contains(_ key: Key) -> Bool {
         if plan.column(of: key.stringValue) >= 0 { return true }
-        return (try? decoder.nestedRow(key)) != nil
+        return (try? decoder.nestedRow(key)) != nil || (try? decoder.prefetchedList(key)) != nil
     }
 
     func decodeNil(forKey key: Key) throws -> Bool {
         let column = plan.column(of: key.stringValue)
         if column >= 0 { return try decoder.row().hasNull(atIndex: column) }
-        return try !(decoder.nestedRow(key)?.containsNonNullValue ?? false)
+        if let row = try decoder.nestedRow(key) { return !row.containsNonNullValue }
+        return try decoder.prefetchedList(key) == nil
     }
 
     // MARK: - Standard types

@@ -1,0 +1,109 @@
+import QuarryCore
+import QuarrySQL
+
+/// The query that fetches the rows of an association for many rows at once.
+struct PrefetchQuery {
+    private let prefetch: Prefetch
+
+    /// The columns of the association's first table.
+    private let columns: [String]
+
+    private let database: Database
+
+    init(_ prefetch: Prefetch, _ columns: [String], _ database: Database) {
+        self.prefetch = prefetch
+        self.columns = columns
+        self.database = database
+    }
+
+    // MARK: - Keys
+
+    /// Keys in parts that a statement has parameters for.
+    func chunks(of keys: PrefetchKeys) throws -> [[DatabaseValue]] {
+        guard keys.count > 0 else { return [] }
+        let limit = database.limit(.variableNumber)
+        var size = limit / keys.width
+        if keys.count * keys.width + 100 > limit {
+            var writer = QueryWriter(database)
+            try writer.write(query([]))
+            size = (limit - writer.statementArguments().values.count) / keys.width
+        }
+        size = max(size, 1)
+        let values = keys.sortedValues
+        return stride(from: 0, to: keys.count, by: size).map { start in
+            Array(values[start * keys.width..<min(start + size, keys.count) * keys.width])
+        }
+    }
+
+    // MARK: - The query
+
+    /// The query for the rows with some keys.
+    ///
+    /// - parameter keys: the values of each, one after the other.
+    private func query(_ keys: [DatabaseValue]) -> SelectQuery {
+        let path = prefetch.path
+        let pivot = path.pivots.isEmpty ? nil : TableIdentity()
+        var query = path.reversedQuery { first in
+            first.filter(condition(keys))
+            if let pivot { first.identities.append(pivot) }
+        }
+        let names = columns.map { SQLSelection(content: .named(SQLExpression(content: .column($0)), "grdb_" + $0)) }
+        query.annotate(names.map { name in pivot.map { SQLSelection(content: .of($0, name)) } ?? name })
+        if columns.count > 1 { query.name(Self.base(keys, columns.count)) }
+        if let limit = query.limit {
+            query.limit = nil
+            let partition = columns.map { SQLExpression(content: .column($0)) }
+            query.clauses.ranking = SelectQuery.Ranking(
+                partition: partition.map { column in pivot.map { column.aliased($0) } ?? column }, limit: limit)
+        }
+        return query
+    }
+
+    private static let baseName = "quarry_base"
+
+    private func condition(_ keys: [DatabaseValue]) -> SQLExpression {
+        let column = columns.map { SQLExpression(content: .column($0)) }
+        if columns.count == 1 { return SQLExpression.membership(of: column[0], in: keys.map(\.sqlExpression)) }
+        return SQLExpression.membership(of: column, inTable: Self.baseName)
+    }
+
+    /// `"quarry_base" AS (VALUES (1, 'x'), (2, 'y'))`: a list of conditions would be too deep for SQLite's parser.
+    private static func base(_ keys: [DatabaseValue], _ width: Int) -> SelectQuery.NamedTable {
+        let row = "(" + repeatElement("?", count: width).joined(separator: ", ") + ")"
+        let count = keys.count / width
+        let sql =
+            count == 0
+            ? "SELECT " + repeatElement("0", count: width).joined(separator: ", ") + " WHERE 0"
+            : "VALUES " + repeatElement(row, count: count).joined(separator: ", ")
+        let values = SQL(sql: sql, arguments: StatementArguments(values: keys))
+        return SelectQuery.NamedTable(name: baseName, query: SQLSubquery(content: .sql(values)))
+    }
+
+    // MARK: - Running it
+
+    func plan(_ keys: [DatabaseValue], _ fetch: PrefetchingFetch) throws -> QueryPlan {
+        try QueryPlan(query(keys), database, fetch: fetch)
+    }
+
+    /// The places of the keys in the result.
+    func keyColumns(in plan: QueryPlan) throws -> [Int] {
+        try columns.map { column in
+            let place = plan.adapter.root.columns.last { plan.names[$0].isSameName(as: "grdb_" + column) }
+            guard let place else {
+                throw DatabaseError(
+                    resultCode: .SQLITE_MISUSE,
+                    message: "\(prefetch.key) can't be fetched: the result has no column grdb_\(column)",
+                    sql: plan.statement.sql)
+            }
+            return place
+        }
+    }
+
+    /// The rows, seen through an adapter only where that shows something else.
+    func rows(of plan: QueryPlan) -> PreparedRequest {
+        let root = plan.adapter.root
+        let isPlain =
+            root.scopes.isEmpty && plan.adapter.names == nil && root.columns.count == plan.statement.columnCount
+        return isPlain ? PreparedRequest(statement: plan.statement) : plan.rows
+    }
+}

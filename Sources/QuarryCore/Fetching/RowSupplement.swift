@@ -1,0 +1,99 @@
+/// Fetches what belongs to the rows of a request besides, once they are all there.
+///
+/// An execution with a supplement reads its rows before the first is decoded.
+package protocol RowSupplement: AnyObject {
+    /// Whether only the first row is wanted.
+    var takesOneRow: Bool { get }
+
+    /// Gives rows, which are copies, what belongs to them.
+    ///
+    /// - parameter isDecodedAtOnce: whether all rows are decoded before the call that fetches them returns: then what
+    ///   belongs to them can be fetched when it is asked for.
+    func supply(_ rows: [Row], isDecodedAtOnce: Bool) throws
+
+    /// Throws what went wrong while a row was decoded, where it couldn't be thrown.
+    func check() throws
+
+    /// All rows are decoded, and those that nobody has kept are gone.
+    func finish() throws
+}
+
+/// The rows of an execution with a supplement.
+final class BufferedRows {
+    private var rows: [Row]
+    private var next = 0
+
+    init(_ rows: [Row]) { self.rows = rows }
+
+    func nextRow() -> Row? {
+        guard next < rows.count else {
+            rows = []
+            return nil
+        }
+        next += 1
+        return rows[next - 1]
+    }
+}
+
+extension AdapterBox {
+    /// The box of an execution that reads all rows first; nil for others.
+    func buffering(outlivesCall: Bool) -> AdapterBox? {
+        supplement.map { AdapterBox(adapter, $0, outlivesCall: outlivesCall) }
+    }
+}
+
+extension Execution {
+    /// The next of the rows that have been read before; the first time, reads them.
+    mutating func advanceBuffered(_ box: AdapterBox, _ supplement: any RowSupplement) throws -> Bool {
+        try statement.lifetime.checkAccess()
+        do {
+            if box.buffer == nil {
+                box.buffer = BufferedRows(try readAll(supplement, box))
+                id = Self.buffered
+            } else {
+                try supplement.check()
+            }
+            if let next = box.buffer?.nextRow() {
+                row = next
+                return true
+            }
+            // The last row may have been kept, or not.
+            row = Row()
+            try supplement.finish()
+        } catch {
+            id = Self.over
+            throw error
+        }
+        id = Self.over
+        return false
+    }
+
+    private mutating func readAll(_ supplement: any RowSupplement, _ box: AdapterBox) throws -> [Row] {
+        var rows: [Row] = []
+        id = begunID
+        while try advance() {
+            rows.append(row.copy())
+            if supplement.takesOneRow { break }
+        }
+        statement.abandonExecution(begunID)
+        try supplement.supply(rows, isDecodedAtOnce: !box.outlivesCall && !supplement.takesOneRow)
+        return rows
+    }
+}
+
+extension PreparedRequest {
+    /// Whether what belongs to the rows is fetched besides.
+    package var supplement: (any RowSupplement)? { adapterBox?.supplement }
+
+    /// A statement whose rows are seen through an adapter, and what is fetched besides.
+    package init(statement: Statement, adapter: any RowAdapter, supplement: (any RowSupplement)?) {
+        self.init(statement: statement)
+        adapterBox = AdapterBox(adapter, supplement)
+    }
+
+    /// Runs the statement, and calls a closure with each row, which is another one at the next call.
+    package consuming func forEachRow(_ body: (Row) throws -> Void) throws {
+        var execution = try Execution(self)
+        while try execution.advance() { try body(execution.row) }
+    }
+}

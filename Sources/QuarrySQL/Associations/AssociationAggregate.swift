@@ -1,0 +1,205 @@
+package import QuarryCore
+
+/// A value that is made of all rows of an association: their number, the largest of a column.
+///
+/// ```swift
+/// let request = Team.annotated(with: Team.players.count)                 // COUNT(DISTINCT "player"."id")
+/// let teams = Team.having(Team.players.max { $0.score } > 1000)          // HAVING MAX("player"."score") > 1000
+/// let empty = Team.having(Team.players.isEmpty)
+/// ```
+///
+/// Of several aggregates of different associations, `average`, `sum` and `total` count a row once for each pair of
+/// rows: ask for one of them in a request, or for any number of `count`, `min` and `max`.
+public struct AssociationAggregate<RowDecoder>: Sendable {
+    package struct Prepared: Sendable {
+        package var expression: SQLExpression
+        /// The opposite, where it has a form of its own.
+        package var negation: SQLExpression?
+    }
+
+    /// Adds the association to a query, and tells the expression.
+    package let prepare: @Sendable (inout SelectQuery) -> Prepared
+
+    /// The name of the column.
+    package var key: String?
+
+    package init(key: String? = nil, _ prepare: @escaping @Sendable (inout SelectQuery) -> Prepared) {
+        self.prepare = prepare
+        self.key = key
+    }
+
+    /// The aggregate with another name for its column.
+    ///
+    /// ```swift
+    /// Team.annotated(with: Team.players.count.forKey("size"))
+    /// ```
+    public func forKey(_ key: String) -> Self {
+        var copy = self
+        copy.key = key
+        return copy
+    }
+
+    /// The aggregate with another name for its column.
+    public func forKey(_ key: some CodingKey) -> Self { forKey(key.stringValue) }
+}
+
+// MARK: - Aggregates of associations
+
+extension AssociationToMany {
+    /// The number of rows: `COUNT(DISTINCT "player"."id") AS "playerCount"`.
+    ///
+    /// Of an association with `distinct()` and one selected column, the number of its values.
+    public var count: AssociationAggregate<OriginRowDecoder> {
+        aggregate(key: path.last.key.singular + "Count") { .init(expression: $0) }
+    }
+
+    /// Whether there is no row: `COUNT(DISTINCT "player"."id") = 0 AS "hasNoPlayer"`.
+    public var isEmpty: AssociationAggregate<OriginRowDecoder> {
+        aggregate(key: "hasNo" + path.last.key.singular.capitalizingFirst) { count in
+            let zero = 0.sqlExpression
+            return .init(
+                expression: .equality(count, .equal, zero), negation: .infix(count, .greater, zero))
+        }
+    }
+
+    private func aggregate(
+        key: String,
+        _ make: @escaping @Sendable (_ count: SQLExpression) -> AssociationAggregate<OriginRowDecoder>.Prepared
+    ) -> AssociationAggregate<OriginRowDecoder> {
+        let association = path
+        return AssociationAggregate(key: key) { query in
+            var path = association
+            let table = path.last.query.identifyForAggregate()
+            var counted = SQLExpression.node(.rowIdentity(table))
+            if path.last.query.isDistinct, let column = path.last.query.selection?.onlyExpression {
+                counted = column.aliased(table)
+                path.last.query.isDistinct = false
+                path.last.query.selection = nil
+            }
+            var call = FunctionCall("COUNT", [counted])
+            call.isDistinct = true
+            call.isAggregate = true
+            query.join(path.join(.left, isSelected: false))
+            query.groupForAggregate()
+            return make(.node(.function(call)))
+        }
+    }
+
+    private func aggregate(
+        _ function: String, _ expression: some SQLSpecificExpressible,
+        _ key: (_ name: String, _ column: String) -> String
+    ) -> AssociationAggregate<OriginRowDecoder> {
+        let association = path
+        let expression = expression.sqlExpression
+        var name: String?
+        if case .column(let column) = expression.content {
+            name = key(association.last.key.singular, column.capitalizingFirst)
+        }
+        return AssociationAggregate(key: name) { query in
+            var path = association
+            let table = path.last.query.identifyForAggregate()
+            var call = FunctionCall(function, [expression.aliased(table)])
+            call.isAggregate = true
+            query.join(path.join(.left, isSelected: false))
+            query.groupForAggregate()
+            return .init(expression: .node(.function(call)))
+        }
+    }
+
+    /// The mean of a column: `AVG("player"."score") AS "averagePlayerScore"`.
+    public func average(_ expression: some SQLSpecificExpressible) -> AssociationAggregate<OriginRowDecoder> {
+        aggregate("AVG", expression) { "average" + $0.capitalizingFirst + $1 }
+    }
+
+    /// The largest value of a column: `MAX("player"."score") AS "maxPlayerScore"`.
+    public func max(_ expression: some SQLSpecificExpressible) -> AssociationAggregate<OriginRowDecoder> {
+        aggregate("MAX", expression) { "max" + $0.capitalizingFirst + $1 }
+    }
+
+    /// The smallest value of a column: `MIN("player"."score") AS "minPlayerScore"`.
+    public func min(_ expression: some SQLSpecificExpressible) -> AssociationAggregate<OriginRowDecoder> {
+        aggregate("MIN", expression) { "min" + $0.capitalizingFirst + $1 }
+    }
+
+    /// The sum of a column, NULL if there is no value: `SUM("player"."score") AS "playerScoreSum"`.
+    public func sum(_ expression: some SQLSpecificExpressible) -> AssociationAggregate<OriginRowDecoder> {
+        aggregate("SUM", expression) { $0 + $1 + "Sum" }
+    }
+
+    /// The sum of a column, a `Double`, 0 if there is no value: `TOTAL("player"."score") AS "playerScoreSum"`.
+    public func total(_ expression: some SQLSpecificExpressible) -> AssociationAggregate<OriginRowDecoder> {
+        aggregate("TOTAL", expression) { $0 + $1 + "Sum" }
+    }
+}
+
+extension AssociationToMany where RowDecoder: TableRecord {
+    /// The mean of a column: `AVG("player"."score") AS "averagePlayerScore"`.
+    public func average(
+        _ expression: (RowDecoder.DatabaseComponents) throws -> some SQLSpecificExpressible
+    ) rethrows -> AssociationAggregate<OriginRowDecoder> {
+        average(try expression(RowDecoder.databaseComponents))
+    }
+
+    /// The largest value of a column: `MAX("player"."score") AS "maxPlayerScore"`.
+    public func max(
+        _ expression: (RowDecoder.DatabaseComponents) throws -> some SQLSpecificExpressible
+    ) rethrows -> AssociationAggregate<OriginRowDecoder> {
+        max(try expression(RowDecoder.databaseComponents))
+    }
+
+    /// The smallest value of a column: `MIN("player"."score") AS "minPlayerScore"`.
+    public func min(
+        _ expression: (RowDecoder.DatabaseComponents) throws -> some SQLSpecificExpressible
+    ) rethrows -> AssociationAggregate<OriginRowDecoder> {
+        min(try expression(RowDecoder.databaseComponents))
+    }
+
+    /// The sum of a column, NULL if there is no value: `SUM("player"."score") AS "playerScoreSum"`.
+    public func sum(
+        _ expression: (RowDecoder.DatabaseComponents) throws -> some SQLSpecificExpressible
+    ) rethrows -> AssociationAggregate<OriginRowDecoder> {
+        sum(try expression(RowDecoder.databaseComponents))
+    }
+
+    /// The sum of a column, a `Double`, 0 if there is no value: `TOTAL("player"."score") AS "playerScoreSum"`.
+    public func total(
+        _ expression: (RowDecoder.DatabaseComponents) throws -> some SQLSpecificExpressible
+    ) rethrows -> AssociationAggregate<OriginRowDecoder> {
+        total(try expression(RowDecoder.databaseComponents))
+    }
+}
+
+extension SelectQuery {
+    /// Names the table of an association whose rows are only counted and compared.
+    fileprivate mutating func identifyForAggregate() -> TableIdentity {
+        let table = TableIdentity()
+        identities.append(table)
+        // Without a limit, the order of rows doesn't matter.
+        if limit == nil {
+            ordering = []
+            isReversed = false
+        }
+        return table
+    }
+
+    fileprivate mutating func groupForAggregate() {
+        clauses.grouping = []
+        clauses.groupsByPrimaryKey = true
+    }
+}
+
+extension [SQLSelection] {
+    /// The expression, if it is the only thing selected.
+    fileprivate var onlyExpression: SQLExpression? {
+        guard count == 1 else { return nil }
+        switch self[0].content {
+        case .expression(let expression), .named(let expression, _): return expression
+        default: return nil
+        }
+    }
+}
+
+extension String {
+    /// With a capital letter first.
+    fileprivate var capitalizingFirst: String { prefix(1).uppercased() + dropFirst() }
+}

@@ -1,0 +1,112 @@
+import QuarryCore
+
+/// The columns by which an association finds its rows, where the schema has no foreign key, or several.
+///
+/// ```swift
+/// extension Match {
+///     static let home = belongsTo(Team.self, key: "home", using: ForeignKey(["homeId"]))
+///     static let guest = belongsTo(Team.self, key: "guest", using: ForeignKey(["guestId"]))
+/// }
+/// ```
+///
+/// See <https://www.sqlite.org/foreignkeys.html>.
+public struct ForeignKey: Hashable, Sendable {
+    package let originColumns: [String]
+    package let destinationColumns: [String]?
+
+    /// Columns of a table, and those of another one that they refer to.
+    ///
+    /// - parameter originColumns: the columns of the table that refers to the other.
+    /// - parameter destinationColumns: the columns of the other table; nil for those that a foreign key of the schema
+    ///   tells, or else its primary key.
+    public init(_ originColumns: [String], to destinationColumns: [String]? = nil) {
+        self.originColumns = originColumns
+        self.destinationColumns = destinationColumns
+    }
+
+    /// Columns of a table, and those of another one that they refer to.
+    public init(_ originColumns: [any ColumnExpression], to destinationColumns: [any ColumnExpression]? = nil) {
+        self.init(originColumns.map(\.name), to: destinationColumns?.map(\.name))
+    }
+}
+
+extension Join.Condition {
+    /// The columns of a foreign key are equal to those it refers to.
+    ///
+    /// - parameter key: the columns; nil to ask the schema.
+    /// - parameter isRight: whether the joined table has the key.
+    static func foreignKey(_ key: ForeignKey?, ofRightTable isRight: Bool) -> Join.Condition {
+        .columns { left, right, schema, db in
+            let (origin, destination) = isRight ? (right, left) : (left, right)
+            let pairs = try mapping(key, from: origin, to: destination, schema, db)
+            return pairs.map {
+                isRight ? (left: $0.destination, right: $0.origin) : (left: $0.origin, right: $0.destination)
+            }
+        }
+    }
+
+    private static func mapping(
+        _ key: ForeignKey?, from origin: String, to destination: String, _ schema: any QuerySchema, _ db: Database
+    ) throws -> [(origin: String, destination: String)] {
+        guard let key else { return try declaredMapping(from: origin, to: destination, schema, db) }
+        func misuse(_ message: String) -> DatabaseError { DatabaseError(resultCode: .SQLITE_MISUSE, message: message) }
+        let list = key.originColumns.joined(separator: ", ")
+        var columns = key.destinationColumns
+        if columns == nil {
+            let declared = try? schema.references(from: origin, db).first { reference in
+                reference.destination.isSameName(as: destination)
+                    && reference.columns.count == key.originColumns.count
+                    && reference.columns.allSatisfy { pair in
+                        key.originColumns.contains { $0.isSameName(as: pair.origin) }
+                    }
+            }
+            columns = declared.map { reference in
+                key.originColumns.compactMap { name in
+                    reference.columns.first { $0.origin.isSameName(as: name) }?.destination
+                }
+            }
+        }
+        let destinationColumns = try columns ?? schema.keyColumns(of: destination, db)
+        guard !key.originColumns.isEmpty, key.originColumns.count == destinationColumns.count else {
+            throw misuse(
+                "the foreign key of \(origin) with the columns (\(list)) can't refer to \(destination) with the columns "
+                    + "(\(destinationColumns.joined(separator: ", "))): there must be as many")
+        }
+        return zip(key.originColumns, destinationColumns).map { (origin: $0, destination: $1) }
+    }
+
+    private static func declaredMapping(
+        from origin: String, to destination: String, _ schema: any QuerySchema, _ db: Database
+    ) throws -> [(origin: String, destination: String)] {
+        let references = try schema.references(from: origin, db).filter {
+            $0.destination.isSameName(as: destination)
+        }
+        guard let reference = references.first else {
+            throw DatabaseError(
+                resultCode: .SQLITE_MISUSE,
+                message:
+                    "table \(origin) has no foreign key to \(destination): say the columns with using: ForeignKey([…])")
+        }
+        guard references.count == 1 else {
+            let keys = references.map { "(" + $0.columns.map(\.origin).joined(separator: ", ") + ")" }
+            throw DatabaseError(
+                resultCode: .SQLITE_MISUSE,
+                message:
+                    "table \(origin) has several foreign keys to \(destination), \(keys.joined(separator: " and ")): "
+                    + "say which with using: ForeignKey([…])")
+        }
+        return reference.columns
+    }
+
+    /// The condition with the tables the other way round.
+    package var reversed: Join.Condition {
+        switch self {
+        case .none: .none
+        case .expression(let condition): .expression { left, right in condition(right, left) }
+        case .columns(let columns):
+            .columns { left, right, schema, db in
+                try columns(right, left, schema, db).map { (left: $0.right, right: $0.left) }
+            }
+        }
+    }
+}

@@ -1,0 +1,200 @@
+public import QuarryCore
+
+// The same of tables, where no type stands for one.
+
+extension Table {
+    // MARK: - Associations
+
+    /// The row of another table that a foreign key of this one refers to.
+    ///
+    /// - parameter key: the name in results; nil for one by the table's, in singular or plural.
+    /// - parameter foreignKey: the columns; nil for those of the foreign key in the schema: a request throws if there
+    ///   is none, or several.
+    public func belongsTo<Destination: TableRecord>(
+        _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil
+    ) -> BelongsToAssociation<RowDecoder, Destination> {
+        BelongsToAssociation(_path: AssociationPath.belongsTo(Destination.all().query, key, foreignKey))
+    }
+
+    /// The row of another table that a foreign key of this one refers to.
+    public func belongsTo<Destination>(
+        _ destination: Table<Destination>, key: String? = nil, using foreignKey: ForeignKey? = nil
+    ) -> BelongsToAssociation<RowDecoder, Destination> {
+        BelongsToAssociation(_path: AssociationPath.belongsTo(destination.all().query, key, foreignKey))
+    }
+
+    /// The row of another table whose foreign key refers to this one.
+    ///
+    /// - parameter key: the name in results; nil for one by the table's, in singular or plural.
+    /// - parameter foreignKey: the columns; nil for those of the foreign key in the schema: a request throws if there
+    ///   is none, or several.
+    public func hasOne<Destination: TableRecord>(
+        _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil
+    ) -> HasOneAssociation<RowDecoder, Destination> {
+        HasOneAssociation(_path: AssociationPath.hasOne(Destination.all().query, key, foreignKey))
+    }
+
+    /// The row of another table whose foreign key refers to this one.
+    public func hasOne<Destination>(
+        _ destination: Table<Destination>, key: String? = nil, using foreignKey: ForeignKey? = nil
+    ) -> HasOneAssociation<RowDecoder, Destination> {
+        HasOneAssociation(_path: AssociationPath.hasOne(destination.all().query, key, foreignKey))
+    }
+
+    /// The rows of another table whose foreign key refers to this one.
+    ///
+    /// - parameter key: the name in results; nil for one by the table's, in singular or plural.
+    /// - parameter foreignKey: the columns; nil for those of the foreign key in the schema: a request throws if there
+    ///   is none, or several.
+    public func hasMany<Destination: TableRecord>(
+        _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil
+    ) -> HasManyAssociation<RowDecoder, Destination> {
+        HasManyAssociation(_path: AssociationPath.hasMany(Destination.all().query, key, foreignKey))
+    }
+
+    /// The rows of another table whose foreign key refers to this one.
+    public func hasMany<Destination>(
+        _ destination: Table<Destination>, key: String? = nil, using foreignKey: ForeignKey? = nil
+    ) -> HasManyAssociation<RowDecoder, Destination> {
+        HasManyAssociation(_path: AssociationPath.hasMany(destination.all().query, key, foreignKey))
+    }
+
+    /// The rows that two associations lead to, one behind the other.
+    ///
+    /// - parameter pivot: an association of this type.
+    /// - parameter target: an association of the type where the pivot leads.
+    /// - parameter key: the name in results; nil for that of the target.
+    public func hasMany<Pivot: Association, Target: Association>(
+        _ destination: Target.RowDecoder.Type, through pivot: Pivot, using target: Target, key: String? = nil
+    ) -> HasManyThroughAssociation<RowDecoder, Target.RowDecoder>
+    where Pivot.OriginRowDecoder == RowDecoder, Pivot.RowDecoder == Target.OriginRowDecoder {
+        HasManyThroughAssociation(
+            _path: AssociationPath.through(pivot, target, key.map { AssociationKey(plural: $0) }))
+    }
+
+    /// The row that two associations lead to, one behind the other.
+    ///
+    /// - parameter pivot: an association of this type.
+    /// - parameter target: an association of the type where the pivot leads.
+    /// - parameter key: the name in results; nil for that of the target.
+    public func hasOne<Pivot: AssociationToOne, Target: AssociationToOne>(
+        _ destination: Target.RowDecoder.Type, through pivot: Pivot, using target: Target, key: String? = nil
+    ) -> HasOneThroughAssociation<RowDecoder, Target.RowDecoder>
+    where Pivot.OriginRowDecoder == RowDecoder, Pivot.RowDecoder == Target.OriginRowDecoder {
+        HasOneThroughAssociation(
+            _path: AssociationPath.through(pivot, target, key.map { AssociationKey(singular: $0) }))
+    }
+
+    /// The rows of a common table expression for which a condition holds.
+    ///
+    /// The request needs `with(_:)`.
+    ///
+    /// - parameter condition: of a row of each.
+    public func association<Destination>(
+        to cte: CommonTableExpression<Destination>,
+        on condition:
+            @escaping @Sendable (_ left: TableAlias<RowDecoder>, _ right: TableAlias<Destination>) -> any SQLExpressible
+    ) -> JoinAssociation<RowDecoder, Destination> {
+        JoinAssociation(_path: AssociationPath.join(cte.all().query, on: condition))
+    }
+
+    /// All rows of a common table expression.
+    public func association<Destination>(
+        to cte: CommonTableExpression<Destination>
+    ) -> JoinAssociation<RowDecoder, Destination> {
+        JoinAssociation(
+            _path: AssociationPath.join(
+                cte.all().query,
+                on: nil as (@Sendable (TableAlias<RowDecoder>, TableAlias<Destination>) -> any SQLExpressible)?))
+    }
+}
+
+// MARK: - Requests
+
+extension Table {
+    /// The rows of the table with those of an association beside them: only the rows that have one.
+    public func including<A: Association>(required association: A) -> QueryInterfaceRequest<RowDecoder>
+    where A.OriginRowDecoder == RowDecoder {
+        all().including(required: association)
+    }
+
+    /// The rows of the table with those of an association beside them, where there are any.
+    public func including<A: Association>(optional association: A) -> QueryInterfaceRequest<RowDecoder>
+    where A.OriginRowDecoder == RowDecoder {
+        all().including(optional: association)
+    }
+
+    /// The rows of the table that an association finds a row for.
+    public func joining<A: Association>(required association: A) -> QueryInterfaceRequest<RowDecoder>
+    where A.OriginRowDecoder == RowDecoder {
+        all().joining(required: association)
+    }
+
+    /// The rows of the table, with those of an association at hand.
+    public func joining<A: Association>(optional association: A) -> QueryInterfaceRequest<RowDecoder>
+    where A.OriginRowDecoder == RowDecoder {
+        all().joining(optional: association)
+    }
+
+    /// The rows of the table with columns of an association among theirs: only the rows that have one.
+    public func annotated<A: Association>(withRequired association: A) -> QueryInterfaceRequest<RowDecoder>
+    where A.OriginRowDecoder == RowDecoder {
+        all().annotated(withRequired: association)
+    }
+
+    /// The rows of the table with columns of an association among theirs, where there are any.
+    public func annotated<A: Association>(withOptional association: A) -> QueryInterfaceRequest<RowDecoder>
+    where A.OriginRowDecoder == RowDecoder {
+        all().annotated(withOptional: association)
+    }
+
+    /// The rows of the table, each with all rows of an association.
+    public func including<A: AssociationToMany>(all association: A) -> QueryInterfaceRequest<RowDecoder>
+    where A.OriginRowDecoder == RowDecoder {
+        all().including(all: association)
+    }
+
+    /// The rows of the table with values made of all rows of associations.
+    public func annotated(with aggregates: [AssociationAggregate<RowDecoder>]) -> QueryInterfaceRequest<RowDecoder> {
+        all().annotated(with: aggregates)
+    }
+
+    /// The rows of the table with values made of all rows of associations.
+    public func annotated(with aggregates: AssociationAggregate<RowDecoder>...) -> QueryInterfaceRequest<RowDecoder> {
+        all().annotated(with: aggregates)
+    }
+
+    /// The rows of the table for which a condition on all rows of an association holds.
+    public func having(_ predicate: AssociationAggregate<RowDecoder>) -> QueryInterfaceRequest<RowDecoder> {
+        all().having(predicate)
+    }
+}
+
+extension CommonTableExpression {
+    /// The rows of another common table expression for which a condition holds.
+    public func association<Destination>(
+        to cte: CommonTableExpression<Destination>,
+        on condition:
+            @escaping @Sendable (_ left: TableAlias<RowDecoder>, _ right: TableAlias<Destination>) -> any SQLExpressible
+    ) -> JoinAssociation<RowDecoder, Destination> {
+        JoinAssociation(_path: AssociationPath.join(cte.all().query, on: condition))
+    }
+
+    /// The rows of a table for which a condition holds.
+    public func association<Destination: TableRecord>(
+        to destination: Destination.Type,
+        on condition:
+            @escaping @Sendable (_ left: TableAlias<RowDecoder>, _ right: TableAlias<Destination>) -> any SQLExpressible
+    ) -> JoinAssociation<RowDecoder, Destination> {
+        JoinAssociation(_path: AssociationPath.join(Destination.all().query, on: condition))
+    }
+
+    /// The rows of a table for which a condition holds.
+    public func association<Destination>(
+        to destination: Table<Destination>,
+        on condition:
+            @escaping @Sendable (_ left: TableAlias<RowDecoder>, _ right: TableAlias<Destination>) -> any SQLExpressible
+    ) -> JoinAssociation<RowDecoder, Destination> {
+        JoinAssociation(_path: AssociationPath.join(destination.all().query, on: condition))
+    }
+}

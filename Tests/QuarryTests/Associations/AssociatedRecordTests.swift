@@ -1,0 +1,161 @@
+import Quarry
+import Testing
+
+/// Records of scopes, requests for one record, and what is wrong with associations.
+@Suite struct AssociatedRecordTests {
+    private typealias Team = Sport.Team
+    private typealias Player = Sport.Player
+    private typealias Award = Sport.Award
+
+    private struct PlayerInfo: Decodable, FetchableRecord {
+        var player: Player
+        var team: Team?
+    }
+
+    private struct AwardInfo: Decodable, FetchableRecord {
+        var title: String
+        var team: Team
+    }
+
+    @Test func decodableRecords() throws {
+        try withSport { db in
+            let infos = try Player.including(optional: Player.team).order(\.id).asRequest(of: PlayerInfo.self).fetchAll(
+                db)
+            #expect(infos.map(\.player.name) == ["Arthur", "Barbara", "Craig", "Dan", "Eve"])
+            #expect(infos.map { $0.team?.name } == ["Reds", "Reds", "Blues", nil, "Reds"])
+            // The scope of the association that leads there has no columns; the scope in it is found.
+            let awards = try Award.including(required: Award.team).asRequest(of: AwardInfo.self).fetchAll(db)
+            #expect(awards.map(\.team.name) == ["Reds", "Reds", "Blues"])
+            #expect(awards.map(\.title) == ["gold", "silver", "gold"])
+        }
+    }
+
+    private struct RowInfo: FetchableRecord {
+        var player: Player
+        var team: Team?
+        var thrown: Team?
+
+        init(row: Row) throws {
+            player = try Player(row: row)
+            team = row["team"]
+            thrown = try row.decodeIfPresent(forKey: "team")
+        }
+    }
+
+    @Test func recordsThatReadRows() throws {
+        try withSport { db in
+            let infos = try Player.including(optional: Player.team).order(\.id).asRequest(of: RowInfo.self).fetchAll(db)
+            #expect(infos.map { $0.team?.name } == ["Reds", "Reds", "Blues", nil, "Reds"])
+            #expect(infos.map(\.thrown) == infos.map(\.team))
+            let row = try #require(try Row.fetchOne(db, Player.including(required: Player.team)))
+            let team: Team = row["team"]
+            #expect(team.name == "Reds")
+            let error = #expect(throws: RowDecodingError.self) { () throws in
+                _ = try row.decode(Team.self, forKey: "club")
+            }
+            #expect(error?.description.hasPrefix(#"scope not found: "club""#) == true)
+        }
+    }
+
+    @Test func missingScopesEndTheProcess() async {
+        await #expect(processExitsWith: .failure) {
+            try withSport { db in
+                let row = try Row.fetchOne(db, Sport.Player.all())!
+                let _: Sport.Team = row["team"]
+            }
+        }
+    }
+
+    // MARK: - Requests for one record
+
+    @Test func requestsForOneRecord() throws {
+        let reds = Team(id: 1, name: "Reds", color: nil)
+        try withSport { db in
+            try expectSQL(
+                db, reds.request(for: Team.players.filter { $0.score > 1 }.order(\.name)),
+                #"SELECT * FROM "player" WHERE ("score" > 1) AND ("teamId" = 1) ORDER BY "name""#)
+            try expectSQL(
+                db, reds.request(for: Team.players.limit(2)), #"SELECT * FROM "player" WHERE "teamId" = 1 LIMIT 2"#)
+            try expectSQL(
+                db, reds.request(for: Team.awards),
+                text(
+                    #"SELECT "award".* FROM "award" JOIN "player" ON ("player"."id" = "award"."playerId") "#,
+                    #"AND ("player"."teamId" = 1)"#))
+            try expectSQL(
+                db, Team(id: nil, name: "", color: nil).request(for: Team.players), #"SELECT * FROM "player" WHERE 0"#)
+            let arthur = Player(id: 1, name: "Arthur", score: 1, teamId: 2)
+            let sql = try emitted(db) {
+                let team = try arthur.request(for: Player.team).fetchOne(db)
+                #expect(team?.name == "Blues")
+            }
+            #expect(sql == [#"SELECT * FROM "team" WHERE "id" = 2"#])
+            try expectSQL(
+                db, Sport.Pair(a: 1, b: "x").request(for: Sport.Pair.parts.filter(Column("id") > 1)),
+                #"SELECT * FROM "part" WHERE ("id" > 1) AND ("pairA" = 1) AND ("pairB" = 'x')"#)
+            let awards = try reds.request(for: Team.awards).including(required: Award.player).fetchCount(db)
+            #expect(awards == 2)
+        }
+    }
+
+    private struct Nameless: Codable, FetchableRecord, PersistableRecord {
+        static let databaseTableName = "player"
+        static let team = belongsTo(Sport.Team.self)
+        static let best = association(to: CommonTableExpression<Row>(named: "best", sql: "SELECT 1"))
+        var id: Int64
+    }
+
+    @Test func requestsThatCanNotBeMade() throws {
+        try withSport { db in
+            #expect(
+                databaseFailure { try Nameless(id: 1).request(for: Nameless.team).fetchAll(db) }?.message
+                    == "a record of type Nameless has no column teamId, by which it finds rows of team")
+            #expect(
+                databaseFailure { try Nameless(id: 1).request(for: Nameless.best).fetchAll(db) }?.message
+                    == "no request for one Nameless: the association to best isn't one of equal columns")
+        }
+    }
+
+    // MARK: - Foreign keys
+
+    @Test func missingAndAmbiguousKeys() throws {
+        try withSport { db in
+            let missing = databaseFailure { try Team.including(required: Team.belongsTo(Player.self)).fetchAll(db) }
+            #expect(missing?.resultCode == .SQLITE_MISUSE)
+            #expect(
+                missing?.message
+                    == "table team has no foreign key to player: say the columns with using: ForeignKey([…])")
+            #expect(
+                databaseFailure { try Sport.Match.joining(required: Sport.Match.ambiguous).fetchAll(db) }?.message
+                    == text(
+                        "table match has several foreign keys to team, (guestId) and (homeId): ",
+                        "say which with using: ForeignKey([…])"))
+            #expect(
+                databaseFailure { try Sport.Thing.joining(required: Sport.Thing.undeclared).fetchAll(db) }?.message
+                    == "table thing has no foreign key to pair: say the columns with using: ForeignKey([…])")
+            let narrow = Sport.Thing.belongsTo(Sport.Pair.self, using: ForeignKey(["x"]))
+            #expect(
+                databaseFailure { try Sport.Thing.joining(required: narrow).fetchAll(db) }?.message
+                    == text(
+                        "the foreign key of thing with the columns (x) can't refer to pair with the columns (a, b): ",
+                        "there must be as many"))
+        }
+    }
+
+    @Test func conflicts() throws {
+        try withSport { db in
+            let other = Player.belongsTo(Team.self, using: ForeignKey(["score"]))
+            let message = text(
+                "two associations of one request have the key team, and find other rows: ",
+                "give one of them another key with forKey(_:)")
+            #expect(
+                databaseFailure { try Player.joining(required: Player.team).joining(required: other).fetchAll(db) }?
+                    .message
+                    == message)
+            let profile = Player.profile.forKey("Team")
+            #expect(
+                databaseFailure { try Player.joining(required: Player.team).joining(optional: profile).fetchAll(db) }?
+                    .message
+                    == message)
+        }
+    }
+}

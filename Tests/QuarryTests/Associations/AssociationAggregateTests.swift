@@ -1,0 +1,149 @@
+import Quarry
+import Testing
+
+@Suite struct AssociationAggregateTests {
+    private typealias Team = Sport.Team
+    private typealias Player = Sport.Player
+
+    private let joined = #"FROM "team" LEFT JOIN "player" ON "player"."teamId" = "team"."id" GROUP BY "team"."id""#
+
+    @Test func annotations() throws {
+        try withSport { db in
+            let players = Team.players
+            let (sql, rows) = try fetched(
+                db,
+                Team.annotated(
+                    with: players.count, players.max(\.score), players.min { $0.score }, players.sum(Column("score")),
+                    players.total(\.score).forKey("total"), players.average(\.score), players.isEmpty
+                )
+                .filter(key: 1))
+            #expect(
+                sql == [
+                    text(
+                        #"SELECT "team".*, COUNT(DISTINCT "player"."id") AS "playerCount", "#,
+                        #"MAX("player"."score") AS "maxPlayerScore", MIN("player"."score") AS "minPlayerScore", "#,
+                        #"SUM("player"."score") AS "playerScoreSum", TOTAL("player"."score") AS "total", "#,
+                        #"AVG("player"."score") AS "averagePlayerScore", "#,
+                        #"COUNT(DISTINCT "player"."id") = 0 AS "hasNoPlayer" "#,
+                        #"FROM "team" LEFT JOIN "player" ON "player"."teamId" = "team"."id" WHERE "team"."id" = 1 "#,
+                        #"GROUP BY "team"."id""#)
+                ])
+            #expect(
+                rows == [
+                    text(
+                        #"[id:1 name:"Reds" color:"red" playerCount:3 maxPlayerScore:1000 minPlayerScore:100 "#,
+                        #"playerScoreSum:1400 total:1400.0 averagePlayerScore:466.6666666666667 hasNoPlayer:0]"#)
+                ])
+        }
+    }
+
+    @Test func names() throws {
+        try withSport { db in
+            let good = Team.players.filter { $0.score > 500 }.forKey("goodPlayers")
+            let (sql, rows) = try fetched(db, Team.annotated(with: good.count, Team.players.count, good.isEmpty))
+            #expect(
+                sql == [
+                    text(
+                        #"SELECT "team".*, COUNT(DISTINCT "player1"."id") AS "goodPlayerCount", "#,
+                        #"COUNT(DISTINCT "player2"."id") AS "playerCount", "#,
+                        #"COUNT(DISTINCT "player1"."id") = 0 AS "hasNoGoodPlayer" FROM "team" "#,
+                        #"LEFT JOIN "player" "player1" ON ("player1"."teamId" = "team"."id") AND ("player1"."score" > 500) "#,
+                        #"LEFT JOIN "player" "player2" ON "player2"."teamId" = "team"."id" GROUP BY "team"."id""#)
+                ])
+            #expect(rows[0] == #"[id:1 name:"Reds" color:"red" goodPlayerCount:1 playerCount:3 hasNoGoodPlayer:0]"#)
+            try expectSQL(
+                db, Team.annotated(with: Team.players.max(\.score) ?? 0, Team.players.count + 1),
+                #"SELECT "team".*, IFNULL(MAX("player"."score"), 0) AS "maxPlayerScore", COUNT(DISTINCT "player"."id") + 1 "#
+                    + joined)
+        }
+    }
+
+    @Test func conditions() throws {
+        let count = #"COUNT(DISTINCT "player"."id")"#
+        let players = Team.players
+        try withSport { db in
+            let cases: [(AssociationAggregate<Team>, String)] = [
+                (players.count >= 2, "\(count) >= 2"), (players.count != 2, "\(count) <> 2"),
+                (players.isEmpty, "\(count) = 0"), (!players.isEmpty, "\(count) > 0"),
+                (!(!players.isEmpty), "\(count) = 0"), (players.isEmpty == false, "\(count) > 0"),
+                (players.isEmpty != false, "\(count) = 0"), (true == players.isEmpty, "\(count) = 0"),
+                (players.max(\.score) == nil, #"MAX("player"."score") IS NULL"#),
+                (players.count == Column("id"), #"\#(count) = "team"."id""#),
+                (
+                    players.count > 1 && players.max(\.score) < 5000 || players.isEmpty,
+                    #"((\#(count) > 1) AND (MAX("player"."score") < 5000)) OR (\#(count) = 0)"#
+                ),
+                (
+                    -players.count + 2 * players.count - players.count / 1 <= 7,
+                    "(((-\(count)) + (2 * \(count))) - (\(count) / 1)) <= 7"
+                ),
+                (!(players.count > 1), "NOT (\(count) > 1)"), (3 > players.count, "3 > \(count)"),
+                (players.count === nil, "\(count) IS NULL"), (1 !== players.count, "1 IS NOT \(count)"),
+            ]
+            for (condition, expected) in cases {
+                try expectSQL(db, Team.having(condition), #"SELECT "team".* "# + joined + " HAVING " + expected)
+            }
+            let names = try Team.having(!players.isEmpty && players.count < 3).fetchAll(db).map(\.name)
+            #expect(names == ["Blues"])
+        }
+    }
+
+    @Test func throughOthersAndInAssociations() throws {
+        try withSport { db in
+            try expectSQL(
+                db, Team.annotated(with: Team.awards.count),
+                text(
+                    #"SELECT "team".*, COUNT(DISTINCT "award"."id") AS "awardCount" FROM "team" "#,
+                    #"LEFT JOIN "player" ON "player"."teamId" = "team"."id" "#,
+                    #"LEFT JOIN "award" ON "award"."playerId" = "player"."id" GROUP BY "team"."id""#))
+            let sql = try fetched(db, Team.including(all: Team.players.annotated(with: Player.awards.count))).sql
+            #expect(
+                sql.last
+                    == text(
+                        #"SELECT "player".*, COUNT(DISTINCT "award"."id") AS "awardCount", "#,
+                        #""player"."teamId" AS "grdb_teamId" FROM "player" "#,
+                        #"LEFT JOIN "award" ON "award"."playerId" = "player"."id" WHERE "player"."teamId" IN (1, 2, 3) "#,
+                        #"GROUP BY "player"."id""#))
+        }
+    }
+
+    @Test func distinctValuesAndCompositeKeys() throws {
+        try withSport { db in
+            try expectSQL(
+                db, Team.annotated(with: Team.players.select { [$0.name] }.distinct().count),
+                #"SELECT "team".*, COUNT(DISTINCT "player"."name") AS "playerCount" "# + joined)
+            // Rows without a rowid are told apart by all columns of their key.
+            let pairs = Sport.Thing.hasMany(Sport.Pair.self, using: ForeignKey(["a"], to: ["x"]))
+            let (sql, rows) = try fetched(db, Sport.Thing.annotated(with: pairs.count))
+            #expect(
+                sql == [
+                    text(
+                        #"SELECT "thing".*, COUNT(DISTINCT CASE WHEN "pair"."a" IS NOT NULL "#,
+                        #"THEN QUOTE("pair"."a") || ',' || QUOTE("pair"."b") END) AS "pairCount" FROM "thing" "#,
+                        #"LEFT JOIN "pair" ON "pair"."a" = "thing"."x" GROUP BY "thing"."rowid""#)
+                ])
+            #expect(rows.map { $0.split(separator: "pairCount:").last } == ["2]", "2]", "0]"])
+        }
+    }
+
+    private struct Info: Decodable, FetchableRecord, Equatable {
+        var team: Team
+        var playerCount: Int
+        var maxPlayerScore: Int?
+        var hasNoPlayer: Bool
+    }
+
+    @Test func records() throws {
+        try withSport { db in
+            let request = Team.annotated(with: Team.players.count, Team.players.max(\.score), Team.players.isEmpty)
+                .order(\.id)
+            let infos = try request.asRequest(of: Info.self).fetchAll(db)
+            #expect(infos.map(\.team.name) == ["Reds", "Blues", "Greens"])
+            #expect(infos.map(\.playerCount) == [3, 1, 0])
+            #expect(infos.map(\.maxPlayerScore) == [1000, 200, nil])
+            #expect(infos.map(\.hasNoPlayer) == [false, false, true])
+            let count = try request.fetchCount(db)
+            #expect(count == 3)
+        }
+    }
+}

@@ -1,0 +1,358 @@
+import Quarry
+import Testing
+
+@Suite struct JoiningTests {
+    private typealias Team = Sport.Team
+    private typealias Player = Sport.Player
+    private typealias Award = Sport.Award
+
+    // MARK: - Shapes
+
+    @Test func belongsTo() throws {
+        try withSport { db in
+            let (sql, rows) = try fetched(db, Player.including(required: Player.team).limit(1))
+            #expect(
+                sql == [
+                    #"SELECT "player".*, "team".* FROM "player" JOIN "team" ON "team"."id" = "player"."teamId" LIMIT 1"#
+                ])
+            #expect(
+                rows == [
+                    """
+                    ▿ [id:1 name:"Arthur" score:100 teamId:1]
+                      unadapted: [id:1 name:"Arthur" score:100 teamId:1 id:1 name:"Reds" color:"red"]
+                      - team: [id:1 name:"Reds" color:"red"]
+                    """
+                ])
+            try expectSQL(
+                db, Player.including(optional: Player.team.filter { $0.color == "red" }),
+                text(
+                    #"SELECT "player".*, "team".* FROM "player" "#,
+                    #"LEFT JOIN "team" ON ("team"."id" = "player"."teamId") AND ("team"."color" = 'red')"#))
+        }
+    }
+
+    @Test func hasOneAndHasMany() throws {
+        try withSport { db in
+            try expectSQL(
+                db, Player.including(optional: Player.profile),
+                text(
+                    #"SELECT "player".*, "profile".* FROM "player" "#,
+                    #"LEFT JOIN "profile" ON "profile"."playerId" = "player"."id""#))
+            let (sql, rows) = try fetched(db, Team.including(required: Team.players.filter { $0.score > 500 }))
+            #expect(
+                sql == [
+                    text(
+                        #"SELECT "team".*, "player".* FROM "team" "#,
+                        #"JOIN "player" ON ("player"."teamId" = "team"."id") AND ("player"."score" > 500)"#)
+                ])
+            // One row: the scope is in singular.
+            #expect(rows.count == 1 && rows[0].hasSuffix(#"- player: [id:2 name:"Barbara" score:1000 teamId:1]"#))
+        }
+    }
+
+    @Test func through() throws {
+        try withSport { db in
+            let (sql, rows) = try fetched(db, Award.including(required: Award.team).limit(1))
+            #expect(
+                sql == [
+                    text(
+                        #"SELECT "award".*, "team".* FROM "award" JOIN "player" ON "player"."id" = "award"."playerId" "#,
+                        #"JOIN "team" ON "team"."id" = "player"."teamId" LIMIT 1"#)
+                ])
+            #expect(
+                rows == [
+                    """
+                    ▿ [id:1 title:"gold" playerId:1]
+                      unadapted: [id:1 title:"gold" playerId:1 id:1 name:"Reds" color:"red"]
+                      - player: []
+                        - team: [id:1 name:"Reds" color:"red"]
+                    """
+                ])
+            try expectSQL(
+                db, Team.joining(required: Team.awards.filter { $0.title == "gold" }),
+                text(
+                    #"SELECT "team".* FROM "team" JOIN "player" ON "player"."teamId" = "team"."id" "#,
+                    #"JOIN "award" ON ("award"."playerId" = "player"."id") AND ("award"."title" = 'gold')"#))
+        }
+    }
+
+    @Test func selfJoins() throws {
+        typealias Person = Sport.Person
+        try withSport { db in
+            let parent = Person.parent.including(optional: Person.parent)
+            let (sql, rows) = try fetched(db, Person.including(optional: parent).filter(key: 3))
+            #expect(
+                sql == [
+                    text(
+                        #"SELECT "person1".*, "person2".*, "person3".* FROM "person" "person1" "#,
+                        #"LEFT JOIN "person" "person2" ON "person2"."id" = "person1"."parentId" "#,
+                        #"LEFT JOIN "person" "person3" ON "person3"."id" = "person2"."parentId" "#,
+                        #"WHERE "person1"."id" = 3"#)
+                ])
+            #expect(
+                rows[0].hasSuffix(
+                    """
+                      - parent: [id:2 parentId:1 name:"Kid"]
+                        - parent: [id:1 parentId:NULL name:"Root"]
+                    """))
+        }
+    }
+
+    @Test func compositeAndUndeclaredKeys() throws {
+        try withSport { db in
+            try expectSQL(
+                db, Sport.Part.including(required: Sport.Part.pair),
+                text(
+                    #"SELECT "part".*, "pair".* FROM "part" "#,
+                    #"JOIN "pair" ON ("pair"."a" = "part"."pairA") AND ("pair"."b" = "part"."pairB")"#))
+            try expectSQL(
+                db, Sport.Thing.including(required: Sport.Thing.pair),
+                text(
+                    #"SELECT "thing".*, "pair".* FROM "thing" "#,
+                    #"JOIN "pair" ON ("pair"."a" = "thing"."x") AND ("pair"."b" = "thing"."y")"#))
+            try expectSQL(
+                db, Sport.Match.including(required: Sport.Match.home).including(required: Sport.Match.guest),
+                text(
+                    #"SELECT "match".*, "team1".*, "team2".* FROM "match" "#,
+                    #"JOIN "team" "team1" ON "team1"."id" = "match"."homeId" "#,
+                    #"JOIN "team" "team2" ON "team2"."id" = "match"."guestId""#))
+        }
+    }
+
+    @Test func tables() throws {
+        let players = Table("player")
+        let teams = Table<Team>("team")
+        try withSport { db in
+            let (sql, rows) = try fetched(db, players.including(required: players.belongsTo(teams)).limit(1))
+            #expect(
+                sql == [
+                    #"SELECT "player".*, "team".* FROM "player" JOIN "team" ON "team"."id" = "player"."teamId" LIMIT 1"#
+                ])
+            #expect(rows[0].hasSuffix(#"- team: [id:1 name:"Reds" color:"red"]"#))
+            try expectSQL(
+                db, teams.having(teams.hasMany(players).count > 2),
+                text(
+                    #"SELECT "team".* FROM "team" LEFT JOIN "player" ON "player"."teamId" = "team"."id" "#,
+                    #"GROUP BY "team"."id" HAVING COUNT(DISTINCT "player"."id") > 2"#))
+            try expectSQL(
+                db, teams.limit(1).including(all: teams.hasMany(players)), #"SELECT * FROM "team" LIMIT 1"#,
+                #"SELECT *, "teamId" AS "grdb_teamId" FROM "player" WHERE "teamId" = 1"#)
+        }
+    }
+
+    @Test func commonTables() throws {
+        let best = CommonTableExpression<Row>(
+            named: "bests", sql: "SELECT teamId, MAX(score) AS score FROM player GROUP BY teamId")
+        let association = Team.association(to: best) { team, best in team["id"] == best["teamId"] }
+        try withSport { db in
+            let (sql, rows) = try fetched(db, Team.with(best).including(required: association).limit(1))
+            #expect(
+                sql == [
+                    text(
+                        #"WITH "bests" AS (SELECT teamId, MAX(score) AS score FROM player GROUP BY teamId) "#,
+                        #"SELECT "team".*, "bests".* FROM "team" JOIN "bests" ON "team"."id" = "bests"."teamId" LIMIT 1"#
+                    )
+                ])
+            #expect(rows[0].hasSuffix("- best: [teamId:1 score:1000]"))
+            // The association may bring the table itself.
+            try expectSQL(
+                db, Team.joining(optional: association.with(best)),
+                text(
+                    #"WITH "bests" AS (SELECT teamId, MAX(score) AS score FROM player GROUP BY teamId) "#,
+                    #"SELECT "team".* FROM "team" LEFT JOIN "bests" ON "team"."id" = "bests"."teamId""#))
+            let back = best.association(to: Team.self) { best, team in best["teamId"] == team["id"] }
+            try expectSQL(
+                db, best.all().with(best).including(required: back),
+                text(
+                    #"WITH "bests" AS (SELECT teamId, MAX(score) AS score FROM player GROUP BY teamId) "#,
+                    #"SELECT "bests".*, "team".* FROM "bests" JOIN "team" ON "bests"."teamId" = "team"."id""#))
+            try expectSQL(
+                db, Team.with(best).joining(required: Team.association(to: best)),
+                text(
+                    #"WITH "bests" AS (SELECT teamId, MAX(score) AS score FROM player GROUP BY teamId) "#,
+                    #"SELECT "team".* FROM "team" JOIN "bests""#))
+        }
+    }
+
+    // MARK: - Columns, orders, names
+
+    @Test func selections() throws {
+        try withSport { db in
+            let (sql, rows) = try fetched(
+                db,
+                Player.select { [$0.name] }
+                    .including(required: Player.team.select(sql: "team.color, 1 AS one"))
+                    .including(optional: Player.profile.select(sql: "bio, 2 AS two")).limit(1))
+            #expect(
+                sql == [
+                    text(
+                        #"SELECT "player"."name", team.color, 1 AS one, bio, 2 AS two FROM "player" "#,
+                        #"JOIN "team" ON "team"."id" = "player"."teamId" "#,
+                        #"LEFT JOIN "profile" ON "profile"."playerId" = "player"."id" LIMIT 1"#)
+                ])
+            #expect(
+                rows == [
+                    """
+                    ▿ [name:"Arthur"]
+                      unadapted: [name:"Arthur" color:"red" one:1 bio:"tall" two:2]
+                      - profile: [bio:"tall" two:2]
+                      - team: [color:"red" one:1]
+                    """
+                ])
+        }
+    }
+
+    @Test func annotations() throws {
+        try withSport { db in
+            let (sql, rows) = try fetched(
+                db, Player.annotated(withRequired: Player.team.select { [$0.color.forKey("teamColor")] }).limit(1))
+            #expect(
+                sql == [
+                    text(
+                        #"SELECT "player".*, "team"."color" AS "teamColor" FROM "player" "#,
+                        #"JOIN "team" ON "team"."id" = "player"."teamId" LIMIT 1"#)
+                ])
+            #expect(rows == [#"[id:1 name:"Arthur" score:100 teamId:1 teamColor:"red"]"#])
+            try expectSQL(
+                db, Player.select { [$0.id] }.annotated(withOptional: Player.team),
+                #"SELECT "player"."id", "team".* FROM "player" LEFT JOIN "team" ON "team"."id" = "player"."teamId""#)
+        }
+    }
+
+    @Test func ordersAndAliases() throws {
+        let team = TableAlias<Team>()
+        try withSport { db in
+            try expectSQL(
+                db, Player.including(required: Player.team.order(\.name)).order(\.score),
+                text(
+                    #"SELECT "player".*, "team".* FROM "player" JOIN "team" ON "team"."id" = "player"."teamId" "#,
+                    #"ORDER BY "player"."score", "team"."name""#))
+            try expectSQL(
+                db, Player.joining(required: Player.team.aliased(team)).filter(team.color == "red").order(team.name),
+                text(
+                    #"SELECT "player".* FROM "player" JOIN "team" ON "team"."id" = "player"."teamId" "#,
+                    #"WHERE "team"."color" = 'red' ORDER BY "team"."name""#))
+            let (_, rows) = try fetched(db, Player.joining(optional: Player.team.aliased(team)).filter(!team.exists))
+            #expect(rows == [#"[id:4 name:"Dan" score:5 teamId:NULL]"#])
+        }
+    }
+
+    @Test func counts() throws {
+        try withSport { db in
+            let count = try Player.including(required: Player.team).fetchCount(db)
+            #expect(count == 4)
+            let isEmpty = try Player.joining(required: Player.team.filter { $0.color == "pink" }).isEmpty(db)
+            #expect(isEmpty)
+        }
+    }
+
+    // MARK: - Merging
+
+    @Test func oneKeyIsOneJoin() throws {
+        try withSport { db in
+            try expectSQL(
+                db,
+                Player.including(required: Player.team.filter { $0.color == "red" })
+                    .including(optional: Player.team.forKey("TEAM").filter { $0.name == "x" }),
+                text(
+                    #"SELECT "player".*, "team".* FROM "player" JOIN "team" ON ("team"."id" = "player"."teamId") "#,
+                    #"AND ("team"."color" = 'red') AND ("team"."name" = 'x')"#))
+            try expectSQL(
+                db,
+                Player.including(optional: Player.team.select { [$0.name] }).joining(
+                    required: Player.team.order(\.color)),
+                text(
+                    #"SELECT "player".*, "team"."name" FROM "player" JOIN "team" ON "team"."id" = "player"."teamId" "#,
+                    #"ORDER BY "team"."color""#))
+            try expectSQL(
+                db,
+                Player.including(optional: Player.team.select { [$0.name] }.order(\.name))
+                    .including(optional: Player.team.select { [$0.color] }.order(\.color)),
+                text(
+                    #"SELECT "player".*, "team"."color" FROM "player" LEFT JOIN "team" ON "team"."id" = "player"."teamId" "#,
+                    #"ORDER BY "team"."color""#))
+            try expectSQL(
+                db, Award.joining(required: Award.player).including(required: Award.team),
+                text(
+                    #"SELECT "award".*, "team".* FROM "award" JOIN "player" ON "player"."id" = "award"."playerId" "#,
+                    #"JOIN "team" ON "team"."id" = "player"."teamId""#))
+            // Who names the foreign key that the schema has says the same.
+            let named = Player.belongsTo(Team.self, using: ForeignKey(["teamId"]))
+            try expectSQL(
+                db, Player.including(required: Player.team).including(required: named),
+                #"SELECT "player".*, "team".* FROM "player" JOIN "team" ON "team"."id" = "player"."teamId""#)
+        }
+    }
+
+    @Test func otherKeysAreOtherJoins() throws {
+        try withSport { db in
+            try expectSQL(
+                db, Player.including(required: Player.team).including(optional: Player.team.forKey("other")),
+                text(
+                    #"SELECT "player".*, "team1".*, "team2".* FROM "player" "#,
+                    #"JOIN "team" "team1" ON "team1"."id" = "player"."teamId" "#,
+                    #"LEFT JOIN "team" "team2" ON "team2"."id" = "player"."teamId""#))
+        }
+    }
+
+    // MARK: - Beyond conditions
+
+    @Test func requiredBehindOptional() throws {
+        try withSport { db in
+            let (sql, rows) = try fetched(
+                db,
+                Award.including(optional: Award.player.including(required: Player.team.filter { $0.color == "blue" })))
+            #expect(
+                sql == [
+                    text(
+                        #"SELECT "award".*, "player".*, "team".* FROM "award" LEFT JOIN ("player" "#,
+                        #"JOIN "team" ON ("team"."id" = "player"."teamId") AND ("team"."color" = 'blue')) "#,
+                        #"ON "player"."id" = "award"."playerId""#)
+                ])
+            // Both or none.
+            #expect(rows.map { $0.contains(#"player: [id:NULL"#) } == [true, true, false])
+        }
+    }
+
+    @Test func limitedJoinsAreOfEachOrigin() throws {
+        try withSport { db in
+            let best = Team.players.order(\.score.desc).limit(1)
+            let (sql, rows) = try fetched(db, Team.including(optional: best).order(\.id))
+            #expect(
+                sql == [
+                    text(
+                        #"SELECT "team".*, "player".* FROM "team" LEFT JOIN (SELECT * FROM (SELECT *, "#,
+                        #"ROW_NUMBER() OVER (PARTITION BY "teamId" ORDER BY "score" DESC) AS "quarry_rank" "#,
+                        #"FROM "player") WHERE "quarry_rank" <= 1 ORDER BY "quarry_rank") "player" "#,
+                        #"ON "player"."teamId" = "team"."id" ORDER BY "team"."id""#)
+                ])
+            #expect(
+                rows.map { $0.split(separator: "- player: ").last } == [
+                    #"[id:2 name:"Barbara" score:1000 teamId:1]"#, #"[id:3 name:"Craig" score:200 teamId:2]"#,
+                    "[id:NULL name:NULL score:NULL teamId:NULL]",
+                ])
+        }
+    }
+
+    @Test func distinctAndGroupedJoins() throws {
+        try withSport { db in
+            try expectSQL(
+                db, Player.including(required: Player.team.select { [$0.color] }.distinct()),
+                text(
+                    #"SELECT "player".*, "team".* FROM "player" JOIN (SELECT DISTINCT "color", "id" AS "grdb_id" FROM "team") "#,
+                    #""team" ON "team"."grdb_id" = "player"."teamId""#))
+            let totals = Team.players.select { [$0.teamId, sum($0.score).forKey("total")] }.group(\.teamId)
+            let (sql, rows) = try fetched(db, Team.including(required: totals).order(\.id))
+            #expect(
+                sql == [
+                    text(
+                        #"SELECT "team".*, "player".* FROM "team" JOIN (SELECT "teamId", SUM("score") AS "total" FROM "player" "#,
+                        #"GROUP BY "teamId") "player" ON "player"."teamId" = "team"."id" ORDER BY "team"."id""#)
+                ])
+            #expect(
+                rows.map { $0.split(separator: "- player: ").last } == [
+                    "[teamId:1 total:1400]", "[teamId:2 total:200]",
+                ])
+        }
+    }
+}
