@@ -21,7 +21,8 @@ extension SQLSpecificExpressible {
                 sqlExpression, .like, pattern.sqlExpression, escape: escape?.sqlExpression, isNegated: false))
     }
 
-    /// Whether the text is like a pattern, in which `*` stands for any characters, `?` for one, `[a-z]` for one of some.
+    /// Whether the text is like a pattern, in which `*` stands for any characters, `?` for one, `[a-z]` for one of
+    /// some.
     ///
     /// Letters match in their case: <https://www.sqlite.org/lang_expr.html#glob>.
     public func glob(_ pattern: some SQLExpressible) -> SQLExpression {
@@ -64,4 +65,18 @@ extension SQLSpecificExpressible {
 
     /// The text in capitals, by the rules of the process's locale.
     public var localizedUppercased: SQLExpression { .function("swiftLocalizedUppercaseString", [sqlExpression]) }
+}
+
+extension SQLExpression {
+    /// `x REGEXP pattern`
+    package static func regexp(_ value: SQLExpression, _ pattern: SQLExpression) -> SQLExpression {
+        .node(.pattern(value, .regexp, pattern, escape: nil, isNegated: false))
+    }
+
+    /// What is only known with a connection at hand.
+    package static func whenConnected(
+        _ expression: @escaping @Sendable (Database) throws -> SQLExpression
+    ) -> SQLExpression {
+        .node(.connected(expression))
+    }
 }

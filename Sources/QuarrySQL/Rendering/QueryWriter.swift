@@ -13,6 +13,9 @@ package struct QueryWriter {
     /// Whether the query that is written names a table of one around it, which a table of its own hides.
     var hidesOuterTable = false
 
+    /// What SQLite can do: what it can't is written in another way, or throws.
+    package var abilities = SQLiteAbilities.ofLibrary
+
     package init(_ database: Database) {
         self.database = database
         text.reserveCapacity(128)
