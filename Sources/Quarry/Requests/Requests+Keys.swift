@@ -14,7 +14,8 @@ extension TableRequest {
     /// ```
     ///
     /// - parameter key: a value of the primary key, which must be one column: a request throws if it has several.
-    // Not generic: it would take the closure of a `filter { … }` for a key, and the compiler seconds to see that it is none.
+    // Not generic: it would take the closure of a `filter { … }` for a key, and the compiler seconds to see that it is
+    // none.
     @_disfavoredOverload
     public func filter(key: (any DatabaseValueConvertible & Sendable)?) -> Self {
         guard let key else { return filter(keys: [Int64]()) }
@@ -32,10 +33,13 @@ extension TableRequest {
     where Keys.Element: DatabaseValueConvertible & Sendable {
         let keys = Array(keys)
         let type = RowDecoder.self as? any TableRecord.Type
-        guard let type else { return changing { $0.filter(SQLExpression(keys: keys.count) { _ in keys.map(\.databaseValue) }) } }
+        guard let type else {
+            return changing { $0.filter(SQLExpression(keys: keys.count) { _ in keys.map(\.databaseValue) }) }
+        }
         return changing { query in
             query.filter(
-                SQLExpression(keys: keys.count) { column in keys.map { type.databaseValue(ofKey: $0, column: column) } })
+                SQLExpression(keys: keys.count) { column in keys.map { type.databaseValue(ofKey: $0, column: column) } }
+            )
         }
     }
 }
