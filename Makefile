@@ -35,8 +35,6 @@ test: setup ## Run all tests, the example's too (FILTER=name: those of the libra
 
 stress: setup ## Run the tests under load, SECONDS=30 each (FILTER=name: those that match)
 	swift build --build-tests
-	Scripts/check-type-checking --self-test
-	Scripts/check-type-checking
 	QUARRY_STRESS_SECONDS=$(SECONDS) \
 		swift test --skip-build --disable-xctest --filter '$(or $(FILTER),QuarryStressTests)'
 

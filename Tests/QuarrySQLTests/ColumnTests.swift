@@ -1,17 +1,14 @@
 import QuarryCore
 import QuarrySQL
+import QuarryTestSupport
 import Testing
 
 @Suite struct ColumnTests {
     @Test func columnsNameThemselvesInSQL() throws {
-        let sql: SQL = "SELECT \(Column("first \"name\"")), \(Column.rowID) FROM player"
-        #expect(sql.text == #"SELECT "first ""name""", "rowid" FROM player"#)
-    }
-}
-
-extension SQL {
-    /// The text of SQL that needs no connection.
-    fileprivate var text: String {
-        elements.map { if case .sql(let sql, _) = $0 { sql } else { "?" } }.joined()
+        try withConnection { db in
+            let sql: SQL = "SELECT \(Column("first \"name\"")), \(Column.rowID) FROM player"
+            let text = try sql.build(db).sql
+            #expect(text == #"SELECT "first ""name""", "rowid" FROM player"#)
+        }
     }
 }

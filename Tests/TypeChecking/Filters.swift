@@ -27,7 +27,8 @@ func twelveTermsOfColumns() -> QueryInterfaceRequest<Player> {
         Column("score") > 10 && Column("score") < 1000 && Column("name") != "Arthur" && Column("name") != nil
             || Column("bonus") >= 1 && Column("bonus") <= 100 && Column("teamId") == 1 && Column("id") != 7
             || Column("isCaptain") == true && Column("score") == 0.5 && Column("teamId") != nil
-                && Column("name") == "Barbara")
+                && Column("name") == "Barbara"
+    )
 }
 
 /// Comparisons of columns with columns, sums and variables.

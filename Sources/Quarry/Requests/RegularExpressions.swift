@@ -31,7 +31,7 @@ extension SQLSpecificExpressible {
 extension Database {
     /// Makes `REGEXP` known to the connection, unless it is.
     fileprivate func addRegularExpressions() throws {
-        guard let reader = schemaKnowledge as? SchemaReader else { return }
+        let reader = schema
         guard !reader.knowsRegularExpressions else { return }
         let isThere = try Bool.fetchOne(
             cachedStatement(

@@ -31,7 +31,7 @@ extension FetchRequest {
         RowDecoder == (A, B, repeat each C), A: DatabaseValueConvertible, B: DatabaseValueConvertible,
         repeat each C: DatabaseValueConvertible
     {
-        AnyCursor(try Values<A, B, repeat each C>.fetchCursor(db, self).map(\.values))
+        AnyCursor(try Values<A, B, repeat each C>.fetchCursor(db, self).map { $0.values })
     }
 
     /// All rows, as tuples.
@@ -46,7 +46,7 @@ extension FetchRequest {
         RowDecoder == (A, B, repeat each C), A: DatabaseValueConvertible, B: DatabaseValueConvertible,
         repeat each C: DatabaseValueConvertible
     {
-        try Values<A, B, repeat each C>.fetchAll(db, self).map(\.values)
+        try Values<A, B, repeat each C>.fetchAll(db, self).map { $0.values }
     }
 
     /// The first row, as a tuple; nil if there is none.

@@ -110,7 +110,16 @@ extension SQLSpecificExpressible {
 
     // MARK: - Logic
 
+    // A value of Swift comes last: with it on the level of expressions, two columns that are compared beside another
+    // condition would be compared by Swift, and the result be a constant of the query.
+
     /// `lhs AND rhs`
+    public static func && (lhs: Self, rhs: some SQLSpecificExpressible) -> SQLExpression {
+        .association(lhs.sqlExpression, .and, rhs.sqlExpression)
+    }
+
+    /// `lhs AND rhs`
+    @_disfavoredOverload
     public static func && (lhs: Self, rhs: some SQLExpressible) -> SQLExpression {
         .association(lhs.sqlExpression, .and, rhs.sqlExpression)
     }
@@ -122,6 +131,12 @@ extension SQLSpecificExpressible {
     }
 
     /// `lhs OR rhs`
+    public static func || (lhs: Self, rhs: some SQLSpecificExpressible) -> SQLExpression {
+        .association(lhs.sqlExpression, .or, rhs.sqlExpression)
+    }
+
+    /// `lhs OR rhs`
+    @_disfavoredOverload
     public static func || (lhs: Self, rhs: some SQLExpressible) -> SQLExpression {
         .association(lhs.sqlExpression, .or, rhs.sqlExpression)
     }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Rows")
 struct RowTests {
-    private enum Columns: String, ColumnExpression { case id, name, missing }
+    private enum Columns: String, NamedColumn { case id, name, missing }
 
     /// Runs `body` with the same row in its three forms: a cursor's, a copy, a literal.
     private func withRows(_ body: (Row) throws -> Void) throws {
@@ -78,7 +78,7 @@ struct RowTests {
             #expect(row.containsNonNullValue)
             #expect(row.coalesce(["none", "missing", "name", "id"]) == "a")
             #expect(row.coalesce(["none"]) as Int? == nil)
-            let columns: [any ColumnExpression] = [Columns.missing, Columns.id]
+            let columns: [any NamedColumn] = [Columns.missing, Columns.id]
             #expect(row.coalesce(columns) == 1)
         }
         #expect(!(["a": nil, "b": nil] as Row).containsNonNullValue)

@@ -5,7 +5,7 @@ import Testing
 @Suite("SQL with its values")
 struct SQLTests {
     private enum CodingKeys: String, CodingKey { case name, order }
-    private enum Columns: String, ColumnExpression { case id, score }
+    private enum Columns: String, NamedColumn { case id, score }
     private enum Team: Int, DatabaseValueConvertible { case red = 7 }
 
     private func expect(
@@ -115,11 +115,17 @@ struct SQLTests {
     }
 
     @Test("what only a connection knows is asked when the SQL is built, and may throw")
-    func deferred() throws {
-        let sql = SQL(elements: [.sql("SELECT ", []), .deferred { db in ("? + \(db.changesCount)", [1]) }])
+    func connectedFragments() throws {
+        struct Fragment: SQLFragment {
+            var body: @Sendable (Database) throws -> (sql: String, arguments: StatementArguments)
+
+            func build(_ db: Database) throws -> (sql: String, arguments: StatementArguments) { try body(db) }
+        }
+        let changes = Fragment { db in ("? + \(db.changesCount)", [1]) }
+        let sql = SQL(elements: [.sql("SELECT ", []), .fragment(changes)])
         try expect(sql, "SELECT ? + 0", [1])
         struct Failure: Error {}
-        let failing = SQL(elements: [.deferred { _ in throw Failure() }])
+        let failing = SQL(elements: [.fragment(Fragment { _ in throw Failure() })])
         try withConnection { db throws in
             #expect(throws: Failure.self) { try failing.build(db) }
             #expect(throws: Failure.self) { try db.execute(literal: failing) }

@@ -14,7 +14,7 @@ import Testing
                 case .sql(let text, _): text
                 case .value(let value):
                     try SQLLiteral.text(of: value, readsExactly: { _, _ in true }, isUTF8: { true })
-                case .deferred: throw DatabaseError(message: "no connection")
+                case .fragment: throw DatabaseError(message: "no connection")
                 }
             }.joined()
         }

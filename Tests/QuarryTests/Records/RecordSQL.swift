@@ -7,7 +7,9 @@ func emitted(_ db: Database, _ body: () throws -> Void) throws -> [String] {
     db.trace { event in
         guard case .statement(let statement) = event else { return }
         let sql = statement.expandedSQL
-        if !sql.hasPrefix("PRAGMA"), !sql.hasPrefix("-- PRAGMA"), !sql.contains("pragma_table_list") {
+        if !sql.hasPrefix("PRAGMA"), !sql.hasPrefix("-- PRAGMA"), !sql.contains("pragma_table_list"),
+            !sql.contains(".sqlite_master WHERE type IN")
+        {
             statements.append(sql)
         }
     }
