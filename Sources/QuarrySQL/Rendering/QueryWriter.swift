@@ -122,6 +122,17 @@ package struct QueryWriter {
         arguments.removeSubrange(mark.arguments...)
     }
 
+    /// Writes the values of what was written since a mark as literals, where SQLite compares expressions by their text.
+    mutating func inlineArguments(since mark: Mark) throws {
+        let sql = String(decoding: text[mark.text...], as: UTF8.self)
+        let values = StatementArguments(values: Array(arguments[mark.arguments...]))
+        goBack(to: mark)
+        write(
+            sql: try SQLLiteral.inlining(values, into: sql) { value in
+                try SQLLiteral.text(of: value, readsExactly: { _, _ in true }, isUTF8: { true })
+            })
+    }
+
     // MARK: - Schema
 
     /// What is known of the schema.

@@ -57,7 +57,11 @@ extension QueryWriter {
             write(")")
             if let condition = upsert.indexCondition {
                 write(" WHERE ")
+                // https://www.sqlite.org/lang_upsert.html: the index is found by its condition, in which are no
+                // parameters.
+                let mark = mark
                 try write(condition)
+                try inlineArguments(since: mark)
             }
         } else if upsert.indexCondition != nil {
             throw misuse("the condition of a partial index needs the columns of the index")
