@@ -27,6 +27,8 @@ build: setup ## Build the library
 
 test: setup ## Run all tests, the example's too (FILTER=name: those of the library that match)
 	swift build --build-tests
+	Scripts/check-type-checking --self-test
+	Scripts/check-type-checking
 	swift test --skip-build --disable-xctest $(if $(FILTER),--filter '$(FILTER)',--skip QuarryStressTests)
 	$(if $(FILTER),,swift test --skip-build --disable-xctest --filter QuarryStressTests)
 	$(if $(FILTER),,swift test --disable-xctest --package-path $(EXAMPLE))

@@ -81,12 +81,12 @@ struct PrefetchQuery {
 
     // MARK: - Running it
 
-    func plan(_ keys: [DatabaseValue], _ fetch: PrefetchingFetch) throws -> QueryPlan {
-        try QueryPlan(query(keys), database, fetch: fetch)
+    func plan(_ keys: [DatabaseValue], _ fetch: PrefetchingFetch) throws -> RequestLayout {
+        try RequestLayout(query(keys), database, fetch: fetch)
     }
 
     /// The places of the keys in the result.
-    func keyColumns(in plan: QueryPlan) throws -> [Int] {
+    func keyColumns(in plan: RequestLayout) throws -> [Int] {
         try columns.map { column in
             let place = plan.adapter.root.columns.last { plan.names[$0].isSameName(as: "grdb_" + column) }
             guard let place else {
@@ -100,7 +100,7 @@ struct PrefetchQuery {
     }
 
     /// The rows, seen through an adapter only where that shows something else.
-    func rows(of plan: QueryPlan) -> PreparedRequest {
+    func rows(of plan: RequestLayout) -> PreparedRequest {
         let root = plan.adapter.root
         let isPlain =
             root.scopes.isEmpty && plan.adapter.names == nil && root.columns.count == plan.statement.columnCount

@@ -38,7 +38,7 @@ extension Database {
     /// The statement of a query with joins or prefetches, the places of its columns, and what is fetched besides.
     func preparePlan(of query: SelectQuery, singleRow: Bool) throws -> PreparedRequest {
         let fetch = PrefetchingFetch(self)
-        let plan = try QueryPlan(query, self, singleRow: singleRow, fetch: fetch)
+        let plan = try RequestLayout(query, self, singleRow: singleRow, fetch: fetch)
         guard let prefetches = plan.prefetches else { return plan.rows }
         return PreparedRequest(
             statement: plan.statement, adapter: plan.adapter,

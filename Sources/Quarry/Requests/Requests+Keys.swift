@@ -14,9 +14,15 @@ extension TableRequest {
     /// ```
     ///
     /// - parameter key: a value of the primary key, which must be one column: a request throws if it has several.
-    public func filter<Key: DatabaseValueConvertible & Sendable>(key: Key?) -> Self {
-        filter(keys: key.map { [$0] } ?? [])
+    // Not generic: it would take the closure of a `filter { … }` for a key, and the compiler seconds to see that it is
+    // none.
+    @_disfavoredOverload
+    public func filter(key: (any DatabaseValueConvertible & Sendable)?) -> Self {
+        guard let key else { return filter(keys: [Int64]()) }
+        return filter(singleKey: key)
     }
+
+    private func filter(singleKey key: some DatabaseValueConvertible & Sendable) -> Self { filter(keys: [key]) }
 
     /// The rows that have primary keys.
     ///
@@ -52,7 +58,8 @@ extension TableRequest where RowDecoder: Identifiable, RowDecoder.ID: DatabaseVa
 
 extension TableRecord {
     /// The row that has a primary key; nil for none.
-    public static func filter<Key: DatabaseValueConvertible & Sendable>(key: Key?) -> QueryInterfaceRequest<Self> {
+    @_disfavoredOverload
+    public static func filter(key: (any DatabaseValueConvertible & Sendable)?) -> QueryInterfaceRequest<Self> {
         all().filter(key: key)
     }
 
@@ -77,7 +84,8 @@ extension TableRecord where Self: Identifiable, ID: DatabaseValueConvertible & S
 
 extension Table {
     /// The row that has a primary key; nil for none.
-    public func filter<Key: DatabaseValueConvertible & Sendable>(key: Key?) -> QueryInterfaceRequest<RowDecoder> {
+    @_disfavoredOverload
+    public func filter(key: (any DatabaseValueConvertible & Sendable)?) -> QueryInterfaceRequest<RowDecoder> {
         all().filter(key: key)
     }
 

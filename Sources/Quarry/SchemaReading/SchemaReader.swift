@@ -12,6 +12,9 @@ final class SchemaReader {
     /// The schemas, in the order in which a name is looked for.
     private var order: [String]?
 
+    /// Whether the connection has a function behind REGEXP.
+    var knowsRegularExpressions = false
+
     /// What stands in for the configuration's source.
     var source: SchemaSourceOverride?
 

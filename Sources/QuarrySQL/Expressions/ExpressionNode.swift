@@ -174,6 +174,7 @@ package struct FunctionCall: Sendable {
     package var isAggregate = false
     /// Whether the result is JSON, which stays JSON inside of other JSON.
     package var isJSON = false
+    package var requirement: SQLiteRequirement?
 
     package init(_ name: String, _ arguments: [SQLExpression]) {
         self.name = name
@@ -202,6 +203,7 @@ package struct WindowDefinition: Sendable {
 package struct CaseExpression: Sendable {
     package var base: SQLExpression?
     package var branches: [(condition: SQLExpression, result: SQLExpression)]
+    /// NULL where nothing is said.
     package var otherwise: SQLExpression?
 
     package init(

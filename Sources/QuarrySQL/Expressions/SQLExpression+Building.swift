@@ -73,6 +73,8 @@ extension SQLExpression {
     /// `x IN (a, b)`; of one value, `x = a`.
     package static func membership(of value: SQLExpression, in list: [SQLExpression]) -> SQLExpression {
         if list.count == 1 { return .equality(value, .equal, list[0]) }
+        // A list can't hold row values: https://www.sqlite.org/rowvalue.html#row_value_in_operators
+        if case .rowValue = value.kind, !list.isEmpty { return ValueList(rowValues: list).contains(value) }
         return .node(.inList(value, list, isNegated: false))
     }
 

@@ -1,7 +1,8 @@
 public import QuarryCore
 
-// Comparisons: <https://www.sqlite.org/datatype3.html#comparison_expressions>. Each operator stands three times: with
-// a value on the right, with a value on the left, and with neither.
+// Comparisons: <https://www.sqlite.org/datatype3.html#comparison_expressions>. Each operator stands twice: for an
+// expression on the left, and for one on the right. The compiler looks at the second only where the first does not fit:
+// with both on one level it would need seconds for a condition of a dozen terms.
 
 extension SQLSpecificExpressible {
     /// `lhs = rhs`; with nil, `lhs IS NULL`.
@@ -10,13 +11,9 @@ extension SQLSpecificExpressible {
     }
 
     /// `lhs = rhs`; with nil, `lhs IS NULL`.
+    @_disfavoredOverload
     public static func == (lhs: (any SQLExpressible)?, rhs: Self) -> SQLExpression {
         .equality(lhs?.sqlExpression ?? .null, .equal, rhs.sqlExpression)
-    }
-
-    /// `lhs = rhs`; with nil, `lhs IS NULL`.
-    public static func == (lhs: Self, rhs: some SQLSpecificExpressible) -> SQLExpression {
-        .equality(lhs.sqlExpression, .equal, rhs.sqlExpression)
     }
 
     /// `lhs <> rhs`; with nil, `lhs IS NOT NULL`.
@@ -25,13 +22,9 @@ extension SQLSpecificExpressible {
     }
 
     /// `lhs <> rhs`; with nil, `lhs IS NOT NULL`.
+    @_disfavoredOverload
     public static func != (lhs: (any SQLExpressible)?, rhs: Self) -> SQLExpression {
         .equality(lhs?.sqlExpression ?? .null, .notEqual, rhs.sqlExpression)
-    }
-
-    /// `lhs <> rhs`; with nil, `lhs IS NOT NULL`.
-    public static func != (lhs: Self, rhs: some SQLSpecificExpressible) -> SQLExpression {
-        .equality(lhs.sqlExpression, .notEqual, rhs.sqlExpression)
     }
 
     /// `lhs IS rhs`: NULL is NULL.
@@ -40,13 +33,9 @@ extension SQLSpecificExpressible {
     }
 
     /// `lhs IS rhs`: NULL is NULL.
+    @_disfavoredOverload
     public static func === (lhs: (any SQLExpressible)?, rhs: Self) -> SQLExpression {
         .equality(lhs?.sqlExpression ?? .null, .is, rhs.sqlExpression)
-    }
-
-    /// `lhs IS rhs`: NULL is NULL.
-    public static func === (lhs: Self, rhs: some SQLSpecificExpressible) -> SQLExpression {
-        .equality(lhs.sqlExpression, .is, rhs.sqlExpression)
     }
 
     /// `lhs IS NOT rhs`: NULL is NULL.
@@ -55,13 +44,9 @@ extension SQLSpecificExpressible {
     }
 
     /// `lhs IS NOT rhs`: NULL is NULL.
+    @_disfavoredOverload
     public static func !== (lhs: (any SQLExpressible)?, rhs: Self) -> SQLExpression {
         .equality(lhs?.sqlExpression ?? .null, .isNot, rhs.sqlExpression)
-    }
-
-    /// `lhs IS NOT rhs`: NULL is NULL.
-    public static func !== (lhs: Self, rhs: some SQLSpecificExpressible) -> SQLExpression {
-        .equality(lhs.sqlExpression, .isNot, rhs.sqlExpression)
     }
 
     /// `lhs < rhs`
@@ -70,12 +55,8 @@ extension SQLSpecificExpressible {
     }
 
     /// `lhs < rhs`
+    @_disfavoredOverload
     public static func < (lhs: some SQLExpressible, rhs: Self) -> SQLExpression {
-        .infix(lhs.sqlExpression, .less, rhs.sqlExpression)
-    }
-
-    /// `lhs < rhs`
-    public static func < (lhs: Self, rhs: some SQLSpecificExpressible) -> SQLExpression {
         .infix(lhs.sqlExpression, .less, rhs.sqlExpression)
     }
 
@@ -85,12 +66,8 @@ extension SQLSpecificExpressible {
     }
 
     /// `lhs <= rhs`
+    @_disfavoredOverload
     public static func <= (lhs: some SQLExpressible, rhs: Self) -> SQLExpression {
-        .infix(lhs.sqlExpression, .lessOrEqual, rhs.sqlExpression)
-    }
-
-    /// `lhs <= rhs`
-    public static func <= (lhs: Self, rhs: some SQLSpecificExpressible) -> SQLExpression {
         .infix(lhs.sqlExpression, .lessOrEqual, rhs.sqlExpression)
     }
 
@@ -100,12 +77,8 @@ extension SQLSpecificExpressible {
     }
 
     /// `lhs > rhs`
+    @_disfavoredOverload
     public static func > (lhs: some SQLExpressible, rhs: Self) -> SQLExpression {
-        .infix(lhs.sqlExpression, .greater, rhs.sqlExpression)
-    }
-
-    /// `lhs > rhs`
-    public static func > (lhs: Self, rhs: some SQLSpecificExpressible) -> SQLExpression {
         .infix(lhs.sqlExpression, .greater, rhs.sqlExpression)
     }
 
@@ -115,12 +88,8 @@ extension SQLSpecificExpressible {
     }
 
     /// `lhs >= rhs`
+    @_disfavoredOverload
     public static func >= (lhs: some SQLExpressible, rhs: Self) -> SQLExpression {
-        .infix(lhs.sqlExpression, .greaterOrEqual, rhs.sqlExpression)
-    }
-
-    /// `lhs >= rhs`
-    public static func >= (lhs: Self, rhs: some SQLSpecificExpressible) -> SQLExpression {
         .infix(lhs.sqlExpression, .greaterOrEqual, rhs.sqlExpression)
     }
 }

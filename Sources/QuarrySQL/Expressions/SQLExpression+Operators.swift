@@ -9,12 +9,8 @@ extension SQLSpecificExpressible {
     }
 
     /// `lhs + rhs`
+    @_disfavoredOverload
     public static func + (lhs: some SQLExpressible, rhs: Self) -> SQLExpression {
-        .infix(lhs.sqlExpression, .plus, rhs.sqlExpression)
-    }
-
-    /// `lhs + rhs`
-    public static func + (lhs: Self, rhs: some SQLSpecificExpressible) -> SQLExpression {
         .infix(lhs.sqlExpression, .plus, rhs.sqlExpression)
     }
 
@@ -24,12 +20,8 @@ extension SQLSpecificExpressible {
     }
 
     /// `lhs - rhs`
+    @_disfavoredOverload
     public static func - (lhs: some SQLExpressible, rhs: Self) -> SQLExpression {
-        .infix(lhs.sqlExpression, .minus, rhs.sqlExpression)
-    }
-
-    /// `lhs - rhs`
-    public static func - (lhs: Self, rhs: some SQLSpecificExpressible) -> SQLExpression {
         .infix(lhs.sqlExpression, .minus, rhs.sqlExpression)
     }
 
@@ -39,12 +31,8 @@ extension SQLSpecificExpressible {
     }
 
     /// `lhs * rhs`
+    @_disfavoredOverload
     public static func * (lhs: some SQLExpressible, rhs: Self) -> SQLExpression {
-        .infix(lhs.sqlExpression, .times, rhs.sqlExpression)
-    }
-
-    /// `lhs * rhs`
-    public static func * (lhs: Self, rhs: some SQLSpecificExpressible) -> SQLExpression {
         .infix(lhs.sqlExpression, .times, rhs.sqlExpression)
     }
 
@@ -54,12 +42,8 @@ extension SQLSpecificExpressible {
     }
 
     /// `lhs / rhs`
+    @_disfavoredOverload
     public static func / (lhs: some SQLExpressible, rhs: Self) -> SQLExpression {
-        .infix(lhs.sqlExpression, .divided, rhs.sqlExpression)
-    }
-
-    /// `lhs / rhs`
-    public static func / (lhs: Self, rhs: some SQLSpecificExpressible) -> SQLExpression {
         .infix(lhs.sqlExpression, .divided, rhs.sqlExpression)
     }
 
@@ -69,12 +53,8 @@ extension SQLSpecificExpressible {
     }
 
     /// `lhs % rhs`
+    @_disfavoredOverload
     public static func % (lhs: some SQLExpressible, rhs: Self) -> SQLExpression {
-        .infix(lhs.sqlExpression, .modulo, rhs.sqlExpression)
-    }
-
-    /// `lhs % rhs`
-    public static func % (lhs: Self, rhs: some SQLSpecificExpressible) -> SQLExpression {
         .infix(lhs.sqlExpression, .modulo, rhs.sqlExpression)
     }
 
@@ -84,12 +64,8 @@ extension SQLSpecificExpressible {
     }
 
     /// `lhs << rhs`
+    @_disfavoredOverload
     public static func << (lhs: some SQLExpressible, rhs: Self) -> SQLExpression {
-        .infix(lhs.sqlExpression, .shiftLeft, rhs.sqlExpression)
-    }
-
-    /// `lhs << rhs`
-    public static func << (lhs: Self, rhs: some SQLSpecificExpressible) -> SQLExpression {
         .infix(lhs.sqlExpression, .shiftLeft, rhs.sqlExpression)
     }
 
@@ -99,12 +75,8 @@ extension SQLSpecificExpressible {
     }
 
     /// `lhs >> rhs`
+    @_disfavoredOverload
     public static func >> (lhs: some SQLExpressible, rhs: Self) -> SQLExpression {
-        .infix(lhs.sqlExpression, .shiftRight, rhs.sqlExpression)
-    }
-
-    /// `lhs >> rhs`
-    public static func >> (lhs: Self, rhs: some SQLSpecificExpressible) -> SQLExpression {
         .infix(lhs.sqlExpression, .shiftRight, rhs.sqlExpression)
     }
 
@@ -114,12 +86,8 @@ extension SQLSpecificExpressible {
     }
 
     /// `lhs & rhs`
+    @_disfavoredOverload
     public static func & (lhs: some SQLExpressible, rhs: Self) -> SQLExpression {
-        .association(lhs.sqlExpression, .bitwiseAnd, rhs.sqlExpression)
-    }
-
-    /// `lhs & rhs`
-    public static func & (lhs: Self, rhs: some SQLSpecificExpressible) -> SQLExpression {
         .association(lhs.sqlExpression, .bitwiseAnd, rhs.sqlExpression)
     }
 
@@ -129,12 +97,8 @@ extension SQLSpecificExpressible {
     }
 
     /// `lhs | rhs`
+    @_disfavoredOverload
     public static func | (lhs: some SQLExpressible, rhs: Self) -> SQLExpression {
-        .association(lhs.sqlExpression, .bitwiseOr, rhs.sqlExpression)
-    }
-
-    /// `lhs | rhs`
-    public static func | (lhs: Self, rhs: some SQLSpecificExpressible) -> SQLExpression {
         .association(lhs.sqlExpression, .bitwiseOr, rhs.sqlExpression)
     }
 
@@ -146,33 +110,40 @@ extension SQLSpecificExpressible {
 
     // MARK: - Logic
 
-    /// `lhs AND rhs`
-    public static func && (lhs: Self, rhs: some SQLExpressible) -> SQLExpression {
-        .association(lhs.sqlExpression, .and, rhs.sqlExpression)
-    }
-
-    /// `lhs AND rhs`
-    public static func && (lhs: some SQLExpressible, rhs: Self) -> SQLExpression {
-        .association(lhs.sqlExpression, .and, rhs.sqlExpression)
-    }
+    // A value of Swift comes last: with it on the level of expressions, two columns that are compared beside another
+    // condition would be compared by Swift, and the result be a constant of the query.
 
     /// `lhs AND rhs`
     public static func && (lhs: Self, rhs: some SQLSpecificExpressible) -> SQLExpression {
         .association(lhs.sqlExpression, .and, rhs.sqlExpression)
     }
 
+    /// `lhs AND rhs`
+    @_disfavoredOverload
+    public static func && (lhs: Self, rhs: some SQLExpressible) -> SQLExpression {
+        .association(lhs.sqlExpression, .and, rhs.sqlExpression)
+    }
+
+    /// `lhs AND rhs`
+    @_disfavoredOverload
+    public static func && (lhs: some SQLExpressible, rhs: Self) -> SQLExpression {
+        .association(lhs.sqlExpression, .and, rhs.sqlExpression)
+    }
+
     /// `lhs OR rhs`
+    public static func || (lhs: Self, rhs: some SQLSpecificExpressible) -> SQLExpression {
+        .association(lhs.sqlExpression, .or, rhs.sqlExpression)
+    }
+
+    /// `lhs OR rhs`
+    @_disfavoredOverload
     public static func || (lhs: Self, rhs: some SQLExpressible) -> SQLExpression {
         .association(lhs.sqlExpression, .or, rhs.sqlExpression)
     }
 
     /// `lhs OR rhs`
+    @_disfavoredOverload
     public static func || (lhs: some SQLExpressible, rhs: Self) -> SQLExpression {
-        .association(lhs.sqlExpression, .or, rhs.sqlExpression)
-    }
-
-    /// `lhs OR rhs`
-    public static func || (lhs: Self, rhs: some SQLSpecificExpressible) -> SQLExpression {
         .association(lhs.sqlExpression, .or, rhs.sqlExpression)
     }
 

@@ -66,3 +66,17 @@ extension SQLSpecificExpressible {
     /// The text in capitals, by the rules of the process's locale.
     public var localizedUppercased: SQLExpression { .function("swiftLocalizedUppercaseString", [sqlExpression]) }
 }
+
+extension SQLExpression {
+    /// `x REGEXP pattern`
+    package static func regexp(_ value: SQLExpression, _ pattern: SQLExpression) -> SQLExpression {
+        .node(.pattern(value, .regexp, pattern, escape: nil, isNegated: false))
+    }
+
+    /// What is only known with a connection at hand.
+    package static func whenConnected(
+        _ expression: @escaping @Sendable (Database) throws -> SQLExpression
+    ) -> SQLExpression {
+        .node(.connected(expression))
+    }
+}

@@ -62,7 +62,7 @@ extension QueryWriter {
         try writeTables(clauses.tables)
         var changed = query
         changed.selection = selection
-        guard clauses.joins.isEmpty, query.limit == nil || Self.limitsChanges else {
+        guard clauses.joins.isEmpty, query.limit == nil || abilities.limitsChanges else {
             return try write(changeByKeyOf: query, returning: selection, body)
         }
         try withTables(of: changed, avoidingOuterNames: false) { writer in
@@ -72,7 +72,7 @@ extension QueryWriter {
                 try writer.write(filter)
             }
             // https://www.sqlite.org/lang_delete.html#optional_limit_and_order_by_clauses: RETURNING comes before them.
-            try writer.writeReturning(selection)
+            try writer.write(returning: selection, of: query)
             if query.limit != nil {
                 try writer.writeOrder(of: query)
                 try writer.writeLimit(of: query, singleRow: false)
@@ -110,12 +110,19 @@ extension QueryWriter {
             if query.limit == nil { found.ordering = [] }
             try writer.write(found)
             writer.write(")")
-            try writer.writeReturning(selection)
+            try writer.write(returning: selection, of: query)
         }
     }
 
-    /// Whether the library was built with `SQLITE_ENABLE_UPDATE_DELETE_LIMIT`.
-    private static let limitsChanges = SQLiteLibrary.isBuilt(with: "ENABLE_UPDATE_DELETE_LIMIT")
+    /// ` RETURNING "id", "name"`, without the table's name, whatever it is called in the statement: SQLite doesn't take
+    /// `"p".*` here.
+    mutating func write(returning selection: [SQLSelection], of query: SelectQuery) throws {
+        guard !selection.isEmpty else { return }
+        let table = Scope.Table(query: query, identities: query.identities, name: query.sourceName)
+        scopes.append(Scope(tables: [table], isQualified: false))
+        defer { scopes.removeLast() }
+        try writeReturning(selection)
+    }
 
     /// ` RETURNING "id", "name"`
     mutating func writeReturning(_ selection: [SQLSelection]) throws {

@@ -96,6 +96,7 @@ extension QueryWriter {
         case .key(let condition): try write(condition)
         case .choice(let choice): try write(choice)
         case .rowValue(let values):
+            if values.isEmpty { throw misuse("a row value has no values") }
             write("(")
             try write(list: values) { try $0.write($1) }
             write(")")
@@ -194,6 +195,8 @@ extension QueryWriter {
     // MARK: - Functions
 
     private mutating func write(_ call: FunctionCall) throws {
+        if let requirement = call.requirement { try require(requirement, for: call.name) }
+        if !call.ordering.isEmpty { try require(.version(3_044_000), for: "ORDER BY inside of \(call.name)") }
         write(sql: call.name)
         write("(")
         if call.isDistinct { write("DISTINCT ") }
@@ -324,6 +327,9 @@ extension SQLExpression {
         case .equality(let lhs, _, let rhs), .infix(let lhs, _, let rhs): lhs.isAggregate || rhs.isAggregate
         case .association(let operands, _): operands.contains { $0.isAggregate }
         case .prefix(_, let operand), .cast(let operand, _), .collated(let operand, _): operand.isAggregate
+        case .choice(let choice):
+            choice.base?.isAggregate == true || choice.otherwise?.isAggregate == true
+                || choice.branches.contains { $0.condition.isAggregate || $0.result.isAggregate }
         default: false
         }
     }

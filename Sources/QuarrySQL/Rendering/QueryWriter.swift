@@ -13,6 +13,9 @@ package struct QueryWriter {
     /// The scopes, by their place, with a table that hides another of the same name, which is meant.
     var hidingScopes: Set<Int> = []
 
+    /// What SQLite can do: what it can't is written in another way, or throws.
+    package var abilities = SQLiteAbilities.ofLibrary
+
     package init(_ database: Database) {
         self.database = database
         text.reserveCapacity(128)
@@ -123,6 +126,17 @@ package struct QueryWriter {
     mutating func goBack(to mark: Mark) {
         text.removeSubrange(mark.text...)
         arguments.removeSubrange(mark.arguments...)
+    }
+
+    /// Writes the values of what was written since a mark as literals, where SQLite compares expressions by their text.
+    mutating func inlineArguments(since mark: Mark) throws {
+        let sql = String(decoding: text[mark.text...], as: UTF8.self)
+        let values = StatementArguments(values: Array(arguments[mark.arguments...]))
+        goBack(to: mark)
+        write(
+            sql: try SQLLiteral.inlining(values, into: sql) { value in
+                try SQLLiteral.text(of: value, readsExactly: { _, _ in true }, isUTF8: { true })
+            })
     }
 
     // MARK: - Schema

@@ -225,7 +225,7 @@ extension QueryWriter {
     }
 
     /// `"player"`, `"player" "p"`, `(SELECT …) "p"`
-    private mutating func writeSource(of query: SelectQuery, _ index: inout Int) throws {
+    mutating func writeSource(of query: SelectQuery, _ index: inout Int, alias: StaticString = " ") throws {
         let name = scopes[scopes.count - 1].tables[index].name
         index += 1
         switch query.source {
@@ -240,11 +240,11 @@ extension QueryWriter {
             write(")")
             if name == function { return }
         }
-        write(" ")
+        write(alias)
         write(identifier: name)
     }
 
-    private mutating func writeJoins(of query: SelectQuery, left: Int, _ index: inout Int) throws {
+    mutating func writeJoins(of query: SelectQuery, left: Int, _ index: inout Int) throws {
         guard query.hasClauses else { return }
         for join in query.clauses.joins {
             write(" ")

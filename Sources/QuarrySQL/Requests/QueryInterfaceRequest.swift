@@ -28,7 +28,15 @@ extension QueryInterfaceRequest: DerivableRequest {
     /// Called by the library's own methods.
     public func _changed(_ change: (inout _SelectQuery) throws -> Void) rethrows -> Self {
         var copy = _SelectQuery(query: query)
-        try change(&copy)
+        guard query.isCompound else {
+            try change(&copy)
+            return QueryInterfaceRequest(query: copy.query)
+        }
+        try copy.query.changeCompound { query in
+            var whole = _SelectQuery(query: query)
+            try change(&whole)
+            query = whole.query
+        }
         return QueryInterfaceRequest(query: copy.query)
     }
 

@@ -3,7 +3,7 @@ import QuarrySQL
 
 /// A query with joins or prefetches that is ready to run: its statement, where each table's columns are in the result,
 /// and what is to be fetched for which of them.
-struct QueryPlan {
+struct RequestLayout {
     let statement: Statement
     private(set) var adapter: JoinedRowAdapter
     private(set) var prefetches: PrefetchedScope?

@@ -1,0 +1,4 @@
+import QuarryCore
+public import QuarrySQL
+
+extension JSONElement: FetchableRecord {}

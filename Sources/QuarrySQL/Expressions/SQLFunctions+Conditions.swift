@@ -1,0 +1,130 @@
+public import QuarryCore
+
+// Functions that choose between values, or tell about them: <https://www.sqlite.org/lang_corefunc.html>.
+
+/// NULL where both are equal, the first otherwise: `NULLIF(x, y)`.
+///
+/// ```swift
+/// Player.select(nullIf(Column("nickname"), ""))
+/// ```
+/// ```sql
+/// SELECT NULLIF("nickname", '') FROM "player"
+/// ```
+///
+/// See <https://www.sqlite.org/lang_corefunc.html#nullif>.
+public func nullIf(_ value: some SQLSpecificExpressible, _ other: some SQLExpressible) -> SQLExpression {
+    .function("NULLIF", [value.sqlExpression, other.sqlExpression])
+}
+
+/// One value where a condition holds, another one otherwise: `IIF(x, y, z)`.
+///
+/// ```swift
+/// Player.select(iif(Column("score") > 1000, "winner", "player"))
+/// ```
+/// ```sql
+/// SELECT IIF("score" > 1000, 'winner', 'player') FROM "player"
+/// ```
+///
+/// See <https://www.sqlite.org/lang_corefunc.html#iif>, and ``caseWhen(_:then:)`` for several conditions.
+public func iif(
+    _ condition: some SQLSpecificExpressible, _ value: (any SQLExpressible)?, _ otherwise: (any SQLExpressible)?
+) -> SQLExpression {
+    .function(
+        "IIF", [condition.sqlExpression, value?.sqlExpression ?? .null, otherwise?.sqlExpression ?? .null])
+}
+
+/// The storage class of a value, as text: `TYPEOF(x)` is `'null'`, `'integer'`, `'real'`, `'text'` or `'blob'`.
+///
+/// ```swift
+/// Player.filter(typeOf(Column("score")) != "integer")
+/// ```
+/// ```sql
+/// SELECT * FROM "player" WHERE TYPEOF("score") <> 'integer'
+/// ```
+///
+/// See <https://www.sqlite.org/lang_corefunc.html#typeof>.
+public func typeOf(_ value: some SQLSpecificExpressible) -> SQLExpression {
+    .function("TYPEOF", [value.sqlExpression])
+}
+
+/// A condition, with a hint for the query planner: how often it holds.
+///
+/// ```swift
+/// Player.filter(likelihood(Column("isCaptain") == true, 0.05))
+/// ```
+/// ```sql
+/// SELECT * FROM "player" WHERE LIKELIHOOD("isCaptain" = 1, 0.05)
+/// ```
+///
+/// See <https://www.sqlite.org/lang_corefunc.html#likelihood>.
+///
+/// - parameter probability: from 0.0 to 1.0; a request with another one throws.
+public func likelihood(_ condition: some SQLSpecificExpressible, _ probability: Double) -> SQLExpression {
+    guard 0...1 ~= probability else {
+        return .failing("the probability of likelihood is \(probability), and must be from 0.0 to 1.0")
+    }
+    // SQLite takes a literal here, and no parameter.
+    return .function("LIKELIHOOD", [condition.sqlExpression, .node(.sql(SQL(sql: "\(probability)")))])
+}
+
+/// A condition that holds nearly always: a hint for the query planner, `LIKELY(x)`.
+///
+/// See <https://www.sqlite.org/lang_corefunc.html#likely>.
+public func likely(_ condition: some SQLSpecificExpressible) -> SQLExpression {
+    .function("LIKELY", [condition.sqlExpression])
+}
+
+/// A condition that holds hardly ever: a hint for the query planner, `UNLIKELY(x)`.
+///
+/// See <https://www.sqlite.org/lang_corefunc.html#unlikely>.
+public func unlikely(_ condition: some SQLSpecificExpressible) -> SQLExpression {
+    .function("UNLIKELY", [condition.sqlExpression])
+}
+
+/// The smallest of several values, NULL if one is: `MIN(x, y)`.
+///
+/// ```swift
+/// Player.select(min(Column("score"), Column("bonus"), 100))
+/// ```
+/// ```sql
+/// SELECT MIN("score", "bonus", 100) FROM "player"
+/// ```
+///
+/// See <https://www.sqlite.org/lang_corefunc.html#min_scalar>.
+public func min(
+    _ first: some SQLSpecificExpressible, _ second: some SQLExpressible, _ others: any SQLExpressible...
+) -> SQLExpression {
+    .function("MIN", [first.sqlExpression, second.sqlExpression] + others.map(\.sqlExpression))
+}
+
+/// The largest of several values, NULL if one is: `MAX(x, y)`.
+///
+/// ```swift
+/// Player.select(max(Column("score"), 0))
+/// ```
+/// ```sql
+/// SELECT MAX("score", 0) FROM "player"
+/// ```
+///
+/// See <https://www.sqlite.org/lang_corefunc.html#max_scalar>.
+public func max(
+    _ first: some SQLSpecificExpressible, _ second: some SQLExpressible, _ others: any SQLExpressible...
+) -> SQLExpression {
+    .function("MAX", [first.sqlExpression, second.sqlExpression] + others.map(\.sqlExpression))
+}
+
+extension SQLExpression {
+    /// What can't be written: the request throws when it runs.
+    static func failing(_ message: String) -> SQLExpression {
+        .node(.connected { _ in throw DatabaseError(resultCode: .SQLITE_MISUSE, message: message) })
+    }
+
+    /// `NAME(x, y)`, of an SQLite that has it.
+    static func function(_ name: String, _ arguments: [SQLExpression], _ requirement: SQLiteRequirement?)
+        -> SQLExpression
+    {
+        var call = FunctionCall(name, arguments)
+        call.requirement = requirement
+        return .node(.function(call))
+    }
+}

@@ -1,0 +1,47 @@
+import QuarryCore
+
+/// What the SQLite that runs a query can do, as far as it depends on its version and its build.
+package struct SQLiteAbilities: Sendable {
+    /// 3040001 for 3.40.1.
+    package var version: CInt
+
+    /// Whether there are `SIN` and the like: `SQLITE_ENABLE_MATH_FUNCTIONS`.
+    package var hasMathFunctions: Bool
+
+    /// Whether UPDATE and DELETE may have a limit: `SQLITE_ENABLE_UPDATE_DELETE_LIMIT`.
+    package var limitsChanges: Bool
+
+    /// Those of the library that is linked.
+    package static let ofLibrary = SQLiteAbilities(
+        version: SQLiteLibrary.versionNumber,
+        hasMathFunctions: SQLiteLibrary.isBuilt(with: "ENABLE_MATH_FUNCTIONS"),
+        limitsChanges: SQLiteLibrary.isBuilt(with: "ENABLE_UPDATE_DELETE_LIMIT"))
+}
+
+/// What a function needs of SQLite, besides the version that all of the library needs.
+package enum SQLiteRequirement: Sendable {
+    /// A version: 3045000 for 3.45.0.
+    case version(CInt)
+    /// `SQLITE_ENABLE_MATH_FUNCTIONS`
+    case mathFunctions
+}
+
+extension QueryWriter {
+    /// - parameter feature: what needs it, for the message.
+    /// - throws: `SQLITE_MISUSE` if this SQLite can't do it.
+    func require(_ requirement: SQLiteRequirement, for feature: @autoclosure () -> String) throws {
+        switch requirement {
+        case .version(let version) where abilities.version < version:
+            throw misuse(
+                "\(feature()) needs SQLite \(text(ofVersion: version)), and this is \(text(ofVersion: abilities.version))"
+            )
+        case .mathFunctions where !abilities.hasMathFunctions:
+            throw misuse("\(feature()) needs an SQLite that is built with SQLITE_ENABLE_MATH_FUNCTIONS")
+        case .version, .mathFunctions: break
+        }
+    }
+
+    private func text(ofVersion version: CInt) -> String {
+        "\(version / 1_000_000).\(version / 1000 % 1000).\(version % 1000)"
+    }
+}

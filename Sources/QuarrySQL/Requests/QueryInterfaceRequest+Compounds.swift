@@ -1,0 +1,150 @@
+import QuarryCore
+
+// <https://www.sqlite.org/lang_select.html#compound_select_statements>
+
+extension QueryInterfaceRequest {
+    /// The rows of this request and of another one, each once: `UNION`.
+    ///
+    /// ```swift
+    /// let names = Player.select(Column("name")).union(Team.select(Column("name"))).order(Column("name"))
+    /// ```
+    /// ```sql
+    /// SELECT "name" FROM "player" UNION SELECT "name" FROM "team" ORDER BY "name"
+    /// ```
+    ///
+    /// What follows is for all of the rows: an order or a limit stands at the end, a filter or another selection around
+    /// the whole. Both requests must have the same number of columns; the names are those of the first.
+    public func union(_ other: some SQLSubqueryable) -> Self { combined(.union, other) }
+
+    /// The rows of this request, and then those of another one: `UNION ALL`.
+    ///
+    /// ```swift
+    /// Player.all().unionAll(Table<Player>("archive").all()).filter(Column("score") > 10)
+    /// ```
+    /// ```sql
+    /// SELECT * FROM (SELECT * FROM "player" UNION ALL SELECT * FROM "archive") "subquery" WHERE "score" > 10
+    /// ```
+    public func unionAll(_ other: some SQLSubqueryable) -> Self { combined(.unionAll, other) }
+
+    /// The rows that this request and another one have, each once: `INTERSECT`.
+    ///
+    /// ```swift
+    /// Player.select(Column("name")).intersect(Team.select(Column("name")))
+    /// ```
+    /// ```sql
+    /// SELECT "name" FROM "player" INTERSECT SELECT "name" FROM "team"
+    /// ```
+    public func intersect(_ other: some SQLSubqueryable) -> Self { combined(.intersect, other) }
+
+    /// The rows that this request has and another one has not, each once: `EXCEPT`.
+    ///
+    /// ```swift
+    /// Player.select(Column("name")).except(Team.select(Column("name")))
+    /// ```
+    /// ```sql
+    /// SELECT "name" FROM "player" EXCEPT SELECT "name" FROM "team"
+    /// ```
+    public func except(_ other: some SQLSubqueryable) -> Self { combined(.except, other) }
+
+    private func combined(_ combination: SelectQuery.Compound.Operator, _ other: some SQLSubqueryable) -> Self {
+        var query = query
+        // A part of a compound has neither order nor limit of its own.
+        if !query.ordering.isEmpty || query.limit != nil || query.hasClauses && query.clauses.hasStableOrder {
+            query = query.enclosed()
+        }
+        query.clauses.compounds.append(SelectQuery.Compound(combination: combination, query: other.sqlSubquery))
+        return QueryInterfaceRequest(query: query)
+    }
+}
+
+extension SelectQuery {
+    /// A query for all rows of this one: `SELECT * FROM (SELECT …)`. What stands in WITH stays outside.
+    package func enclosed() -> SelectQuery {
+        var inner = self
+        var tables: [NamedTable] = []
+        if hasClauses {
+            tables = clauses.tables
+            inner.clauses.tables = []
+        }
+        var query = SelectQuery(.query(SQLSubquery(content: .query(inner))))
+        if !tables.isEmpty { query.clauses.tables = tables }
+        if hasClauses { query.carryPrefetches(of: self, &inner) }
+        return query
+    }
+
+    /// What is fetched besides belongs to the rows of the whole.
+    private mutating func carryPrefetches(of query: SelectQuery, _ inner: inout SelectQuery) {
+        guard !query.clauses.prefetches.isEmpty else { return }
+        inner.clauses.prefetches = []
+        source = .query(SQLSubquery(content: .query(inner)))
+        clauses.prefetches = query.clauses.prefetches
+    }
+
+    /// Whether other queries stand behind this one.
+    package var isCompound: Bool { hasClauses && !clauses.compounds.isEmpty }
+
+    /// Changes a compound: its order stands behind it, all else around it.
+    mutating func changeCompound(_ change: (inout SelectQuery) throws -> Void) rethrows {
+        var outer = enclosed()
+        outer.ordering = ordering
+        outer.isReversed = isReversed
+        let hadStableOrder = clauses.hasStableOrder
+        outer.clauses.hasStableOrder = hadStableOrder
+        try change(&outer)
+        guard outer.changesOrderAlone else {
+            // The order of what is limited stays with it.
+            if limit != nil {
+                outer.source = enclosed().source
+            } else {
+                var inner = self
+                inner.ordering = []
+                inner.isReversed = false
+                inner.clauses.hasStableOrder = false
+                outer.source = inner.enclosed().source
+            }
+            self = outer
+            return
+        }
+        ordering = outer.ordering
+        isReversed = outer.isReversed
+        clauses.hasStableOrder = outer.clauses.hasStableOrder
+        clauses.tables = outer.clauses.tables
+        clauses.prefetches = outer.clauses.prefetches
+    }
+
+    /// Whether the query around a compound has nothing but an order by columns of the compound.
+    private var changesOrderAlone: Bool {
+        guard identities.isEmpty, selection == nil, filter == nil, !isDistinct else { return false }
+        let clauses = clauses
+        return clauses.grouping.isEmpty && !clauses.groupsByPrimaryKey && clauses.having == nil && clauses.joins.isEmpty
+            && clauses.windows.isEmpty && ordering.allSatisfy(\.isOfColumn)
+    }
+}
+
+extension SQLOrdering {
+    /// A compound is ordered by its columns alone, or by what is written as SQL.
+    fileprivate var isOfColumn: Bool {
+        switch content {
+        case .expression(let x), .ascending(let x), .descending(let x), .ascendingNullsLast(let x),
+            .descendingNullsFirst(let x):
+            x.isColumn
+        case .sql, .primaryKey: true
+        case .connected: false
+        }
+    }
+}
+
+extension SQLExpression {
+    fileprivate var isColumn: Bool {
+        switch content {
+        case .column: true
+        case .value: false
+        case .node:
+            switch kind {
+            case .detachedColumn, .sql: true
+            case .collated(let expression, _): expression.isColumn
+            default: false
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+import Quarry
+import QuarrySQL
+import Testing
+
+@Suite struct FunctionExpressionTests {
+    @Test func textFunctions() throws {
+        try withRequestTables { db throws in
+            let name = Column("name")
+            try expectSelected(
+                db, replace(name, "ar", with: "AR"), #"REPLACE("name", 'ar', 'AR')"#,
+                ["Arthur", "BARbARa", "Craig", "Diane"])
+            try expectSelected(db, substr(name, 2), #"SUBSTR("name", 2)"#, ["rthur", "arbara", "raig", "iane"])
+            try expectSelected(db, substr(name, -3, 2), #"SUBSTR("name", -3, 2)"#, ["hu", "ar", "ai", "an"])
+            try expectSelected(db, trim(name, "Aar"), #"TRIM("name", 'Aar')"#, ["thu", "Barb", "Craig", "Diane"])
+            try expectSelected(db, ltrim(name, "AB"), #"LTRIM("name", 'AB')"#, ["rthur", "arbara", "Craig", "Diane"])
+            try expectSelected(db, rtrim(name, "ra"), #"RTRIM("name", 'ra')"#, ["Arthu", "Barb", "Craig", "Diane"])
+            try expectSelected(db, trim(name), #"TRIM("name")"#, ["Arthur", "Barbara", "Craig", "Diane"])
+            try expectSelected(db, instr(name, "a"), #"INSTR("name", 'a')"#, ["0", "2", "3", "3"])
+            try expectSelected(db, lower(name), #"LOWER("name")"#, ["arthur", "barbara", "craig", "diane"])
+            try expectSelected(db, upper(name), #"UPPER("name")"#, ["ARTHUR", "BARBARA", "CRAIG", "DIANE"])
+            try expectSelected(db, hex(Column("id")), #"HEX("id")"#, ["31", "32", "33", "34"])
+            try expectSelected(db, quote(Column("teamId")), #"QUOTE("teamId")"#, ["1", "1", "2", "NULL"])
+            try expectSelected(db, unicode(name), #"UNICODE("name")"#, ["65", "66", "67", "68"])
+            try expectSelected(
+                db, printf("%s:%03d", name, Column("id")), #"PRINTF('%s:%03d', "name", "id")"#,
+                ["Arthur:001", "Barbara:002", "Craig:003", "Diane:004"])
+        }
+    }
+
+    @Test func valuesOfAGroupBecomeOneText() throws {
+        try withRequestTables { db throws in
+            let name = Column("name")
+            let teamId = Column("teamId")
+            try expectSelected(db, groupConcat(name), #"GROUP_CONCAT("name")"#, ["Arthur,Barbara,Craig,Diane"])
+            try expectSelected(
+                db, groupConcat(name, separator: "; ", filter: Column("score") > 15),
+                #"GROUP_CONCAT("name", '; ') FILTER (WHERE "score" > 15)"#, ["Barbara; Craig"])
+            try expectSelected(
+                db, groupConcat(teamId, distinct: true), #"GROUP_CONCAT(DISTINCT "teamId")"#, ["1,2"])
+            #expect(
+                failure(db, Athlete.select(groupConcat(teamId, separator: ";", distinct: true)))
+                    == "SQLITE_MISUSE: groupConcat has no separator of distinct values: select them in a subquery")
+        }
+    }
+
+    @Test func dateFunctions() throws {
+        try withRequestTables { db throws in
+            func expect(_ expression: SQLExpression, _ sql: String, _ value: String) throws {
+                let text = try Athlete.select(expression).limit(1).sql(db)
+                #expect(text == "SELECT \(sql) FROM \"athlete\" LIMIT 1")
+                #expect(try rows(db, Athlete.select(expression).limit(1)) == [value])
+            }
+            let then = "2023-01-15 20:30:45".databaseValue
+            try expect(julianDay(then), "JULIANDAY('2023-01-15 20:30:45')", "2459960.3546875")
+            try expect(dateTime(then, .day(1)), "DATETIME('2023-01-15 20:30:45', '1 days')", "2023-01-16 20:30:45")
+            try expect(
+                date(then, .startOfMonth, .month(1), .day(-1)),
+                "DATE('2023-01-15 20:30:45', 'start of month', '1 months', '-1 days')", "2023-01-31")
+            try expect(
+                time(then, .hour(2), .minute(-30), .second(1.5)),
+                "TIME('2023-01-15 20:30:45', '2 hours', '-30 minutes', '1.5 seconds')", "22:00:46")
+            try expect(unixEpoch(then), "UNIXEPOCH('2023-01-15 20:30:45')", "1673814645")
+            try expect(strftime("%Y-%m", then), "STRFTIME('%Y-%m', '2023-01-15 20:30:45')", "2023-01")
+            try expect(date(then, .weekday(0)), "DATE('2023-01-15 20:30:45', 'weekday 0')", "2023-01-15")
+            try expect(
+                date(then, .startOfYear, .year(1)), "DATE('2023-01-15 20:30:45', 'start of year', '1 years')",
+                "2024-01-01")
+            try expect(
+                dateTime(then, .startOfDay), "DATETIME('2023-01-15 20:30:45', 'start of day')", "2023-01-15 00:00:00")
+            try expect(dateTime(0.databaseValue, .unixEpoch), "DATETIME(0, 'unixepoch')", "1970-01-01 00:00:00")
+            try expect(
+                dateTime(2_440_587.5.databaseValue, .julianDay), "DATETIME(2440587.5, 'julianday')",
+                "1970-01-01 00:00:00")
+            try expect(dateTime(0.databaseValue, .auto), "DATETIME(0, 'auto')", "-4713-11-24 12:00:00")
+            try expect(
+                julianDay(dateTime(then, .localTime, .utc)) - julianDay(then),
+                "JULIANDAY(DATETIME('2023-01-15 20:30:45', 'localtime', 'utc')) - JULIANDAY('2023-01-15 20:30:45')",
+                "0.0")
+            #expect(
+                try Athlete.select(date(SQLExpression.now)).limit(1).sql(db)
+                    == #"SELECT DATE('now') FROM "athlete" LIMIT 1"#)
+        }
+    }
+
+    @Test func mathFunctions() throws {
+        try withRequestTables { db throws in
+            func expect(_ expression: SQLExpression, _ sql: String, _ value: String) throws {
+                let request = Athlete.select(expression).limit(1)
+                #expect(try request.sql(db) == "SELECT \(sql) FROM \"athlete\" LIMIT 1")
+                #expect(try rows(db, request) == [value])
+            }
+            let x = 2.25.databaseValue
+            try expect(round(x), "ROUND(2.25)", "2.0")
+            try expect(round(x, 1), "ROUND(2.25, 1)", "2.3")
+            try expect(sign(-x), "SIGN(-2.25)", "-1")
+            try expect(ceil(x), "CEIL(2.25)", "3.0")
+            try expect(floor(x), "FLOOR(2.25)", "2.0")
+            try expect(trunc(-x), "TRUNC(-2.25)", "-2.0")
+            try expect(mod(x, 2), "MOD(2.25, 2)", "0.25")
+            try expect(sqrt(x), "SQRT(2.25)", "1.5")
+            try expect(pow(x, 2), "POW(2.25, 2)", "5.0625")
+            try expect(exp(0.databaseValue), "EXP(0)", "1.0")
+            try expect(ln(1.databaseValue), "LN(1)", "0.0")
+            try expect(round(log2(8.databaseValue), 6), "ROUND(LOG2(8), 6)", "3.0")
+            try expect(round(log10(1000.databaseValue), 6), "ROUND(LOG10(1000), 6)", "3.0")
+            try expect(round(log(9.databaseValue, base: 3), 6), "ROUND(LOG(3, 9), 6)", "2.0")
+            try expect(sin(0.databaseValue), "SIN(0)", "0.0")
+            try expect(cos(0.databaseValue), "COS(0)", "1.0")
+            try expect(tan(0.databaseValue), "TAN(0)", "0.0")
+            try expect(asin(0.databaseValue), "ASIN(0)", "0.0")
+            try expect(acos(1.databaseValue), "ACOS(1)", "0.0")
+            try expect(atan(0.databaseValue), "ATAN(0)", "0.0")
+            try expect(round(degrees(atan2(1.databaseValue, 1)), 6), "ROUND(DEGREES(ATAN2(1, 1)), 6)", "45.0")
+            try expect(sinh(0.databaseValue), "SINH(0)", "0.0")
+            try expect(cosh(0.databaseValue), "COSH(0)", "1.0")
+            try expect(tanh(0.databaseValue), "TANH(0)", "0.0")
+            try expect(round(radians(180.databaseValue) - SQLExpression.pi, 6), "ROUND(RADIANS(180) - PI(), 6)", "0.0")
+            try expect(typeOf(SQLExpression.random), "TYPEOF(RANDOM())", "integer")
+            try expect(length(SQLExpression.randomBlob(7)), "LENGTH(RANDOMBLOB(7))", "7")
+        }
+    }
+
+    @Test func whatThisSQLiteLacksThrows() throws {
+        try withRequestTables { db throws in
+            func failure(_ abilities: SQLiteAbilities, _ expression: SQLExpression) -> String? {
+                let error = databaseFailure { () throws in
+                    var writer = QueryWriter(db)
+                    writer.abilities = abilities
+                    try writer.write(expression)
+                }
+                return error.map { "\(name(of: $0.resultCode)): \($0.message ?? "")" }
+            }
+            func text(_ abilities: SQLiteAbilities, _ expression: SQLExpression) throws -> String {
+                var writer = QueryWriter(db)
+                writer.abilities = abilities
+                try writer.write(expression)
+                return writer.sql()
+            }
+            var (old, late) = (SQLiteAbilities.ofLibrary, SQLiteAbilities.ofLibrary)
+            (old.version, old.hasMathFunctions) = (3_040_001, false)
+            (late.version, late.hasMathFunctions) = (3_050_000, true)
+            let x = Column("x")
+            let expressions: [(SQLExpression, String, String)] = [
+                (sin(x), #"SIN("x")"#, "SIN needs an SQLite that is built with SQLITE_ENABLE_MATH_FUNCTIONS"),
+                (unhex(x), #"UNHEX("x")"#, "UNHEX needs SQLite 3.41.0, and this is 3.40.1"),
+                (timeDiff(x, x), #"TIMEDIFF("x", "x")"#, "TIMEDIFF needs SQLite 3.43.0, and this is 3.40.1"),
+                (dateTime(x, .subsecond), #"DATETIME("x", ?)"#, "DATETIME needs SQLite 3.42.0, and this is 3.40.1"),
+                (
+                    sum(x, orderBy: x.desc), #"SUM("x" ORDER BY "x" DESC)"#,
+                    "ORDER BY inside of SUM needs SQLite 3.44.0, and this is 3.40.1"
+                ),
+                (Database.jsonb(x), #"JSONB("x")"#, "JSONB needs SQLite 3.45.0, and this is 3.40.1"),
+                (
+                    Database.jsonErrorPosition(x), #"JSON_ERROR_POSITION("x")"#,
+                    "JSON_ERROR_POSITION needs SQLite 3.42.0, and this is 3.40.1"
+                ),
+            ]
+            for (expression, sql, message) in expressions {
+                #expect(failure(old, expression) == "SQLITE_MISUSE: " + message)
+                #expect(try text(late, expression) == sql)
+            }
+        }
+    }
+}

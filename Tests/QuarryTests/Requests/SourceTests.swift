@@ -1,0 +1,142 @@
+import Quarry
+import Testing
+
+@Suite struct SourceTests {
+    @Test func elementsOfJSONAreRows() throws {
+        try withRequestTables { db throws in
+            let json = #"{"a": 1, "b": [2, "x"]}"#
+            try expectRows(
+                db, Database.jsonEach(json).select { [$0.key, $0.type, $0.value] },
+                #"SELECT "key", "type", "value" FROM json_each('{"a": 1, "b": [2, "x"]}')"#,
+                ["a|integer|1", #"b|array|[2,"x"]"#])
+            try expectRows(
+                db, Database.jsonEach(json, atPath: "$.b").filter { $0.key > 0 }.select { [$0.fullKey, $0.atom] },
+                #"SELECT "fullkey", "atom" FROM json_each('{"a": 1, "b": [2, "x"]}', '$.b') WHERE "key" > 0"#,
+                ["$.b[1]|x"])
+            let elements = try Database.jsonTree(json).order { $0.id }.fetchAll(db)
+            #expect(elements.map(\.fullKey) == ["$", "$.a", "$.b", "$.b[0]", "$.b[1]"])
+            #expect(elements.map(\.parent) == [nil, 0, 0, elements[2].id, elements[2].id])
+            #expect(elements[4].value == "x".databaseValue && elements[4].path == "$.b" && elements[4].type == "text")
+            #expect(elements[0].atom == .null && elements[4].atom == "x".databaseValue)
+        }
+    }
+
+    @Test func elementsOfAColumnAreJoinedOrAskedFor() throws {
+        try withRequestTables { db throws in
+            let athlete = TableAlias<Athlete>()
+            let tags = Database.jsonEach(athlete[Athlete.Columns.info], atPath: "$.tags")
+            try expectRows(
+                db,
+                Athlete.all().aliased(athlete).filter(tags.filter { $0.value == "left" }.exists()).select(Column("id")),
+                #"SELECT "id" FROM "athlete" WHERE EXISTS (SELECT * FROM json_each("athlete"."info", '$.tags') "#
+                    + #"WHERE "value" = 'left')"#, ["1", "3"])
+            let tag = TableAlias<JSONElement>()
+            try expectRows(
+                db, Athlete.all().aliased(athlete).join(.inner, tags.aliased(tag)).select(Column("name"), tag.value),
+                #"SELECT "athlete"."name", "json_each"."value" FROM "athlete" "#
+                    + #"JOIN json_each("athlete"."info", '$.tags')"#,
+                ["Arthur|captain", "Arthur|left", "Craig|left"])
+            try expectRows(
+                db,
+                Athlete.all().join(.left, Database.jsonEach(Athlete.Columns.info, atPath: "$.tags").aliased(tag))
+                    .select(Column("id"), count(tag.value)).group(Column("id")),
+                #"SELECT "athlete"."id", COUNT("json_each"."value") FROM "athlete" "#
+                    + #"LEFT JOIN json_each("athlete"."info", '$.tags') GROUP BY "athlete"."id""#,
+                ["1|2", "2|0", "3|1", "4|0"])
+        }
+    }
+
+    @Test func valuesAreRows() throws {
+        try withRequestTables { db throws in
+            let list = ValueList([[1, "a"], [2, "b"]] as [[any SQLExpressible]])
+            try expectRows(
+                db, list.all(), #"SELECT * FROM (VALUES (1, 'a'), (2, 'b')) "subquery""#, ["1|a", "2|b"])
+            try expectRows(
+                db, list.all(columns: ["id", "letter"]).filter(Column("letter") == "b"),
+                #"SELECT * FROM (SELECT "column1" AS "id", "column2" AS "letter" FROM (VALUES (1, 'a'), (2, 'b')) "#
+                    + #""subquery") "subquery" WHERE "letter" = 'b'"#, ["2|b"])
+            let table = CommonTableExpression(
+                named: "v", columns: ["id", "letter"], request: list, as: Row.self)
+            try expectRows(
+                db, table.all().with(table).order(Column("id").desc),
+                #"WITH "v"("id", "letter") AS (VALUES (1, 'a'), (2, 'b')) SELECT * FROM "v" ORDER BY "id" DESC"#,
+                ["2|b", "1|a"])
+            #expect(
+                failure(db, ValueList([[any SQLExpressible]]()).all())
+                    == "SQLITE_MISUSE: a list of values has no values")
+            #expect(
+                failure(db, ValueList([[1], [1, 2], [3]] as [[any SQLExpressible]]).all())
+                    == "SQLITE_MISUSE: row 2 of a list of values has 2 values, and the first has 1")
+        }
+    }
+
+    @Test func aRequestIsATableOfAnother() throws {
+        try withRequestTables { db throws in
+            let best = Athlete.order(Column("score").desc).limit(2)
+            try expectRows(
+                db, best.asTable(named: "best").filter(Column("teamId") == 1).select(Column("id")),
+                #"SELECT "best"."id" FROM (SELECT * FROM "athlete" ORDER BY "score" DESC LIMIT 2) "best" "#
+                    + #"WHERE "best"."teamId" = 1"#, ["2"])
+            try expectRows(
+                db, best.asTable().select(count(.allColumns)),
+                #"SELECT COUNT(*) FROM (SELECT * FROM "athlete" ORDER BY "score" DESC LIMIT 2) "subquery""#, ["2"])
+            #expect(try best.asTable(named: "a\"b").fetchAll(db).map(\.id) == [2, 3])
+            #expect(try best.asTable(named: "best").fetchCount(db) == 2)
+        }
+    }
+
+    @Test func tablesAreJoinedOnAnything() throws {
+        try withRequestTables { db throws in
+            let (athlete, squad) = (TableAlias<Athlete>(), TableAlias<Squad>())
+            func request(_ kind: JoinKind, on condition: SQLExpression?) -> QueryInterfaceRequest<Athlete> {
+                Athlete.all().aliased(athlete).join(kind, Squad.all().aliased(squad), on: condition)
+                    .select(athlete.name, squad.name).order(squad.id, athlete.id)
+            }
+            func text(_ join: String) -> String {
+                #"SELECT "athlete"."name", "team"."name" FROM "athlete" \#(join) ORDER BY "team"."id", "athlete"."id""#
+            }
+            let isMember = athlete.teamId == squad.id
+            let on = #"ON "athlete"."teamId" = "team"."id""#
+            let pairs = ["Arthur|Red", "Barbara|Red", "Craig|Blue"]
+            try expectRows(db, request(.inner, on: isMember), text(#"JOIN "team" \#(on)"#), pairs)
+            try expectRows(
+                db, request(.left, on: isMember), text(#"LEFT JOIN "team" \#(on)"#), ["Diane|NULL"] + pairs)
+            try expectRows(
+                db, request(.right, on: isMember), text(#"RIGHT JOIN "team" \#(on)"#), pairs + ["NULL|Green"])
+            try expectRows(
+                db, request(.full, on: isMember), text(#"FULL JOIN "team" \#(on)"#),
+                ["Diane|NULL"] + pairs + ["NULL|Green"])
+            try expectRows(
+                db, request(.inner, on: athlete.score > squad.bonus * 3 && squad.id > 1),
+                text(#"JOIN "team" ON ("athlete"."score" > ("team"."bonus" * 3)) AND ("team"."id" > 1)"#),
+                ["Barbara|Blue", "Arthur|Green", "Barbara|Green", "Craig|Green"])
+            #expect(try rows(db, request(.cross, on: nil)).count == 12)
+        }
+    }
+
+    @Test func whatIsJoinedMayBeFilteredOrMadeOfMore() throws {
+        try withRequestTables { db throws in
+            let (athlete, squad) = (TableAlias<Athlete>(), TableAlias<Row>(name: "best"))
+            let joined = Athlete.all().aliased(athlete)
+                .join(.left, Squad.filter(Column("bonus") > 5), on: athlete.teamId == 2)
+                .select(athlete.id)
+            try expectRows(
+                db, joined,
+                #"SELECT "athlete"."id" FROM "athlete" LEFT JOIN "team" ON ("athlete"."teamId" = 2) AND ("team"."bonus" > 5)"#,
+                ["1", "2", "3", "4"])
+            let best = Table("athlete").select(Column("teamId"), max(Column("score")).forKey("top")).group(
+                Column("teamId"))
+            try expectRows(
+                db,
+                Athlete.all().aliased(athlete)
+                    .join(
+                        .inner, best.aliased(squad),
+                        on: athlete.teamId == squad[Column("teamId")] && athlete.score == squad[Column("top")]
+                    )
+                    .select(athlete.name),
+                #"SELECT "athlete"."name" FROM "athlete" JOIN (SELECT "teamId", MAX("score") AS "top" FROM "athlete" "#
+                    + #"GROUP BY "teamId") "best" ON ("athlete"."teamId" = "best"."teamId") "#
+                    + #"AND ("athlete"."score" = "best"."top")"#, ["Barbara", "Craig"])
+        }
+    }
+}
