@@ -1,32 +1,44 @@
 import Quarry
 
+struct Hero: Codable, FetchableRecord, MutablePersistableRecord, Identifiable {
+    var id: Int64?
+    var name: String
+    var score: Int?
+
+    enum Columns {
+        static let name = Column("name")
+        static let score = Column("score")
+    }
+}
+
 func tour(path: String) async throws -> [String] {
     // One connection that writes, several that read at the same time.
     let dbPool = try DatabasePool(path: path)
 
     // A write is a transaction: all of it or nothing.
     try await dbPool.write { db in
-        try db.execute(sql: "CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT NOT NULL, score INTEGER)")
-        let insert = try db.makeStatement(sql: "INSERT INTO player (name, score) VALUES (?, ?)")
+        try db.create(table: "hero") { t in
+            t.autoIncrementedPrimaryKey("id")
+            t.column("name", .text).notNull().unique()
+            t.column("score", .integer)
+        }
         for (name, score) in [("Arthur", 300), ("Barbara", 700), ("Craig", nil)] {
-            try insert.execute(arguments: [name, score])
+            _ = try Hero(id: nil, name: name, score: score).inserted(db)
         }
     }
 
-    // A read sees one state of the database, whatever is written meanwhile. Interpolated values become arguments.
-    let minimum = 500
-    let request: SQLRequest<Row> = "SELECT name, score FROM player WHERE score >= \(minimum) ORDER BY score"
+    // A read sees one state of the database, whatever is written meanwhile.
     let winners = try await dbPool.read { db in
-        try request.fetchAll(db).map { row in "\(row["name"] as String): \(row["score"] as Int)" }
+        try Hero.filter { $0.score >= 500 }.order(\.name).fetchAll(db)
     }
 
-    // Errors have SQLite's codes, and know the statement that failed.
+    // SQL is there at each level, and interpolated values become arguments. Errors have SQLite's codes.
     do {
         try await dbPool.write { db in
-            try db.execute(sql: "INSERT INTO player (id, name) VALUES (?, ?)", arguments: [1, "Zoe"])
+            try db.execute(literal: "UPDATE hero SET name = \("Arthur") WHERE score IS NULL")
         }
-    } catch DatabaseError.SQLITE_CONSTRAINT_PRIMARYKEY {
-        print("player 1 is there already")
+    } catch DatabaseError.SQLITE_CONSTRAINT_UNIQUE {
+        print("Arthur is there already")
     }
-    return winners
+    return winners.map { "\($0.name): \($0.score ?? 0)" }
 }
