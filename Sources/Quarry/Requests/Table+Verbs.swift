@@ -64,7 +64,8 @@ extension Table {
     /// - returns: how many rows there were.
     @discardableResult
     public func deleteAll(_ db: Database, keys: [[String: (any DatabaseValueConvertible)?]]) throws -> Int {
-        try keys.inChunks(of: 1000, db) { try all().filter(keys: Array($0)).deleteAll(db) }.reduce(0, +)
+        try keys.inChunks(of: db.maximumAlternatives, db) { try all().filter(keys: Array($0)).deleteAll(db) }.reduce(
+            0, +)
     }
 
     /// Deletes the rows that have primary keys.
@@ -113,10 +114,15 @@ extension Table where RowDecoder: RowDecodable & Hashable {
     public func fetchSet(_ db: Database) throws -> Set<RowDecoder> { try all().fetchSet(db) }
 }
 
+extension Database {
+    /// How many keys of several columns a statement can have: alternatives nest, and may nest 1000 deep.
+    /// https://www.sqlite.org/limits.html#max_expr_depth
+    fileprivate var maximumAlternatives: Int { Swift.max(1, limit(.expressionDepth) / 2 - 10) }
+}
+
 extension Array {
     /// What `body` makes of some elements at a time, in a savepoint where there are several times.
-    fileprivate func inChunks<T>(of size: Int, _ db: Database, _ body: (ArraySlice<Element>) throws -> T) throws -> [T]
-    {
+    func inChunks<T>(of size: Int, _ db: Database, _ body: (ArraySlice<Element>) throws -> T) throws -> [T] {
         if count <= size { return isEmpty ? [] : [try body(self[...])] }
         var results: [T] = []
         try db.inSavepoint {

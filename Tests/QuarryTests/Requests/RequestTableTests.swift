@@ -93,6 +93,39 @@ import Testing
         }
     }
 
+    @Test func rowsOfAnotherTableByTheirKeys() throws {
+        try withPlayers { (db) throws in
+            try db.execute(
+                sql: """
+                    CREATE TABLE archive (id INTEGER PRIMARY KEY, name TEXT UNIQUE, score INTEGER, teamId INTEGER);
+                    INSERT INTO archive SELECT * FROM player;
+                    """)
+            let archive = Table<Player>("archive")
+            try expectSQL(db, #"SELECT * FROM "archive" WHERE "id" = 1"#) {
+                let found = try archive.fetchOne(db, key: 1)
+                #expect(found?.name == "Arthur")
+            }
+            try expectSQL(db, #"SELECT * FROM "archive" WHERE "name" = 'Dan'"#) {
+                let found = try archive.find(db, key: ["name": "Dan"])
+                #expect(found.id == 4)
+            }
+            try expectSQL(db, #"SELECT * FROM "archive" WHERE "id" IN (1, 2, 9)"#) {
+                let found = try archive.fetchAll(db, ids: [1, 2, 9])
+                #expect(found.map(\.name) == ["Arthur", "Barbara"])
+            }
+            let missing = recordFailure { try archive.find(db, id: 9) }
+            #expect(missing == "Key not found in table archive: [id:9]")
+            let none = recordFailure { try Table("archive").find(db, key: ["name": "Zoe"]) }
+            #expect(none == #"Key not found in table archive: [name:"Zoe"]"#)
+            #expect(try archive.fetchOne(db, key: nil as [String: (any DatabaseValueConvertible)?]?) == nil)
+            // More keys than a statement has parameters, and some of them twice.
+            let keys = Array(0..<300_000) + [1, 2]
+            #expect(try archive.fetchAll(db, keys: keys).map(\.id) == [1, 2, 3, 4])
+            let pairs = (0..<3000).map { ["a": $0, "b": "x"] as [String: (any DatabaseValueConvertible)?] }
+            #expect(try Table("pair").deleteAll(db, keys: pairs) == 1)
+        }
+    }
+
     @Test func rowsThatAreReturned() throws {
         try withPlayers { (db) throws in
             try db.execute(sql: "DELETE FROM award")
