@@ -85,7 +85,7 @@ package struct AllocationThreshold: Sendable {
         "8.7n": .init(77.3),
         "8.8": .init(14.01),
         "8.8c": .init(14.01),
-        "9.1": .init(0.56),
+        "9.1": .init(0.6),
         "9.2": .init(0.28),
         "11.2": .init(383.1),
         "11.3": .init(795.1),

@@ -228,7 +228,7 @@ extension Configuration {
         return try Database(
             path: path, options: options ?? connectionOptions(readonly: readonly), context: configuration
         ) { db in
-            db.schemaKnowledge = SchemaReader()
+            db.makeSchemaKnowledge = { SchemaReader() }
             db.addPredefinedFunctionsAndCollations()
             for prepare in preparations { try prepare(db) }
         }

@@ -243,10 +243,6 @@ extension Join.Condition {
     /// The columns that are equal; none if the condition is another one.
     func pairs(from left: String, to right: String, _ db: Database) throws -> [(left: String, right: String)] {
         guard case .columns(let columns) = self else { return [] }
-        guard let schema = db.schemaKnowledge as? any QuerySchema else {
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE, message: "nothing is known of the schema of this connection")
-        }
-        return try columns(left, right, schema, db)
+        return try columns(left, right, db.schema, db)
     }
 }

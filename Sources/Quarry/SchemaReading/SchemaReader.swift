@@ -148,7 +148,7 @@ final class SchemaReader {
 extension Database {
     /// What is known of the schema.
     var schema: SchemaReader {
-        // Each connection is opened with one, and nothing else is put there.
+        // Nothing else is put there.
         if let knowledge = schemaKnowledge { return unsafeDowncast(knowledge, to: SchemaReader.self) }
         let reader = SchemaReader()
         schemaKnowledge = reader

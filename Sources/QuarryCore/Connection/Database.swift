@@ -110,6 +110,10 @@ public final class Database {
     @exclusivity(unchecked)
     package var schemaKnowledge: AnyObject?
 
+    /// Makes what there is before anything is known.
+    @exclusivity(unchecked)
+    package var makeSchemaKnowledge: (@Sendable () -> AnyObject)?
+
     // MARK: Records
 
     /// The statements of record types, and how their parameters are bound.

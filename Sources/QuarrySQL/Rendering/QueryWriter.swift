@@ -143,6 +143,7 @@ package struct QueryWriter {
 
     /// What is known of the schema.
     func schema() throws -> any QuerySchema {
+        if database.schemaKnowledge == nil { database.schemaKnowledge = database.makeSchemaKnowledge?() }
         guard let schema = database.schemaKnowledge as? any QuerySchema else {
             throw misuse("nothing is known of the schema of this connection")
         }
