@@ -8,6 +8,9 @@ extension String {
         return String(decoding: utf8.map(\.lowercasedLetter), as: UTF8.self)
     }
 
+    /// Whether both have the same bytes.
+    package func isIdentical(to other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+
     /// Whether both are one name.
     package func isSameName(as other: String) -> Bool {
         guard utf8.count == other.utf8.count else { return false }

@@ -43,7 +43,7 @@ extension QueryWriter {
             throw misuse("\(query.sourceName) is no table, and can't be changed")
         }
         write(identifier: table)
-        if let name = try query.givenName(), name != table {
+        if let name = try query.givenName(), !name.isIdentical(to: table) {
             write(" AS ")
             write(identifier: name)
         }

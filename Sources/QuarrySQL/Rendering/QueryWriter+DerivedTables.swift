@@ -16,8 +16,8 @@ extension QueryWriter {
             if join.query.needsSubquery { try derive(&join, joinedTo: query) }
             join.query = try derivingJoins(of: join.query)
             if join.query.hasClauses, !join.query.clauses.tables.isEmpty {
-                for table in join.query.clauses.tables where !clauses.tables.contains(where: { $0.name == table.name })
-                {
+                for table in join.query.clauses.tables
+                where !clauses.tables.contains(where: { $0.name.isSameName(as: table.name) }) {
                     clauses.tables.append(table)
                 }
                 join.query.clauses.tables = []

@@ -231,14 +231,14 @@ extension QueryWriter {
         switch query.source {
         case .table(let table), .named(let table, _):
             write(identifier: table)
-            if name == table { return }
+            if name.isIdentical(to: table) { return }
         case .query(let subquery): try write(inParentheses: subquery)
         case .function(let function, let arguments, _):
             write(sql: function)
             write("(")
             try write(list: arguments) { try $0.write($1) }
             write(")")
-            if name == function { return }
+            if name.isIdentical(to: function) { return }
         }
         write(alias)
         write(identifier: name)

@@ -158,7 +158,7 @@ package struct SelectQuery: Sendable {
     }
 
     package mutating func name(_ table: NamedTable) {
-        clauses.tables.removeAll { $0.name == table.name }
+        clauses.tables.removeAll { $0.name.isSameName(as: table.name) }
         clauses.tables.append(table)
     }
 

@@ -139,4 +139,28 @@ import Testing
                     + #"AND ("athlete"."score" = "best"."top")"#, ["Barbara", "Craig"])
         }
     }
+
+    @Test func namesAreOtherNamesWhereTheirBytesDiffer() throws {
+        try withRequestTables { db throws in
+            let (composed, decomposed) = ("\u{E9}", "e\u{301}")
+            try db.execute(sql: "CREATE TABLE \(composed) (id); INSERT INTO \(composed) VALUES (1)")
+            let alias = TableAlias<Row>(name: decomposed)
+            let request = Table(composed).aliased(alias)
+            let sql = try request.filter(alias[Column("id")] == 1).sql(db)
+            let expected =
+                "SELECT \"\(decomposed)\".* FROM \"\(composed)\" \"\(decomposed)\" "
+                + "WHERE \"\(decomposed)\".\"id\" = 1"
+            #expect(sql.utf8.elementsEqual(expected.utf8), "\(sql)")
+            try expectRows(db, request.filter(alias[Column("id")] == 1), expected, ["1"])
+            let changed = try request.filter(alias[Column("id")] == 1).updateAll(db, Column("id").set(to: 2))
+            #expect(changed == 1)
+            // SQLite takes a name of other case as the same one.
+            let first = CommonTableExpression(named: "best", request: Table(composed).all(), as: Row.self)
+            let second = CommonTableExpression(
+                named: "Best", request: Table(composed).filter(sql: "id = 2"), as: Row.self)
+            try expectRows(
+                db, second.all().with(first).with(second),
+                "WITH \"Best\" AS (SELECT * FROM \"\(composed)\" WHERE id = 2) SELECT * FROM \"Best\"", ["2"])
+        }
+    }
 }
