@@ -95,6 +95,18 @@ public enum StatementColumns {
         return sqlite3_value_type(value) == SQLITE_INTEGER ? sqlite3_value_int64(value) : nil
     }
 
+    /// An integer, or nil in it for NULL; nil for any other storage class.
+    @inlinable
+    @inline(__always)
+    static func integerOrNull(_ statement: SQLiteStatement, _ index: CInt) -> Int64?? {
+        let value = borrow(statement, index)
+        switch sqlite3_value_type(value) {
+        case SQLITE_INTEGER: return .some(.some(sqlite3_value_int64(value)))
+        case SQLITE_NULL: return .some(.none)
+        default: return nil
+        }
+    }
+
     /// A real, or nil for any other storage class.
     @inlinable
     @inline(never)

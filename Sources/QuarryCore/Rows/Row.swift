@@ -271,7 +271,27 @@ public final class Row {
             sqliteStatement, atUncheckedIndex: CInt(truncatingIfNeeded: index) &+ CInt(columnOffset))
     }
 
-    /// The same of a row of its own: inlinable to be specialised, for a generic conversion costs many times more.
+    /// The integer of a column that is read straight from a statement; nil for all else.
+    ///
+    /// - parameter index: the column, which must be in the row.
+    @inlinable
+    @inline(__always)
+    package final func statementInteger(atUncheckedIndex index: Int) -> Int64? {
+        guard let sqliteStatement else { return nil }
+        return StatementColumns.integer(
+            sqliteStatement, CInt(truncatingIfNeeded: index) &+ CInt(columnOffset))
+    }
+
+    /// The same, with nil in it for NULL.
+    @inlinable
+    @inline(__always)
+    package final func statementIntegerOrNull(atUncheckedIndex index: Int) -> Int64?? {
+        guard let sqliteStatement else { return nil }
+        return StatementColumns.integerOrNull(
+            sqliteStatement, CInt(truncatingIfNeeded: index) &+ CInt(columnOffset))
+    }
+
+    /// `fastDecode` of a row of its own: inlinable to be specialised, for a generic conversion costs many times more.
     @inlinable
     @inline(never)
     final func ownedDecode<Value: DatabaseValueConvertible>(_ type: Value.Type, _ index: Int) -> Value? {

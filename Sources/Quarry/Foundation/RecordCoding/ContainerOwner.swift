@@ -90,3 +90,18 @@ class ContainerOwner {
         withExtendedLifetime(gone) {}
     }
 }
+
+/// The type of a container.
+class ContainerType {
+    /// The type of its keys.
+    final let keys: ObjectIdentifier
+
+    init(_ keys: ObjectIdentifier) { self.keys = keys }
+}
+
+/// The type of a container, found once: where keys are of any type, Swift would look for it for each record.
+final class ContainerTypeOf<Container>: ContainerType {
+    /// The container that an object is.
+    @inline(never)
+    func container(_ object: AnyObject) -> Container { unsafeBitCast(object, to: Container.self) }
+}

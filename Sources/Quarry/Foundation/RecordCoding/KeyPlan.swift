@@ -121,4 +121,35 @@ final class KeyPlan {
         let row = try owner._withUnsafeGuaranteedRef { try $0.activeRow() }
         return try row._withUnsafeGuaranteedRef { try $0.decode(type, atIndex: column) }
     }
+
+    // Most columns are integers, and most of these stand in a statement: those are read in place, without a call.
+
+    /// The integer of a key's column; nil if there is no such column.
+    @inline(__always)
+    func integer<Value: SQLInteger>(_ type: Value.Type, _ key: String) throws -> Value? {
+        let column = column(of: key)
+        guard column >= 0 else { return nil }
+        let row = try owner._withUnsafeGuaranteedRef { try $0.activeRow() }
+        return try row._withUnsafeGuaranteedRef { row in
+            if let integer = row.statementInteger(atUncheckedIndex: column), let value = Value(exactly: integer) {
+                return value
+            }
+            return try row.decode(type, atIndex: column)
+        }
+    }
+
+    /// The same; nil for NULL too.
+    @inline(__always)
+    func integerOrNull<Value: SQLInteger>(_ type: Value.Type, _ key: String) throws -> Value? {
+        let column = column(of: key)
+        guard column >= 0 else { return nil }
+        let row = try owner._withUnsafeGuaranteedRef { try $0.activeRow() }
+        return try row._withUnsafeGuaranteedRef { row in
+            if let known = row.statementIntegerOrNull(atUncheckedIndex: column) {
+                guard let integer = known else { return nil }
+                if let value = Value(exactly: integer) { return value }
+            }
+            return try row.decode(Value?.self, atIndex: column)
+        }
+    }
 }

@@ -23,6 +23,10 @@ final class RowDecoder: ContainerOwner {
     @exclusivity(unchecked)
     private var parts: [(decoder: RowDecoder, row: Row)] = []
 
+    /// The type of the container that was given out first.
+    @exclusivity(unchecked)
+    private var firstType: ContainerType?
+
     /// The names of the columns as keys, with their indexes.
     private lazy var columns: [String: Int] = makeColumns()
 
@@ -358,12 +362,17 @@ extension RowDecoder: Decoder {
         if current == nil { throw DecoderIsOver() }
         // A container is a struct around one object: so it can be kept for the next row, whatever its type.
         if let container = container(ObjectIdentifier(keys)) {
+            if let firstType, firstType.keys == ObjectIdentifier(keys) {
+                return unsafeDowncast(firstType, to: ContainerTypeOf<KeyedDecodingContainer<Key>>.self)
+                    .container(container)
+            }
             return unsafeBitCast(container, to: KeyedDecodingContainer<Key>.self)
         }
         let plan = KeyPlan(self)
         plans.append(plan)
         let container = KeyedDecodingContainer(RowKeyedDecodingContainer<Key>(plan))
         giveOut(unsafeBitCast(container, to: AnyObject.self), ObjectIdentifier(keys))
+        if firstType == nil { firstType = ContainerTypeOf<KeyedDecodingContainer<Key>>(ObjectIdentifier(keys)) }
         return container
     }
 
@@ -372,25 +381,6 @@ extension RowDecoder: Decoder {
     }
 
     func singleValueContainer() -> any SingleValueDecodingContainer { RowSingleValueContainer(decoder: self) }
-}
-
-/// The row as a single value: of a type that wraps another.
-private struct RowSingleValueContainer: SingleValueDecodingContainer {
-    let decoder: RowDecoder
-
-    var codingPath: [any CodingKey] { decoder.codingPath }
-
-    func decodeNil() -> Bool { false }
-
-    func decode<T: Decodable>(_ type: T.Type) throws -> T {
-        guard let convertible = type as? any DatabaseValueConvertible.Type else { return try T(from: decoder) }
-        return try decodeFirst(convertible)
-    }
-
-    /// The leftmost column.
-    private func decodeFirst<C: DatabaseValueConvertible, T>(_ type: C.Type) throws -> T {
-        reinterpret(try decoder.row().decode(C.self, atIndex: 0))
-    }
 }
 
 /// A value of a type that is known to be the other.

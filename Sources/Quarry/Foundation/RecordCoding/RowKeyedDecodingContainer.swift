@@ -47,35 +47,48 @@ struct RowKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
         try reference._withUnsafeGuaranteedRef { plan in try plan.value(Value?.self, key.stringValue) ?? nil }
     }
 
+    @inline(__always)
+    private func integer<Value: SQLInteger>(_ type: Value.Type, _ key: Key) throws -> Value {
+        try reference._withUnsafeGuaranteedRef { plan in
+            if let value = try plan.integer(type, key.stringValue) { return value }
+            throw plan.decoder.keyNotFound(key)
+        }
+    }
+
+    @inline(__always)
+    private func integerOrNull<Value: SQLInteger>(_ type: Value.Type, _ key: Key) throws -> Value? {
+        try reference._withUnsafeGuaranteedRef { plan in try plan.integerOrNull(type, key.stringValue) }
+    }
+
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try standard(type, key) }
     func decode(_ type: String.Type, forKey key: Key) throws -> String { try standard(type, key) }
     func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try standard(type, key) }
     func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try standard(type, key) }
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try standard(type, key) }
-    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try standard(type, key) }
-    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try standard(type, key) }
-    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try standard(type, key) }
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try standard(type, key) }
-    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try standard(type, key) }
-    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try standard(type, key) }
-    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try standard(type, key) }
-    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try standard(type, key) }
-    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try standard(type, key) }
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try integer(type, key) }
+    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try integer(type, key) }
+    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try integer(type, key) }
+    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try integer(type, key) }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try integer(type, key) }
+    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try integer(type, key) }
+    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try integer(type, key) }
+    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try integer(type, key) }
+    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try integer(type, key) }
+    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try integer(type, key) }
 
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try optional(type, key) }
     func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try optional(type, key) }
     func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { try optional(type, key) }
     func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? { try optional(type, key) }
-    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try optional(type, key) }
-    func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? { try optional(type, key) }
-    func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? { try optional(type, key) }
-    func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? { try optional(type, key) }
-    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try optional(type, key) }
-    func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? { try optional(type, key) }
-    func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? { try optional(type, key) }
-    func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? { try optional(type, key) }
-    func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? { try optional(type, key) }
-    func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try optional(type, key) }
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try integerOrNull(type, key) }
+    func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? { try integerOrNull(type, key) }
+    func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? { try integerOrNull(type, key) }
+    func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? { try integerOrNull(type, key) }
+    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try integerOrNull(type, key) }
+    func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? { try integerOrNull(type, key) }
+    func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? { try integerOrNull(type, key) }
+    func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? { try integerOrNull(type, key) }
+    func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? { try integerOrNull(type, key) }
+    func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try integerOrNull(type, key) }
 
     // MARK: - Other types
 
