@@ -6,8 +6,45 @@ import BenchSupport
     import GRDB
 #endif
 
-/// Rows 8: a query that finds no rows, so that what surrounds it shows.
+/// Rows 8: a query that finds no rows, so that what surrounds it shows; in 8.4 it finds ten.
 extension LibraryWorkloads {
+    @inline(never)
+    private static func bestPlayers(above score: Int) -> QueryInterfaceRequest<Player> {
+        Player.filter(Column("score") > score).order(Column("name")).limit(10)
+    }
+
+    static func buildRequest() -> Workload {
+        .sync { range in
+            for number in range { withExtendedLifetime(bestPlayers(above: number)) {} }
+            return range.count
+        }
+    }
+
+    static func prepareRequest() throws -> Workload {
+        try select { db, range in
+            for number in range { _ = try bestPlayers(above: number).makePreparedRequest(db) }
+            return 0
+        }
+    }
+
+    static func fetchRequest() throws -> Workload {
+        try select { db, range in
+            var count = 0
+            for number in range { count += try bestPlayers(above: number).fetchAll(db).count }
+            return count
+        }
+    }
+
+    static func fetchRequestRows() throws -> Workload {
+        try select(BenchValues.players(BenchSQL.bestPlayersCount)) { db, range in
+            var sum = 0
+            for number in range {
+                for player in try bestPlayers(above: number % 100).fetchAll(db) { sum &+= player.checksum }
+            }
+            return sum
+        }
+    }
+
     static func selectCached() throws -> Workload {
         try select { db, range in
             var count = 0
@@ -66,10 +103,14 @@ extension LibraryWorkloads {
     }
 
     private static func select(
+        _ players: [BenchValues.Player] = [],
         _ body: @escaping @Sendable (Database, Range<Int>) throws -> Int
     ) throws -> Workload {
         let queue = try DatabaseQueue()
-        try queue.write { try $0.execute(sql: BenchSQL.createPlayer) }
+        try queue.write { db in
+            try db.execute(sql: BenchSQL.createPlayer)
+            for player in players { try Player(player).insert(db) }
+        }
         return .sync { range in
             try queue.read { try body($0, range) } &+ range.count
         }

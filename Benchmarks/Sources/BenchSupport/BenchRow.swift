@@ -44,6 +44,12 @@ package enum BenchTask: String, CaseIterable, Sendable {
     case emptyPoolReadAsync = "7.9"
     case emptyPoolReadOffloaded = "7.9o"
     case emptyPoolWriteAsync = "7.10"
+    /// A request that is made, and nothing else. Only the libraries have it.
+    case buildRequest = "8.1"
+    case prepareRequest = "8.2"
+    case fetchRequest = "8.3"
+    /// The same, finding rows.
+    case fetchRequestRows = "8.4"
     case selectCached = "8.5"
     case selectCursor = "8.6"
     case selectUncached = "8.7"

@@ -50,6 +50,10 @@ extension BenchRow {
         rows(
             .emptyPoolWriteAsync, "async empty pool write", 5_000,
             .overC(nanoseconds: 2_000), at8: .timesGRDB(0.2)),
+        row(.buildRequest, "build a request", 20_000, .timesGRDB(0.5)),
+        row(.prepareRequest, "build a request and prepare it, C runs it too", 20_000, .timesC(2.5)),
+        row(.fetchRequest, "build a request + fetchAll, no rows", 20_000, .timesC(3)),
+        row(.fetchRequestRows, "same, ten rows", 5_000, .timesC(2)),
         row(.selectCached, "cachedStatement(sql:) + fetchAll(arguments:)", 20_000, .timesC(1.3)),
         row(.selectCursor, "cachedStatement(sql:) + fetchCursor(arguments:)", 20_000, .timesC(1.3)),
         row(.selectUncached, "raw SQL, uncached", 5_000, .timesC(1.2)),

@@ -10,14 +10,7 @@ extension CPeer {
         let players = BenchValues.players(FixtureSize.players)
         return Workload(
             .sync { range in
-                try inTransaction(connection) {
-                    let statement = try connection.cached(BenchSQL.insertPlayer)
-                    for player in players[range] {
-                        sqlite3_bind_int64(statement, 1, player.id)
-                        try bind(player, score: player.score, to: statement, from: 2, connection)
-                        try connection.run(statement)
-                    }
-                }
+                try insert(players[range], connection)
                 return 0
             },
             finish: {
@@ -31,14 +24,7 @@ extension CPeer {
         let connection = try Connection(":memory:")
         try connection.execute(BenchSQL.createPlayer)
         let players = BenchValues.players(fixtures.playerCount)
-        try inTransaction(connection) {
-            let statement = try connection.cached(BenchSQL.insertPlayer)
-            for player in players {
-                sqlite3_bind_int64(statement, 1, player.id)
-                try bind(player, score: player.score, to: statement, from: 2, connection)
-                try connection.run(statement)
-            }
-        }
+        try insert(players[...], connection)
         return Workload(
             .sync { range in
                 try inTransaction(connection) {
@@ -53,6 +39,18 @@ extension CPeer {
                 return 0
             },
             finish: { try connection.integer(BenchSQL.playerChecksum) })
+    }
+
+    /// All of them in one transaction.
+    static func insert(_ players: ArraySlice<BenchValues.Player>, _ connection: Connection) throws {
+        try inTransaction(connection) {
+            let statement = try connection.cached(BenchSQL.insertPlayer)
+            for player in players {
+                sqlite3_bind_int64(statement, 1, player.id)
+                try bind(player, score: player.score, to: statement, from: 2, connection)
+                try connection.run(statement)
+            }
+        }
     }
 
     private static func inTransaction(_ connection: Connection, _ body: () throws -> Void) throws {

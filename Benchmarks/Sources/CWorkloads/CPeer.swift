@@ -37,6 +37,9 @@ package struct CPeer: Peer {
         case .emptyPoolReadAsync: try Self.emptyPinnedReadInActor(fixtures)
         case .emptyPoolReadOffloaded: try Self.emptyReadOnOwnThread(fixtures)
         case .emptyPoolWriteAsync: try Self.emptyWriteOnOwnThread(fixtures)
+        case .buildRequest: nil
+        case .prepareRequest, .fetchRequest: try Self.selectCached()
+        case .fetchRequestRows: try Self.selectPlayers()
         case .selectCached, .selectCursor, .selectInterpolatedCached: try Self.selectCached()
         case .selectUncached, .selectInterpolated: try Self.selectUncached([BenchSQL.selectBestPlayers])
         case .selectNewText: try Self.selectUncached(BenchSQL.manySelects)
