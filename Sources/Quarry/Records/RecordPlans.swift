@@ -15,7 +15,8 @@ final class RecordPlans {
         /// The plan of the type's own table, as far as is known.
         var plan: RecordPlan
 
-        var others: [String: RecordPlan] = [:]
+        /// Those of other tables: found by the bytes of their names, as SQLite does.
+        var others: [RecordPlan] = []
 
         init(_ type: (some TableRecord).Type) {
             self.type = ObjectIdentifier(type)
@@ -27,9 +28,9 @@ final class RecordPlans {
 
         func plan(_ table: String) -> RecordPlan {
             if plan.table.isSpelled(as: table) { return plan }
-            if let other = others[table] { return other }
+            if let other = others.first(where: { $0.table.isSpelled(as: table) }) { return other }
             let other = RecordPlan(table: table, callbacks)
-            others[table] = other
+            others.append(other)
             return other
         }
     }
@@ -70,7 +71,7 @@ final class RecordPlans {
         guard let kept = db.recordPlans else { return }
         for entry in unsafeDowncast(kept, to: RecordPlans.self).entries.values {
             entry.plan.forgetKeyOfView()
-            for plan in entry.others.values { plan.forgetKeyOfView() }
+            for plan in entry.others { plan.forgetKeyOfView() }
         }
     }
 
