@@ -31,15 +31,19 @@ extension AssociationAggregate {
     }
 
     /// The aggregate, or its opposite: `isEmpty == false`.
+    @_disfavoredOverload
     public static func == (lhs: AssociationAggregate, rhs: Bool) -> AssociationAggregate { rhs ? lhs : !lhs }
 
     /// The aggregate, or its opposite.
+    @_disfavoredOverload
     public static func == (lhs: Bool, rhs: AssociationAggregate) -> AssociationAggregate { rhs == lhs }
 
     /// The opposite of the aggregate, or the aggregate.
+    @_disfavoredOverload
     public static func != (lhs: AssociationAggregate, rhs: Bool) -> AssociationAggregate { rhs ? !lhs : lhs }
 
     /// The opposite of the aggregate, or the aggregate.
+    @_disfavoredOverload
     public static func != (lhs: Bool, rhs: AssociationAggregate) -> AssociationAggregate { rhs != lhs }
 
     /// `lhs = rhs`
@@ -57,6 +61,7 @@ extension AssociationAggregate {
     }
 
     /// `lhs = rhs`
+    @_disfavoredOverload
     public static func == (lhs: AssociationAggregate, rhs: AssociationAggregate) -> AssociationAggregate {
         combine(lhs, rhs) { .equality($0, .equal, $1) }
     }
@@ -76,40 +81,47 @@ extension AssociationAggregate {
     }
 
     /// `lhs <> rhs`
+    @_disfavoredOverload
     public static func != (lhs: AssociationAggregate, rhs: AssociationAggregate) -> AssociationAggregate {
         combine(lhs, rhs) { .equality($0, .notEqual, $1) }
     }
 
     /// `lhs IS rhs`
+    @_disfavoredOverload
     public static func === (lhs: AssociationAggregate, rhs: (any SQLExpressible)?) -> AssociationAggregate {
         let rhs = rhs?.sqlExpression ?? .null
         return lhs.map { .equality($0, .is, rhs) }
     }
 
     /// `lhs IS rhs`
+    @_disfavoredOverload
     public static func === (lhs: (any SQLExpressible)?, rhs: AssociationAggregate) -> AssociationAggregate {
         let lhs = lhs?.sqlExpression ?? .null
         return rhs.map { .equality(lhs, .is, $0) }
     }
 
     /// `lhs IS rhs`
+    @_disfavoredOverload
     public static func === (lhs: AssociationAggregate, rhs: AssociationAggregate) -> AssociationAggregate {
         combine(lhs, rhs) { .equality($0, .is, $1) }
     }
 
     /// `lhs IS NOT rhs`
+    @_disfavoredOverload
     public static func !== (lhs: AssociationAggregate, rhs: (any SQLExpressible)?) -> AssociationAggregate {
         let rhs = rhs?.sqlExpression ?? .null
         return lhs.map { .equality($0, .isNot, rhs) }
     }
 
     /// `lhs IS NOT rhs`
+    @_disfavoredOverload
     public static func !== (lhs: (any SQLExpressible)?, rhs: AssociationAggregate) -> AssociationAggregate {
         let lhs = lhs?.sqlExpression ?? .null
         return rhs.map { .equality(lhs, .isNot, $0) }
     }
 
     /// `lhs IS NOT rhs`
+    @_disfavoredOverload
     public static func !== (lhs: AssociationAggregate, rhs: AssociationAggregate) -> AssociationAggregate {
         combine(lhs, rhs) { .equality($0, .isNot, $1) }
     }
@@ -117,171 +129,201 @@ extension AssociationAggregate {
     // MARK: - Arithmetic and order
 
     /// `lhs < rhs`
+    @_disfavoredOverload
     public static func < (lhs: AssociationAggregate, rhs: some SQLExpressible) -> AssociationAggregate {
         let rhs = rhs.sqlExpression
         return lhs.map { .infix($0, .less, rhs) }
     }
 
     /// `lhs < rhs`
+    @_disfavoredOverload
     public static func < (lhs: some SQLExpressible, rhs: AssociationAggregate) -> AssociationAggregate {
         let lhs = lhs.sqlExpression
         return rhs.map { .infix(lhs, .less, $0) }
     }
 
     /// `lhs < rhs`
+    @_disfavoredOverload
     public static func < (lhs: AssociationAggregate, rhs: AssociationAggregate) -> AssociationAggregate {
         combine(lhs, rhs) { .infix($0, .less, $1) }
     }
 
     /// `lhs <= rhs`
+    @_disfavoredOverload
     public static func <= (lhs: AssociationAggregate, rhs: some SQLExpressible) -> AssociationAggregate {
         let rhs = rhs.sqlExpression
         return lhs.map { .infix($0, .lessOrEqual, rhs) }
     }
 
     /// `lhs <= rhs`
+    @_disfavoredOverload
     public static func <= (lhs: some SQLExpressible, rhs: AssociationAggregate) -> AssociationAggregate {
         let lhs = lhs.sqlExpression
         return rhs.map { .infix(lhs, .lessOrEqual, $0) }
     }
 
     /// `lhs <= rhs`
+    @_disfavoredOverload
     public static func <= (lhs: AssociationAggregate, rhs: AssociationAggregate) -> AssociationAggregate {
         combine(lhs, rhs) { .infix($0, .lessOrEqual, $1) }
     }
 
     /// `lhs > rhs`
+    @_disfavoredOverload
     public static func > (lhs: AssociationAggregate, rhs: some SQLExpressible) -> AssociationAggregate {
         let rhs = rhs.sqlExpression
         return lhs.map { .infix($0, .greater, rhs) }
     }
 
     /// `lhs > rhs`
+    @_disfavoredOverload
     public static func > (lhs: some SQLExpressible, rhs: AssociationAggregate) -> AssociationAggregate {
         let lhs = lhs.sqlExpression
         return rhs.map { .infix(lhs, .greater, $0) }
     }
 
     /// `lhs > rhs`
+    @_disfavoredOverload
     public static func > (lhs: AssociationAggregate, rhs: AssociationAggregate) -> AssociationAggregate {
         combine(lhs, rhs) { .infix($0, .greater, $1) }
     }
 
     /// `lhs >= rhs`
+    @_disfavoredOverload
     public static func >= (lhs: AssociationAggregate, rhs: some SQLExpressible) -> AssociationAggregate {
         let rhs = rhs.sqlExpression
         return lhs.map { .infix($0, .greaterOrEqual, rhs) }
     }
 
     /// `lhs >= rhs`
+    @_disfavoredOverload
     public static func >= (lhs: some SQLExpressible, rhs: AssociationAggregate) -> AssociationAggregate {
         let lhs = lhs.sqlExpression
         return rhs.map { .infix(lhs, .greaterOrEqual, $0) }
     }
 
     /// `lhs >= rhs`
+    @_disfavoredOverload
     public static func >= (lhs: AssociationAggregate, rhs: AssociationAggregate) -> AssociationAggregate {
         combine(lhs, rhs) { .infix($0, .greaterOrEqual, $1) }
     }
 
     /// `lhs - rhs`
+    @_disfavoredOverload
     public static func - (lhs: AssociationAggregate, rhs: some SQLExpressible) -> AssociationAggregate {
         let rhs = rhs.sqlExpression
         return lhs.map { .infix($0, .minus, rhs) }
     }
 
     /// `lhs - rhs`
+    @_disfavoredOverload
     public static func - (lhs: some SQLExpressible, rhs: AssociationAggregate) -> AssociationAggregate {
         let lhs = lhs.sqlExpression
         return rhs.map { .infix(lhs, .minus, $0) }
     }
 
     /// `lhs - rhs`
+    @_disfavoredOverload
     public static func - (lhs: AssociationAggregate, rhs: AssociationAggregate) -> AssociationAggregate {
         combine(lhs, rhs) { .infix($0, .minus, $1) }
     }
 
     /// `lhs / rhs`
+    @_disfavoredOverload
     public static func / (lhs: AssociationAggregate, rhs: some SQLExpressible) -> AssociationAggregate {
         let rhs = rhs.sqlExpression
         return lhs.map { .infix($0, .divided, rhs) }
     }
 
     /// `lhs / rhs`
+    @_disfavoredOverload
     public static func / (lhs: some SQLExpressible, rhs: AssociationAggregate) -> AssociationAggregate {
         let lhs = lhs.sqlExpression
         return rhs.map { .infix(lhs, .divided, $0) }
     }
 
     /// `lhs / rhs`
+    @_disfavoredOverload
     public static func / (lhs: AssociationAggregate, rhs: AssociationAggregate) -> AssociationAggregate {
         combine(lhs, rhs) { .infix($0, .divided, $1) }
     }
 
     /// `lhs + rhs`
+    @_disfavoredOverload
     public static func + (lhs: AssociationAggregate, rhs: some SQLExpressible) -> AssociationAggregate {
         let rhs = rhs.sqlExpression
         return lhs.map { .association($0, .add, rhs) }
     }
 
     /// `lhs + rhs`
+    @_disfavoredOverload
     public static func + (lhs: some SQLExpressible, rhs: AssociationAggregate) -> AssociationAggregate {
         let lhs = lhs.sqlExpression
         return rhs.map { .association(lhs, .add, $0) }
     }
 
     /// `lhs + rhs`
+    @_disfavoredOverload
     public static func + (lhs: AssociationAggregate, rhs: AssociationAggregate) -> AssociationAggregate {
         combine(lhs, rhs) { .association($0, .add, $1) }
     }
 
     /// `lhs * rhs`
+    @_disfavoredOverload
     public static func * (lhs: AssociationAggregate, rhs: some SQLExpressible) -> AssociationAggregate {
         let rhs = rhs.sqlExpression
         return lhs.map { .association($0, .multiply, rhs) }
     }
 
     /// `lhs * rhs`
+    @_disfavoredOverload
     public static func * (lhs: some SQLExpressible, rhs: AssociationAggregate) -> AssociationAggregate {
         let lhs = lhs.sqlExpression
         return rhs.map { .association(lhs, .multiply, $0) }
     }
 
     /// `lhs * rhs`
+    @_disfavoredOverload
     public static func * (lhs: AssociationAggregate, rhs: AssociationAggregate) -> AssociationAggregate {
         combine(lhs, rhs) { .association($0, .multiply, $1) }
     }
 
     /// `lhs AND rhs`
+    @_disfavoredOverload
     public static func && (lhs: AssociationAggregate, rhs: some SQLExpressible) -> AssociationAggregate {
         let rhs = rhs.sqlExpression
         return lhs.map { .association($0, .and, rhs) }
     }
 
     /// `lhs AND rhs`
+    @_disfavoredOverload
     public static func && (lhs: some SQLExpressible, rhs: AssociationAggregate) -> AssociationAggregate {
         let lhs = lhs.sqlExpression
         return rhs.map { .association(lhs, .and, $0) }
     }
 
     /// `lhs AND rhs`
+    @_disfavoredOverload
     public static func && (lhs: AssociationAggregate, rhs: AssociationAggregate) -> AssociationAggregate {
         combine(lhs, rhs) { .association($0, .and, $1) }
     }
 
     /// `lhs OR rhs`
+    @_disfavoredOverload
     public static func || (lhs: AssociationAggregate, rhs: some SQLExpressible) -> AssociationAggregate {
         let rhs = rhs.sqlExpression
         return lhs.map { .association($0, .or, rhs) }
     }
 
     /// `lhs OR rhs`
+    @_disfavoredOverload
     public static func || (lhs: some SQLExpressible, rhs: AssociationAggregate) -> AssociationAggregate {
         let lhs = lhs.sqlExpression
         return rhs.map { .association(lhs, .or, $0) }
     }
 
     /// `lhs OR rhs`
+    @_disfavoredOverload
     public static func || (lhs: AssociationAggregate, rhs: AssociationAggregate) -> AssociationAggregate {
         combine(lhs, rhs) { .association($0, .or, $1) }
     }
@@ -292,6 +334,7 @@ extension AssociationAggregate {
     }
 
     /// The aggregate, or a value where it is NULL: `IFNULL(MAX("player"."score"), 0)`. It keeps its name.
+    @_disfavoredOverload
     public static func ?? (lhs: AssociationAggregate, rhs: some SQLExpressible) -> AssociationAggregate {
         let rhs = rhs.sqlExpression
         return lhs.map(key: lhs.key) { $0 ?? rhs }
