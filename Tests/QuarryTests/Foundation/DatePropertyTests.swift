@@ -53,6 +53,8 @@ import Testing
                 let expected = try #require(
                     try String.fetchOne(
                         statement, arguments: [(milliseconds - ofMinute) / 1000, Double(ofMinute) / 1000]))
+                // For 1 March of the year 300, and that day alone, SQLite 3.40 prints one that never was.
+                if expected.hasPrefix("0300-02-29") { continue }
                 guard
                     date.databaseValue == expected.databaseValue, Date.fromDatabaseValue(expected.databaseValue) == date
                 else {
