@@ -18,7 +18,7 @@ extension BenchRow {
         row(.intArray, "[Int]", .items, .timesC(1.15)),
         row(.optionalArray, "[Int64?]", .players, .timesC(1.15)),
         row(.insertPrepared, "insert item: prepared statement, positional arguments", 50_000, .timesC(1.3)),
-        row(.insertNamed, "insert item: prepared statement, named arguments", 50_000, .timesC(3)),
+        row(.insertNamed, "insert item: prepared statement, named arguments", 50_000, .timesC(1.3)),
         row(.insertItemRecord, "insert item: record with encode(to:)", 50_000, .timesC(2)),
         row(.insertItemCodable, "insert item: Codable record", 50_000, .timesC(2.5)),
         row(.updatePlayerRecord, "update player by key: record with encode(to:)", 20_000, .timesC(2)),
