@@ -53,16 +53,14 @@ final class PrefetchedRowsOfKey {
         for chunk in try query.chunks(of: keys) {
             let plan = try query.plan(chunk, fetch)
             let columns = try query.keyColumns(in: plan)
-            var all: [Row] = []
             var finder = keys.finder()
-            var found: [(row: Row, keys: [Int])] = []
+            var all: [Row] = []
             let request = plan.prefetches == nil ? query.rows(of: plan) : plan.rows
             try request.forEachRow { row in
                 let copy = row.copy()
-                found.append((copy, finder.keys(of: copy.unadapted, columns)))
-                all.append(copy)
+                for key in finder.keys(of: copy.unadapted, columns) { lists[key].append(copy) }
+                if plan.prefetches != nil { all.append(copy) }
             }
-            for (row, keys) in found { for key in keys { lists[key].append(row) } }
             if let prefetches = plan.prefetches {
                 try prefetches.supply(all)
                 nested.append(prefetches)

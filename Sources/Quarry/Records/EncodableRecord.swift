@@ -83,7 +83,7 @@ extension EncodingTarget {
     /// The columns that have other values than in an older record, with the values that they have there.
     func changes(from old: EncodingTarget) -> [(String, DatabaseValue)] {
         zip(names, values).compactMap { name, value in
-            let place = old.names.firstIndex { $0.isSameColumn(as: name) }
+            let place = old.names.firstIndex { $0.isSameName(as: name) }
             let oldValue = place.map { old.values[$0] } ?? .null
             return value == oldValue ? nil : (name, oldValue)
         }

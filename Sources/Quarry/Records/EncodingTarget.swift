@@ -139,7 +139,7 @@ final class EncodingTarget {
 
     @inline(never)
     private func record(_ value: DatabaseValue, _ column: String) {
-        if let place = names.firstIndex(where: { $0.isSameColumn(as: column) }) {
+        if let place = names.firstIndex(where: { $0.isSameName(as: column) }) {
             values[place] = value
             unfinished.removeAll { $0.place == place }
         } else {
@@ -155,7 +155,7 @@ final class EncodingTarget {
             return
         }
         record(.null, column)
-        if let place = names.firstIndex(where: { $0.isSameColumn(as: column) }) {
+        if let place = names.firstIndex(where: { $0.isSameName(as: column) }) {
             unfinished.append((place, value))
         }
     }
@@ -166,7 +166,7 @@ final class EncodingTarget {
             stray()
             return nil
         }
-        guard let place = names.firstIndex(where: { $0.isSameColumn(as: column) }) else { return nil }
+        guard let place = names.firstIndex(where: { $0.isSameName(as: column) }) else { return nil }
         return values[place].isNull ? nil : values[place]
     }
 

@@ -204,11 +204,11 @@ extension RecordPlan {
 extension [String] {
     /// Whether these are the same columns, in any order.
     fileprivate func isSameKey(as columns: [String]) -> Bool {
-        count == columns.count && allSatisfy { name in columns.contains { $0.isSameColumn(as: name) } }
+        count == columns.count && allSatisfy { name in columns.contains { $0.isSameName(as: name) } }
     }
 
     /// In the order of these, with the names of those.
     fileprivate func spelled(as columns: [String]) -> [String] {
-        map { name in columns.first { $0.isSameColumn(as: name) } ?? name }
+        map { name in columns.first { $0.isSameName(as: name) } ?? name }
     }
 }

@@ -170,7 +170,7 @@ extension TableRecord {
         let plan = try RecordPlans.plan(Self.self, table, db)
         let recorded = try EncodingTarget(recording: record)
         let values = try columns.map { column in
-            guard let place = recorded.names.firstIndex(where: { $0.isSameColumn(as: column) }) else {
+            guard let place = recorded.names.firstIndex(where: { $0.isSameName(as: column) }) else {
                 throw DatabaseError(
                     resultCode: .SQLITE_MISUSE,
                     message: "the record has no column \(String(reflecting: column)) of table \(plan.table)")

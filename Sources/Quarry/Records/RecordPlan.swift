@@ -313,7 +313,7 @@ final class RecordPlan {
         guard !shape.primaryKey.isEmpty else { throw shape.noPrimaryKey }
         var places: [Int] = []
         for column in shape.primaryKey {
-            guard let place = recorded.names.firstIndex(where: { $0.isSameColumn(as: column) }) else { return nil }
+            guard let place = recorded.names.firstIndex(where: { $0.isSameName(as: column) }) else { return nil }
             guard !recorded.values[place].isNull else { return nil }
             places.append(place)
         }
@@ -331,7 +331,7 @@ final class RecordPlan {
         let shape = try shape(db, sure: false)
         let recorded = try EncodingTarget(recording: record)
         let key = shape.primaryKey.map { column in
-            let place = recorded.names.firstIndex { $0.isSameColumn(as: column) }
+            let place = recorded.names.firstIndex { $0.isSameName(as: column) }
             return (column, place.map { recorded.values[$0] } ?? .null)
         }
         return .recordNotFound(databaseTableName: table, key: Dictionary(key, uniquingKeysWith: { $1 }))

@@ -43,7 +43,7 @@ final class TableShape: Equatable {
         }
         // A column that is called like the rowid hides it: https://www.sqlite.org/lang_createtable.html#rowid
         let rowIDNames = ["rowid", "_rowid_", "oid"].filter { name in
-            !columns.contains { $0.name.isSameColumn(as: name) }
+            !columns.contains { $0.name.isSameName(as: name) }
         }
         let hasKey = !rowIDNames.isEmpty || columns.contains { $0.primaryKeyIndex > 0 }
         let key = hasKey ? try db.schema.primaryKey(of: table, db) : nil
@@ -65,7 +65,7 @@ final class TableShape: Equatable {
     }
 
     /// The name of a column in the table, whatever the case; nil if there is none.
-    func column(_ name: String) -> String? { columns.first { $0.isSameColumn(as: name) } }
+    func column(_ name: String) -> String? { columns.first { $0.isSameName(as: name) } }
 
-    func isOfPrimaryKey(_ column: String) -> Bool { primaryKey.contains { $0.isSameColumn(as: column) } }
+    func isOfPrimaryKey(_ column: String) -> Bool { primaryKey.contains { $0.isSameName(as: column) } }
 }

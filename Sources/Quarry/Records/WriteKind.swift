@@ -147,7 +147,7 @@ struct WriteSQL {
         if kind.strategy == .allColumns {
             let others = target + (kind.assignments?.columns ?? [])
             assignments = written.filter { name in
-                !shape.isOfPrimaryKey(name) && !others.contains { $0.isSameColumn(as: name) }
+                !shape.isOfPrimaryKey(name) && !others.contains { $0.isSameName(as: name) }
             }.map { "\($0.quotedDatabaseIdentifier) = \"excluded\".\($0.quotedDatabaseIdentifier)" }
         }
         if let sql = kind.assignments?.sql.text, !sql.isEmpty { assignments.insert(sql, at: 0) }
@@ -184,7 +184,7 @@ struct WriteSQL {
     private static func places(of columns: [String], in names: [String], _ shape: TableShape) throws -> [Int] {
         var places: [Int] = []
         for column in columns {
-            guard let place = names.firstIndex(where: { $0.isSameColumn(as: column) }) else {
+            guard let place = names.firstIndex(where: { $0.isSameName(as: column) }) else {
                 throw DatabaseError(
                     resultCode: .SQLITE_MISUSE,
                     message: "the record has no column \(String(reflecting: column)) of table \(shape.name)")
