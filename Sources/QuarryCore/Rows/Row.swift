@@ -181,7 +181,8 @@ public final class Row {
         }
     }
 
-    /// What a layer above keeps with the row to decode records: it serves all rows of a cursor.
+    /// What a layer above keeps with the row to decode records: it serves all rows of a cursor. A row that lasts keeps
+    /// nothing.
     package var decodingState: AnyObject? {
         get {
             switch source {

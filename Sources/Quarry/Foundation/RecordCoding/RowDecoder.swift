@@ -27,8 +27,7 @@ final class RowDecoder: ContainerOwner {
     @exclusivity(unchecked)
     private var firstType: ContainerType?
 
-    /// The names of the columns as keys, with their indexes.
-    private lazy var columns: [String: Int] = makeColumns()
+    private lazy var columns = ColumnKeys(current?.takeUnretainedValue(), type.databaseColumnDecodingStrategy)
 
     /// The one key without a column that stands for the row itself.
     @exclusivity(unchecked)
@@ -61,7 +60,7 @@ final class RowDecoder: ContainerOwner {
     private static func keep(_ decoder: RowDecoder, in row: Row) -> RowDecoder {
         // A record inside the record of the same row has a decoder of its own.
         if let state = row.decodingState, unsafeDowncast(state, to: RowDecoder.self).current != nil { return decoder }
-        // A row of its own keeps none: it is decoded once.
+        // A row that lasts keeps none.
         row.decodingState = decoder
         return decoder
     }
@@ -122,17 +121,9 @@ final class RowDecoder: ContainerOwner {
 
     // MARK: - Columns
 
-    private func makeColumns() -> [String: Int] {
-        guard let current = current?.takeUnretainedValue() else { return [:] }
-        let strategy = type.databaseColumnDecodingStrategy
-        return Dictionary(
-            (0..<current.count).map { (strategy.key(forColumn: current.columnName(atUncheckedIndex: $0)), $0) },
-            uniquingKeysWith: { first, _ in first })
-    }
-
     func findColumn(_ key: String) -> Int? {
-        if let column = columns[key] { return column }
-        guard case .useDefaultKeys = type.databaseColumnDecodingStrategy else { return nil }
+        if let column = columns.index(of: key) { return column }
+        guard columns.areNames else { return nil }
         return current?.takeUnretainedValue().columnIndex(key)
     }
 
