@@ -22,9 +22,10 @@ extension Data: DatabaseValueConvertible, StatementColumnConvertible {
 
     /// Reads a blob, or the UTF-8 of text.
     public init?(sqliteStatement: SQLiteStatement, index: CInt) {
-        switch StatementColumns.type(sqliteStatement, index) {
-        case .blob: self = StatementColumns.withBlob(sqliteStatement, index) { Data(copying: $0) }
-        case .text: self = StatementColumns.withUTF8(sqliteStatement, index) { Data(copying: $0) }
+        let value = StatementColumns.borrow(sqliteStatement, index)
+        let type = StatementColumns.type(ofBorrowed: value)
+        switch type {
+        case .blob, .text: self.init(copying: StatementColumns.bytes(ofBorrowed: value, type))
         default: return nil
         }
     }

@@ -45,17 +45,14 @@ extension Date: DatabaseValueConvertible, StatementColumnConvertible {
 
     /// Reads a text or number.
     public init?(sqliteStatement: SQLiteStatement, index: CInt) {
-        switch StatementColumns.type(sqliteStatement, index) {
-        case .text:
-            let date = StatementColumns.withUTF8(sqliteStatement, index) { Date(databaseText: $0) }
-            guard let date else { return nil }
-            self = date
-        case .blob:
-            let date = StatementColumns.withBlob(sqliteStatement, index) { Date(databaseText: $0) }
-            guard let date else { return nil }
+        let value = StatementColumns.borrow(sqliteStatement, index)
+        let type = StatementColumns.type(ofBorrowed: value)
+        switch type {
+        case .text, .blob:
+            guard let date = Date(databaseText: StatementColumns.bytes(ofBorrowed: value, type)) else { return nil }
             self = date
         case .integer, .real:
-            let seconds = StatementColumns.double(sqliteStatement, index)
+            let seconds = StatementColumns.double(ofBorrowed: value)
             guard seconds.isFinite else { return nil }
             self.init(timeIntervalSince1970: seconds)
         case .null:

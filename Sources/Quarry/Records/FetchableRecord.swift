@@ -28,7 +28,7 @@ public protocol FetchableRecord: RowDecodable, RecordDecodingStrategies {
     /// A record of the row.
     ///
     /// The row may be that of a cursor, and is another one at its next step: `copy()` it to keep it.
-    init(row: Row) throws
+    init(row: borrowing Row) throws
 }
 
 extension FetchableRecord {

@@ -21,6 +21,7 @@ final class RecordPlan {
         /// How a record is encoded straight into the statement; nil where one column has two parameters.
         let layout: ParameterLayout?
 
+        @exclusivity(unchecked)
         var repreparations: CInt = 0
 
         init(_ kind: WriteKind, _ sql: WriteSQL, names: [String], _ db: Database) throws {

@@ -13,7 +13,7 @@ final class RecordPlans {
         let callbacks: DefaultCallbacks
 
         /// The plan of the type's own table, as far as is known.
-        var plan: RecordPlan
+        let plan: RecordPlan
 
         /// Those of other tables: found by the bytes of their names, as SQLite does.
         var others: [RecordPlan] = []

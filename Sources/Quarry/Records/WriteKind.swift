@@ -14,36 +14,75 @@ struct WriteKind: Equatable {
 
     let verb: Verb
     var resolution = Database.ConflictResolution.abort
-
-    /// The columns to write; nil for all that the record has.
-    var columns: [String]?
-
     var returning = Returning.nothing
-
-    /// The columns of the unique index whose conflicts an upsert is about; empty for any.
-    var conflictTarget: [String] = []
-
     var strategy = UpsertUpdateStrategy.allColumns
 
+    /// What the plain verbs have not.
+    private struct Clauses: Equatable {
+        var columns: [String]?
+        var conflictTarget: [String] = []
+        var assignments: UpsertAssignments?
+        var returned: WrittenSQL?
+    }
+
+    /// An object of its own, so that a plain kind is copied and compared at once; it never changes.
+    private final class ClausesBox {
+        let clauses: Clauses
+
+        init(_ clauses: Clauses) { self.clauses = clauses }
+    }
+
+    private var box: ClausesBox?
+
+    private var clauses: Clauses {
+        get { box?.clauses ?? Clauses() }
+        set { box = newValue == Clauses() ? nil : ClausesBox(newValue) }
+    }
+
+    init(
+        verb: Verb, resolution: Database.ConflictResolution = .abort, columns: [String]? = nil,
+        returning: Returning = .nothing, conflictTarget: [String] = [], strategy: UpsertUpdateStrategy = .allColumns
+    ) {
+        self.verb = verb
+        self.resolution = resolution
+        self.returning = returning
+        self.strategy = strategy
+        if columns != nil { self.columns = columns }
+        if !conflictTarget.isEmpty { self.conflictTarget = conflictTarget }
+    }
+
+    /// The columns to write; nil for all that the record has.
+    var columns: [String]? {
+        get { clauses.columns }
+        set { clauses.columns = newValue }
+    }
+
+    /// The columns of the unique index whose conflicts an upsert is about; empty for any.
+    var conflictTarget: [String] {
+        get { clauses.conflictTarget }
+        set { clauses.conflictTarget = newValue }
+    }
+
     /// What is written where an upsert finds a row, besides what the strategy says.
-    var assignments: UpsertAssignments?
+    var assignments: UpsertAssignments? {
+        get { clauses.assignments }
+        set { clauses.assignments = newValue }
+    }
 
     /// The columns that a statement gives back; nil for all.
-    var returned: WrittenSQL?
-
-    static func == (lhs: WriteKind, rhs: WriteKind) -> Bool {
-        guard lhs.verb == rhs.verb, lhs.resolution == rhs.resolution, lhs.returning == rhs.returning,
-            lhs.strategy == rhs.strategy
-        else { return false }
-        // The plain verbs have neither.
-        if lhs.columns == nil, rhs.columns == nil, lhs.conflictTarget.isEmpty, rhs.conflictTarget.isEmpty,
-            lhs.assignments == nil, rhs.assignments == nil, lhs.returned == nil, rhs.returned == nil
-        {
-            return true
-        }
-        return lhs.columns == rhs.columns && lhs.conflictTarget == rhs.conflictTarget
-            && lhs.assignments == rhs.assignments && lhs.returned == rhs.returned
+    var returned: WrittenSQL? {
+        get { clauses.returned }
+        set { clauses.returned = newValue }
     }
+
+    @inline(__always)
+    static func == (lhs: WriteKind, rhs: WriteKind) -> Bool {
+        lhs.verb == rhs.verb && lhs.resolution == rhs.resolution && lhs.returning == rhs.returning
+            && lhs.strategy == rhs.strategy && (lhs.box === rhs.box || lhs.hasSameClauses(as: rhs))
+    }
+
+    @inline(never)
+    private func hasSameClauses(as other: WriteKind) -> Bool { clauses == other.clauses }
 
     /// The arguments of its own SQL, which come after those of the record.
     var arguments: [DatabaseValue] { (assignments?.sql.arguments ?? []) + (returned?.arguments ?? []) }

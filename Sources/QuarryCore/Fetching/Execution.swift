@@ -76,6 +76,15 @@ struct Execution: ~Copyable {
         return try advanceOffRoad()
     }
 
+    /// The value of the row.
+    ///
+    /// The execution keeps its row meanwhile: nobody else has it.
+    @inlinable
+    @inline(__always)
+    func detached<Value: RowDecodable>() throws -> Value {
+        try Unmanaged.passUnretained(row)._withUnsafeGuaranteedRef { try Value.detached(from: $0) }
+    }
+
     /// The first row, the end, or an error.
     @usableFromInline
     @inline(never)

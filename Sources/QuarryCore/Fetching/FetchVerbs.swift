@@ -10,7 +10,7 @@ extension PreparedRequest {
     consuming func fetchAll<Value: RowDecodable>(_ type: Value.Type) throws -> [Value] {
         var execution = try Execution(self)
         var values: [Value] = []
-        while try execution.advance() { values.append(try Value.detached(from: execution.row)) }
+        while try execution.advance() { values.append(try execution.detached()) }
         return values
     }
 
@@ -18,7 +18,7 @@ extension PreparedRequest {
     consuming func fetchSet<Value: RowDecodable & Hashable>(_ type: Value.Type) throws -> Set<Value> {
         var execution = try Execution(self)
         var values: Set<Value> = []
-        while try execution.advance() { values.insert(try Value.detached(from: execution.row)) }
+        while try execution.advance() { values.insert(try execution.detached()) }
         return values
     }
 

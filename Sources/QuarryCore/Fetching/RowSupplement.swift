@@ -25,13 +25,23 @@ final class BufferedRows {
 
     init(_ rows: [Row]) { self.rows = rows }
 
+    // The last row may have been kept.
+    deinit { _ = leaveRow() }
+
+    /// The next row, with the decoding state of the last one.
     func nextRow() -> Row? {
+        let decodingState = leaveRow()
         guard next < rows.count else {
             rows = []
             return nil
         }
         next += 1
+        rows[next - 1].adaptedSource?.becomeCurrent(decodingState)
         return rows[next - 1]
+    }
+
+    private func leaveRow() -> AnyObject? {
+        next == 0 || rows.isEmpty ? nil : rows[next - 1].adaptedSource?.resignCurrent()
     }
 }
 

@@ -59,28 +59,33 @@ public enum StatementColumns {
     /// The value of a column, until the next step. The corresponding C function is `sqlite3_column_value`.
     @inlinable
     @inline(__always)
-    static func borrow(_ statement: SQLiteStatement, _ index: CInt) -> OpaquePointer {
+    package static func borrow(_ statement: SQLiteStatement, _ index: CInt) -> OpaquePointer {
         // Not null: an index out of range gives a value that is NULL.
         sqlite3_column_value(statement, index).unsafelyUnwrapped
     }
 
     /// The storage class of a value. The corresponding C function is `sqlite3_value_type`.
+    @inlinable
     @inline(__always)
-    static func type(ofBorrowed value: OpaquePointer) -> StorageType {
+    package static func type(ofBorrowed value: OpaquePointer) -> StorageType {
         StorageType(rawValue: sqlite3_value_type(value)) ?? .null
     }
 
     /// The corresponding C function is `sqlite3_value_int64`.
+    @inlinable
     @inline(__always)
-    static func int64(ofBorrowed value: OpaquePointer) -> Int64 { sqlite3_value_int64(value) }
+    package static func int64(ofBorrowed value: OpaquePointer) -> Int64 { sqlite3_value_int64(value) }
 
     /// The corresponding C function is `sqlite3_value_double`.
+    @inlinable
     @inline(__always)
-    static func double(ofBorrowed value: OpaquePointer) -> Double { sqlite3_value_double(value) }
+    package static func double(ofBorrowed value: OpaquePointer) -> Double { sqlite3_value_double(value) }
 
     /// The UTF-8 of text, or the bytes of a blob; none where SQLite has no memory for them. The corresponding C
     /// functions are `sqlite3_value_text`, `sqlite3_value_blob` and `sqlite3_value_bytes`.
-    static func bytes(ofBorrowed value: OpaquePointer, _ type: StorageType) -> UnsafeRawBufferPointer {
+    @inlinable
+    @inline(__always)
+    package static func bytes(ofBorrowed value: OpaquePointer, _ type: StorageType) -> UnsafeRawBufferPointer {
         let start =
             type == .text ? UnsafeRawPointer(sqlite3_value_text(value)) : sqlite3_value_blob(value)
         guard let start else { return UnsafeRawBufferPointer(start: nil, count: 0) }

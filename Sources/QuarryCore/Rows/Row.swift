@@ -181,7 +181,13 @@ public final class Row {
         }
     }
 
-    /// What a layer above keeps with the row to decode records: it serves all rows of a cursor.
+    /// The number of the statement's execution whose row this is; 0 where that is all that there are rows of.
+    package var executionID: Int {
+        if case .statement(let running) = source { running.statement.executionID } else { 0 }
+    }
+
+    /// What a layer above keeps with the row to decode records: it serves all rows of a cursor. A row that lasts keeps
+    /// nothing.
     package var decodingState: AnyObject? {
         get {
             switch source {
@@ -288,6 +294,17 @@ public final class Row {
     package final func statementIntegerOrNull(atUncheckedIndex index: Int) -> Int64?? {
         guard let sqliteStatement else { return nil }
         return StatementColumns.integerOrNull(
+            sqliteStatement, CInt(truncatingIfNeeded: index) &+ CInt(columnOffset))
+    }
+
+    /// The number of a column that is read straight from a statement; nil for all else.
+    ///
+    /// - parameter index: the column, which must be in the row.
+    @inlinable
+    @inline(__always)
+    package final func statementNumber(atUncheckedIndex index: Int) -> Double? {
+        guard let sqliteStatement else { return nil }
+        return StatementColumns.number(
             sqliteStatement, CInt(truncatingIfNeeded: index) &+ CInt(columnOffset))
     }
 

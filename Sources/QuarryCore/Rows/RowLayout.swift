@@ -13,10 +13,10 @@ final class RowLayout: Sendable {
     private let indexes = AtomicLazyReference<ColumnIndexes>()
 
     private final class ColumnIndexes: Sendable {
-        let byName: [String: Int]
+        let byName: [SpelledName: Int]
 
         init(_ names: [String]) {
-            byName = Dictionary(zip(names.lazy.map(\.lowercasedASCII), 0...)) { first, _ in first }
+            byName = Dictionary(zip(names.lazy.map { SpelledName($0.lowercasedASCII) }, 0...)) { first, _ in first }
         }
     }
 
@@ -31,6 +31,6 @@ final class RowLayout: Sendable {
             return names.firstIndex { $0.isSameName(as: name) }
         }
         let indexes = indexes.load() ?? indexes.storeIfNil(ColumnIndexes(names))
-        return indexes.byName[name.lowercasedASCII]
+        return indexes.byName[SpelledName(name.lowercasedASCII)]
     }
 }

@@ -18,6 +18,22 @@ extension String {
     }
 }
 
+/// A name as a key of a table: only names of the same bytes are equal.
+package struct SpelledName: Hashable {
+    private let name: String
+
+    package init(_ name: String) { self.name = name }
+
+    /// Whether both have the same bytes.
+    package static func == (lhs: SpelledName, rhs: SpelledName) -> Bool { lhs.name.isIdentical(to: rhs.name) }
+
+    /// Hashes the bytes.
+    package func hash(into hasher: inout Hasher) {
+        var name = name
+        name.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+}
+
 extension UInt8 {
     fileprivate var isCapitalLetter: Bool { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self }
     fileprivate var lowercasedLetter: UInt8 { isCapitalLetter ? self | 0x20 : self }

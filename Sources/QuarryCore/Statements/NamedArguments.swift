@@ -3,7 +3,7 @@
 /// They are few, and mostly in the order of the parameters: so they are found by looking, without hashing.
 final class NamedArguments: Sendable {
     let names: [String]
-    private let values: [DatabaseValue]
+    let values: [DatabaseValue]
 
     /// A name that `+` found on both sides: binding throws.
     let conflict: String?
@@ -20,6 +20,14 @@ final class NamedArguments: Sendable {
     }
 
     var dictionary: [String: DatabaseValue] { Dictionary(uniqueKeysWithValues: zip(names, values)) }
+
+    /// Whether the names are those of parameters, in their order.
+    func isInOrder(of parameterNames: [String?]) -> Bool {
+        for index in names.indices {
+            guard let name = parameterNames[index], Self.isSame(names[index], name) else { return false }
+        }
+        return true
+    }
 
     /// - parameter place: where the last name was found; -1 before the first.
     func value(_ name: String, after place: inout Int) -> DatabaseValue? {

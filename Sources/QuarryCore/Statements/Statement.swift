@@ -62,10 +62,10 @@ public final class Statement {
 
     /// The arguments, where the last ones were integers alone: then `argumentsStorage` is out of date.
     @exclusivity(unchecked)
-    var integerArguments: [Int64] = []
+    var integerArguments = IntegerArguments()
 
-    @exclusivity(unchecked)
-    var hasIntegerArguments = false
+    /// Whether the last arguments were integers alone.
+    private var hasIntegerArguments: Bool { integerArguments.kind != .none }
 
     /// A value for each parameter; nil until the arguments are known to fit.
     @exclusivity(unchecked)
@@ -122,6 +122,7 @@ public final class Statement {
     var decodingState: AnyObject?
 
     deinit {
+        integerArguments.deallocate()
         lifetime.finalize(sqliteStatement)
     }
 
@@ -179,10 +180,10 @@ public final class Statement {
     /// Setting arguments that don't fit the statement doesn't throw: its execution does. Use `setArguments` to know at
     /// once.
     public var arguments: StatementArguments {
-        get { hasIntegerArguments ? StatementArguments(integerArguments) : argumentsStorage }
+        get { hasIntegerArguments ? integerArguments.arguments(of: self) : argumentsStorage }
         set {
             argumentsStorage = newValue
-            hasIntegerArguments = false
+            integerArguments.kind = .none
             boundValues = nil
             isBound = false
         }
@@ -229,7 +230,7 @@ public final class Statement {
 
     func setValues(_ values: [DatabaseValue], of arguments: StatementArguments) {
         argumentsStorage = arguments
-        hasIntegerArguments = false
+        integerArguments.kind = .none
         boundValues = values
         isBound = false
     }
@@ -250,7 +251,7 @@ public final class Statement {
     /// The next execution binds its parameters without the statement knowing them.
     func forgetArguments() {
         if !argumentsStorage.isEmpty { argumentsStorage = StatementArguments() }
-        hasIntegerArguments = false
+        integerArguments.kind = .none
         boundValues = nil
         isBound = false
     }
@@ -327,7 +328,7 @@ public final class Statement {
             if arguments.isPositional, arguments.values.count == parameterCount {
                 // The usual case: the arguments are the values, and are bound from where they are.
                 argumentsStorage = arguments
-                hasIntegerArguments = false
+                integerArguments.kind = .none
                 boundValues = nil
                 isBound = false
                 return try bindAndRun(arguments.values, startExecution(isTracked: false))

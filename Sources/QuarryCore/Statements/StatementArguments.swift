@@ -40,6 +40,14 @@ public struct StatementArguments: Sendable {
         named?.value(name, after: &place)
     }
 
+    /// The values, if all are named, and in the order of the parameters.
+    func values(inOrderOf statement: Statement) -> [DatabaseValue]? {
+        guard values.isEmpty, let named, named.conflict == nil, named.names.count == statement.parameterCount else {
+            return nil
+        }
+        return named.isInOrder(of: statement.parameterNames) ? named.values : nil
+    }
+
     /// Whether all arguments are positional.
     @inline(__always)
     var isPositional: Bool { named == nil }

@@ -104,6 +104,7 @@ public protocol StatementColumnConvertible {
 extension DatabaseValueConvertible where Self: StatementColumnConvertible {
     /// Reads the column without a `DatabaseValue` between.
     @inlinable
+    @inline(__always)
     public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> Self? {
         Self(sqliteStatement: sqliteStatement, index: index)
     }

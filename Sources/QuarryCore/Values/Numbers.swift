@@ -16,9 +16,10 @@ extension Bool: DatabaseValueConvertible, StatementColumnConvertible {
     /// Reads whether a number isn't zero.
     @inlinable
     public init?(sqliteStatement: SQLiteStatement, index: CInt) {
-        switch StatementColumns.type(sqliteStatement, index) {
-        case .integer: self = StatementColumns.int64(sqliteStatement, index) != 0
-        case .real: self = StatementColumns.double(sqliteStatement, index) != 0
+        let value = StatementColumns.borrow(sqliteStatement, index)
+        switch StatementColumns.type(ofBorrowed: value) {
+        case .integer: self = StatementColumns.int64(ofBorrowed: value) != 0
+        case .real: self = StatementColumns.double(ofBorrowed: value) != 0
         default: return nil
         }
     }

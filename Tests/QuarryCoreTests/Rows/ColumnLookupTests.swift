@@ -48,6 +48,19 @@ struct ColumnLookupTests {
         }
     }
 
+    @Test("names that Swift holds equal and SQLite doesn't are two columns", arguments: [0, 20])
+    func canonicalEquivalence(others: Int) throws {
+        let columns = (0..<others).map { ", 0 AS c\($0)" }.joined()
+        try withConnection { db throws in
+            let sql = "SELECT 1 AS \"\u{E9}\", 2 AS \"e\u{301}\"\(columns)"
+            let row = try #require(try Row.fetchOne(db, sql: sql))
+            #expect(row["\u{E9}"] == 1 && row["e\u{301}"] == 2)
+            let cursor = try Row.fetchCursor(db, sql: "SELECT 1 AS \"\u{E9}\"\(columns)")
+            let first = try #require(try cursor.next())
+            #expect(first.hasColumn("\u{E9}") && !first.hasColumn("e\u{301}"))
+        }
+    }
+
     @Test("one statement, whose columns change under its cached row")
     func changingColumns() throws {
         try withConnection { db throws in

@@ -67,6 +67,65 @@ struct IntegerArgumentsTests {
         }
     }
 
+    @Test("by name are bound, and stay the statement's arguments", arguments: [":a, :b", "@a, $b", ":b, :a", "?2, :a"])
+    func named(parameters: String) throws {
+        try withConnection { db throws in
+            try db.execute(sql: "CREATE TABLE t (a, b)")
+            guard parameters != "?2, :a" else {
+                // Parameters that have no name, or aren't all given.
+                let statement = try db.makeStatement(sql: "INSERT INTO t VALUES (\(parameters))")
+                expectError(.SQLITE_MISUSE, "wrong number of statement arguments: 0", sql: statement.sql) {
+                    try statement.execute(arguments: ["a": 1])
+                }
+                return
+            }
+            let columns = parameters.filter { !":@$".contains($0) }
+            let statement = try db.makeStatement(sql: "INSERT INTO t (\(columns)) VALUES (\(parameters))")
+            let name = "a"
+            try statement.execute(arguments: ["a": 1, "b": -2])
+            #expect(statement.arguments == ["a": 1, "b": -2])
+            try statement.execute()
+            try statement.execute(arguments: ["b": Int64.min, name: .max])
+            #expect(statement.arguments == ["a": Int64.max, "b": Int64.min])
+            try statement.execute(arguments: ["a": UInt8(3), "b": 255])
+            try statement.execute(arguments: ["a": 0, "b": 5, "a": 4])
+            try statement.execute(arguments: ["a": 6, "b": nil])
+            try statement.execute(arguments: ["a": "x", "b": 7.5])
+            #expect(
+                try Row.fetchAll(db, sql: "SELECT a, b FROM t ORDER BY rowid") == [
+                    ["a": 1, "b": -2], ["a": 1, "b": -2], ["a": Int64.max, "b": Int64.min], ["a": 3, "b": 255],
+                    ["a": 4, "b": 5], ["a": 6, "b": nil], ["a": "x", "b": 7.5],
+                ])
+            expectError(.SQLITE_MISUSE, "missing statement argument: a", sql: statement.sql) {
+                try statement.execute(arguments: ["c": 1, "b": 2])
+            }
+            #expect(throws: DatabaseError.self) { try statement.execute(arguments: ["a": UInt64.max, "b": 1]) }
+            try statement.execute(arguments: [8, 9])
+            #expect(statement.arguments == [8, 9])
+        }
+    }
+
+    @Test("by long names, and names that Swift holds equal")
+    func namesOfOtherKinds() throws {
+        try withConnection { db throws in
+            try db.execute(sql: "CREATE TABLE t (a, b)")
+            let long = try db.makeStatement(
+                sql: "INSERT INTO t VALUES (:a_name_of_many_letters, :another_name_of_letters)")
+            let name = String(decoding: Array("a_name_of_many_letters".utf8), as: UTF8.self)
+            try long.execute(arguments: ["a_name_of_many_letters": 1, "another_name_of_letters": 2])
+            try long.execute(arguments: [name: 3, "another_name_of_letters": 4])
+            let repeated = try db.makeStatement(sql: "INSERT INTO t VALUES (:a, @a)")
+            try repeated.execute(arguments: ["a": 5])
+            // Two parameters with names that are one to a dictionary: the last counts.
+            let accents = try db.makeStatement(sql: "INSERT INTO t VALUES (:\u{E9}, :e\u{301})")
+            try accents.execute(arguments: ["\u{E9}": 6, "e\u{301}": 7])
+            #expect(
+                try Row.fetchAll(db, sql: "SELECT a, b FROM t ORDER BY rowid") == [
+                    ["a": 1, "b": 2], ["a": 3, "b": 4], ["a": 5, "b": 5], ["a": 7, "b": 7],
+                ])
+        }
+    }
+
     @Test("that don't fit are refused, and the statement goes on")
     func refused() throws {
         try withTable { db, statement in

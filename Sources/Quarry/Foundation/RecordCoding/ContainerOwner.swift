@@ -13,6 +13,10 @@ class ContainerOwner {
     @exclusivity(unchecked)
     private var firstKeys: ObjectIdentifier?
 
+    /// Its type.
+    @exclusivity(unchecked)
+    private var firstType: ContainerType?
+
     @exclusivity(unchecked)
     private var otherContainers: [(keys: ObjectIdentifier, object: AnyObject)] = []
 
@@ -32,21 +36,34 @@ class ContainerOwner {
 
     init() {}
 
+    /// A container that was given out.
+    ///
+    /// It is a struct around one object: so it can be kept for the next record, whatever its type.
+    struct GivenOut {
+        let object: Unmanaged<AnyObject>
+
+        /// The type of the container, if it was the first.
+        let type: Unmanaged<ContainerType>?
+    }
+
     /// The container that was given out for a type of keys.
     @inline(__always)
-    final func container(_ keys: ObjectIdentifier) -> AnyObject? {
-        firstKeys == keys ? firstContainer : otherContainer(keys)
+    final func container(_ keys: ObjectIdentifier) -> GivenOut? {
+        guard firstKeys == keys, let firstContainer else { return otherContainer(keys) }
+        return GivenOut(object: .passUnretained(firstContainer), type: firstType.map { .passUnretained($0) })
     }
 
     @inline(never)
-    private final func otherContainer(_ keys: ObjectIdentifier) -> AnyObject? {
-        otherContainers.first { $0.keys == keys }?.object
+    private final func otherContainer(_ keys: ObjectIdentifier) -> GivenOut? {
+        otherContainers.first { $0.keys == keys }.map { GivenOut(object: .passUnretained($0.object), type: nil) }
     }
 
     /// Keeps a container that is given out.
-    final func giveOut(_ object: AnyObject, _ keys: ObjectIdentifier) {
+    ///
+    /// - parameter type: makes what is known of its type.
+    final func giveOut(_ object: AnyObject, _ keys: ObjectIdentifier, _ type: () -> ContainerType) {
         if firstKeys == nil {
-            (firstKeys, firstContainer) = (keys, object)
+            (firstKeys, firstContainer, firstType) = (keys, object, type())
         } else {
             otherContainers.append((keys, object))
         }
@@ -92,16 +109,13 @@ class ContainerOwner {
 }
 
 /// The type of a container.
-class ContainerType {
-    /// The type of its keys.
-    final let keys: ObjectIdentifier
-
-    init(_ keys: ObjectIdentifier) { self.keys = keys }
-}
+class ContainerType {}
 
 /// The type of a container, found once: where keys are of any type, Swift would look for it for each record.
 final class ContainerTypeOf<Container>: ContainerType {
     /// The container that an object is.
     @inline(never)
-    func container(_ object: AnyObject) -> Container { unsafeBitCast(object, to: Container.self) }
+    func container(_ object: Unmanaged<AnyObject>) -> Container {
+        object._withUnsafeGuaranteedRef { unsafeBitCast($0, to: Container.self) }
+    }
 }

@@ -6,8 +6,11 @@ extension FetchableRecord where Self: Decodable {
     /// A property whose type is no value of a column is decoded from JSON; one that has no column, from the row's scope
     /// of that name.
     ///
+    /// Keys that are one byte, as the cases of an enum are, are asked for their names in the first rows of a fetch, not
+    /// in each.
+    ///
     /// - throws: `RowDecodingError`, which names the key, the column and the value.
-    public init(row: Row) throws {
+    public init(row: borrowing Row) throws {
         self = try RowDecoder.decode(Self.self, from: row)
     }
 }

@@ -34,12 +34,18 @@ extension RecordEncoder: Encoder {
     var userInfo: [CodingUserInfoKey: Any] { state.type.databaseEncodingUserInfo }
 
     func container<Key: CodingKey>(keyedBy keys: Key.Type) -> KeyedEncodingContainer<Key> {
-        // A container is a struct around one object: so it can be kept for the next record, whatever its type.
-        if let container = state.container(ObjectIdentifier(keys)) {
-            return unsafeBitCast(container, to: KeyedEncodingContainer<Key>.self)
+        if let given = state.container(ObjectIdentifier(keys)) {
+            if let type = given.type {
+                return type._withUnsafeGuaranteedRef {
+                    unsafeDowncast($0, to: ContainerTypeOf<KeyedEncodingContainer<Key>>.self).container(given.object)
+                }
+            }
+            return unsafeBitCast(given.object.takeUnretainedValue(), to: KeyedEncodingContainer<Key>.self)
         }
         let container = KeyedEncodingContainer(RecordKeyedEncodingContainer<Key>(state))
-        state.giveOut(unsafeBitCast(container, to: AnyObject.self), ObjectIdentifier(keys))
+        state.giveOut(unsafeBitCast(container, to: AnyObject.self), ObjectIdentifier(keys)) {
+            ContainerTypeOf<KeyedEncodingContainer<Key>>()
+        }
         if !state.isActive { state.retire() }
         return container
     }

@@ -13,7 +13,15 @@ final class RowDecoder: ContainerOwner {
 
     /// The row that is decoded; nil between rows, when nobody should have the decoder any more. Who decodes keeps it.
     @exclusivity(unchecked)
-    private var current: Unmanaged<Row>?
+    private(set) var current: Unmanaged<Row>?
+
+    /// The execution whose row was decoded last.
+    @exclusivity(unchecked)
+    private var executionID = Int.min
+
+    /// Whether the row comes of the same execution as the last one.
+    @exclusivity(unchecked)
+    private(set) var isInSameExecution = false
 
     /// The plans of the containers that were given out.
     @exclusivity(unchecked)
@@ -23,12 +31,7 @@ final class RowDecoder: ContainerOwner {
     @exclusivity(unchecked)
     private var parts: [(decoder: RowDecoder, row: Row)] = []
 
-    /// The type of the container that was given out first.
-    @exclusivity(unchecked)
-    private var firstType: ContainerType?
-
-    /// The names of the columns as keys, with their indexes.
-    private lazy var columns: [String: Int] = makeColumns()
+    private lazy var columns = ColumnKeys(current?.takeUnretainedValue(), type.databaseColumnDecodingStrategy)
 
     /// The one key without a column that stands for the row itself.
     @exclusivity(unchecked)
@@ -45,32 +48,43 @@ final class RowDecoder: ContainerOwner {
 
     /// A record of a row.
     static func decode<Record: FetchableRecord & Decodable>(_ type: Record.Type, from row: Row) throws -> Record {
-        let decoder: RowDecoder
         if let state = row.decodingState {
             let kept = unsafeDowncast(state, to: RowDecoder.self)
             let fits =
                 kept.current == nil && !kept.isRetired && kept.typeIdentifier == ObjectIdentifier(type)
                 && kept.layout == row.layoutIdentifier
-            decoder = fits ? kept : keep(RowDecoder(type, row, codingPath: []), in: row)
-        } else {
-            decoder = keep(RowDecoder(type, row, codingPath: []), in: row)
+            if fits {
+                // The state is kept meanwhile.
+                return try Unmanaged.passUnretained(kept)._withUnsafeGuaranteedRef { try $0.decode(type, from: row) }
+            }
         }
-        return try decoder.decode(type, from: row)
+        return try keep(RowDecoder(type, row, codingPath: []), in: row).decode(type, from: row)
     }
 
+    @inline(never)
     private static func keep(_ decoder: RowDecoder, in row: Row) -> RowDecoder {
         // A record inside the record of the same row has a decoder of its own.
         if let state = row.decodingState, unsafeDowncast(state, to: RowDecoder.self).current != nil { return decoder }
-        // A row of its own keeps none: it is decoded once.
+        // A row that lasts keeps none.
         row.decodingState = decoder
         return decoder
     }
 
+    @inline(__always)
     private func decode<T: Decodable>(_ type: T.Type, from row: Row) throws -> T {
+        let executionID = row.executionID
+        isInSameExecution = executionID == self.executionID
+        if !isInSameExecution { beginExecution(executionID) }
         current = Unmanaged.passUnretained(row)
-        rootKey = nil
+        if rootKey != nil { rootKey = nil }
         defer { end() }
         return try T(from: self)
+    }
+
+    @inline(never)
+    private func beginExecution(_ id: Int) {
+        executionID = id
+        for plan in plans { plan.forgetKeys() }
     }
 
     @inline(__always)
@@ -122,17 +136,9 @@ final class RowDecoder: ContainerOwner {
 
     // MARK: - Columns
 
-    private func makeColumns() -> [String: Int] {
-        guard let current = current?.takeUnretainedValue() else { return [:] }
-        let strategy = type.databaseColumnDecodingStrategy
-        return Dictionary(
-            (0..<current.count).map { (strategy.key(forColumn: current.columnName(atUncheckedIndex: $0)), $0) },
-            uniquingKeysWith: { first, _ in first })
-    }
-
     func findColumn(_ key: String) -> Int? {
-        if let column = columns[key] { return column }
-        guard case .useDefaultKeys = type.databaseColumnDecodingStrategy else { return nil }
+        if let column = columns.index(of: key) { return column }
+        guard columns.areNames else { return nil }
         return current?.takeUnretainedValue().columnIndex(key)
     }
 
@@ -360,19 +366,20 @@ extension RowDecoder: Decoder {
 
     func container<Key: CodingKey>(keyedBy keys: Key.Type) throws -> KeyedDecodingContainer<Key> {
         if current == nil { throw DecoderIsOver() }
-        // A container is a struct around one object: so it can be kept for the next row, whatever its type.
-        if let container = container(ObjectIdentifier(keys)) {
-            if let firstType, firstType.keys == ObjectIdentifier(keys) {
-                return unsafeDowncast(firstType, to: ContainerTypeOf<KeyedDecodingContainer<Key>>.self)
-                    .container(container)
+        if let given = container(ObjectIdentifier(keys)) {
+            if let type = given.type {
+                return type._withUnsafeGuaranteedRef {
+                    unsafeDowncast($0, to: ContainerTypeOf<KeyedDecodingContainer<Key>>.self).container(given.object)
+                }
             }
-            return unsafeBitCast(container, to: KeyedDecodingContainer<Key>.self)
+            return unsafeBitCast(given.object.takeUnretainedValue(), to: KeyedDecodingContainer<Key>.self)
         }
-        let plan = KeyPlan(self)
+        let plan = KeyPlan(self, keys)
         plans.append(plan)
         let container = KeyedDecodingContainer(RowKeyedDecodingContainer<Key>(plan))
-        giveOut(unsafeBitCast(container, to: AnyObject.self), ObjectIdentifier(keys))
-        if firstType == nil { firstType = ContainerTypeOf<KeyedDecodingContainer<Key>>(ObjectIdentifier(keys)) }
+        giveOut(unsafeBitCast(container, to: AnyObject.self), ObjectIdentifier(keys)) {
+            ContainerTypeOf<KeyedDecodingContainer<Key>>()
+        }
         return container
     }
 
@@ -386,5 +393,5 @@ extension RowDecoder: Decoder {
 /// A value of a type that is known to be the other.
 @inline(__always)
 func reinterpret<From, To>(_ value: From, as type: To.Type = To.self) -> To {
-    withUnsafePointer(to: value) { UnsafeRawPointer($0).assumingMemoryBound(to: To.self).pointee }
+    unsafeBitCast(value, to: To.self)
 }

@@ -21,12 +21,12 @@ struct RowKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
     }
 
     func contains(_ key: Key) -> Bool {
-        if plan.column(of: key.stringValue) >= 0 { return true }
+        if plan.column(of: key) >= 0 { return true }
         return (try? decoder.nestedRow(key)) != nil || (try? decoder.prefetchedList(key)) != nil
     }
 
     func decodeNil(forKey key: Key) throws -> Bool {
-        let column = plan.column(of: key.stringValue)
+        let column = plan.column(of: key)
         if column >= 0 { return try decoder.row().hasNull(atIndex: column) }
         if let row = try decoder.nestedRow(key) { return !row.containsNonNullValue }
         return try decoder.prefetchedList(key) == nil
@@ -36,67 +36,95 @@ struct RowKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
 
     @inline(__always)
     private func standard<Value: DatabaseValueConvertible>(_ type: Value.Type, _ key: Key) throws -> Value {
-        try reference._withUnsafeGuaranteedRef { plan in
-            if let value = try plan.value(type, key.stringValue) { return value }
-            throw plan.decoder.keyNotFound(key)
-        }
+        try reference._withUnsafeGuaranteedRef { plan in try plan.value(type, key) }
     }
 
     @inline(__always)
     private func optional<Value: DatabaseValueConvertible>(_ type: Value.Type, _ key: Key) throws -> Value? {
-        try reference._withUnsafeGuaranteedRef { plan in try plan.value(Value?.self, key.stringValue) ?? nil }
+        try reference._withUnsafeGuaranteedRef { plan in try plan.valueIfPresent(type, key) }
     }
 
     @inline(__always)
     private func integer<Value: SQLInteger>(_ type: Value.Type, _ key: Key) throws -> Value {
-        try reference._withUnsafeGuaranteedRef { plan in
-            if let value = try plan.integer(type, key.stringValue) { return value }
-            throw plan.decoder.keyNotFound(key)
-        }
+        try reference._withUnsafeGuaranteedRef { plan in try plan.integer(type, key) }
     }
 
     @inline(__always)
     private func integerOrNull<Value: SQLInteger>(_ type: Value.Type, _ key: Key) throws -> Value? {
-        try reference._withUnsafeGuaranteedRef { plan in try plan.integerOrNull(type, key.stringValue) }
+        try reference._withUnsafeGuaranteedRef { plan in try plan.integerIfPresent(type, key) }
     }
 
-    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try standard(type, key) }
-    func decode(_ type: String.Type, forKey key: Key) throws -> String { try standard(type, key) }
-    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try standard(type, key) }
-    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try standard(type, key) }
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try integer(type, key) }
-    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try integer(type, key) }
-    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try integer(type, key) }
-    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try integer(type, key) }
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try integer(type, key) }
-    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try integer(type, key) }
-    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try integer(type, key) }
-    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try integer(type, key) }
-    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try integer(type, key) }
-    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try integer(type, key) }
+    @inline(__always) func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try standard(type, key) }
+    @inline(__always) func decode(_ type: String.Type, forKey key: Key) throws -> String { try standard(type, key) }
+    @inline(__always) func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
+        try reference._withUnsafeGuaranteedRef { plan in try plan.number(key) }
+    }
 
-    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try optional(type, key) }
-    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try optional(type, key) }
-    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { try optional(type, key) }
-    func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? { try optional(type, key) }
-    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try integerOrNull(type, key) }
-    func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? { try integerOrNull(type, key) }
-    func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? { try integerOrNull(type, key) }
-    func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? { try integerOrNull(type, key) }
-    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try integerOrNull(type, key) }
-    func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? { try integerOrNull(type, key) }
-    func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? { try integerOrNull(type, key) }
-    func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? { try integerOrNull(type, key) }
-    func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? { try integerOrNull(type, key) }
-    func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try integerOrNull(type, key) }
+    @inline(__always) func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try standard(type, key) }
+    @inline(__always) func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
+        try reference._withUnsafeGuaranteedRef { plan in try plan.int(key) }
+    }
+
+    @inline(__always) func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try integer(type, key) }
+    @inline(__always) func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try integer(type, key) }
+    @inline(__always) func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try integer(type, key) }
+    @inline(__always) func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try integer(type, key) }
+    @inline(__always) func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try integer(type, key) }
+    @inline(__always) func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try integer(type, key) }
+    @inline(__always) func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try integer(type, key) }
+    @inline(__always) func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try integer(type, key) }
+    @inline(__always) func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try integer(type, key) }
+
+    @inline(__always) func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
+        try optional(type, key)
+    }
+    @inline(__always) func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
+        try optional(type, key)
+    }
+    @inline(__always) func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
+        try optional(type, key)
+    }
+    @inline(__always) func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
+        try optional(type, key)
+    }
+    @inline(__always) func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
+        try integerOrNull(type, key)
+    }
+    @inline(__always) func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? {
+        try integerOrNull(type, key)
+    }
+    @inline(__always) func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? {
+        try integerOrNull(type, key)
+    }
+    @inline(__always) func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? {
+        try integerOrNull(type, key)
+    }
+    @inline(__always) func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
+        try integerOrNull(type, key)
+    }
+    @inline(__always) func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? {
+        try integerOrNull(type, key)
+    }
+    @inline(__always) func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? {
+        try integerOrNull(type, key)
+    }
+    @inline(__always) func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? {
+        try integerOrNull(type, key)
+    }
+    @inline(__always) func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? {
+        try integerOrNull(type, key)
+    }
+    @inline(__always) func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? {
+        try integerOrNull(type, key)
+    }
 
     // MARK: - Other types
 
-    func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
+    @inline(__always) func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
         try reference._withUnsafeGuaranteedRef { plan in try plan.decode(type, key) }
     }
 
-    func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
+    @inline(__always) func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
         try reference._withUnsafeGuaranteedRef { plan in try plan.decodeIfPresent(type, key) }
     }
 
@@ -115,6 +143,6 @@ struct RowKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
     func superDecoder() -> any Decoder { decoder }
 
     func superDecoder(forKey key: Key) throws -> any Decoder {
-        try decoder.nestedDecoder(plan, at: plan.place(of: key.stringValue), key)
+        try decoder.nestedDecoder(plan, at: plan.place(of: key), key)
     }
 }
