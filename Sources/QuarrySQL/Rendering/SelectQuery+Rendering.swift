@@ -26,18 +26,24 @@ extension QueryWriter {
         if query.hasClauses, let ranking = query.clauses.ranking {
             return try write(query, ranking, avoidingOuterNames: avoidsOuterNames)
         }
-        try withTables(of: query, avoidingOuterNames: avoidsOuterNames) { writer in
-            try writer.writeCore(query)
-            guard query.hasClauses, !query.clauses.compounds.isEmpty else {
+        guard query.isCompound else {
+            return try withTables(of: query, avoidingOuterNames: avoidsOuterNames) { writer in
+                try writer.writeCore(query)
                 try writer.writeOrder(of: query)
-                return try writer.writeLimit(of: query, singleRow: singleRow)
+                try writer.writeLimit(of: query, singleRow: singleRow)
             }
-            for compound in query.clauses.compounds {
-                writer.write(" ")
-                writer.write(sql: compound.combination.rawValue)
-                writer.write(" ")
-                try writer.write(compoundPart: compound.query)
-            }
+        }
+        try withTables(of: query, avoidingOuterNames: avoidsOuterNames) { try $0.writeCore(query) }
+        // The parts don't see each other's tables, and are named each for itself.
+        let isHiding = hidingScopes.remove(scopes.count)
+        for compound in query.clauses.compounds {
+            write(" ")
+            write(sql: compound.combination.rawValue)
+            write(" ")
+            try write(compoundPart: compound.query)
+        }
+        if let isHiding { hidingScopes.insert(isHiding) }
+        try withTables(of: query, avoidingOuterNames: avoidsOuterNames) { writer in
             try writer.writeOrder(of: query)
             try writer.writeLimit(of: query, singleRow: singleRow)
         }
@@ -45,10 +51,11 @@ extension QueryWriter {
 
     /// A part of a compound has neither order nor limit of its own: <https://www.sqlite.org/lang_select.html#compound>.
     private mutating func write(compoundPart query: SQLSubquery) throws {
-        if case .query(let query) = query.content, query.ordering.isEmpty, query.limit == nil,
-            !query.hasClauses || query.clauses.compounds.isEmpty && query.clauses.tables.isEmpty
-        {
-            return try withTables(of: query, avoidingOuterNames: false) { try $0.writeCore(query) }
+        if case .query(let query) = query.content, query.ordering.isEmpty, query.limit == nil {
+            let query = try derivingJoins(of: query)
+            if !query.hasClauses || query.clauses.compounds.isEmpty && query.clauses.tables.isEmpty {
+                return try write(query.withoutOrdersOfJoins())
+            }
         }
         write("SELECT * FROM ")
         try write(inParentheses: query)
@@ -422,5 +429,19 @@ extension QueryWriter {
             write("SELECT * FROM ")
             write(identifier: name)
         }
+    }
+}
+
+extension SelectQuery {
+    fileprivate func withoutOrdersOfJoins() -> SelectQuery {
+        guard hasClauses, !clauses.joins.isEmpty else { return self }
+        var query = self
+        query.clauses.joins = clauses.joins.map { join in
+            var join = join
+            join.query = join.query.withoutOrdersOfJoins()
+            join.query.ordering = []
+            return join
+        }
+        return query
     }
 }
