@@ -52,9 +52,13 @@ struct PrefetchQuery {
         if columns.count > 1 { query.name(Self.base(keys, columns.count)) }
         if let limit = query.limit {
             query.limit = nil
-            let partition = columns.map { SQLExpression(content: .column($0)) }
-            query.clauses.ranking = SelectQuery.Ranking(
-                partition: partition.map { column in pivot.map { column.aliased($0) } ?? column }, limit: limit)
+            let partition = columns.map { column in
+                // Distinct rows are numbered by the columns of the result.
+                if query.isDistinct { return SQLExpression(content: .column("grdb_" + column)) }
+                let column = SQLExpression(content: .column(column))
+                return pivot.map { column.aliased($0) } ?? column
+            }
+            query.clauses.ranking = SelectQuery.Ranking(partition: partition, limit: limit)
         }
         return query
     }

@@ -51,13 +51,16 @@ extension QueryWriter {
             var pairs = try columns(left.sourceName, name, schema(), database)
             for index in pairs.indices {
                 let column = pairs[index].right
-                if !partition.contains(where: { $0.isColumn(column) }) {
-                    partition.append(SQLExpression(content: .column(column)))
+                if try !selects(column, inner) {
+                    pairs[index].right = "grdb_" + column
+                    inner.selection?.append(
+                        SQLSelection(content: .named(SQLExpression(content: .column(column)), "grdb_" + column)))
                 }
-                guard try !selects(column, inner) else { continue }
-                pairs[index].right = "grdb_" + column
-                inner.selection?.append(
-                    SQLSelection(content: .named(SQLExpression(content: .column(column)), "grdb_" + column)))
+                // Distinct rows are numbered by the columns of the result.
+                let numbered = inner.isDistinct ? pairs[index].right : column
+                if !partition.contains(where: { $0.isColumn(numbered) }) {
+                    partition.append(SQLExpression(content: .column(numbered)))
+                }
             }
             let found = pairs
             return .columns { _, _, _, _ in found }
@@ -106,12 +109,15 @@ extension QueryWriter {
     mutating func write(
         _ query: SelectQuery, _ ranking: SelectQuery.Ranking, avoidingOuterNames avoidsOuterNames: Bool
     ) throws {
-        if query.isDistinct { throw misuse("distinct rows of \(query.sourceName) can't be limited for each parent") }
         if !query.clauses.compounds.isEmpty {
             throw misuse("rows of \(query.sourceName) with UNION and its like can't be limited for each parent")
         }
         write("SELECT * FROM (")
-        try withTables(of: query, avoidingOuterNames: avoidsOuterNames) { try $0.writeCore(query) }
+        if query.isDistinct {
+            try write(numbered: query, ranking, avoidingOuterNames: avoidsOuterNames)
+        } else {
+            try withTables(of: query, avoidingOuterNames: avoidsOuterNames) { try $0.writeCore(query) }
+        }
         write(") WHERE ")
         // A negative limit is none: https://www.sqlite.org/lang_select.html#limitoffset
         let offset = max(ranking.limit.offset ?? 0, 0)
@@ -134,6 +140,33 @@ extension QueryWriter {
         }
     }
 
+    /// `SELECT *, ROW_NUMBER() OVER (…) AS "quarry_rank" FROM (SELECT DISTINCT …) "player"`
+    ///
+    /// Rows are numbered once they are distinct, and so by columns of the result alone.
+    private mutating func write(
+        numbered query: SelectQuery, _ ranking: SelectQuery.Ranking, avoidingOuterNames avoidsOuterNames: Bool
+    ) throws {
+        if query.ordersJoins {
+            throw misuse(
+                "distinct rows of \(query.sourceName) that are ordered by joined tables can't be limited for each parent"
+            )
+        }
+        var distinct = query
+        distinct.clauses.ranking = nil
+        let table = Scope.Table(query: query, identities: query.identities, name: query.sourceName)
+        // With the table's name, so that a column that isn't in the result is an error, and no text.
+        scopes.append(Scope(tables: [table], isQualified: true))
+        write("SELECT *")
+        do {
+            defer { scopes.removeLast() }
+            try write(rowNumberIn: query, ranking)
+        }
+        write(" FROM (")
+        try withTables(of: distinct, avoidingOuterNames: avoidsOuterNames) { try $0.writeCore(distinct) }
+        write(") ")
+        write(identifier: query.sourceName)
+    }
+
     private mutating func writeRank() { write(identifier: SelectQuery.Ranking.column) }
 
     private mutating func writeRank(atMost count: Int) {
@@ -153,6 +186,11 @@ extension QueryWriter {
 }
 
 extension SelectQuery {
+    /// Whether tables that are joined have orders.
+    fileprivate var ordersJoins: Bool {
+        hasClauses && clauses.joins.contains { !$0.query.ordering.isEmpty || $0.query.ordersJoins }
+    }
+
     /// Whether a join of the query needs parentheses around it.
     fileprivate var needsSubquery: Bool {
         if isDistinct || limit != nil { return true }
