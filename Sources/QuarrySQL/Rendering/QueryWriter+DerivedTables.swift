@@ -1,4 +1,4 @@
-import QuarryCore
+package import QuarryCore
 
 // Joined tables whose rows are chosen by more than conditions, and rows that are chosen by their number.
 
@@ -48,7 +48,7 @@ extension QueryWriter {
         var partition: [SQLExpression] = []
         func derived(_ condition: Join.Condition) throws -> Join.Condition {
             guard case .columns(let columns) = condition else { return condition }
-            var pairs = try columns(left.sourceName, name, schema(), database)
+            var pairs = try columns(left.originName, inner.originName, schema(), database)
             for index in pairs.indices {
                 let column = pairs[index].right
                 if try !selects(column, inner) {
@@ -67,6 +67,12 @@ extension QueryWriter {
         }
         join.condition = try derived(join.condition)
         let own = partition
+        // Groups are those of each row it is joined to.
+        if !inner.isDistinct, inner.hasClauses, !inner.clauses.grouping.isEmpty {
+            for column in own where !inner.clauses.grouping.contains(where: { $0.isSameColumn(as: column) }) {
+                inner.clauses.grouping.append(column)
+            }
+        }
         for index in join.alternatives.indices {
             join.alternatives[index].condition = try derived(join.alternatives[index].condition)
         }
@@ -202,6 +208,11 @@ extension SelectQuery {
 }
 
 extension SQLExpression {
+    /// Whether both are the same column.
+    package func isSameColumn(as other: SQLExpression) -> Bool {
+        if case .column(let name) = other.content { isColumn(name) } else { false }
+    }
+
     fileprivate func isColumn(_ name: String) -> Bool {
         if case .column(let column) = content { column.isSameName(as: name) } else { false }
     }

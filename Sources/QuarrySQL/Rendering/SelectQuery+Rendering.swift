@@ -77,6 +77,10 @@ extension QueryWriter {
         if clauses.groupsByPrimaryKey {
             write(" GROUP BY ")
             try writeGroupingByPrimaryKey()
+            for expression in clauses.grouping {
+                write(", ")
+                try write(expression)
+            }
         } else if !clauses.grouping.isEmpty {
             write(" GROUP BY ")
             try write(list: clauses.grouping) { try $0.write($1) }
@@ -258,9 +262,7 @@ extension QueryWriter {
             write(sql: join.kind.rawValue)
             write(" ")
             let right = index
-            let inner = join.query.hasClauses ? join.query.clauses.joins : []
-            // What must be there behind what may be missing: both are found, or neither.
-            let isGrouped = join.kind != .inner && inner.contains { $0.kind == .inner }
+            let isGrouped = join.isGrouped
             if isGrouped { write("(") }
             try writeSource(of: join.query, &index)
             if isGrouped {
@@ -295,7 +297,7 @@ extension QueryWriter {
         case .columns(let columns):
             let tables = scopes[scopes.count - 1].tables
             let (from, to) = (tables[left].query, tables[right].query)
-            let pairs = try columns(from.sourceName, to.sourceName, schema(), database)
+            let pairs = try columns(from.originName, to.originName, schema(), database)
             let (origin, destination) = (identity(left), identity(right))
             return pairs.map { pair in
                 .equality(
