@@ -49,14 +49,30 @@ struct PrefetchQuery {
         }
         let names = columns.map { SQLSelection(content: .named(SQLExpression(content: .column($0)), "grdb_" + $0)) }
         query.annotate(names.map { name in pivot.map { SQLSelection(content: .of($0, name)) } ?? name })
+        if query.hasClauses { group(&query, pivot) }
         if columns.count > 1 { query.name(Self.base(keys, columns.count)) }
         if let limit = query.limit {
             query.limit = nil
-            let partition = columns.map { SQLExpression(content: .column($0)) }
-            query.clauses.ranking = SelectQuery.Ranking(
-                partition: partition.map { column in pivot.map { column.aliased($0) } ?? column }, limit: limit)
+            let partition = columns.map { column in
+                // Distinct rows are numbered by the columns of the result.
+                if query.isDistinct { return SQLExpression(content: .column("grdb_" + column)) }
+                let column = SQLExpression(content: .column(column))
+                return pivot.map { column.aliased($0) } ?? column
+            }
+            query.clauses.ranking = SelectQuery.Ranking(partition: partition, limit: limit)
         }
         return query
+    }
+
+    /// Makes the groups of a query those of each parent.
+    private func group(_ query: inout SelectQuery, _ pivot: TableIdentity?) {
+        let clauses = query.clauses
+        // A row of the association's own table belongs to one parent, those behind a pivot may belong to several.
+        guard !clauses.grouping.isEmpty || clauses.groupsByPrimaryKey && pivot != nil else { return }
+        for column in columns.map({ SQLExpression(content: .column($0)) }) {
+            if pivot == nil, clauses.grouping.contains(where: { $0.isSameColumn(as: column) }) { continue }
+            query.clauses.grouping.append(pivot.map { column.aliased($0) } ?? column)
+        }
     }
 
     private static let baseName = "quarry_base"

@@ -25,15 +25,14 @@ struct RequestLayout {
         let ranking = derived.hasClauses ? derived.clauses.ranking : nil
         var names = statement.columnNames
         var columnCount = names.count
-        if ranking != nil {
-            columnCount -= 1
-            // A subquery gives columns of the same name others.
-            names = try Self.columnNames(of: derived, db)
-        }
+        if ranking != nil { columnCount -= 1 }
+        // A subquery, and joins in parentheses, give columns of the same name others.
+        let isRenamed = ranking != nil || derived.groupsJoins
+        if isRenamed { names = try Self.columnNames(of: derived, db) }
         self.names = names
         let counts = try Self.counts(known, of: derived, columnCount, db)
         adapter = JoinedRowAdapter(
-            root: JoinedRowAdapter.Scope(columns: []), names: ranking == nil ? nil : names)
+            root: JoinedRowAdapter.Scope(columns: []), names: isRenamed ? names : nil)
         var table = 0
         var column = 0
         let fetch = marked.isEmpty ? nil : fetch ?? PrefetchingFetch(db)
@@ -89,7 +88,7 @@ struct RequestLayout {
         }
         let writer = QueryWriter(db)
         for prefetch in prefetches {
-            let pairs = try prefetch.pairs(from: query.sourceName, db)
+            let pairs = try prefetch.pairs(from: query.originName, db)
             var names: [String] = []
             for column in pairs.map(\.left) {
                 if try writer.selects(column, query) {
@@ -132,9 +131,10 @@ struct RequestLayout {
         return counts.map { $0 ?? 0 }
     }
 
-    /// The names of the columns that a query has without its numbers of rows.
+    /// The names of the columns that a query has without its numbers of rows, and without parentheses around joins.
     private static func columnNames(of query: SelectQuery, _ db: Database) throws -> [String] {
         var query = query
+        if query.groupsJoins { query.ungroupJoins() }
         query.clauses.ranking = nil
         var writer = QueryWriter(db)
         try writer.write(query)
@@ -198,7 +198,22 @@ extension SelectQuery {
     var needsPlan: Bool {
         guard hasClauses else { return false }
         let clauses = clauses
-        return !clauses.prefetches.isEmpty || clauses.joins.contains { $0.isSelected || $0.query.needsPlan }
+        return !clauses.prefetches.isEmpty
+            || clauses.joins.contains { $0.isSelected || $0.isGrouped || $0.query.needsPlan }
+    }
+
+    /// Whether joins stand in parentheses.
+    fileprivate var groupsJoins: Bool { hasClauses && clauses.joins.contains { $0.isGrouped || $0.query.groupsJoins } }
+
+    /// Makes joins stand without parentheses. The query has other rows then, with the same columns.
+    fileprivate mutating func ungroupJoins() {
+        guard hasClauses else { return }
+        var clauses = clauses
+        for index in clauses.joins.indices {
+            if clauses.joins[index].kind == .inner { clauses.joins[index].kind = .left }
+            clauses.joins[index].query.ungroupJoins()
+        }
+        self.clauses = clauses
     }
 }
 

@@ -9,15 +9,28 @@ extension ChangeStatement {
     /// let count = try raise.execute(db)
     /// ```
     ///
+    /// Rows to insert that have more values than a statement can take are inserted by several statements, in a
+    /// savepoint: all or none, as by one.
+    ///
     /// - returns: how many rows it has changed; those that an upsert leaves alone aren't counted.
     /// - throws: `SQLITE_MISUSE` for what can't be written as SQL; `DatabaseError`.
     @discardableResult
     public func execute(_ db: Database) throws -> Int {
-        let statement = try prepare(db)
-        // A statement that finds no row leaves the count of the one before.
-        let count = db.totalChangesCount
-        try statement.execute()
-        return db.totalChangesCount == count ? 0 : db.changesCount
+        let change = _change.change
+        let parts = try change.parts(db)
+        if parts.count == 1 { return try parts[0].execute(db) }
+        var count = 0
+        var failure: (any Error)?
+        try db.inSavepoint {
+            do {
+                for part in parts { count += try part.execute(db) }
+            } catch  where change.keepsRowsOfFailure && db.isInsideTransaction {
+                failure = error
+            }
+            return .commit
+        }
+        if let failure { throw failure }
+        return count
     }
 
     /// The statement with its values, as one could type it: for logs, and for tests.
@@ -25,7 +38,15 @@ extension ChangeStatement {
     /// ```swift
     /// try Player.filter { $0.name == "O'Brien" }.delete().sql(db) // DELETE FROM "player" WHERE "name" = 'O''Brien'
     /// ```
-    public func sql(_ db: Database) throws -> String { try db.literalSQL(of: prepare(db)) }
+    ///
+    /// It is one statement, also where it is run by several.
+    public func sql(_ db: Database) throws -> String {
+        let change = _change.change
+        guard try change.parts(db).count > 1 else { return try db.literalSQL(of: change.prepare(db)) }
+        var writer = QueryWriter(db)
+        try writer.write(change)
+        return try db.literal(SQL(sql: writer.sql(), arguments: writer.statementArguments()))
+    }
 
     /// How SQLite would run the statement. It doesn't run.
     ///
@@ -34,10 +55,62 @@ extension ChangeStatement {
     /// // QUERY PLAN
     /// // `--SCAN player
     /// ```
-    public func explain(_ db: Database) throws -> QueryPlan { try QueryPlan(of: prepare(db), db) }
+    public func explain(_ db: Database) throws -> QueryPlan {
+        try QueryPlan(of: _change.change.parts(db)[0].prepare(db), db)
+    }
+}
 
-    private func prepare(_ db: Database) throws -> Statement {
-        try db.prepare { try $0.write(_change.change) }.statement
+extension Change {
+    fileprivate func prepare(_ db: Database) throws -> Statement {
+        try db.prepare { try $0.write(self) }.statement
+    }
+
+    fileprivate func execute(_ db: Database) throws -> Int {
+        let statement = try prepare(db)
+        // A statement that finds no row leaves the count of the one before.
+        let count = db.totalChangesCount
+        try statement.execute()
+        return db.totalChangesCount == count ? 0 : db.changesCount
+    }
+
+    /// The rows to insert, if they may have more values than a statement can take.
+    private func manyRows(_ db: Database) -> (Insertion, [[SQLExpression]])? {
+        guard case .insertion(let insertion) = self, case .values(let rows) = insertion.rows, rows.count > 1,
+            // A row may have more values than columns, and there may be others besides the rows.
+            2 * (rows.count * rows[0].count + 100) > db.maximumStatementArgumentCount
+        else { return nil }
+        return (insertion, rows)
+    }
+
+    /// The change in parts that a statement can take.
+    fileprivate func parts(_ db: Database) throws -> [Change] {
+        guard let (insertion, rows) = manyRows(db) else { return [self] }
+        let limit = db.maximumStatementArgumentCount
+        var writer = QueryWriter(db)
+        try writer.write(self)
+        let count = writer.statementArguments().values.count
+        if count <= limit { return [self] }
+        // Rows may differ in their values: parts that are too large are divided again.
+        let size = max(1, min(rows.count / 2, rows.count * limit / count))
+        return try stride(from: 0, to: rows.count, by: size).flatMap { start in
+            var part = insertion
+            part.rows = .values(Array(rows[start..<min(start + size, rows.count)]))
+            return try Change.insertion(part).parts(db)
+        }
+    }
+
+    /// Whether the rows before one that fails stay: `INSERT OR FAIL`.
+    fileprivate var keepsRowsOfFailure: Bool {
+        if case .insertion(let insertion) = self { insertion.conflictResolution == .fail } else { false }
+    }
+
+    /// - throws: `SQLITE_MISUSE` if a statement can't take all rows to insert.
+    fileprivate func checkIsOneStatement(_ db: Database) throws {
+        guard let (insertion, rows) = manyRows(db), try parts(db).count > 1 else { return }
+        throw DatabaseError(
+            resultCode: .SQLITE_MISUSE,
+            message: "\(rows.count) rows are too many for an insert into \(insertion.table) that returns rows: "
+                + "a statement takes \(db.maximumStatementArgumentCount) values")
     }
 }
 
@@ -49,6 +122,7 @@ extension ReturningStatement: FetchRequest {
         guard !selection.isEmpty else {
             throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "a request selects nothing")
         }
+        try change.checkIsOneStatement(db)
         return try db.prepare { try $0.write(change, returning: selection) }
     }
 

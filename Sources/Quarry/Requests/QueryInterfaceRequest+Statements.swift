@@ -104,7 +104,8 @@ extension TableRecord {
     /// INSERT INTO "player" ("name", "score") VALUES ('Arthur', 10), ('Eve', NULL)
     /// ```
     ///
-    /// SQLite has a limit for the values of a statement: `Database.maximumStatementArgumentCount`.
+    /// More values than a statement takes (`Database.maximumStatementArgumentCount`) are inserted by several, all or
+    /// none; values that are subqueries then see the rows of those before.
     /// Columns that aren't named have their default. See <https://www.sqlite.org/lang_insert.html>.
     ///
     /// - parameter columns: the columns of the values; nil for all of the table.

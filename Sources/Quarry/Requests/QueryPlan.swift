@@ -105,6 +105,9 @@ extension Database {
     func literalSQL(of statement: Statement) throws -> String {
         // Before another statement is made: this one may be kept for the next request with the same SQL.
         let (sql, arguments) = (statement.sql, statement.arguments)
-        return try schemaResolver.text(of: SQL(sql: sql, arguments: arguments))
+        return try literal(SQL(sql: sql, arguments: arguments))
     }
+
+    /// SQL with its arguments in place of their parameters.
+    func literal(_ sql: SQL) throws -> String { try schemaResolver.text(of: sql) }
 }

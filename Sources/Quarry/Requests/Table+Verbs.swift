@@ -79,6 +79,30 @@ extension Table {
     }
 }
 
+extension Table where RowDecoder: TableRecord {
+    /// Sets columns of all rows.
+    ///
+    /// ```swift
+    /// try Table<Player>("player").updateAll(db) { [$0.score += 10] }
+    /// ```
+    @discardableResult
+    public func updateAll(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        assignments: (RowDecoder.DatabaseComponents) throws -> [ColumnAssignment]
+    ) throws -> Int {
+        try all().updateAll(db, onConflict: conflictResolution, assignments: assignments)
+    }
+
+    /// Sets a column of all rows.
+    @discardableResult
+    public func updateAll(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        assignment: (RowDecoder.DatabaseComponents) throws -> ColumnAssignment
+    ) throws -> Int {
+        try all().updateAll(db, onConflict: conflictResolution, assignment: assignment)
+    }
+}
+
 extension Table where RowDecoder: Identifiable, RowDecoder.ID: DatabaseValueConvertible & Sendable {
     /// Whether a row has an id.
     public func exists(_ db: Database, id: RowDecoder.ID) throws -> Bool { try exists(db, key: id) }

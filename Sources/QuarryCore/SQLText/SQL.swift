@@ -137,3 +137,14 @@ extension String {
         return quoted + "\""
     }
 }
+
+/// Parameters for a list of values: `?,?,?`.
+///
+/// ```swift
+/// let sql = "SELECT * FROM player WHERE id IN (\(databaseQuestionMarks(count: ids.count)))"
+/// ```
+///
+/// - parameter count: how many; none for an empty text.
+public func databaseQuestionMarks(count: Int) -> String {
+    repeatElement("?", count: max(count, 0)).joined(separator: ",")
+}

@@ -194,17 +194,20 @@ extension AssociationPath {
         return _AssociationPath(path)
     }
 
+    static func join(_ query: SelectQuery, _ condition: Join.Condition = .none) -> _AssociationPath {
+        _AssociationPath(
+            AssociationPath(Step(key: AssociationKey(inflecting: query.sourceName), condition: condition, query: query))
+        )
+    }
+
     static func join<Origin, Destination>(
         _ query: SelectQuery,
-        on condition: (@Sendable (TableAlias<Origin>, TableAlias<Destination>) -> any SQLExpressible)?
+        on condition: @escaping @Sendable (TableAlias<Origin>, TableAlias<Destination>) -> any SQLExpressible
     ) -> _AssociationPath {
-        var joined = Join.Condition.none
-        if let condition {
-            joined = .expression { left, right in
+        join(
+            query,
+            .expression { left, right in
                 condition(TableAlias(identity: left), TableAlias(identity: right)).sqlExpression
-            }
-        }
-        return _AssociationPath(
-            AssociationPath(Step(key: AssociationKey(inflecting: query.sourceName), condition: joined, query: query)))
+            })
     }
 }

@@ -106,6 +106,46 @@ extension AssociationToMany {
         }
     }
 
+    /// The number of rows for which a condition holds:
+    /// `COUNT(DISTINCT "player"."id") FILTER (WHERE "player"."score" > 10)`.
+    ///
+    /// ```swift
+    /// Team.annotated(with: Team.players.count(filter: Column("score") > 10).forKey("winners"))
+    /// ```
+    ///
+    /// Counts of one association with several conditions join it once; a filter of the association itself makes it
+    /// another one, that needs another key. The column has no name but that of `forKey(_:)`.
+    public func count(filter: some SQLSpecificExpressible) -> AssociationAggregate<OriginRowDecoder> {
+        count(of: nil, filter: filter.sqlExpression)
+    }
+
+    /// The number of different values that aren't NULL: `COUNT(DISTINCT "player"."name")`.
+    ///
+    /// - parameter filter: which rows count: `COUNT(DISTINCT "player"."name") FILTER (WHERE "player"."score" > 10)`.
+    public func count(
+        distinct value: some SQLSpecificExpressible, filter: (any SQLSpecificExpressible)? = nil
+    ) -> AssociationAggregate<OriginRowDecoder> {
+        count(of: value.sqlExpression, filter: filter?.sqlExpression)
+    }
+
+    /// - parameter value: nil for the rows.
+    fileprivate func count(
+        of value: SQLExpression?, filter: SQLExpression?
+    ) -> AssociationAggregate<OriginRowDecoder> {
+        let association = path
+        return AssociationAggregate { query in
+            var path = association
+            let table = path.last.query.identifyForAggregate()
+            var call = FunctionCall("COUNT", [value?.aliased(table) ?? .node(.rowIdentity(table))])
+            call.isDistinct = true
+            call.isAggregate = true
+            call.filter = filter?.aliased(table)
+            query.join(path.join(.left, isSelected: false))
+            query.groupForAggregate()
+            return .init(expression: .node(.function(call)))
+        }
+    }
+
     /// The mean of a column: `AVG("player"."score") AS "averagePlayerScore"`.
     public func average(_ expression: some SQLSpecificExpressible) -> AssociationAggregate<OriginRowDecoder> {
         aggregate("AVG", expression) { "average" + $0.capitalizingFirst + $1 }
@@ -133,6 +173,32 @@ extension AssociationToMany {
 }
 
 extension AssociationToMany where RowDecoder: TableRecord {
+    /// The number of rows for which a condition holds.
+    ///
+    /// ```swift
+    /// Team.annotated(with: Team.players.count { $0.score > 10 }.forKey("winners"))
+    /// ```
+    public func count(
+        filter: (RowDecoder.DatabaseComponents) throws -> any SQLSpecificExpressible
+    ) rethrows -> AssociationAggregate<OriginRowDecoder> {
+        count(of: nil, filter: try filter(RowDecoder.databaseComponents).sqlExpression)
+    }
+
+    /// The number of different values that aren't NULL.
+    ///
+    /// ```swift
+    /// Team.annotated(with: Team.players.count(distinct: \.name) { $0.score > 10 }.forKey("names"))
+    /// ```
+    ///
+    /// - parameter filter: which rows count.
+    public func count(
+        distinct value: (RowDecoder.DatabaseComponents) throws -> some SQLSpecificExpressible,
+        filter: ((RowDecoder.DatabaseComponents) throws -> any SQLSpecificExpressible)? = nil
+    ) rethrows -> AssociationAggregate<OriginRowDecoder> {
+        let columns = RowDecoder.databaseComponents
+        return count(of: try value(columns).sqlExpression, filter: try filter?(columns).sqlExpression)
+    }
+
     /// The mean of a column: `AVG("player"."score") AS "averagePlayerScore"`.
     public func average(
         _ expression: (RowDecoder.DatabaseComponents) throws -> some SQLSpecificExpressible

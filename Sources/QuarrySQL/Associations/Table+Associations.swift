@@ -102,10 +102,7 @@ extension Table {
     public func association<Destination>(
         to cte: CommonTableExpression<Destination>
     ) -> JoinAssociation<RowDecoder, Destination> {
-        JoinAssociation(
-            _path: AssociationPath.join(
-                cte.all().query,
-                on: nil as (@Sendable (TableAlias<RowDecoder>, TableAlias<Destination>) -> any SQLExpressible)?))
+        JoinAssociation(_path: AssociationPath.join(cte.all().query))
     }
 }
 
@@ -196,5 +193,33 @@ extension CommonTableExpression {
             @escaping @Sendable (_ left: TableAlias<RowDecoder>, _ right: TableAlias<Destination>) -> any SQLExpressible
     ) -> JoinAssociation<RowDecoder, Destination> {
         JoinAssociation(_path: AssociationPath.join(destination.all().query, on: condition))
+    }
+
+    /// All rows of another common table expression.
+    public func association<Destination>(
+        to cte: CommonTableExpression<Destination>
+    ) -> JoinAssociation<RowDecoder, Destination> {
+        JoinAssociation(_path: AssociationPath.join(cte.all().query))
+    }
+
+    /// All rows of a table.
+    public func association<Destination: TableRecord>(
+        to destination: Destination.Type
+    ) -> JoinAssociation<RowDecoder, Destination> {
+        JoinAssociation(_path: AssociationPath.join(Destination.all().query))
+    }
+
+    /// All rows of a table.
+    ///
+    /// ```swift
+    /// let request = best.all().with(best).including(required: best.association(to: Table("season")))
+    /// ```
+    /// ```sql
+    /// WITH "best" AS (…) SELECT "best".*, "season".* FROM "best" JOIN "season"
+    /// ```
+    public func association<Destination>(
+        to destination: Table<Destination>
+    ) -> JoinAssociation<RowDecoder, Destination> {
+        JoinAssociation(_path: AssociationPath.join(destination.all().query))
     }
 }

@@ -164,10 +164,7 @@ extension TableRecord {
     public static func association<Destination>(
         to cte: CommonTableExpression<Destination>
     ) -> JoinAssociation<Self, Destination> {
-        JoinAssociation(
-            _path: AssociationPath.join(
-                cte.all().query,
-                on: nil as (@Sendable (TableAlias<Self>, TableAlias<Destination>) -> any SQLExpressible)?))
+        JoinAssociation(_path: AssociationPath.join(cte.all().query))
     }
 }
 

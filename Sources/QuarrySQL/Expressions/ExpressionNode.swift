@@ -49,6 +49,8 @@ package final class ExpressionNode: SQLExpressionNode {
         case choice(CaseExpression)
         /// `(x, y)`
         case rowValue([SQLExpression])
+        /// An expression whose columns are those of a table.
+        case of(TableIdentity, SQLExpression)
         /// What is only known with a connection at hand.
         case connected(@Sendable (Database) throws -> SQLExpression)
     }

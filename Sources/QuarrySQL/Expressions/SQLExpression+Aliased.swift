@@ -44,10 +44,14 @@ extension SQLExpression {
         case .rowValue(let values): return .node(.rowValue(values.map(aliased)))
         case .connected(let expression):
             return .node(.connected { db in try expression(db).aliased(table) })
-        case .aliasedColumn, .detachedColumn, .sql, .subquery, .exists, .rowExists, .rowIdentity, .key, nil:
+        case .key: return of(table)
+        case .aliasedColumn, .detachedColumn, .sql, .subquery, .exists, .rowExists, .rowIdentity, .of, nil:
             return self
         }
     }
+
+    /// The expression, written as if its table were the only one of the query.
+    package func of(_ table: TableIdentity) -> SQLExpression { .node(.of(table, self)) }
 }
 
 extension SQLOrdering {

@@ -115,7 +115,7 @@ public func max(
 
 extension SQLExpression {
     /// What can't be written: the request throws when it runs.
-    static func failing(_ message: String) -> SQLExpression {
+    package static func failing(_ message: String) -> SQLExpression {
         .node(.connected { _ in throw DatabaseError(resultCode: .SQLITE_MISUSE, message: message) })
     }
 

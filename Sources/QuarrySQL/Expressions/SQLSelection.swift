@@ -1,4 +1,4 @@
-package import QuarryCore
+public import QuarryCore
 
 /// What a query can select: columns, expressions, all columns of a table.
 ///
@@ -98,6 +98,21 @@ extension SQLSelectable where Self == AllColumnsExcluding {
 }
 
 extension SQLSelectable where Self == Column {
+    /// The rowid: <https://www.sqlite.org/lang_createtable.html#rowid>.
+    public static var rowID: Column { Column("rowid") }
+}
+
+extension SQLOrderingTerm where Self == Column {
+    /// The rowid: <https://www.sqlite.org/lang_createtable.html#rowid>.
+    public static var rowID: Column { Column("rowid") }
+}
+
+extension SQLExpressible where Self == Column {
+    /// The rowid: <https://www.sqlite.org/lang_createtable.html#rowid>.
+    public static var rowID: Column { Column("rowid") }
+}
+
+extension SQLSpecificExpressible where Self == Column {
     /// The rowid: <https://www.sqlite.org/lang_createtable.html#rowid>.
     public static var rowID: Column { Column("rowid") }
 }

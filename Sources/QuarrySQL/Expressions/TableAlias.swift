@@ -63,6 +63,14 @@ public final class TableAlias<RowDecoder>: Sendable {
     public var exists: SQLExpression { .node(.rowExists(identity, isNegated: false)) }
 }
 
+extension TableAlias: Hashable {
+    /// Whether both stand for the same table: two that were made apart never do.
+    public static func == (lhs: TableAlias, rhs: TableAlias) -> Bool { lhs.identity === rhs.identity }
+
+    /// Hashes what the alias stands for.
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(identity)) }
+}
+
 extension TableAlias where RowDecoder: TableRecord {
     /// A column of the table.
     ///

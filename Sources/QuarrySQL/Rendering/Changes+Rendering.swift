@@ -53,16 +53,11 @@ extension QueryWriter {
         changeOf query: SelectQuery, returning selection: [SQLSelection],
         _ body: (inout QueryWriter) throws -> Void
     ) throws {
-        let clauses = query.hasClauses ? query.clauses : SelectQuery.Clauses()
-        if !clauses.grouping.isEmpty || clauses.groupsByPrimaryKey || clauses.having != nil {
-            throw misuse(
-                "rows of table \(query.sourceName) that are grouped can't be changed: they are several rows each")
-        }
-        if !clauses.compounds.isEmpty { throw misuse("rows of a compound request can't be changed") }
+        let clauses = try changedClauses(of: query)
         try writeTables(clauses.tables)
         var changed = query
         changed.selection = selection
-        guard clauses.joins.isEmpty, query.limit == nil || abilities.limitsChanges else {
+        guard clauses.joins.isEmpty, !clauses.groupsByPrimaryKey, query.limit == nil || abilities.limitsChanges else {
             return try write(changeByKeyOf: query, returning: selection, body)
         }
         try withTables(of: changed, avoidingOuterNames: false) { writer in
@@ -80,6 +75,19 @@ extension QueryWriter {
         }
     }
 
+    /// The clauses of a query whose rows are changed.
+    ///
+    /// - throws: `SQLITE_MISUSE` if its rows aren't rows of a table.
+    func changedClauses(of query: SelectQuery) throws -> SelectQuery.Clauses {
+        let clauses = query.hasClauses ? query.clauses : SelectQuery.Clauses()
+        if !clauses.grouping.isEmpty || clauses.having != nil && !clauses.groupsByPrimaryKey {
+            throw misuse(
+                "rows of table \(query.sourceName) that are grouped can't be changed: they are several rows each")
+        }
+        if !clauses.compounds.isEmpty { throw misuse("rows of a compound request can't be changed") }
+        return clauses
+    }
+
     /// `WHERE "id" IN (SELECT "player"."id" FROM "player" JOIN …)`
     private mutating func write(
         changeByKeyOf query: SelectQuery, returning selection: [SQLSelection],
@@ -92,26 +100,29 @@ extension QueryWriter {
         changed.selection = selection
         try withTables(of: changed, avoidingOuterNames: false) { writer in
             try body(&writer)
-            var key = try writer.schema().keyColumns(of: table, writer.database)
-            if key.count > 1, let column = try writer.schema().rowColumn(of: table, writer.database),
-                !key.contains(column)
-            {
-                key = [column]
-            }
             writer.write(" WHERE ")
-            if key.count > 1 { writer.write("(") }
-            writer.write(list: key) { $0.write(column: $1) }
-            if key.count > 1 { writer.write(")") }
-            writer.write(" IN (")
-            var found = query
-            found.selection = key.map { SQLSelection(content: .expression(SQLExpression(content: .column($0)))) }
-            // What stands in WITH is there for the whole statement.
-            if found.hasClauses { found.clauses.tables = [] }
-            if query.limit == nil { found.ordering = [] }
-            try writer.write(found)
-            writer.write(")")
+            try writer.write(keyOf: table, in: query)
             try writer.write(returning: selection, of: query)
         }
+    }
+
+    /// `"id" IN (SELECT "player"."id" FROM "player" JOIN …)`
+    mutating func write(keyOf table: String, in query: SelectQuery) throws {
+        var key = try schema().keyColumns(of: table, database)
+        if key.count > 1, let column = try schema().rowColumn(of: table, database), !key.contains(column) {
+            key = [column]
+        }
+        if key.count > 1 { write("(") }
+        write(list: key) { $0.write(column: $1) }
+        if key.count > 1 { write(")") }
+        write(" IN (")
+        var found = query
+        found.selection = key.map { SQLSelection(content: .expression(SQLExpression(content: .column($0)))) }
+        // What stands in WITH is there for the whole statement.
+        if found.hasClauses { found.clauses.tables = [] }
+        if query.limit == nil { found.ordering = [] }
+        try write(found)
+        write(")")
     }
 
     /// ` RETURNING "id", "name"`, without the table's name, whatever it is called in the statement: SQLite doesn't take

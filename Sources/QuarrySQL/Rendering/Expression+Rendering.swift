@@ -23,6 +23,7 @@ extension QueryWriter {
         case nil, .aliasedColumn, .rowIdentity, .detachedColumn, .subquery, .cast, .choice, .rowValue: false
         case .function(let call): call.filter != nil || call.window != nil
         case .exists(_, let isNegated): isNegated
+        case .of(_, let expression): try isCompound(expression)
         default: true
         }
     }
@@ -100,6 +101,10 @@ extension QueryWriter {
             write("(")
             try write(list: values) { try $0.write($1) }
             write(")")
+        case .of(let table, let expression):
+            let index = scopes.last?.tables.firstIndex { $0.identities.contains { $0 === table } }
+            guard let index else { return try write(expression) }
+            try withCurrent(index) { try $0.write(expression) }
         case .connected(let expression): try write(expression(database))
         }
     }

@@ -1,4 +1,4 @@
-import QuarryCore
+package import QuarryCore
 
 // Joined tables whose rows are chosen by more than conditions, and rows that are chosen by their number.
 
@@ -48,22 +48,31 @@ extension QueryWriter {
         var partition: [SQLExpression] = []
         func derived(_ condition: Join.Condition) throws -> Join.Condition {
             guard case .columns(let columns) = condition else { return condition }
-            var pairs = try columns(left.sourceName, name, schema(), database)
+            var pairs = try columns(left.originName, inner.originName, schema(), database)
             for index in pairs.indices {
                 let column = pairs[index].right
-                if !partition.contains(where: { $0.isColumn(column) }) {
-                    partition.append(SQLExpression(content: .column(column)))
+                if try !selects(column, inner) {
+                    pairs[index].right = "grdb_" + column
+                    inner.selection?.append(
+                        SQLSelection(content: .named(SQLExpression(content: .column(column)), "grdb_" + column)))
                 }
-                guard try !selects(column, inner) else { continue }
-                pairs[index].right = "grdb_" + column
-                inner.selection?.append(
-                    SQLSelection(content: .named(SQLExpression(content: .column(column)), "grdb_" + column)))
+                // Distinct rows are numbered by the columns of the result.
+                let numbered = inner.isDistinct ? pairs[index].right : column
+                if !partition.contains(where: { $0.isColumn(numbered) }) {
+                    partition.append(SQLExpression(content: .column(numbered)))
+                }
             }
             let found = pairs
             return .columns { _, _, _, _ in found }
         }
         join.condition = try derived(join.condition)
         let own = partition
+        // Groups are those of each row it is joined to.
+        if !inner.isDistinct, inner.hasClauses, !inner.clauses.grouping.isEmpty {
+            for column in own where !inner.clauses.grouping.contains(where: { $0.isSameColumn(as: column) }) {
+                inner.clauses.grouping.append(column)
+            }
+        }
         for index in join.alternatives.indices {
             join.alternatives[index].condition = try derived(join.alternatives[index].condition)
         }
@@ -106,12 +115,15 @@ extension QueryWriter {
     mutating func write(
         _ query: SelectQuery, _ ranking: SelectQuery.Ranking, avoidingOuterNames avoidsOuterNames: Bool
     ) throws {
-        if query.isDistinct { throw misuse("distinct rows of \(query.sourceName) can't be limited for each parent") }
         if !query.clauses.compounds.isEmpty {
             throw misuse("rows of \(query.sourceName) with UNION and its like can't be limited for each parent")
         }
         write("SELECT * FROM (")
-        try withTables(of: query, avoidingOuterNames: avoidsOuterNames) { try $0.writeCore(query) }
+        if query.isDistinct {
+            try write(numbered: query, ranking, avoidingOuterNames: avoidsOuterNames)
+        } else {
+            try withTables(of: query, avoidingOuterNames: avoidsOuterNames) { try $0.writeCore(query) }
+        }
         write(") WHERE ")
         // A negative limit is none: https://www.sqlite.org/lang_select.html#limitoffset
         let offset = max(ranking.limit.offset ?? 0, 0)
@@ -134,6 +146,33 @@ extension QueryWriter {
         }
     }
 
+    /// `SELECT *, ROW_NUMBER() OVER (…) AS "quarry_rank" FROM (SELECT DISTINCT …) "player"`
+    ///
+    /// Rows are numbered once they are distinct, and so by columns of the result alone.
+    private mutating func write(
+        numbered query: SelectQuery, _ ranking: SelectQuery.Ranking, avoidingOuterNames avoidsOuterNames: Bool
+    ) throws {
+        if query.ordersJoins {
+            throw misuse(
+                "distinct rows of \(query.sourceName) that are ordered by joined tables can't be limited for each parent"
+            )
+        }
+        var distinct = query
+        distinct.clauses.ranking = nil
+        let table = Scope.Table(query: query, identities: query.identities, name: query.sourceName)
+        // With the table's name, so that a column that isn't in the result is an error, and no text.
+        scopes.append(Scope(tables: [table], isQualified: true))
+        write("SELECT *")
+        do {
+            defer { scopes.removeLast() }
+            try write(rowNumberIn: query, ranking)
+        }
+        write(" FROM (")
+        try withTables(of: distinct, avoidingOuterNames: avoidsOuterNames) { try $0.writeCore(distinct) }
+        write(") ")
+        write(identifier: query.sourceName)
+    }
+
     private mutating func writeRank() { write(identifier: SelectQuery.Ranking.column) }
 
     private mutating func writeRank(atMost count: Int) {
@@ -153,6 +192,11 @@ extension QueryWriter {
 }
 
 extension SelectQuery {
+    /// Whether tables that are joined have orders.
+    fileprivate var ordersJoins: Bool {
+        hasClauses && clauses.joins.contains { !$0.query.ordering.isEmpty || $0.query.ordersJoins }
+    }
+
     /// Whether a join of the query needs parentheses around it.
     fileprivate var needsSubquery: Bool {
         if isDistinct || limit != nil { return true }
@@ -164,6 +208,11 @@ extension SelectQuery {
 }
 
 extension SQLExpression {
+    /// Whether both are the same column.
+    package func isSameColumn(as other: SQLExpression) -> Bool {
+        if case .column(let name) = other.content { isColumn(name) } else { false }
+    }
+
     fileprivate func isColumn(_ name: String) -> Bool {
         if case .column(let column) = content { column.isSameName(as: name) } else { false }
     }

@@ -68,6 +68,7 @@ extension QueryWriter {
         for index in tables.indices {
             guard let name = try tables[index].query.givenName() else { continue }
             tables[index].name = name
+            tables[index].isNamed = true
             reserved.append(name)
         }
         nameTables(&tables, reserved)
@@ -96,17 +97,18 @@ extension QueryWriter {
         }
         var taken = reserved
         func isTaken(_ name: String) -> Bool { taken.contains { $0.isSameName(as: name) } }
-        let unnamed = tables.indices.filter { tables[$0].name.isEmpty }
+        let unnamed = tables.indices.filter { !tables[$0].isNamed }
         for index in unnamed {
             let name = tables[index].query.sourceName
             let isUnique =
                 unnamed.count { tables[$0].query.sourceName.isSameName(as: name) } == 1 && !isTaken(name)
             if isUnique {
                 tables[index].name = name
+                tables[index].isNamed = true
                 taken.append(name)
             }
         }
-        for index in unnamed where tables[index].name.isEmpty {
+        for index in unnamed where !tables[index].isNamed {
             let base = tables[index].query.sourceName
             var number = 1
             while isTaken("\(base)\(number)") { number += 1 }

@@ -28,6 +28,8 @@ package struct QueryWriter {
             var identities: [TableIdentity]
             /// The name in SQL.
             var name: String
+            /// Whether it has its name: an empty one is a name, too.
+            var isNamed = false
         }
 
         var tables: [Table]

@@ -34,6 +34,11 @@ extension SQLInterpolation {
         appendInterpolation(identifier: table.databaseTableName)
     }
 
+    /// `\(tableOf: player)`: the name of a record's table.
+    public mutating func appendInterpolation(tableOf record: any TableRecord) {
+        appendInterpolation(identifier: type(of: record).databaseTableName)
+    }
+
     /// `\(Table<Player>("player"))`: the name of a table.
     public mutating func appendInterpolation<T>(_ table: Table<T>) {
         appendInterpolation(identifier: table.tableName)
@@ -67,8 +72,13 @@ extension SQLInterpolation {
 
 extension SQL {
     /// An expression as SQL.
-    package init(_ expression: SQLExpression) {
-        self.init(elements: [.fragment(ExpressionFragment(expression: expression))])
+    ///
+    /// ```swift
+    /// let conditions = [SQL(Column("score") > 10), SQL(sql: "name LIKE 'A%'")]
+    /// Player.filter(literal: conditions.joined(separator: " OR "))
+    /// ```
+    public init(_ expression: some SQLSpecificExpressible) {
+        self.init(elements: [.fragment(ExpressionFragment(expression: expression.sqlExpression))])
     }
 
     /// A request as SQL: `SELECT …`.

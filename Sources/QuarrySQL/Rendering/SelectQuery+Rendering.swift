@@ -26,18 +26,24 @@ extension QueryWriter {
         if query.hasClauses, let ranking = query.clauses.ranking {
             return try write(query, ranking, avoidingOuterNames: avoidsOuterNames)
         }
-        try withTables(of: query, avoidingOuterNames: avoidsOuterNames) { writer in
-            try writer.writeCore(query)
-            guard query.hasClauses, !query.clauses.compounds.isEmpty else {
+        guard query.isCompound else {
+            return try withTables(of: query, avoidingOuterNames: avoidsOuterNames) { writer in
+                try writer.writeCore(query)
                 try writer.writeOrder(of: query)
-                return try writer.writeLimit(of: query, singleRow: singleRow)
+                try writer.writeLimit(of: query, singleRow: singleRow)
             }
-            for compound in query.clauses.compounds {
-                writer.write(" ")
-                writer.write(sql: compound.combination.rawValue)
-                writer.write(" ")
-                try writer.write(compoundPart: compound.query)
-            }
+        }
+        try withTables(of: query, avoidingOuterNames: avoidsOuterNames) { try $0.writeCore(query) }
+        // The parts don't see each other's tables, and are named each for itself.
+        let isHiding = hidingScopes.remove(scopes.count)
+        for compound in query.clauses.compounds {
+            write(" ")
+            write(sql: compound.combination.rawValue)
+            write(" ")
+            try write(compoundPart: compound.query)
+        }
+        if let isHiding { hidingScopes.insert(isHiding) }
+        try withTables(of: query, avoidingOuterNames: avoidsOuterNames) { writer in
             try writer.writeOrder(of: query)
             try writer.writeLimit(of: query, singleRow: singleRow)
         }
@@ -45,10 +51,11 @@ extension QueryWriter {
 
     /// A part of a compound has neither order nor limit of its own: <https://www.sqlite.org/lang_select.html#compound>.
     private mutating func write(compoundPart query: SQLSubquery) throws {
-        if case .query(let query) = query.content, query.ordering.isEmpty, query.limit == nil,
-            !query.hasClauses || query.clauses.compounds.isEmpty && query.clauses.tables.isEmpty
-        {
-            return try withTables(of: query, avoidingOuterNames: false) { try $0.writeCore(query) }
+        if case .query(let query) = query.content, query.ordering.isEmpty, query.limit == nil {
+            let query = try derivingJoins(of: query)
+            if !query.hasClauses || query.clauses.compounds.isEmpty && query.clauses.tables.isEmpty {
+                return try write(query.withoutOrdersOfJoins())
+            }
         }
         write("SELECT * FROM ")
         try write(inParentheses: query)
@@ -70,6 +77,10 @@ extension QueryWriter {
         if clauses.groupsByPrimaryKey {
             write(" GROUP BY ")
             try writeGroupingByPrimaryKey()
+            for expression in clauses.grouping {
+                write(", ")
+                try write(expression)
+            }
         } else if !clauses.grouping.isEmpty {
             write(" GROUP BY ")
             try write(list: clauses.grouping) { try $0.write($1) }
@@ -251,9 +262,7 @@ extension QueryWriter {
             write(sql: join.kind.rawValue)
             write(" ")
             let right = index
-            let inner = join.query.hasClauses ? join.query.clauses.joins : []
-            // What must be there behind what may be missing: both are found, or neither.
-            let isGrouped = join.kind != .inner && inner.contains { $0.kind == .inner }
+            let isGrouped = join.isGrouped
             if isGrouped { write("(") }
             try writeSource(of: join.query, &index)
             if isGrouped {
@@ -288,7 +297,7 @@ extension QueryWriter {
         case .columns(let columns):
             let tables = scopes[scopes.count - 1].tables
             let (from, to) = (tables[left].query, tables[right].query)
-            let pairs = try columns(from.sourceName, to.sourceName, schema(), database)
+            let pairs = try columns(from.originName, to.originName, schema(), database)
             let (origin, destination) = (identity(left), identity(right))
             return pairs.map { pair in
                 .equality(
@@ -422,5 +431,19 @@ extension QueryWriter {
             write("SELECT * FROM ")
             write(identifier: name)
         }
+    }
+}
+
+extension SelectQuery {
+    fileprivate func withoutOrdersOfJoins() -> SelectQuery {
+        guard hasClauses, !clauses.joins.isEmpty else { return self }
+        var query = self
+        query.clauses.joins = clauses.joins.map { join in
+            var join = join
+            join.query = join.query.withoutOrdersOfJoins()
+            join.query.ordering = []
+            return join
+        }
+        return query
     }
 }

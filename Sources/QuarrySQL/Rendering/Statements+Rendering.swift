@@ -83,14 +83,9 @@ extension QueryWriter {
         guard let table = query.tableName else {
             throw misuse("\(query.sourceName) is no table, and can't be changed")
         }
-        let clauses = query.hasClauses ? query.clauses : SelectQuery.Clauses()
-        guard
-            clauses.joins.isEmpty, query.limit == nil, clauses.grouping.isEmpty, !clauses.groupsByPrimaryKey,
-            clauses.having == nil, clauses.compounds.isEmpty
-        else {
-            throw misuse("an update of \(table) from another table has conditions, but no joins, groups or limits")
-        }
-        try writeTables(clauses.tables)
+        let clauses = try changedClauses(of: query)
+        let source = try derivingJoins(of: source)
+        try writeTables(clauses.tables + (source.hasClauses ? source.clauses.tables : []))
         var changed = SelectQuery(table: table)
         changed.identities = query.identities
         changed.clauses.joins = [
@@ -106,7 +101,16 @@ extension QueryWriter {
             writer.write(" FROM ")
             try writer.writeSource(of: source, &index)
             try writer.writeJoins(of: source, left: 1, &index)
-            try writer.write(conditions: query.filter, source.filter)
+            if !clauses.joins.isEmpty || clauses.groupsByPrimaryKey || query.limit != nil {
+                writer.write(" WHERE ")
+                if source.filter != nil { writer.write("(") }
+                try writer.write(keyOf: table, in: query)
+                guard let filter = source.filter else { return }
+                writer.write(") AND ")
+                try writer.withCurrent(1) { try $0.write(operand: filter) }
+            } else {
+                try writer.write(conditions: query.filter, source.filter)
+            }
         }
         try write(returning: selection, of: query)
     }

@@ -177,6 +177,14 @@ package struct SelectQuery: Sendable {
         }
     }
 
+    /// The table whose rows the query has, for associations: that of the subquery it selects from, too.
+    package var originName: String {
+        guard case .query(let subquery) = source, case .query(let inner) = subquery.content,
+            !hasClauses || clauses.derivedTable == nil
+        else { return sourceName }
+        return inner.originName
+    }
+
     /// The name that others have given the table.
     ///
     /// - throws: `SQLITE_MISUSE` if they have given two.
@@ -233,6 +241,12 @@ package struct Join: Sendable {
     package struct Alternative: Sendable {
         package var condition: Condition
         package var table: String
+    }
+
+    /// Whether it stands in parentheses with those that are joined to it: what must be there behind what may be
+    /// missing. Both are found, or neither.
+    package var isGrouped: Bool {
+        kind != .inner && query.hasClauses && query.clauses.joins.contains { $0.kind == .inner }
     }
 
     package init(key: String, kind: Kind, condition: Condition, query: SelectQuery, isSelected: Bool) {

@@ -91,6 +91,8 @@ public struct UpdateStatement<RowDecoder>: ChangeStatement {
     /// ```
     ///
     /// The filter of the other one is a condition of the update. Where several of its rows fit, one of them is taken.
+    /// A request with associations, aggregates or a limit finds its rows by itself: then the other one's filter says
+    /// which of its rows fit.
     /// See <https://www.sqlite.org/lang_update.html#update_from>.
     public func from<T>(_ other: QueryInterfaceRequest<T>) -> Self {
         var copy = self

@@ -37,6 +37,35 @@ import Testing
         }
     }
 
+    @Test func filteredCounts() throws {
+        try withSport { db in
+            let good = Team.players.count { $0.score > 250 }
+            let names = Team.players.count(distinct: \.name) { $0.score < 250 }
+            let (sql, rows) = try fetched(
+                db,
+                Team.annotated(
+                    with: good.forKey("good"), names.forKey("names"),
+                    Team.players.count(distinct: Column("score")).forKey("scores")
+                )
+                .having(good > 0 || Team.players.count(filter: Column("name") == "Craig") == 1))
+            #expect(
+                sql == [
+                    text(
+                        #"SELECT "team".*, "#,
+                        #"COUNT(DISTINCT "player"."id") FILTER (WHERE "player"."score" > 250) AS "good", "#,
+                        #"COUNT(DISTINCT "player"."name") FILTER (WHERE "player"."score" < 250) AS "names", "#,
+                        #"COUNT(DISTINCT "player"."score") AS "scores" "#, joined,
+                        #" HAVING ((COUNT(DISTINCT "player"."id") FILTER (WHERE "player"."score" > 250)) > 0) "#,
+                        #"OR ((COUNT(DISTINCT "player"."id") FILTER (WHERE "player"."name" = 'Craig')) = 1)"#)
+                ])
+            #expect(
+                rows == [
+                    #"[id:1 name:"Reds" color:"red" good:2 names:1 scores:3]"#,
+                    #"[id:2 name:"Blues" color:"blue" good:0 names:1 scores:1]"#,
+                ])
+        }
+    }
+
     @Test func names() throws {
         try withSport { db in
             let good = Team.players.filter { $0.score > 500 }.forKey("goodPlayers")

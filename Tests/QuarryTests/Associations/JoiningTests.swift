@@ -355,4 +355,56 @@ import Testing
                 ])
         }
     }
+
+    @Test func joinsThatAreSubqueriesStandInParts() throws {
+        try withSport { db in
+            let best = Team.players.order(\.score.desc).limit(1)
+            let request = Team.filter { $0.id == 3 }.select(\.name)
+                .union(Team.joining(required: best).filter { $0.id == 2 }.select(\.name))
+            let (sql, rows) = try fetched(db, request)
+            #expect(
+                sql == [
+                    text(
+                        #"SELECT "name" FROM "team" WHERE "id" = 3 UNION SELECT "team"."name" FROM "team" JOIN ("#,
+                        #"SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY "teamId" ORDER BY "score" DESC) "#,
+                        #"AS "quarry_rank" FROM "player") WHERE "quarry_rank" <= 1 ORDER BY "quarry_rank") "player" "#,
+                        #"ON "player"."teamId" = "team"."id" WHERE "team"."id" = 2"#)
+                ])
+            #expect(rows == [#"[name:"Blues"]"#, #"[name:"Greens"]"#])
+        }
+    }
+
+    @Test func partsAreNamedApartFromTheRequestAround() throws {
+        try withSport { db in
+            let player = TableAlias<Player>()
+            let mates = Player.filter { $0.id == 4 && $0.id == player.id }.select(\.id)
+                .union(Player.filter { $0.teamId == player.teamId && $0.score > player.score }.select(\.id))
+            let (sql, rows) = try fetched(db, Player.select(\.name).aliased(player).filter(mates.exists()))
+            #expect(
+                sql == [
+                    text(
+                        #"SELECT "name" FROM "player" WHERE EXISTS ("#,
+                        #"SELECT "player1"."id" FROM "player" "player1" WHERE ("player1"."id" = 4) AND "#,
+                        #"("player1"."id" = "player"."id") UNION "#,
+                        #"SELECT "player1"."id" FROM "player" "player1" WHERE ("player1"."teamId" = "player"."teamId") "#,
+                        #"AND ("player1"."score" > "player"."score"))"#)
+                ])
+            #expect(rows == [#"[name:"Arthur"]"#, #"[name:"Dan"]"#, #"[name:"Eve"]"#])
+        }
+    }
+
+    @Test func ordersOfJoinsStayOutOfParts() throws {
+        try withSport { db in
+            let request = Team.filter { $0.id == 3 }.select(\.name)
+                .union(Team.joining(required: Team.players.order(\.score)).select(\.name))
+            let (sql, rows) = try fetched(db, request)
+            #expect(
+                sql == [
+                    text(
+                        #"SELECT "name" FROM "team" WHERE "id" = 3 UNION SELECT "team"."name" FROM "team" "#,
+                        #"JOIN "player" ON "player"."teamId" = "team"."id""#)
+                ])
+            #expect(rows.count == 3)
+        }
+    }
 }

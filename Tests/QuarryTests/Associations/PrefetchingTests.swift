@@ -338,6 +338,49 @@ import Testing
         }
     }
 
+    @Test func distinctRowsAreLimited() throws {
+        try withSport { db in
+            try db.execute(sql: "INSERT INTO award VALUES (4, 'gold', 2), (5, 'bronze', 5)")
+            let titles = Team.awards.select(\.title).distinct().order(\.title.desc)
+            let (sql, rows) = try fetched(db, Team.including(all: titles.limit(2)))
+            #expect(
+                sql == [
+                    #"SELECT * FROM "team""#,
+                    text(
+                        #"SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY "award"."grdb_teamId" "#,
+                        #"ORDER BY "award"."title" DESC) AS "quarry_rank" FROM ("#,
+                        #"SELECT DISTINCT "award"."title", "player"."teamId" AS "grdb_teamId" FROM "award" "#,
+                        #"JOIN "player" ON ("player"."id" = "award"."playerId") AND ("player"."teamId" IN (1, 2, 3))) "#,
+                        #""award") WHERE "quarry_rank" <= 2 ORDER BY "quarry_rank""#),
+                ])
+            #expect(
+                rows.map { $0.split(separator: " ").suffix(2).joined(separator: " ") } == ["2 rows", "1 row", "0 rows"])
+            let lists = try Row.fetchAll(db, Team.including(all: titles.limit(1, offset: 1)))
+            #expect(lists.map { $0.prefetchedRows["awards"]?.map { $0["title"] as String } } == [["gold"], [], []])
+            let all = try Row.fetchAll(db, Player.including(all: Player.awards.distinct().limit(1)))
+            #expect(all.map { $0.prefetchedRows["awards"]?.count } == [1, 1, 1, 0, 1])
+            let (joinedSQL, joined) = try fetched(
+                db,
+                Player.select(\.name).including(
+                    optional: Player.awards.select(\.title).distinct().order(\.title.desc).limit(1)))
+            #expect(
+                joinedSQL == [
+                    text(
+                        #"SELECT "player"."name", "award".* FROM "player" LEFT JOIN (SELECT * FROM ("#,
+                        #"SELECT *, ROW_NUMBER() OVER (PARTITION BY "award"."grdb_playerId" ORDER BY "award"."title" DESC) "#,
+                        #"AS "quarry_rank" FROM (SELECT DISTINCT "title", "playerId" AS "grdb_playerId" FROM "award") "#,
+                        #""award") WHERE "quarry_rank" <= 1 ORDER BY "quarry_rank") "award" "#,
+                        #"ON "award"."grdb_playerId" = "player"."id""#)
+                ])
+            #expect(
+                joined.map { $0.split(separator: "\n").last ?? "" } == [
+                    #"  - award: [title:"silver" grdb_playerId:1]"#, #"  - award: [title:"gold" grdb_playerId:2]"#,
+                    #"  - award: [title:"gold" grdb_playerId:3]"#,
+                    #"  - award: [title:NULL grdb_playerId:NULL]"#, #"  - award: [title:"bronze" grdb_playerId:5]"#,
+                ])
+        }
+    }
+
     // MARK: - Rows
 
     @Test func rowsDifferByTheirLists() throws {
@@ -393,9 +436,15 @@ import Testing
                     try Row.fetchAll(db, Team.select { [$0.name] }.distinct().including(all: Team.players))
                 }?
                 .message == "distinct rows of team without its column id have no players")
+            let ordered = Team.hasMany(Award.self, through: Team.players.order(\.score), using: Player.awards)
             #expect(
-                databaseFailure { try Row.fetchAll(db, Team.including(all: Team.players.distinct().limit(1))) }?.message
-                    == "distinct rows of player can't be limited for each parent")
+                databaseFailure { try Row.fetchAll(db, Team.including(all: ordered.distinct().limit(1))) }?.message
+                    == "distinct rows of award that are ordered by joined tables can't be limited for each parent")
+            #expect(
+                databaseFailure {
+                    try Row.fetchAll(
+                        db, Team.including(all: Team.players.select(\.name).order(\.score).distinct().limit(1)))
+                }?.message == "no such column: player.score")
             #expect(
                 databaseFailure {
                     try Row.fetchAll(

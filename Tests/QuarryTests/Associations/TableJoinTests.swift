@@ -110,4 +110,93 @@ import Testing
                 ])
         }
     }
+
+    @Test func oneExpressionJoinsFiveTables() throws {
+        try withSport { db in
+            let rows: [(Award, Player, Team?, Sport.Profile?, Player?)] = try Award.all()
+                .join(Player.self) { award, player in award.playerId == player.id }
+                .leftJoin(Team.filter { $0.color != "blue" }) { _, player, team in player.teamId == team.id }
+                .leftJoin(Sport.Profile.self) { _, player, _, profile in profile["playerId"] == player.id }
+                .leftJoin(Player.all()) { _, player, team, _, mate in mate.teamId == team.id && mate.id > player.id }
+                .filter { award, player, _, _, mate in award.title == "gold" && (mate.score > 500 || player.id != 1) }
+                .order { award, _, _, _, mate in [award.id.desc, mate.name] }
+                .fetchAll(db)
+            #expect(
+                rows.map { "\($0.0.id) \($0.1.name) \($0.2?.name ?? "-") \($0.3?.bio ?? "-") \($0.4?.name ?? "-")" }
+                    == [
+                        "3 Craig - - -", "1 Arthur Reds tall Barbara",
+                    ])
+        }
+    }
+
+    @Test func outerJoinsOfMoreTables() throws {
+        try withSport { db in
+            let right = Player.filter { $0.score < 500 }
+                .join(Team.self) { player, team in player.teamId == team.id }
+                .filter { _, team in team.color == "red" }
+                .rightJoin(Award.filter { $0.title == "gold" }) { player, _, award in award.playerId == player.id }
+                .order { _, _, award in [award.id] }
+            let sql = try emitted(db) {
+                let rows: [(Player?, Team?, Award)] = try right.fetchAll(db)
+                #expect(
+                    rows.map { "\($0.0?.name ?? "-") \($0.1?.name ?? "-") \($0.2.id)" } == ["Arthur Reds 1", "- - 3"])
+            }
+            #expect(
+                sql == [
+                    text(
+                        #"SELECT "player".*, "team".*, "award".* FROM "player" JOIN "team" ON "player"."teamId" = "team"."id" "#,
+                        #"RIGHT JOIN (SELECT * FROM "award" WHERE "title" = 'gold') "award" "#,
+                        #"ON ("award"."playerId" = "player"."id") "#,
+                        #"AND (("player"."score" < 500) AND ("team"."color" = 'red')) "#,
+                        #"ORDER BY "award"."id""#)
+                ])
+            let full: [(Player?, Team?, Award?)] = try Player.all()
+                .leftJoin(Team.self) { player, team in player.teamId == team.id }
+                .fullJoin(Award.filter { $0.id > 1 }) { player, _, award in award.playerId == player.id }
+                .filter { player, _, award in award.exists || player.id == 2 }
+                .order { player, _, award in [award.id, player.id] }.fetchAll(db)
+            #expect(
+                full.map { "\($0.0?.name ?? "-") \($0.1?.name ?? "-") \($0.2?.id ?? 0)" } == [
+                    "Barbara Reds 0", "Arthur Reds 2", "Craig Blues 3",
+                ])
+            let filtered = Player.filter { $0.score < 500 }
+                .leftJoin(Team.self) { player, team in player.teamId == team.id }
+                .fullJoin(Award.self) { player, _, award in award.playerId == player.id }
+            #expect(
+                databaseFailure { () throws in _ = try filtered.fetchAll(db) }?.message
+                    == "a full join of three tables can't follow a filter: filter after it, or join filtered requests with asTable()"
+            )
+        }
+    }
+
+    /// What is joined is the request's rows, whatever the join adds to them.
+    @Test func filteredRowsAreJoined() throws {
+        try withSport { db in
+            let one: [(Player?, Team?, Award)] = try Player.filter(id: 1).filter(literal: "\(Column("id")) > 0")
+                .join(Team.self) { player, team in player.teamId == team.id }
+                .rightJoin(Award.self) { player, _, award in award.playerId == player.id }
+                .order { _, _, award in [award.id] }.fetchAll(db)
+            #expect(one.map { $0.0?.name } == ["Arthur", "Arthur", nil])
+            let request = Player.filter { $0.score > 250 }.rightJoin(Team.filter { $0.id != 2 }) { player, team in
+                player.teamId == team.id
+            }
+            .order { player, team in [team.id, player.id] }
+            let sql = try emitted(db) {
+                let rows: [(Player?, Team)] = try request.fetchAll(db)
+                #expect(
+                    rows.map { "\($0.0?.name ?? "-") \($0.1.name)" } == ["Barbara Reds", "Eve Reds", "- Greens"])
+            }
+            #expect(
+                sql == [
+                    text(
+                        #"SELECT "player".*, "team".* FROM (SELECT * FROM "player" WHERE "score" > 250) "player" "#,
+                        #"RIGHT JOIN (SELECT * FROM "team" WHERE "id" <> 2) "team" ON "player"."teamId" = "team"."id" "#,
+                        #"ORDER BY "team"."id", "player"."id""#)
+                ])
+            let full: [(Player?, Team?)] = try Player.filter { $0.id == 4 }
+                .fullJoin(Team.filter { $0.id == 3 }) { player, team in player.teamId == team.id }
+                .order { player, _ in [player.id] }.fetchAll(db)
+            #expect(full.map { "\($0.0?.name ?? "-") \($0.1?.name ?? "-")" } == ["- Greens", "Dan -"])
+        }
+    }
 }

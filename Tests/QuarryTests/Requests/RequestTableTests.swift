@@ -168,4 +168,36 @@ import Testing
             #expect(try request.none().isEmpty(db))
         }
     }
+
+    @Test func rowidsTablesOfRecordsAndPartsOfSQL() throws {
+        try withRequestTables { db throws in
+            try expectRows(
+                db, Athlete.select(.rowID).filter(.rowID > 2).order(.rowID),
+                #"SELECT "rowid" FROM "athlete" WHERE "rowid" > 2 ORDER BY "rowid""#, ["3", "4"])
+            try expectRows(
+                db, Athlete.select(max(.rowID)).group(.rowID).filter(coalesce([.rowID, Column("id")]) == 1),
+                #"SELECT MAX("rowid") FROM "athlete" WHERE COALESCE("rowid", "id") = 1 GROUP BY "rowid""#, ["1"])
+            let athlete = try #require(try Athlete.find(db, id: 1))
+            let name: SQLRequest<String> = "SELECT name FROM \(tableOf: athlete) WHERE id = 1"
+            #expect(try name.fetchOne(db) == "Arthur")
+            let conditions = [SQL(Column("id") > 3), SQL(sql: "name = ?", arguments: ["Craig"])]
+            try expectRows(
+                db,
+                Athlete.filter(literal: conditions.joined(separator: " OR ")).select(Column("id")).order(Column("id")),
+                #"SELECT "id" FROM "athlete" WHERE "id" > 3 OR name = 'Craig' ORDER BY "id""#, ["3", "4"])
+            let marks = databaseQuestionMarks(count: 2)
+            #expect(marks == "?,?" && databaseQuestionMarks(count: 0).isEmpty)
+            #expect(try Table<Athlete>("athlete").updateAll(db) { [$0.score.set(to: 1)] } == 4)
+            #expect(try Table<Athlete>("athlete").updateAll(db) { $0.score += 1 } == 4)
+            let (first, second) = (TableAlias<Athlete>(), TableAlias<Athlete>())
+            #expect(first == first && first != second && Set([first, second, first]).count == 2)
+            let best = CommonTableExpression<Row>(named: "best", sql: "SELECT 1 AS x")
+            let squads: [JoinAssociation<Row, Row>] = [best.association(to: Table("team")), best.association(to: best)]
+            #expect(
+                try best.all().with(best).joining(required: squads[0].filter(Column("id") == 1)).sql(db)
+                    == #"WITH "best" AS (SELECT 1 AS x) SELECT "best".* FROM "best" JOIN "team" ON "team"."id" = 1"#)
+            let typed = best.association(to: Squad.self)
+            #expect(try best.all().with(best).including(required: typed).fetchCount(db) == Squad.fetchCount(db))
+        }
+    }
 }

@@ -140,6 +140,28 @@ import Testing
         }
     }
 
+    @Test func anEmptyNameIsAName() throws {
+        try withRequestTables { db throws in
+            let (none, other) = (TableAlias<Athlete>(name: ""), TableAlias<Athlete>())
+            try expectRows(
+                db, Athlete.all().aliased(none).filter(none.id == 1).select(none.id),
+                #"SELECT ""."id" FROM "athlete" "" WHERE ""."id" = 1"#, ["1"])
+            try expectRows(
+                db,
+                Athlete.all().aliased(none).join(.inner, Athlete.all().aliased(other), on: none.id == other.id - 3)
+                    .select(none.id, other.id),
+                #"SELECT ""."id", "athlete"."id" FROM "athlete" "" JOIN "athlete" ON ""."id" = ("athlete"."id" - 3)"#,
+                ["1|4"])
+            #expect(
+                try Athlete.all().aliased(none).filter(none.id == 1).delete().sql(db)
+                    == #"DELETE FROM "athlete" AS "" WHERE ""."id" = 1"#)
+            try db.execute(sql: #"CREATE TABLE "" ("" INTEGER)"#)
+            let unnamed = Table("").all().join(.inner, Table("").all())
+            #expect(
+                try unnamed.select(Column("")).sql(db) == #"SELECT "1"."" FROM "" "1" JOIN "" "2""#)
+        }
+    }
+
     @Test func namesAreOtherNamesWhereTheirBytesDiffer() throws {
         try withRequestTables { db throws in
             let (composed, decomposed) = ("\u{E9}", "e\u{301}")

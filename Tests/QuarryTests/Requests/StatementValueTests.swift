@@ -69,6 +69,61 @@ import Testing
         }
     }
 
+    @Test func manyRowsAreInsertedByParts() throws {
+        try withRequestTables { db throws in
+            try db.setLimit(.variableNumber, to: 10)
+            let columns = [id, name, score]
+            let values: [[(any SQLExpressible)?]] = (5...12).map { [$0, "n\($0)", $0 * 10] }
+            let insert = Athlete.insert(columns: columns, values: values)
+            let emittedSQL = try emitted(db) { () throws in #expect(try insert.execute(db) == 8) }
+            func part(_ numbers: [Int]) -> String {
+                #"INSERT INTO "athlete" ("id", "name", "score") VALUES "#
+                    + numbers.map { "(\($0), 'n\($0)', \($0 * 10))" }.joined(separator: ", ")
+            }
+            #expect(
+                emittedSQL == [
+                    "SAVEPOINT quarry", part([5, 6, 7]), part([8, 9, 10]), part([11, 12]), "RELEASE SAVEPOINT quarry",
+                ])
+            #expect(try all(db).suffix(2) == ["11|n11|110", "12|n12|120"])
+            // All or none; the rows before the one that fails with OR FAIL.
+            let again = Athlete.insert(
+                columns: columns, values: [[13, "x", 1], [14, "y", 1], [15, "z", 1], [5, "w", 1]])
+            #expect(
+                databaseFailure { () throws in try again.execute(db) }?.message
+                    == "UNIQUE constraint failed: athlete.id")
+            #expect(try Athlete.filter(id > 12).fetchCount(db) == 0)
+            let failing = Athlete.insert(
+                columns: columns, values: [[13, "x", 1], [14, "y", 1], [15, "z", 1], [5, "w", 1], [16, "v", 1]],
+                onConflict: .fail)
+            #expect(
+                databaseFailure { () throws in try failing.execute(db) }?.message
+                    == "UNIQUE constraint failed: athlete.id")
+            #expect(try Athlete.filter(id > 12).select(id).fetchCount(db) == 3)
+            #expect(db.isInsideTransaction)
+            // Values besides those of the rows, and rows that have more.
+            let upsert = Athlete.insert(
+                columns: [id, name], values: [[5, "a"], [6, "b"], [7, "c"], [8, "d"], [99, "e"]]
+            )
+            .onConflict([id], updateWhere: { _ in score > 60 }) { [name.set(to: $0["name"]), score += 1] }
+            #expect(try upsert.execute(db) == 3)
+            #expect(
+                try rows(db, Athlete.filter((5...8).contains(id)).select(name).order(id)) == ["n5", "n6", "c", "d"])
+            let uneven: [[(any SQLExpressible)?]] =
+                (20..<26).map { [$0, "u\($0)", nil] }
+                + [[26, [1, 2, 3, 4, 5, 6].contains(score) && id > 0, 1]].map { row in row }
+            #expect(
+                databaseFailure { () throws in try Athlete.insert(columns: columns, values: uneven).execute(db) }?
+                    .message == "no such column: score")
+            #expect(try Athlete.filter((20..<30).contains(id)).fetchCount(db) == 0)
+            // What can't be divided says so, and writes nothing.
+            #expect(
+                databaseFailure { () throws in _ = try insert.returning().fetchAll(db) }?.message
+                    == "8 rows are too many for an insert into athlete that returns rows: a statement takes 10 values")
+            #expect(try insert.sql(db) == part(Array(5...12)))
+            #expect(try insert.explain(db).contains("3 CONSTANT ROWS"))
+        }
+    }
+
     @Test func rowsOfARequestAreInserted() throws {
         try withRequestTables { db throws in
             let copy = Athlete.filter(score > 15).select(id, name).insert(into: Table("archive"), columns: [id, name])
@@ -198,10 +253,61 @@ import Testing
                     == #"UPDATE "athlete" SET "score" = "top"."top" FROM (SELECT "teamId", MAX("score") AS "top" "#
                     + #"FROM "athlete" GROUP BY "teamId") "top" WHERE "athlete"."teamId" = "top"."teamId""#)
             #expect(try topped.execute(db) == 3)
+        }
+    }
+
+    @Test func rowsThatAreChosenByMoreAreSetFromAnotherTable() throws {
+        try withRequestTables { db throws in
+            let (athlete, squad) = (TableAlias<Athlete>(), TableAlias<Squad>())
+            let own = Squad.all().aliased(squad).filter(squad.id == athlete.teamId)
+            let first = Athlete.order(score.desc).limit(1).aliased(athlete)
+                .update([score += squad.bonus]).from(own)
+            #expect(
+                try first.returning([id], as: Int.self).sql(db)
+                    == #"UPDATE "athlete" SET "score" = "athlete"."score" + "team"."bonus" FROM "team" "#
+                    + #"WHERE ("athlete"."id" IN (SELECT "id" FROM "athlete" ORDER BY "score" DESC LIMIT 1)) "#
+                    + #"AND ("team"."id" = "athlete"."teamId") RETURNING "id""#)
+            #expect(try first.returning([id], as: Int.self).fetchAll(db) == [2])
+            #expect(try all(db) == ["1|Arthur|10", "2|Barbara|35", "3|Craig|20", "4|Diane|NULL"])
+            let team = Athlete.belongsTo(Squad.self, using: ForeignKey(["teamId"]))
+            let joined = Athlete.joining(required: team.filter { $0.name == "Blue" }).filter { $0.score > 5 }
+                .aliased(athlete).update([score.set(to: 0)]).from(own)
+            #expect(
+                try joined.sql(db)
+                    == #"UPDATE "athlete" SET "score" = 0 FROM "team" "#
+                    + #"WHERE ("athlete"."id" IN (SELECT "athlete"."id" FROM "athlete" JOIN "team" "#
+                    + #"ON ("team"."id" = "athlete"."teamId") AND ("team"."name" = 'Blue') WHERE "athlete"."score" > 5)) "#
+                    + #"AND ("team"."id" = "athlete"."teamId")"#)
+            #expect(try joined.execute(db) == 1)
+            let mates = Squad.hasMany(Athlete.self, using: ForeignKey(["teamId"]))
+            let total = TableAlias<Row>(name: "total")
+            let large = Squad.having(mates.count > 1).update([Column("bonus").set(to: total["n"])])
+                .from(Table("athlete").select(count(.allColumns).forKey("n")).aliased(total))
+            #expect(
+                try large.sql(db)
+                    == #"UPDATE "team" SET "bonus" = "total"."n" FROM (SELECT COUNT(*) AS "n" FROM "athlete") "total" "#
+                    + #"WHERE "team"."id" IN (SELECT "team"."id" FROM "team" LEFT JOIN "athlete" "#
+                    + #"ON "athlete"."teamId" = "team"."id" GROUP BY "team"."id" HAVING COUNT(DISTINCT "athlete"."id") > 1)"#
+            )
+            #expect(try large.execute(db) == 1)
             #expect(
                 databaseFailure { () throws in
-                    try Athlete.limit(1).update([score.set(to: 1)]).from(Squad.all()).execute(db)
-                }?.message == "an update of athlete from another table has conditions, but no joins, groups or limits")
+                    try Athlete.all().group(teamId).update([score.set(to: 1)]).from(Squad.all()).execute(db)
+                }?.message == "rows of table athlete that are grouped can't be changed: they are several rows each")
+            #expect(
+                databaseFailure { () throws in
+                    try Athlete.all().union(Athlete.all()).update([score.set(to: 1)]).from(Squad.all()).execute(db)
+                }?.message == "rows of a compound request can't be changed")
+            // A group for each primary key is one row.
+            let empty = Squad.having(mates.isEmpty)
+            #expect(
+                try empty.delete().sql(db)
+                    == #"DELETE FROM "team" WHERE "id" IN (SELECT "team"."id" FROM "team" LEFT JOIN "athlete" "#
+                    + #"ON "athlete"."teamId" = "team"."id" GROUP BY "team"."id" HAVING COUNT(DISTINCT "athlete"."id") = 0)"#
+            )
+            let count = try empty.fetchCount(db)
+            #expect(try empty.deleteAll(db) == count && empty.fetchCount(db) == 0)
+            #expect(try Squad.having(mates.count > 1).updateAll(db) { [$0.bonus.set(to: 9)] } == 1)
         }
     }
 

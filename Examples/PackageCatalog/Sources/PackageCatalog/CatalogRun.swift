@@ -102,15 +102,20 @@ public struct CatalogRun: Sendable {
     }
 
     private func print(_ report: CatalogReport, steps: inout StepTimes) async throws {
-        let lookup = options.lookup
-        let tables: [(step: String, make: () async throws -> TextTable?)] = [
+        var tables: [(step: String, make: () async throws -> TextTable)] = [
             ("counts", report.counts), ("largest packages", report.largestPackages),
-            ("largest sections", report.largestSections), ("most depended-on", report.mostDependedOn),
-            ("lookup", { try await report.lookup(lookup) }),
+            ("largest sections", report.largestSections), ("largest of each", report.largestBySection),
+            ("most depended-on", report.mostDependedOn),
         ]
+        var name = options.lookup
+        if name == nil { name = try await report.catalog.mostDependedOn(limit: 1).first?.name }
+        if let name {
+            tables.append(("lookup", { try await report.lookup(name) }))
+            tables.append(("dependency tree", { try await report.dependencyTree(name) }))
+        }
         for (step, make) in tables {
             let start = ContinuousClock.now
-            guard let table = try await make() else { continue }
+            let table = try await make()
             steps.add(step, 1, "query", in: .now - start)
             console.output("\(table)\n")
         }

@@ -32,6 +32,16 @@ struct CatalogRunTests {
         #expect(first.output.contains("  12 packages: 12 new, 0 updated, 0 removed; 1 malformed stanza skipped\n"))
         #expect(first.output.contains("  p11      1.0      amd64  available  11 KiB\n"))
         #expect(first.output.contains("  libs           12  66 KiB\n"))
+        #expect(
+            first.output.contains(
+                """
+                Largest packages of each section
+                  section  package    size
+                  libs     p11      11 KiB
+                           p10      10 KiB
+                           p9        9 KiB
+
+                """))
         #expect(first.output.contains("  p0               1              0\n"))
         #expect(first.output.contains("Lookup: p0\n"))
         #expect(first.output.contains("  read meanwhile"))
@@ -39,6 +49,26 @@ struct CatalogRunTests {
         #expect(second.status == 0)
         #expect(second.output.contains("  12 packages: 0 new, 12 updated, 0 removed; 1 malformed stanza skipped\n"))
         #expect(second.output.contains("  Depends         p2\n"))
+        #expect(
+            second.output.contains(
+                """
+                Dependency tree: p3
+                  package
+                  p3
+                    p2
+                      p1
+                        p0
+
+                """))
+        let third = try await Self.run(folder, inputs: [file]) {
+            $0.lookup = "p9"
+            $0.limit = 3
+        }
+        #expect(
+            third.output.contains("Dependency tree: p9\n  package\n  p9\n    p8\n      p7\n  ... and 6 more\n"))
+        let fourth = try await Self.run(folder, inputs: [file]) { $0.lookup = "missing" }
+        #expect(fourth.output.contains("  package        not in the catalogue\n"))
+        #expect(fourth.output.contains("Dependency tree: missing\n  (none)\n"))
     }
 
     @Test func takesTheMachinesFilesByDefault() async throws {

@@ -77,6 +77,63 @@ struct CatalogTests {
         #expect(try await catalog.newestPackage()?.name == "bare")
     }
 
+    /// Alternatives are part of the tree, and so are names without a package; recommendations aren't. Circles end.
+    @Test func dependencyTree() async throws {
+        let catalog = try await Catalog.inMemory()
+        try await catalog.importText(
+            """
+            Package: app
+            Depends: tool | other, base
+            Recommends: extra
+
+            Package: tool
+            Pre-Depends: base
+            Depends: app, deep
+
+            Package: deep
+            Depends: deeper
+
+            Package: base
+            Depends: base
+            """)
+        func tree(_ name: String, depth: Int) async throws -> [String] {
+            let branches = try await catalog.dependencyTree(of: name, depth: depth)
+            return branches.map { branch in
+                let parent = branches.first { $0.id == branch.parent }?.name
+                return "\(branch.level) \(branch.name) < \(parent ?? "-")"
+            }
+        }
+        #expect(
+            try await tree("app", depth: 9) == [
+                "0 app < -", "1 base < app", "1 other < app", "1 tool < app", "2 deep < tool", "3 deeper < deep",
+            ])
+        #expect(try await tree("tool", depth: 1) == ["0 tool < -", "1 app < tool", "1 base < tool", "1 deep < tool"])
+        #expect(try await tree("base", depth: 9) == ["0 base < -"])
+        #expect(try await tree("no' such", depth: 9).isEmpty)
+    }
+
+    @Test func largestPackagesOfEachSection() async throws {
+        let catalog = try await Catalog.inMemory()
+        try await catalog.importText(
+            """
+            Package: bare
+            Installed-Size: 9999
+
+            Package: z
+            Section: web
+            Installed-Size: 7
+
+            """
+                + (1...5).map { "\nPackage: p\($0)\nSection: libs\nInstalled-Size: \($0 / 2)\n" }.joined()
+                + "\nPackage: unknown\nSection: docs\n")
+        let sections = try await catalog.largestBySection(sections: 9, packages: 3)
+        #expect(
+            sections.map { section in
+                "\(section.name): " + section.packages.map { "\($0.name) \($0.installedSize)" }.joined(separator: ", ")
+            } == ["web: z 7", "libs: p4 2, p5 2, p2 1", "docs: "])
+        #expect(try await catalog.largestBySection(sections: 1, packages: 1).map(\.name) == ["web"])
+    }
+
     @Test func importingAgainUpdatesInPlace() async throws {
         let catalog = try await Catalog.inMemory()
         try await catalog.importText(Self.status)

@@ -11,6 +11,10 @@ struct Dependency: Sendable, Equatable {
         case preDepends = "Pre-Depends"
         case recommends = "Recommends"
         case suggests = "Suggests"
+
+        /// Those that must be there for a package to work, and those that it gets along without.
+        static let needs = [depends, preDepends]
+        static let wishes = [recommends, suggests]
     }
 
     enum Relation: String, Sendable, Codable, DatabaseValueConvertible {

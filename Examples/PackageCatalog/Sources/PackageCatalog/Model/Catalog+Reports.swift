@@ -21,6 +21,12 @@ struct SectionSize: CatalogRow {
     var installedSize: Int
 }
 
+/// A section with its largest packages.
+struct SectionLargest: CatalogRow {
+    var name: String
+    var packages: [PackageSize]
+}
+
 /// How many packages name another one, as a dependency or as a recommendation or suggestion.
 struct Demand: CatalogRow {
     var name: String
@@ -30,62 +36,80 @@ struct Demand: CatalogRow {
 extension Catalog {
     func counts() async throws -> CatalogCounts {
         try await database.read { db in
-            let counts = try CatalogCounts.fetchOne(
-                db,
-                sql: """
-                    SELECT (SELECT count(*) FROM names) AS names,
-                        (SELECT count(*) FROM sections) AS sections,
-                        (SELECT count(*) FROM maintainers) AS maintainers,
-                        (SELECT count(*) FROM dependencies) AS dependencies,
-                        count(*) AS packages,
-                        count(*) FILTER (WHERE state <> 'available') AS on_machine,
-                        count(*) FILTER (WHERE state = 'available') AS available,
-                        coalesce(sum(installed_size), 0) AS installed_size
-                    FROM packages
-                    """)
-            guard let counts else { throw DatabaseError(message: "an aggregate returned no row") }
+            let request = Package.select { package in
+                [
+                    count(.allColumns).forKey("packages"),
+                    count(.allColumns, filter: package.state != Package.available).forKey("on_machine"),
+                    count(.allColumns, filter: package.state == Package.available).forKey("available"),
+                    (sum(package.installedSize) ?? 0).forKey("installed_size"),
+                    Name.select(count(.allColumns)).forKey("names"),
+                    Section.select(count(.allColumns)).forKey("sections"),
+                    Maintainer.select(count(.allColumns)).forKey("maintainers"),
+                    AlternativeRecord.select(count(.allColumns)).forKey("dependencies"),
+                ]
+            }
+            guard let counts = try request.asRequest(of: CatalogCounts.self).fetchOne(db) else {
+                throw DatabaseError(message: "an aggregate returned no row")
+            }
             return counts
         }
     }
 
     func largestPackages(limit: Int) async throws -> [PackageSize] {
         try await database.read { db in
-            let request: SQLRequest<PackageSize> = """
-                SELECT names.name, architecture, version, state, installed_size
-                FROM packages JOIN names ON names.id = name_id
-                WHERE installed_size IS NOT NULL
-                ORDER BY installed_size DESC, names.name, architecture, version LIMIT \(limit)
-                """
-            return try request.fetchAll(db)
+            try Package.all().named().largestFirst().limit(limit).asRequest(of: PackageSize.self).fetchAll(db)
         }
     }
 
     func largestSections(limit: Int) async throws -> [SectionSize] {
         try await database.read { db in
-            let request: SQLRequest<SectionSize> = """
-                SELECT sections.name, count(*) AS packages, coalesce(sum(installed_size), 0) AS installed_size
-                FROM packages LEFT JOIN sections ON sections.id = section_id
-                GROUP BY section_id ORDER BY 3 DESC, sections.name LIMIT \(limit)
-                """
-            return try request.fetchAll(db)
+            let request = Package.select { package in
+                [count(.allColumns).forKey("packages"), (sum(package.installedSize) ?? 0).forKey("installed_size")]
+            }
+            return try request.annotated(withOptional: Package.section.select(\.name)).group(\.sectionID)
+                .order(Column("installed_size").detached.desc, Column("name").detached)
+                .limit(limit).asRequest(of: SectionSize.self).fetchAll(db)
+        }
+    }
+
+    /// The largest sections, each with its largest packages.
+    func largestBySection(sections: Int, packages: Int) async throws -> [SectionLargest] {
+        try await database.read { db in
+            try Section.annotated(with: Section.packages.sum(\.installedSize).forKey("size"))
+                .order(Column("size").detached.desc, Column("name")).limit(sections)
+                .including(all: Section.packages.named().largestFirst().limit(packages))
+                .asRequest(of: SectionLargest.self).fetchAll(db)
         }
     }
 
     func mostDependedOn(limit: Int) async throws -> [Demand] {
         try await database.read { db in
-            let request: SQLRequest<Demand> = """
-                SELECT names.name, \(Self.needing) AS needing, \(Self.wishing) AS wishing
-                FROM dependencies JOIN names ON names.id = target_id
-                GROUP BY target_id HAVING needing > 0
-                ORDER BY needing DESC, wishing DESC, names.name LIMIT \(limit)
-                """
-            return try request.fetchAll(db)
+            try Name.having(Name.needing > 0).demand()
+                .order(Column("needing").detached.desc, Column("wishing").detached.desc, Column("name"))
+                .limit(limit).fetchAll(db)
         }
     }
+}
 
+extension DerivableRequest<Package> {
+    /// The packages with their names.
+    func named() -> Self { annotated(withRequired: Package.name.select(\.name)) }
+
+    /// Those whose size and name are known.
+    func largestFirst() -> Self {
+        filter { $0.installedSize != nil }
+            .order { [$0.installedSize.desc, Column("name").detached, $0.architecture, $0.version] }
+    }
+}
+
+extension Name {
     /// A package may name another in several entries and counts once.
-    static let needing: SQL =
-        "count(DISTINCT iif(kind IN ('Depends', 'Pre-Depends'), package_id, NULL))"
-    static let wishing: SQL =
-        "count(DISTINCT iif(kind IN ('Recommends', 'Suggests'), package_id, NULL))"
+    static let needing = mentions.count(distinct: \.packageID) { Dependency.Kind.needs.contains($0.kind) }
+    static let wishing = mentions.count(distinct: \.packageID) { Dependency.Kind.wishes.contains($0.kind) }
+}
+
+extension QueryInterfaceRequest<Name> {
+    func demand() -> QueryInterfaceRequest<Demand> {
+        annotated(with: Name.needing.forKey("needing"), Name.wishing.forKey("wishing")).asRequest(of: Demand.self)
+    }
 }

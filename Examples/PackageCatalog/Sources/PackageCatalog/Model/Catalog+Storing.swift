@@ -36,27 +36,25 @@ extension Catalog {
         try await database.write { db in
             var removed = 0
             if removingAbsent {
-                let absent: SQL = """
-                    import_id IN (SELECT id FROM imports
-                        WHERE id < \(importID) AND source = (SELECT source FROM imports WHERE id = \(importID)))
-                    """
-                try db.execute(literal: "DELETE FROM packages WHERE \(absent)")
-                removed = db.changesCount
+                let source = ImportRecord.filter { $0.id == importID }.select(\.source)
+                let earlier = ImportRecord.filter { $0.id < importID && $0.source == source }.select(\.id)
+                removed = try Package.filter { earlier.contains($0.importID) }.deleteAll(db)
             }
-            try db.execute(sql: Self.deletingOrphans)
+            try Self.deleteOrphans(db)
             return removed
         }
     }
 
-    /// What nothing refers to any more.
-    private static let deletingOrphans = """
-        DELETE FROM imports WHERE id <> (SELECT max(id) FROM imports)
-            AND NOT EXISTS (SELECT 1 FROM packages WHERE import_id = imports.id);
-        DELETE FROM sections WHERE NOT EXISTS (SELECT 1 FROM packages WHERE section_id = sections.id);
-        DELETE FROM maintainers WHERE NOT EXISTS (SELECT 1 FROM packages WHERE maintainer_id = maintainers.id);
-        DELETE FROM names WHERE NOT EXISTS (SELECT 1 FROM packages WHERE name_id = names.id)
-            AND NOT EXISTS (SELECT 1 FROM dependencies WHERE target_id = names.id);
-        """
+    /// Deletes what nothing refers to any more.
+    private static func deleteOrphans(_ db: Database) throws {
+        let (package, mention) = (TableAlias<Package>(), TableAlias<AlternativeRecord>())
+        try ImportRecord.filter { $0.id != ImportRecord.select { max($0.id) } }
+            .joining(optional: ImportRecord.packages.aliased(package)).filter(!package.exists).deleteAll(db)
+        try Section.joining(optional: Section.packages.aliased(package)).filter(!package.exists).deleteAll(db)
+        try Maintainer.joining(optional: Maintainer.packages.aliased(package)).filter(!package.exists).deleteAll(db)
+        try Name.joining(optional: Name.packages.aliased(package)).joining(optional: Name.mentions.aliased(mention))
+            .filter(!package.exists && !mention.exists).deleteAll(db)
+    }
 }
 
 /// What one batch writes with, and the row ids that its packages share.
@@ -67,18 +65,16 @@ private struct BatchWriter {
     private let db: Database
     private let importID: Int64
     private let upsertPackage: Statement
-    private let deleteDependencies: Statement
-    private var names: InternedTable
-    private var sections: InternedTable
-    private var maintainers: InternedTable
+    private var names: InternedTable<Name>
+    private var sections: InternedTable<Section>
+    private var maintainers: InternedTable<Maintainer>
 
     init(_ db: Database, importID: Int64) throws {
         self.db = db
         self.importID = importID
-        names = InternedTable(db, table: "names")
-        sections = InternedTable(db, table: "sections")
-        maintainers = InternedTable(db, table: "maintainers")
-        deleteDependencies = try db.cachedStatement(sql: "DELETE FROM dependencies WHERE package_id = ?")
+        names = InternedTable(db)
+        sections = InternedTable(db)
+        maintainers = InternedTable(db)
         // max(): of two programs that import the same file, the one that started later decides what is absent.
         let update = """
             DO UPDATE SET version = excluded.version, state = excluded.state, section_id = excluded.section_id,
@@ -112,7 +108,7 @@ private struct BatchWriter {
             stored.added += 1
         } else {
             stored.updated += 1
-            try deleteDependencies.execute(arguments: [packageID])
+            try AlternativeRecord.filter { $0.packageID == packageID }.deleteAll(db)
         }
         stored.rows += try AlternativeRecord.insertAll(db, alternatives(of: package, packageID))
         stored.rows += 1 + names.takeInserted() + sections.takeInserted() + maintainers.takeInserted()
@@ -134,24 +130,20 @@ private struct BatchWriter {
     }
 }
 
-/// A table of texts that are stored once: `names`, `sections`, `maintainers`.
-private struct InternedTable {
+/// A table of texts that are stored once.
+private struct InternedTable<Text: SharedText> {
     private let db: Database
-    private let table: String
     private var ids: [String: Int64] = [:]
     private var inserted = 0
 
-    init(_ db: Database, table: String) {
-        self.db = db
-        self.table = table
-    }
+    init(_ db: Database) { self.db = db }
 
     mutating func id(of text: String) throws -> Int64 {
         if let known = ids[text] { return known }
-        if let found = try TextRecord.fetchOne(db, key: ["name": text], table: table) {
+        if let found = try Text.fetchOne(db, key: ["name": text]) {
             ids[text] = found.id
         } else {
-            ids[text] = try TextRecord(name: text).inserted(db, table: table).id
+            ids[text] = try Text(id: nil, name: text).inserted(db).id
             inserted += 1
         }
         return ids[text]!

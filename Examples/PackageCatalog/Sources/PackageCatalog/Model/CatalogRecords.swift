@@ -10,23 +10,95 @@ extension CatalogRow {
 /// A file that was imported.
 struct ImportRecord: Codable, MutablePersistableRecord {
     static let databaseTableName = "imports"
+    static let packages = hasMany(Package.self)
+
+    enum Columns {
+        static let id = Column("id")
+        static let source = Column("source")
+    }
+
     var id: Int64?
     var source: String
     mutating func didInsert(_ inserted: InsertionSuccess) { id = inserted.rowID }
 }
 
-/// A text that is stored once, in one of the tables `names`, `sections` and `maintainers`.
-struct TextRecord: Codable, FetchableRecord, MutablePersistableRecord {
+/// A text that is stored once, however many packages have it.
+protocol SharedText: Codable, FetchableRecord, MutablePersistableRecord where Columns == TextColumns {
+    var id: Int64? { get set }
+    init(id: Int64?, name: String)
+}
+
+enum TextColumns {
+    static let id = Column("id")
+    static let name = Column("name")
+}
+
+extension SharedText {
+    mutating func didInsert(_ inserted: InsertionSuccess) { id = inserted.rowID }
+}
+
+/// The name of a package, there or not.
+struct Name: SharedText {
+    typealias Columns = TextColumns
     static let databaseTableName = "names"
+    static let packages = hasMany(Package.self)
+    /// What packages say of it.
+    static let mentions = hasMany(AlternativeRecord.self)
+
     var id: Int64?
     var name: String
-    mutating func didInsert(_ inserted: InsertionSuccess) { id = inserted.rowID }
+}
+
+struct Section: SharedText {
+    typealias Columns = TextColumns
+    static let databaseTableName = "sections"
+    static let packages = hasMany(Package.self)
+
+    var id: Int64?
+    var name: String
+}
+
+struct Maintainer: SharedText {
+    typealias Columns = TextColumns
+    static let databaseTableName = "maintainers"
+    static let packages = hasMany(Package.self)
+
+    var id: Int64?
+    var name: String
+}
+
+extension Package: TableRecord {
+    static let databaseTableName = "packages"
+    static let name = belongsTo(Name.self)
+    static let section = belongsTo(Section.self)
+    static let maintainer = belongsTo(Maintainer.self)
+    static let mentions = hasMany(AlternativeRecord.self, key: "mentions")
+
+    enum Columns {
+        static let id = Column("id")
+        static let nameID = Column("name_id")
+        static let architecture = Column("architecture")
+        static let version = Column("version")
+        static let state = Column("state")
+        static let sectionID = Column("section_id")
+        static let installedSize = Column("installed_size")
+        static let importID = Column("import_id")
+    }
 }
 
 /// One alternative of a dependency.
 struct AlternativeRecord: CatalogRow, Encodable, PersistableRecord {
     static let databaseTableName = "dependencies"
     static let databaseColumnEncodingStrategy = DatabaseColumnEncodingStrategy.convertToSnakeCase
+    static let target = belongsTo(Name.self)
+
+    enum Columns {
+        static let packageID = Column("package_id")
+        static let position = Column("position")
+        static let alternative = Column("alternative")
+        static let kind = Column("kind")
+        static let targetID = Column("target_id")
+    }
 
     var packageId: Int64
     /// Among the entries of the package.

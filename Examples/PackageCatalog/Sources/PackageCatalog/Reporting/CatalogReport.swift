@@ -35,6 +35,16 @@ struct CatalogReport {
             })
     }
 
+    func largestBySection() async throws -> TextTable {
+        TextTable(
+            "Largest packages of each section", [.left("section"), .left("package"), .right("size")],
+            rows: try await catalog.largestBySection(sections: limit, packages: 3).flatMap { section in
+                section.packages.enumerated().map { number, package in
+                    [number == 0 ? section.name : "", package.name, package.installedSize.asKibibytes]
+                }
+            })
+    }
+
     func mostDependedOn() async throws -> TextTable {
         TextTable(
             "Most depended-on packages", [.left("package"), .right("needed by"), .right("wished for by")],
@@ -43,17 +53,28 @@ struct CatalogReport {
             })
     }
 
-    /// - parameter name: nil for the most depended-on package.
-    func lookup(_ name: String?) async throws -> TextTable? {
-        var wanted = name
-        if wanted == nil { wanted = try await catalog.mostDependedOn(limit: 1).first?.name }
-        guard let wanted else { return nil }
-        let found = try await catalog.lookUp(wanted)
+    func lookup(_ name: String) async throws -> TextTable {
+        let found = try await catalog.lookUp(name)
         var rows = found.packages.flatMap(Self.rows(for:))
         if rows.isEmpty { rows.append(["package", "not in the catalogue"]) }
         rows.append(["needed by", found.demand.needing.grouped])
         rows.append(["wished for by", found.demand.wishing.grouped])
-        return TextTable("Lookup: \(wanted.printable)", [.left("field"), .left("value")], rows: rows)
+        return TextTable("Lookup: \(name.printable)", [.left("field"), .left("value")], rows: rows)
+    }
+
+    /// What a package needs, each indented below what needs it.
+    func dependencyTree(_ name: String) async throws -> TextTable {
+        let branches = try await catalog.dependencyTree(of: name, depth: 8)
+        let children = Dictionary(grouping: branches, by: \.parent)
+        func rows(_ parent: Int64?) -> [[String]] {
+            (children[parent] ?? []).flatMap { branch in
+                [[String(repeating: "  ", count: branch.level) + branch.name]] + rows(branch.id)
+            }
+        }
+        let all = rows(nil)
+        let more = all.count > limit ? [["... and \((all.count - limit).grouped) more"]] : []
+        return TextTable(
+            "Dependency tree: \(name.printable)", [.left("package")], rows: Array(all.prefix(limit)) + more)
     }
 
     private static func rows(for package: Package) -> [[String]] {

@@ -1,0 +1,47 @@
+import Quarry
+
+/// A package that another one needs, directly or through others.
+struct Branch: CatalogRow, TableRecord {
+    static let databaseTableName = "tree"
+    static let name = belongsTo(Name.self, using: ForeignKey(["id"]))
+    static let packages = hasMany(Package.self, using: ForeignKey(["name_id"], to: ["id"]))
+    static let mentions = hasMany(AlternativeRecord.self, through: packages, using: Package.mentions)
+
+    enum Columns {
+        static let id = Column("id")
+        static let level = Column("level")
+        static let parent = Column("parent")
+    }
+
+    /// That of the name.
+    var id: Int64
+    var name: String
+    /// 0 for the package that was asked for, 1 for those that it needs itself.
+    var level: Int
+    /// Nil for the package that was asked for.
+    var parent: Int64?
+}
+
+extension Catalog {
+    /// What a package needs, each name where it is first found, level by level. Alternatives count as needed, all of
+    /// them.
+    ///
+    /// - parameter depth: the last level. It ends circles, too.
+    /// - returns: an empty list if nobody knows the name.
+    func dependencyTree(of name: String, depth: Int) async throws -> [Branch] {
+        try await database.read { db in
+            let mention = TableAlias<AlternativeRecord>()
+            let root = Name.filter { $0.name == name }.select { [$0.id, 0.databaseValue, DatabaseValue.null] }
+            let needs = Branch.mentions.filter { Dependency.Kind.needs.contains($0.kind) }.aliased(mention)
+            let next = Branch.filter { $0.level < depth }.joining(required: needs)
+                .select { [mention.targetID, $0.level + 1, $0.id] }
+            let tree = CommonTableExpression<Branch>(
+                recursive: true, named: Branch.databaseTableName, columns: ["id", "level", "parent"],
+                request: root.union(next))
+            // SQLite takes the other columns from the row that has the minimum.
+            return try tree.all().with(tree).select { [$0.id, min($0.level).forKey("level"), $0.parent] }.group(\.id)
+                .annotated(withRequired: Branch.name.select(\.name))
+                .order(Column("level").detached, Column("name").detached).fetchAll(db)
+        }
+    }
+}
