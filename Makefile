@@ -5,6 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 EXAMPLE := Examples/PackageCatalog
+CODEGEN := CodeGeneration
 DEMO_DATABASE ?= $(EXAMPLE)/.build/catalog.sqlite
 FILTER ?=
 ONLY ?=
@@ -18,7 +19,7 @@ WIDTH_OPTION := --experimental-maximum-parallelization-width
 AT_ONCE = $(shell swift test --help-hidden 2>&1 | grep -e '$(WIDTH_OPTION)' >/dev/null && echo '$(WIDTH_OPTION) 16')
 SWIFT_TEST = swift test --disable-xctest $(AT_ONCE)
 
-.PHONY: help setup build test stress test-tsan test-asan fuzz lint format docs bench allocations scaling demo clean
+.PHONY: help setup build test stress test-tsan test-asan fuzz lint format docs bench allocations scaling demo codegen clean
 
 help: ## Print this list
 	@echo "Quarry: make TARGET"
@@ -30,13 +31,14 @@ setup: ## Check Swift; install SQLite's development files (apt) where they are m
 build: setup ## Build the library
 	swift build
 
-test: setup ## Run all tests, the example's too (FILTER=name: those of the library that match)
+test: setup ## Run all tests, the example's and the code generator's too (FILTER=name: those of the library that match)
 	swift build --build-tests
 	Scripts/check-type-checking --self-test
 	Scripts/check-type-checking
 	$(SWIFT_TEST) --skip-build $(if $(FILTER),--filter '$(FILTER)',--skip QuarryStressTests)
 	$(if $(FILTER),,swift test --skip-build --disable-xctest --filter QuarryStressTests)
 	$(if $(FILTER),,swift test --disable-xctest --package-path $(EXAMPLE))
+	$(if $(FILTER),,swift test --disable-xctest --package-path $(CODEGEN))
 
 stress: setup ## Run the tests under load, SECONDS=30 each (FILTER=name: those that match)
 	swift build --build-tests
@@ -82,5 +84,9 @@ demo: setup ## Import this machine's package database and print what is in it (A
 	swift build --package-path $(EXAMPLE) -c release --product catalog
 	@"$$(swift build --package-path $(EXAMPLE) -c release --show-bin-path)/catalog" --database $(DEMO_DATABASE) $(ARGS)
 
+codegen: setup ## Write record types for a database (ARGS="app.sqlite --output Sources/App"; ARGS=--help)
+	swift build --package-path $(CODEGEN) --product quarry-codegen
+	@"$$(swift build --package-path $(CODEGEN) --show-bin-path)/quarry-codegen" $(ARGS)
+
 clean: ## Delete all that was built
-	rm -rf .build .build-* $(EXAMPLE)/.build Benchmarks/.build Tests/Fuzzing/.build
+	rm -rf .build .build-* $(EXAMPLE)/.build $(CODEGEN)/.build Benchmarks/.build Tests/Fuzzing/.build

@@ -25,6 +25,9 @@ final class PrefetchedRowsOfKey {
 
     var key: String { prefetch.key }
 
+    /// The keys of the tables that lead to the rows, with dots between.
+    var pathName: String { (prefetch.path.pivots.map(\.key.plural) + [key]).joined(separator: ".") }
+
     init(_ prefetch: Prefetch, _ columns: [String], parentColumns: [Int], _ fetch: PrefetchingFetch) {
         self.prefetch = prefetch
         self.columns = columns
@@ -67,6 +70,16 @@ final class PrefetchedRowsOfKey {
             }
         }
         return lists
+    }
+
+    /// Calls a closure with each of the plans that together fetch the rows, and the places of its keys. Where no row
+    /// has a key, one plan fetches none.
+    func forEachPlan(_ body: (RequestLayout, [Int]) throws -> Void) throws {
+        let chunks = try query.chunks(of: keys)
+        for chunk in chunks.isEmpty ? [[]] : chunks {
+            let plan = try query.plan(chunk, fetch)
+            try body(plan, query.keyColumns(in: plan))
+        }
     }
 
     /// Lets the rows go: those that they belong to are gone. What belongs to rows that somebody has kept is fetched.

@@ -46,6 +46,9 @@ final class RequestPrefetch: RowSupplement {
 
     deinit { fetch.end() }
 
+    /// What is fetched, for those who read the rows themselves.
+    var prefetches: PrefetchedScope? { scope }
+
     func supply(_ rows: [Row], isDecodedAtOnce: Bool) throws {
         guard let scope else { return }
         try scope.supply(rows)
@@ -73,6 +76,14 @@ final class PrefetchedScope: PrefetchedRows {
         self.scopes = scopes
     }
 
+    /// The lists that belong to the row itself.
+    var lists: [PrefetchedRowsOfKey] { prefetches }
+
+    /// The scopes with lists of their own, by their names.
+    var namedScopes: [(name: String, scope: PrefetchedScope)] {
+        scopes.sorted { $0.key < $1.key }.map { (name: $0.key, scope: $0.value) }
+    }
+
     var prefetchedKeys: [String] { prefetches.map(\.key) }
 
     func prefetchedRows(_ key: String, of row: Int) -> [Row] { list(key)?.rows(of: row) ?? [] }
@@ -87,7 +98,8 @@ final class PrefetchedScope: PrefetchedRows {
         for (index, row) in rows.enumerated() { row.prefetch = (self, index) }
     }
 
-    private func findParents(_ rows: [Row]) {
+    /// Takes the keys of rows.
+    func findParents(_ rows: [Row]) {
         for prefetch in prefetches { prefetch.findParents(rows) }
         for scope in scopes.values { scope.findParents(rows) }
     }

@@ -1,0 +1,50 @@
+/// What is generated, and how it is called.
+public struct GenerationOptions: Sendable {
+    /// Who sees the types.
+    public enum Access: String, Sendable, CaseIterable {
+        case `internal`
+        case `package`
+        case `public`
+    }
+
+    public var access = Access.internal
+
+    /// What the names of types begin with.
+    public var prefix = ""
+
+    /// Whether a type is called by the singular of its table's name: `Player` for `players`.
+    public var singular = true
+
+    /// Whether properties are called in camel case: `teamId` for `team_id`.
+    public var camelCase = false
+
+    /// Whether columns that are declared as `DATETIME` or `TIMESTAMP` become `Date`.
+    public var dates = true
+
+    /// The tables and views that get a type; nil for all.
+    public var tables: [String]?
+
+    /// Those that get none.
+    public var excluded: [String] = []
+
+    /// How many rows of each table are looked at: what they hold says more than what is declared. nil for all.
+    public var rows: Int?
+
+    /// Whether the schema comes with a `DatabaseMigrator` that creates it.
+    public var migrator = false
+
+    public init() {}
+}
+
+/// Why there is no code.
+public enum GenerationError: Error, Equatable, CustomStringConvertible {
+    case unknownTable(String)
+    case nothing
+
+    public var description: String {
+        switch self {
+        case .unknownTable(let name): "there is no table or view \(name)"
+        case .nothing: "the database has no table or view"
+        }
+    }
+}

@@ -1,0 +1,1 @@
+../../../../Sources/QuarrySQL/Schema/EnglishNoun.swift

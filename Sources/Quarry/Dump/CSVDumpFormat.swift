@@ -1,0 +1,102 @@
+public import QuarryCore
+
+/// Comma-separated values: <https://www.rfc-editor.org/rfc/rfc4180>.
+///
+/// ```
+/// name,score
+/// "O'Hara, Arthur",500
+/// Barbara,
+/// ```
+///
+/// Lines end with CR LF. Values with separators, quotes or line ends are in quotes. So is text that would read as NULL:
+/// the empty text is `""`, and NULL is nothing.
+public struct CSVDumpFormat: DumpFormat, Sendable {
+    /// Whether the names of the columns come first, rows or not.
+    public var header: Bool
+
+    /// What stands between two values.
+    public var separator: String
+
+    /// What stands for NULL.
+    public var nullValue: String
+
+    /// How blobs are written.
+    public var blobs: DumpBlobStyle
+
+    private var hasHeader = false
+
+    /// Comma-separated values.
+    public init(
+        header: Bool = true, separator: String = ",", nullValue: String = "", blobs: DumpBlobStyle = .readable
+    ) {
+        self.header = header
+        self.separator = separator
+        self.nullValue = nullValue
+        self.blobs = blobs
+    }
+
+    /// Writes a line.
+    ///
+    /// - throws: `SQLITE_MISUSE` if no reader could tell the separator, or the text for NULL, from values.
+    public mutating func writeRow(_ db: Database, statement: Statement, to stream: inout DumpStream) throws {
+        try check()
+        writeHeader(statement, &stream)
+        let fields = stream.values(of: statement).map { value in
+            if value.isNull { return nullValue }
+            return field(value.text(nullValue: nullValue, blobs: blobs))
+        }
+        stream.write(fields.joined(separator: separator) + "\r\n")
+    }
+
+    /// Writes the header where there was no row.
+    public mutating func finalize(_ db: Database, statement: Statement, to stream: inout DumpStream) {
+        writeHeader(statement, &stream)
+        hasHeader = false
+    }
+
+    private mutating func writeHeader(_ statement: Statement, _ stream: inout DumpStream) {
+        guard header, !hasHeader, statement.columnCount > 0 else { return }
+        hasHeader = true
+        stream.write(stream.columnNames(of: statement).map(field).joined(separator: separator) + "\r\n")
+    }
+
+    private func field(_ text: String) -> String {
+        let bytes = text.utf8
+        let isPlain =
+            text != nullValue && !bytes.isEmpty && !bytes.contains { [0x0A, 0x0D, 0x22].contains($0) }
+            && !text.unicodeScalars.contains(separator.unicodeScalars)
+        if isPlain { return text }
+        var quoted = "\""
+        for scalar in text.unicodeScalars {
+            if scalar == "\"" { quoted.unicodeScalars.append("\"") }
+            quoted.unicodeScalars.append(scalar)
+        }
+        return quoted + "\""
+    }
+
+    private func check() throws {
+        func isBad(_ text: String) -> Bool { text.utf8.contains { [0x0A, 0x0D, 0x22].contains($0) } }
+        if separator.isEmpty || isBad(separator) {
+            throw DatabaseError(
+                resultCode: .SQLITE_MISUSE, message: "not a separator of CSV: \(String(reflecting: separator))")
+        }
+        if isBad(nullValue) || nullValue.unicodeScalars.contains(separator.unicodeScalars) {
+            throw DatabaseError(
+                resultCode: .SQLITE_MISUSE, message: "not a text for NULL in CSV: \(String(reflecting: nullValue))")
+        }
+    }
+}
+
+extension DumpFormat where Self == CSVDumpFormat {
+    /// Comma-separated values: `Arthur,500`.
+    ///
+    /// - parameter header: whether the names of the columns come first.
+    /// - parameter separator: what stands between two values; `"\t"` and `";"` are common too.
+    /// - parameter nullValue: what stands for NULL. Text that is the same comes in quotes.
+    /// - parameter blobs: how blobs are written.
+    public static func csv(
+        header: Bool = true, separator: String = ",", nullValue: String = "", blobs: DumpBlobStyle = .readable
+    ) -> Self {
+        CSVDumpFormat(header: header, separator: separator, nullValue: nullValue, blobs: blobs)
+    }
+}

@@ -1,0 +1,74 @@
+public import QuarryCore
+
+/// The values of a row on a line, as SQLite's shell prints them in its mode `list`.
+///
+/// ```
+/// Arthur|500
+/// Barbara|
+/// ```
+///
+/// Blobs are written as text, whatever they are. For other ways to write values see
+/// ``DebugDumpFormat`` and ``QuoteDumpFormat``.
+public struct ListDumpFormat: DumpFormat, Sendable {
+    /// Whether the names of the columns come first, where there is a row.
+    public var header: Bool
+
+    /// What stands between two values.
+    public var separator: String
+
+    /// What stands for NULL.
+    public var nullValue: String
+
+    private var hasHeader = false
+
+    /// The values of a row on a line.
+    public init(header: Bool = false, separator: String = "|", nullValue: String = "") {
+        self.header = header
+        self.separator = separator
+        self.nullValue = nullValue
+    }
+
+    /// Writes a line.
+    public mutating func writeRow(_ db: Database, statement: Statement, to stream: inout DumpStream) {
+        if header, !hasHeader {
+            hasHeader = true
+            stream.write(stream.columnNames(of: statement).joined(separator: separator) + "\n")
+        }
+        let texts = stream.values(of: statement).map { $0.plainText(nullValue: nullValue) }
+        stream.write(texts.joined(separator: separator) + "\n")
+    }
+
+    /// Forgets the columns.
+    public mutating func finalize(_ db: Database, statement: Statement, to stream: inout DumpStream) {
+        hasHeader = false
+    }
+}
+
+extension DumpFormat where Self == ListDumpFormat {
+    /// The values of a row on a line: `Arthur|500`.
+    ///
+    /// - parameter header: whether the names of the columns come first.
+    /// - parameter separator: what stands between two values.
+    /// - parameter nullValue: what stands for NULL.
+    public static func list(header: Bool = false, separator: String = "|", nullValue: String = "") -> Self {
+        ListDumpFormat(header: header, separator: separator, nullValue: nullValue)
+    }
+}
+
+extension DatabaseValue {
+    /// Numbers and texts as they are, blobs as text.
+    func plainText(nullValue: String) -> String {
+        switch storage {
+        case .null: nullValue
+        case .int64(let integer): "\(integer)"
+        case .double(let number): "\(number)"
+        case .string(let text): text
+        case .blob(let bytes): String(decoding: bytes, as: UTF8.self)
+        }
+    }
+
+    /// Numbers and texts as they are.
+    func text(nullValue: String, blobs: DumpBlobStyle) -> String {
+        if case .blob(let bytes) = storage { blobs.text(bytes) } else { plainText(nullValue: nullValue) }
+    }
+}
