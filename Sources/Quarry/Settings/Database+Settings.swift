@@ -42,7 +42,7 @@ extension Database {
     /// ```
     ///
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database.
-    /// - throws: `DatabaseError`: "unknown database archive".
+    /// - throws: `DatabaseError`: `unknown database "archive"`.
     public func pageSize(of schemaName: String = "main") throws -> Int { try setting("page_size", schemaName) }
 
     /// The number of pages of the file.
@@ -90,8 +90,9 @@ extension Database {
     ///
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database.
     /// - throws: `DatabaseError` if the database can't have that mode, for example WAL in memory; inside a transaction;
-    ///   `SQLITE_BUSY` while others use the file.
+    ///   `SQLITE_BUSY` while others use the file; `SQLITE_READONLY` where nothing can be written.
     public func setJournalMode(_ mode: JournalMode, of schemaName: String = "main") throws {
+        try checkCanWrite("journal_mode", schemaName)
         let applied: String? = try set("journal_mode", schemaName, mode.rawValue.uppercased())
         guard let applied, applied != mode.rawValue else { return }
         throw DatabaseError(message: "database \(schemaName) stays in journal mode \(applied)")
