@@ -92,7 +92,9 @@ extension FTS3 {
             let arguments = ([tokenizer.name] + tokenizer.arguments).map(\.quotedDatabaseIdentifier)
             try db.execute(
                 sql: "CREATE VIRTUAL TABLE tokens USING fts3tokenize(\(arguments.joined(separator: ", ")))")
-            let tokens = Result { try String.fetchAll(db, sql: "SELECT token FROM tokens WHERE input = ?", arguments: [text]) }
+            let tokens = Result {
+                try String.fetchAll(db, sql: "SELECT token FROM tokens WHERE input = ?", arguments: [text])
+            }
             try db.execute(sql: "DROP TABLE tokens")
             return try tokens.get()
         }

@@ -56,7 +56,8 @@ extension FTS5: VirtualTableModule {
             return try definition.arguments()
         }
         let key = try db.primaryKey(table, in: definition.configuration.schemaName)
-        return try definition.arguments(synchronizedRowID: key.rowIDColumn)
+        let rowID = key.nameOfRowID
+        return try definition.arguments(synchronizedRowID: rowID == Column.rowID.name ? key.rowIDColumn : rowID)
     }
 
     /// Creates the triggers of a synchronized table, and takes the texts.
@@ -70,6 +71,11 @@ extension FTS5: VirtualTableModule {
         else { return }
         for sql in triggers.fts5 + [triggers.rebuild] { try db.execute(sql: sql) }
     }
+}
+
+extension PrimaryKeyInfo {
+    /// The column that is the rowid, or the name of the hidden one.
+    fileprivate var nameOfRowID: String { rowIDColumn ?? (isRowID ? columns[0] : Column.rowID.name) }
 }
 
 extension Database {
@@ -93,7 +99,7 @@ extension Database {
         }
         return FullTextTriggers(
             table: table, schemaName: configuration.schemaName, contentTable: contentTable,
-            rowID: key.rowIDColumn ?? Column.rowID.name, columns: columns,
+            rowID: key.nameOfRowID, columns: columns,
             ifNotExists: configuration.options.contains(.ifNotExists))
     }
 }

@@ -49,7 +49,8 @@ extension Database {
 
     // MARK: - Statistics and indexes
 
-    /// Counts what queries are planned by, for all tables that need it: <https://www.sqlite.org/pragma.html#pragma_optimize>.
+    /// Counts what queries are planned by, for all tables that need it:
+    /// <https://www.sqlite.org/pragma.html#pragma_optimize>.
     ///
     /// ```sql
     /// PRAGMA optimize

@@ -44,7 +44,8 @@ extension SQLExpression {
         case .rowValue(let values): return .node(.rowValue(values.map(aliased)))
         case .connected(let expression):
             return .node(.connected { db in try expression(db).aliased(table) })
-        case .aliasedColumn, .detachedColumn, .sql, .subquery, .exists, .rowExists, .rowIdentity, .columnNumber, .key, nil:
+        case .aliasedColumn, .detachedColumn, .sql, .subquery, .exists, .rowExists, .rowIdentity, .columnNumber, .key,
+            nil:
             return self
         }
     }

@@ -39,7 +39,8 @@ public struct FTS5: Sendable {
 // MARK: - Functions
 
 extension FTS5 {
-    /// The column by which rows are sorted with the best first: <https://www.sqlite.org/fts5.html#sorting_by_auxiliary_function_results>.
+    /// The column by which rows are sorted with the best first:
+    /// <https://www.sqlite.org/fts5.html#sorting_by_auxiliary_function_results>.
     ///
     /// ```swift
     /// Document.matching(pattern).order(FTS5.rank)

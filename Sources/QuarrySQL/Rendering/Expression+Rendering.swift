@@ -20,7 +20,8 @@ extension QueryWriter {
 
     private func isCompound(_ expression: SQLExpression) throws -> Bool {
         switch expression.kind {
-        case nil, .aliasedColumn, .rowIdentity, .columnNumber, .detachedColumn, .subquery, .cast, .choice, .rowValue: false
+        case nil, .aliasedColumn, .rowIdentity, .columnNumber, .detachedColumn, .subquery, .cast, .choice, .rowValue:
+            false
         case .function(let call): call.filter != nil || call.window != nil
         case .inList(_, let list, _): !list.isEmpty
         case .exists(_, let isNegated): isNegated

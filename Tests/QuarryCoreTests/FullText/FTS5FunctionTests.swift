@@ -59,7 +59,8 @@ import Testing
     @Test func argumentsAndResults() throws {
         try withDocuments { (db) throws in
             db.add(function: FTS5Function("last") { match in match.arguments.last })
-            let sql = "SELECT last(d), last(d, 1), last(d, 1, ?), last(d, 2.5), last(d, x'00'), last(d, NULL) FROM d('x')"
+            let sql =
+                "SELECT last(d), last(d, 1), last(d, 1, ?), last(d, 2.5), last(d, x'00'), last(d, NULL) FROM d('x')"
             let row = try #require(try Row.fetchOne(db, sql: sql, arguments: ["é\0"]))
             let values: [DatabaseValue] = [
                 .null, 1.databaseValue, "é\0".databaseValue, 2.5.databaseValue, [UInt8(0)].databaseValue, .null,
@@ -83,7 +84,9 @@ import Testing
 
     @Test func tokens() throws {
         try withDocuments { (db) throws in
-            db.add(function: FTS5Function("words") { match in try match.tokenize("Été, the\0 END").joined(separator: "|") })
+            db.add(
+                function: FTS5Function("words") { match in try match.tokenize("Été, the\0 END").joined(separator: "|") }
+            )
             #expect(try text(db, "words", "x") == ["ete|the|end"])
         }
     }
@@ -111,11 +114,20 @@ import Testing
         }
         try withDocuments { (db) throws in
             let functions: [(String, ResultCode, String, @Sendable (borrowing FTS5Match) throws -> Int?)] = [
-                ("f1", .SQLITE_CONSTRAINT_CHECK, "no", { _ in
-                    throw DatabaseError(resultCode: .SQLITE_CONSTRAINT_CHECK, message: "no")
-                }),
+                (
+                    "f1", .SQLITE_CONSTRAINT_CHECK, "no",
+                    { _ in
+                        throw DatabaseError(resultCode: .SQLITE_CONSTRAINT_CHECK, message: "no")
+                    }
+                ),
                 ("f2", .SQLITE_ERROR, "an odd row", { _ in throw Odd() }),
-                ("f3", .SQLITE_RANGE, "there is no column 2: the table has 2", { _ = try $0.columnText(2); return 1 }),
+                (
+                    "f3", .SQLITE_RANGE, "there is no column 2: the table has 2",
+                    {
+                        _ = try $0.columnText(2)
+                        return 1
+                    }
+                ),
                 ("f4", .SQLITE_RANGE, "there is no column -1: the table has 2", { try $0.columnSize(-1) }),
                 ("f5", .SQLITE_RANGE, "there is no column 2: the table has 2", { try $0.columnTotalSize(2) }),
                 ("f6", .SQLITE_RANGE, "there is no phrase 1: the query has 1", { try $0.phraseSize(1) }),
@@ -141,8 +153,10 @@ import Testing
 
     @Test func databaseInFunction() throws {
         try withDocuments { (db) throws in
+            // The function is called in this access alone.
             nonisolated(unsafe) let unsafeDb = db
-            db.add(function: FTS5Function("total_rows") { _ in try Int.fetchOne(unsafeDb, sql: "SELECT COUNT(*) FROM d") })
+            db.add(
+                function: FTS5Function("total_rows") { _ in try Int.fetchOne(unsafeDb, sql: "SELECT COUNT(*) FROM d") })
             db.add(
                 function: FTS5Function("again") { _ in
                     try Int.fetchOne(unsafeDb, sql: "SELECT again(d) FROM d('x')")

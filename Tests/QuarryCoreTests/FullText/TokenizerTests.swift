@@ -290,7 +290,9 @@ private final class Synonyms: FTS5WrapperTokenizer {
             db.add(function: FTS5Function("kept") { _ in withExtendedLifetime(kept) { 2 } })
             db.add(
                 function: FTS5Function("once") { match in
-                    try withExtendedLifetime(match.onceForQuery { _ in Kept() }) { Int(Kept.count.load(ordering: .relaxed)) }
+                    try withExtendedLifetime(match.onceForQuery { _ in Kept() }) {
+                        Int(Kept.count.load(ordering: .relaxed))
+                    }
                 })
             #expect(try Int.fetchOne(db, sql: "SELECT kept(d) FROM d('x')") == 2)
             try db.execute(sql: "INSERT INTO d VALUES ('x')")

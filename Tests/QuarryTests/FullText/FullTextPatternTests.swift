@@ -3,20 +3,22 @@ import QuarryTestSupport
 import Testing
 
 @Suite struct FullTextPatternTests {
-    @Test(arguments: [
-        ("", nil, nil, nil, nil), (" ", nil, nil, nil, nil), ("*", nil, nil, nil, nil), ("\0\"'()-+^:", nil, nil, nil, nil),
-        ("foo", "foo", "foo", "foo*", #""foo""#),
-        ("foo bar", "foo OR bar", "foo bar", "foo* bar*", #""foo bar""#),
-        (
-            "Foo \"bar\" AND it's", "foo OR bar OR and OR it OR s", "foo bar and it s", "foo* bar* and* it* s*",
-            #""foo bar and it s""#
-        ),
-        ("NEAR OR", "near OR or", "near or", "near* or*", #""near or""#),
-        ("été", "été", "été", "été*", #""été""#),
-        ("日本語", "日本語", "日本語", "日本語*", #""日本語""#),
-        ("😀", "😀", "😀", "😀*", #""😀""#),
-        ("a\0b", "a OR b", "a b", "a* b*", #""a b""#),
-    ] as [(String, String?, String?, String?, String?)])
+    @Test(
+        arguments: [
+            ("", nil, nil, nil, nil), (" ", nil, nil, nil, nil), ("*", nil, nil, nil, nil),
+            ("\0\"'()-+^:", nil, nil, nil, nil),
+            ("foo", "foo", "foo", "foo*", #""foo""#),
+            ("foo bar", "foo OR bar", "foo bar", "foo* bar*", #""foo bar""#),
+            (
+                "Foo \"bar\" AND it's", "foo OR bar OR and OR it OR s", "foo bar and it s", "foo* bar* and* it* s*",
+                #""foo bar and it s""#
+            ),
+            ("NEAR OR", "near OR or", "near or", "near* or*", #""near or""#),
+            ("été", "été", "été", "été*", #""été""#),
+            ("日本語", "日本語", "日本語", "日本語*", #""日本語""#),
+            ("😀", "😀", "😀", "😀*", #""😀""#),
+            ("a\0b", "a OR b", "a b", "a* b*", #""a b""#),
+        ] as [(String, String?, String?, String?, String?)])
     func words(text: String, any: String?, all: String?, prefixes: String?, phrase: String?) throws {
         #expect(FTS3Pattern(matchingAnyTokenIn: text)?.rawPattern == any)
         #expect(FTS3Pattern(matchingAllTokensIn: text)?.rawPattern == all)
@@ -29,11 +31,12 @@ import Testing
         #expect(FTS5Pattern(matchingPrefixPhrase: text)?.rawPattern == phrase.map { "^" + $0 })
     }
 
-    @Test(arguments: [
-        ("foo OR", "malformed MATCH expression: [foo OR]"), ("\"foo", "malformed MATCH expression: [\"foo]"),
-        ("AND", "malformed MATCH expression: [AND]"), ("(a", "malformed MATCH expression: [(a]"),
-        ("a\0b", #"the pattern has a NUL character: "a\0b""#), ("", nil), ("foo*", nil), ("a b NOT c", nil),
-    ] as [(String, String?)])
+    @Test(
+        arguments: [
+            ("foo OR", "malformed MATCH expression: [foo OR]"), ("\"foo", "malformed MATCH expression: [\"foo]"),
+            ("AND", "malformed MATCH expression: [AND]"), ("(a", "malformed MATCH expression: [(a]"),
+            ("a\0b", #"the pattern has a NUL character: "a\0b""#), ("", nil), ("foo*", nil), ("a b NOT c", nil),
+        ] as [(String, String?)])
     func rawFTS3(pattern: String, message: String?) throws {
         if let message {
             expectSchemaError(message) { try FTS3Pattern(rawPattern: pattern) }
@@ -44,17 +47,18 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        ("", [], #"fts5: syntax error near """#), ("*", [], "unknown special query: "),
-        ("NEAR OR", [], #"fts5: syntax error near """#), ("foo OR", [], #"fts5: syntax error near """#),
-        ("\"foo", [], "unterminated string"), ("AND", [], #"fts5: syntax error near "AND""#),
-        ("it's", [], #"fts5: syntax error near "'""#), ("foo:bar", [], "no such column: foo"),
-        ("foo:bar", ["a", "b"], "no such column: foo"), ("a : b", [], "no such column: a"), ("a : b", ["a"], nil),
-        ("{a b} : c", ["a", "b"], nil), ("{a b} : c", ["a"], "no such column: b"), ("NEAR(a b)", [], nil),
-        ("^foo", [], nil), ("foo*", [], nil), ("a + b", [], nil), ("a b NOT c", [], nil),
-        ("a\0b", [], #"the pattern has a NUL character: "a\0b""#),
-        ("\"my column\" : x", ["my column"], nil), ("a", ["rank"], "reserved fts5 column name: rank"),
-    ] as [(String, [String], String?)])
+    @Test(
+        arguments: [
+            ("", [], #"fts5: syntax error near """#), ("*", [], "unknown special query: "),
+            ("NEAR OR", [], #"fts5: syntax error near """#), ("foo OR", [], #"fts5: syntax error near """#),
+            ("\"foo", [], "unterminated string"), ("AND", [], #"fts5: syntax error near "AND""#),
+            ("it's", [], #"fts5: syntax error near "'""#), ("foo:bar", [], "no such column: foo"),
+            ("foo:bar", ["a", "b"], "no such column: foo"), ("a : b", [], "no such column: a"), ("a : b", ["a"], nil),
+            ("{a b} : c", ["a", "b"], nil), ("{a b} : c", ["a"], "no such column: b"), ("NEAR(a b)", [], nil),
+            ("^foo", [], nil), ("foo*", [], nil), ("a + b", [], nil), ("a b NOT c", [], nil),
+            ("a\0b", [], #"the pattern has a NUL character: "a\0b""#),
+            ("\"my column\" : x", ["my column"], nil), ("a", ["rank"], "reserved fts5 column name: rank"),
+        ] as [(String, [String], String?)])
     func rawFTS5(pattern: String, columns: [String], message: String?) throws {
         if let message {
             expectSchemaError(message) { try FTS5Pattern(rawPattern: pattern, allowedColumns: columns) }
@@ -101,7 +105,8 @@ import Testing
             for number in 0..<8 {
                 group.addTask {
                     (0..<20).count { index in
-                        let good = try? FTS5Pattern(rawPattern: "a\(number) : b\(index)", allowedColumns: ["a\(number)"])
+                        let good = try? FTS5Pattern(
+                            rawPattern: "a\(number) : b\(index)", allowedColumns: ["a\(number)"])
                         let bad = try? FTS5Pattern(rawPattern: "a\(number) : b", allowedColumns: ["b"])
                         return good == nil || bad != nil
                     }

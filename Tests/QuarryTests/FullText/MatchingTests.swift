@@ -2,7 +2,7 @@ import Quarry
 import QuarryTestSupport
 import Testing
 
-private struct Document: Codable, FetchableRecord, PersistableRecord {
+private struct Leaf: Codable, FetchableRecord, PersistableRecord {
     static let databaseTableName = "d"
     var a: String
     var b: String
@@ -10,7 +10,7 @@ private struct Document: Codable, FetchableRecord, PersistableRecord {
 
 private struct Sheet: Codable, FetchableRecord, PersistableRecord {
     static let databaseTableName = "s"
-    static let document = belongsTo(Document.self, using: ForeignKey(["docID"], to: ["rowid"]))
+    static let document = belongsTo(Leaf.self, using: ForeignKey(["docID"], to: ["rowid"]))
     var id: Int64
     var docID: Int64?
 }
@@ -58,10 +58,10 @@ private struct Sheet: Codable, FetchableRecord, PersistableRecord {
     @Test func requests() throws {
         try withDocuments { db in
             try expect(db, #"SELECT COUNT(*) FROM "d" WHERE "d" MATCH 'foo'"#, 2) { db in
-                try Document.matching(five).fetchCount(db)
+                try Leaf.matching(five).fetchCount(db)
             }
             try expect(db, #"SELECT * FROM "d" WHERE "d" MATCH 'foo'"#, 2) { db in
-                try Document.matching(four).fetchAll(db).count
+                try Leaf.matching(four).fetchAll(db).count
             }
             try expect(db, #"SELECT * FROM "d4" WHERE "d4" MATCH 'foo'"#, 2) { db in
                 try Table("d4").matching(four).fetchAll(db).count
@@ -70,23 +70,23 @@ private struct Sheet: Codable, FetchableRecord, PersistableRecord {
                 try Table("d").matching(five).fetchAll(db).count
             }
             try expect(db, #"SELECT * FROM "d" WHERE 0"#, 0) { db in
-                try Document.matching(nil as FTS5Pattern?).fetchAll(db).count
+                try Leaf.matching(nil as FTS5Pattern?).fetchAll(db).count
             }
             try expect(db, #"SELECT * FROM "d" WHERE 0"#, 0) { db in
-                try Document.matching(nil as FTS3Pattern?).fetchAll(db).count
+                try Leaf.matching(nil as FTS3Pattern?).fetchAll(db).count
             }
             try expect(db, #"SELECT * FROM "d" WHERE ("a" = 'bar') AND 0"#, 0) { db in
-                try Document.filter(Column("a") == "bar").matching(nil as FTS5Pattern?).fetchAll(db).count
+                try Leaf.filter(Column("a") == "bar").matching(nil as FTS5Pattern?).fetchAll(db).count
             }
             try expect(
                 db, #"SELECT * FROM "d" WHERE ("a" = 'foo bar') AND ("d" MATCH 'foo') ORDER BY "rank""#, ["foo bar"]
             ) { db in
-                try Document.filter(Column("a") == "foo bar").matching(five).order(Column.rank).fetchAll(db).map(\.a)
+                try Leaf.filter(Column("a") == "foo bar").matching(five).order(Column.rank).fetchAll(db).map(\.a)
             }
             // Texts of users go through as values.
             let quote = FTS5Pattern(matchingPhrase: "it's")
             try expect(db, #"SELECT * FROM "d" WHERE "d" MATCH '"it s"'"#, 0) { db in
-                try Document.matching(quote).fetchAll(db).count
+                try Leaf.matching(quote).fetchAll(db).count
             }
         }
     }
@@ -95,7 +95,7 @@ private struct Sheet: Codable, FetchableRecord, PersistableRecord {
         let five = try #require(five)
         try withDocuments { db in
             try expect(db, #"SELECT * FROM "d" WHERE "a" MATCH 'foo'"#, ["foo bar"]) { db in
-                try Document.filter(Column("a").match(five)).fetchAll(db).map(\.a)
+                try Leaf.filter(Column("a").match(five)).fetchAll(db).map(\.a)
             }
             try expect(db, #"SELECT * FROM "d4" WHERE "b" MATCH 'foo'"#, 1) { db in
                 try Table("d4").filter(Column("b").match(four)).fetchAll(db).count
@@ -113,10 +113,10 @@ private struct Sheet: Codable, FetchableRecord, PersistableRecord {
 
     @Test func aliasesAndJoins() throws {
         try withDocuments { db in
-            let alias = TableAlias<Document>(name: "x")
+            let alias = TableAlias<Leaf>(name: "x")
             let aliased = #"SELECT "x".* FROM "d" "x" WHERE "x"."d" MATCH 'foo' ORDER BY "x"."rank" DESC"#
             try expect(db, aliased, 2) { db in
-                try Document.all().aliased(alias).matching(five).order(Column.rank.desc).fetchAll(db).count
+                try Leaf.all().aliased(alias).matching(five).order(Column.rank.desc).fetchAll(db).count
             }
             let joined = #"""
                 SELECT "s".* FROM "s" JOIN "d" ON ("d"."rowid" = "s"."docID") AND ("d"."d" MATCH 'foo')
@@ -130,14 +130,14 @@ private struct Sheet: Codable, FetchableRecord, PersistableRecord {
     @Test func ranking() throws {
         try withDocuments { db in
             try expect(db, #"SELECT * FROM "d" WHERE "d" MATCH 'foo' ORDER BY "rank""#, ["bar", "foo bar"]) { db in
-                try Document.matching(five).order(FTS5.rank).fetchAll(db).map(\.a)
+                try Leaf.matching(five).order(FTS5.rank).fetchAll(db).map(\.a)
             }
             let weighted = #"SELECT * FROM "d" WHERE "d" MATCH 'foo' ORDER BY BM25("d", 100.0, 1.0)"#
             try expect(db, weighted, ["foo bar", "bar"]) { db in
-                try Document.matching(five).order(FTS5.bm25(of: "d", weights: [100, 1])).fetchAll(db).map(\.a)
+                try Leaf.matching(five).order(FTS5.bm25(of: "d", weights: [100, 1])).fetchAll(db).map(\.a)
             }
             try expect(db, #"SELECT BM25("d") FROM "d" WHERE "d" MATCH 'foo'"#, 2) { db in
-                try Document.matching(five).select(FTS5.bm25(of: "d"), as: Double.self).fetchAll(db).count
+                try Leaf.matching(five).select(FTS5.bm25(of: "d"), as: Double.self).fetchAll(db).count
             }
         }
     }
@@ -148,34 +148,36 @@ private struct Sheet: Codable, FetchableRecord, PersistableRecord {
                 #"SELECT HIGHLIGHT("d", 1, '<b>', '</b>') FROM "d" WHERE "d" MATCH 'foo' ORDER BY "rank""#
             try expect(db, highlighted, ["<b>foo</b> <b>foo</b> <b>foo</b> second", "first thing"]) { db in
                 let highlight = FTS5.highlight(Column("b"), of: "d", open: "<b>", close: "</b>")
-                return try Document.matching(five).order(FTS5.rank).select(highlight, as: String.self).fetchAll(db)
+                return try Leaf.matching(five).order(FTS5.rank).select(highlight, as: String.self).fetchAll(db)
             }
             let shortened =
                 #"SELECT SNIPPET("d", -1, '[', ']', '...', 2) FROM "d" WHERE "d" MATCH 'foo' ORDER BY "rank""#
             try expect(db, shortened, ["[foo] [foo]...", "[foo] bar"]) { db in
                 let snippet = FTS5.snippet(of: "d", open: "[", close: "]", ellipsis: "...", tokenCount: 2)
-                return try Document.matching(five).order(FTS5.rank).select(snippet, as: String.self).fetchAll(db)
+                return try Leaf.matching(five).order(FTS5.rank).select(snippet, as: String.self).fetchAll(db)
             }
             let snippet = FTS5.snippet(Column("A"), of: "d", open: "[", close: "]")
-            let snippets = try Document.matching(five).select(snippet, as: String.self).fetchAll(db)
+            let snippets = try Leaf.matching(five).select(snippet, as: String.self).fetchAll(db)
             #expect(snippets == ["[foo] bar", "bar"])
             // Of an alias.
-            let alias = TableAlias<Document>(name: "x")
+            let alias = TableAlias<Leaf>(name: "x")
             let highlight = FTS5.highlight(Column("a"), of: "d", open: "[", close: "]")
-            let request = Document.all().aliased(alias).matching(five).select(alias[highlight], as: String.self)
+            let request = Leaf.all().aliased(alias).matching(five).select(alias[highlight], as: String.self)
             #expect(try request.fetchAll(db) == ["[foo] bar", "bar"])
             let unknown = FTS5.highlight(Column("c"), of: "d", open: "", close: "")
             expectSchemaError("table d has no column named c", code: .SQLITE_MISUSE) {
-                try Document.matching(five).select(unknown, as: String.self).fetchAll(db)
+                try Leaf.matching(five).select(unknown, as: String.self).fetchAll(db)
             }
         }
     }
 
     @Test func ownFunction() throws {
         try withDocuments { db in
-            db.add(function: FTS5Function("hits") { match in try match.instanceCount() * (match.arguments.isEmpty ? 1 : 10) })
+            db.add(
+                function: FTS5Function("hits") { match in try match.instanceCount() * (match.arguments.isEmpty ? 1 : 10)
+                })
             try expect(db, #"SELECT hits("d", 1) FROM "d" WHERE "d" MATCH 'foo'"#, [10, 30]) { db in
-                try Document.matching(five).select(FTS5.call("hits", of: "d", 1), as: Int.self).fetchAll(db)
+                try Leaf.matching(five).select(FTS5.call("hits", of: "d", 1), as: Int.self).fetchAll(db)
             }
         }
     }

@@ -82,7 +82,9 @@ import Testing
             let marked = try #require(try request.fetchOne(db), "\(name) \(text.debugDescription) \(word)")
             // FTS5 shows a text up to its NUL.
             let plain = marked.filter { $0 != "\u{2}" && $0 != "\u{3}" }
-            #expect(plain.unicodeScalars.elementsEqual(text.unicodeScalars) || text.contains("\0"), "\(text.debugDescription)")
+            #expect(
+                plain.unicodeScalars.elementsEqual(text.unicodeScalars) || text.contains("\0"),
+                "\(text.debugDescription)")
             #expect(marked.contains("\u{2}"))
         }
     }

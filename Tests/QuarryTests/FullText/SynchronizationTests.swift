@@ -155,6 +155,24 @@ import Testing
         }
     }
 
+    @Test func aColumnNamedRowID() throws {
+        try DatabaseQueue().write { (db) throws in
+            try db.execute(sql: "CREATE TABLE book (rowid TEXT, title TEXT); INSERT INTO book VALUES ('x', 'before')")
+            let sql = try emittedDDL(db) { db in
+                try db.create(virtualTable: "ft", using: FTS5()) { t in
+                    t.synchronize(withTable: "book")
+                    t.column("title")
+                }
+            }
+            #expect(
+                sql.first == #"CREATE VIRTUAL TABLE "ft" USING fts5(title, content='book', content_rowid='_rowid_')"#)
+            try db.execute(sql: "INSERT INTO book VALUES ('y', 'after')")
+            #expect(try Int.fetchAll(db, sql: "SELECT rowid FROM ft('before OR after') ORDER BY rowid") == [1, 2])
+            try db.execute(sql: "DELETE FROM book; INSERT INTO ft(ft, rank) VALUES('integrity-check', 1)")
+            #expect(try Int.fetchAll(db, sql: "SELECT rowid FROM ft('before OR after')") == [])
+        }
+    }
+
     @Test func ownContent() throws {
         try DatabaseQueue().write { db in
             try db.execute(sql: "CREATE TABLE src (title TEXT)")

@@ -136,7 +136,9 @@ import Testing
             let reader = try DatabaseQueue(path: "\(folder)/db.sqlite", configuration: config)
             let pool = try DatabasePool(path: "\(folder)/pool.sqlite")
             try pool.write { db in try db.execute(sql: "CREATE TABLE t (a); CREATE INDEX t_a ON t(a)") }
-            for reads in [{ try reader.read($0) }, { try pool.read($0) }] as [((Database) throws -> Void) throws -> Void] {
+            for reads in [{ try reader.read($0) }, { try pool.read($0) }]
+                as [((Database) throws -> Void) throws -> Void]
+            {
                 try reads { (db) throws in
                     _ = try db.pageSize()
                     _ = try db.pageCount()
