@@ -11,8 +11,11 @@ struct FTS5API {
         var code = sqlite3_prepare_v2(connection, "SELECT fts5(?1)", -1, &statement, nil)
         defer { sqlite3_finalize(statement) }
         if code == SQLITE_OK {
+            // SQLite keeps the address of the type's name: https://www.sqlite.org/c3ref/bind_blob.html
+            let type: StaticString = "fts5_api_ptr"
+            let name = UnsafeRawPointer(type.utf8Start).assumingMemoryBound(to: CChar.self)
             withUnsafeMutablePointer(to: &api) { place in
-                code = sqlite3_bind_pointer(statement, 1, place, "fts5_api_ptr", nil)
+                code = sqlite3_bind_pointer(statement, 1, place, name, nil)
                 if code == SQLITE_OK { code = sqlite3_step(statement) }
             }
         }
