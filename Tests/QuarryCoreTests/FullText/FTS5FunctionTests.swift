@@ -2,6 +2,16 @@ import QuarryCore
 import QuarryTestSupport
 import Testing
 
+/// A connection that its own function uses, which must not keep it.
+private final class Connection: @unchecked Sendable {
+    // Sendable: the function is called in an access of the connection alone.
+    private weak var database: Database?
+
+    init(_ database: Database) { self.database = database }
+
+    func get() throws -> Database { try #require(database) }
+}
+
 /// Auxiliary functions of FTS5.
 @Suite struct FTS5FunctionTests {
     private func withDocuments(_ body: (Database) throws -> Void) throws {
@@ -153,13 +163,14 @@ import Testing
 
     @Test func databaseInFunction() throws {
         try withDocuments { (db) throws in
-            // The function is called in this access alone.
-            nonisolated(unsafe) let unsafeDb = db
+            let connection = Connection(db)
             db.add(
-                function: FTS5Function("total_rows") { _ in try Int.fetchOne(unsafeDb, sql: "SELECT COUNT(*) FROM d") })
+                function: FTS5Function("total_rows") { _ in
+                    try Int.fetchOne(connection.get(), sql: "SELECT COUNT(*) FROM d")
+                })
             db.add(
                 function: FTS5Function("again") { _ in
-                    try Int.fetchOne(unsafeDb, sql: "SELECT again(d) FROM d('x')")
+                    try Int.fetchOne(connection.get(), sql: "SELECT again(d) FROM d('x')")
                 })
             #expect(try Int.fetchOne(db, sql: "SELECT total_rows(d) FROM d('x')") == 3)
             let error = #expect(throws: DatabaseError.self) {
