@@ -99,6 +99,7 @@ extension Database {
 
     @inline(never)
     func error(_ code: CInt, sql: String?, arguments: StatementArguments? = nil) -> any Error {
+        let tokenizerFailure = takeTokenizerFailure(code)
         let extendedCode = ConnectionCalls.errorCode(pointer)
         // The connection has a message for its last error, which isn't always this one: SQL that is too long never
         // reaches it.
@@ -113,9 +114,11 @@ extension Database {
             isConnectionError ? ConnectionCalls.errorMessage(pointer) : SQLiteLibrary.errorString(code)
         if isInterruption, let limit = deadline.exceeded() {
             message = "statement timeout: it ran longer than \(limit) seconds"
+        } else if let tokenizerFailure {
+            message = tokenizerFailure.message
         }
         return DatabaseError(
-            resultCode: resultCode, message: message, sql: sql, arguments: arguments,
+            resultCode: tokenizerFailure?.code ?? resultCode, message: message, sql: sql, arguments: arguments,
             publicStatementArguments: options.publicStatementArguments)
     }
 

@@ -124,6 +124,12 @@ public final class Database {
     @exclusivity(unchecked)
     package internal(set) var accessNumber = 0
 
+    // MARK: Full text
+
+    /// What a tokenizer has thrown, until the error of its statement is made.
+    @exclusivity(unchecked)
+    var tokenizerFailure: ReportedFailure?
+
     // MARK: Time
 
     @exclusivity(unchecked)

@@ -251,20 +251,8 @@ enum FunctionResult {
     /// Fails the call. The corresponding C functions are `sqlite3_result_error` and `sqlite3_result_error_code`.
     @inline(never)
     static func setError(_ error: any Error, _ context: OpaquePointer?) {
-        var code = ResultCode.SQLITE_ERROR
-        var message: String
-        if let error = error as? DatabaseError {
-            // These mean success: SQLite would go on.
-            let isError = ![.SQLITE_OK, .SQLITE_ROW, .SQLITE_DONE].contains(error.resultCode)
-            if isError { code = error.extendedResultCode }
-            message = error.message ?? SQLiteLibrary.errorString(error.extendedResultCode.rawValue)
-        } else if error is CancellationError {
-            // As if the query had been cancelled in SQLite.
-            code = .SQLITE_INTERRUPT
-            message = SQLiteLibrary.errorString(code.rawValue)
-        } else {
-            message = String(describing: error)
-        }
+        let failure = CallbackFailure(error)
+        var message = failure.message
         message.withUTF8 { bytes in
             UnsafeRawBufferPointer(bytes).withMemoryRebound(to: CChar.self) { bytes in
                 if let base = bytes.baseAddress {
@@ -275,6 +263,6 @@ enum FunctionResult {
             }
         }
         // After the message: this keeps it.
-        sqlite3_result_error_code(context, code.rawValue)
+        sqlite3_result_error_code(context, failure.code.rawValue)
     }
 }

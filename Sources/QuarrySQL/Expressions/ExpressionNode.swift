@@ -43,6 +43,8 @@ package final class ExpressionNode: SQLExpressionNode {
         case rowExists(TableIdentity, isNegated: Bool)
         /// `"alias"."id"`: a value that tells a table's rows apart, and is NULL where an optional join has found none.
         case rowIdentity(TableIdentity)
+        /// `0`: the number of a column among those of its table.
+        case columnNumber(String, table: String)
         /// `"id" = 1`: rows by their primary key, or by the columns of a unique one.
         case key(KeyCondition)
         /// `CASE WHEN x THEN y ELSE z END`

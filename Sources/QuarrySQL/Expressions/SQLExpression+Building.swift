@@ -53,7 +53,8 @@ extension SQLExpression {
             .node(.between(value, low, high, isNegated: !isNegated))
         case .inList(let value, let list, let isNegated): .node(.inList(value, list, isNegated: !isNegated))
         case .inQuery(let value, let query, let isNegated): .node(.inQuery(value, query, isNegated: !isNegated))
-        case .pattern(let value, let pattern, let text, let escape, let isNegated):
+        // Full-text search knows no NOT MATCH.
+        case .pattern(let value, let pattern, let text, let escape, let isNegated) where pattern != .match:
             .node(.pattern(value, pattern, text, escape: escape, isNegated: !isNegated))
         case .exists(let query, let isNegated): .node(.exists(query, isNegated: !isNegated))
         case .rowExists(let table, let isNegated): .node(.rowExists(table, isNegated: !isNegated))

@@ -20,8 +20,10 @@ extension QueryWriter {
 
     private func isCompound(_ expression: SQLExpression) throws -> Bool {
         switch expression.kind {
-        case nil, .aliasedColumn, .rowIdentity, .detachedColumn, .subquery, .cast, .choice, .rowValue: false
+        case nil, .aliasedColumn, .rowIdentity, .columnNumber, .detachedColumn, .subquery, .cast, .choice, .rowValue:
+            false
         case .function(let call): call.filter != nil || call.window != nil
+        case .inList(_, let list, _): !list.isEmpty
         case .exists(_, let isNegated): isNegated
         case .of(_, let expression): try isCompound(expression)
         default: true
@@ -94,6 +96,12 @@ extension QueryWriter {
         case .collated(let expression, let collation): try write(expression, collatedBy: collation)
         case .rowExists(let table, let isNegated): try write(existenceOf: table, isNegated)
         case .rowIdentity(let table): try write(rowIdentityOf: table)
+        case .columnNumber(let column, let table):
+            let columns = try schema().columnNames(of: table, database)
+            guard let number = columns.firstIndex(where: { $0.isSameName(as: column) }) else {
+                throw misuse("table \(table) has no column named \(column)")
+            }
+            write(sql: String(number))
         case .key(let condition): try write(condition)
         case .choice(let choice): try write(choice)
         case .rowValue(let values):

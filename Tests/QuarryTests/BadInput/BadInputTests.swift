@@ -98,5 +98,6 @@ extension BadInput {
         sqlText, severalStatements, limits, constraints, arguments, encoding, decoding, textDecoding, columns, cursors,
         names, functions, aggregates, reentrantFunctions, statements, transactions, accesses, snapshots, configurations,
         files, damagedFiles, faults, blobs, backups, serialization, maintenance,
+        fullText,
     ].flatMap { $0 }
 }

@@ -11,7 +11,7 @@ import Testing
     @Test(arguments: FuzzTarget.allCases) func inputsOfChance(_ target: FuzzTarget) throws {
         let generator = SeededGenerator()
         var inputs = FuzzInputs(target, using: generator)
-        for _ in 0..<(target == .statements ? 1_000 : 4_000) {
+        for _ in 0..<([.statements, .patterns].contains(target) ? 1_000 : 4_000) {
             let input = inputs.next()
             do {
                 try target.check(input)

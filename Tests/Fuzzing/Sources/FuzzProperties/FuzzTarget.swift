@@ -9,6 +9,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case decimals
     case statements
     case interpolation
+    case patterns
 
     /// Throws a `Violation` if what must hold for any bytes doesn't hold for these. It never traps.
     public func check(_ bytes: [UInt8]) throws {
@@ -19,6 +20,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .decimals: try TextParsers.checkDecimal(bytes)
         case .statements: try Statements.check(bytes)
         case .interpolation: try Interpolation.check(bytes)
+        case .patterns: try Patterns.check(bytes)
         }
     }
 
@@ -56,6 +58,12 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
             [
                 "", "\u{1}name\u{0}\u{2}O'Brien\u{0}", "\u{3}12345678\u{4}12345678",
                 "\u{5}ab\u{0}\u{6}\u{3}abc\u{7}x\"y\u{0}",
+            ]
+        case .patterns:
+            [
+                "sqlite AND (\"full text\" OR NEAR(a b, 3)) NOT ^x + y*", "a : {a b} : c - a", "日本語の全文検索 SQLite",
+                "ｶﾞｷﾞ㍿½ﬁ①② か\u{3099}e\u{301}\u{E0100}", "한국어 \u{1112}\u{1161}\u{11AB} İıßΣς",
+                "it's \"a\"b\0c😀\u{200D}\u{AD}",
             ]
         }
     }

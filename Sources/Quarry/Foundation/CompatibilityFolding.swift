@@ -1,0 +1,25 @@
+import Foundation
+
+/// Makes one of texts that mean the same: NFKC, without case.
+enum CompatibilityFolding {
+    /// The text with full-width, half-width, composed and other variants of characters replaced by the plain ones
+    /// (NFKC), in small letters, without what is invisible.
+    ///
+    /// - parameter removesDiacritics: whether Latin letters lose their accents.
+    static func fold(_ text: String, removesDiacritics: Bool) -> String {
+        // Capitals first: `ß` and `ss`, `ς` and `σ` have the same.
+        let letters = text.decomposedStringWithCompatibilityMapping.uppercased().lowercased()
+        var scalars = String.UnicodeScalarView()
+        var isLatin = false
+        for scalar in letters.decomposedStringWithCompatibilityMapping.unicodeScalars {
+            if scalar.properties.isDefaultIgnorableCodePoint { continue }
+            if 0x0300...0x036F ~= scalar.value {
+                if removesDiacritics, isLatin { continue }
+            } else {
+                isLatin = scalar.value < 0x0250
+            }
+            scalars.append(scalar)
+        }
+        return String(scalars).precomposedStringWithCompatibilityMapping
+    }
+}

@@ -1,0 +1,102 @@
+public import QuarryCore
+public import QuarrySQL
+
+extension Database {
+    /// A tokenizer.
+    ///
+    /// ```swift
+    /// let tokenizer = try db.makeTokenizer(.porter(wrapping: .unicode61()))
+    /// let tokens = try tokenizer.tokenize(query: "running dogs").map(\.token) // run, dog
+    /// ```
+    ///
+    /// Tokenizers are used on one thread at a time; wrapper tokenizers need one.
+    ///
+    /// - parameter descriptor: the tokenizer, and its options.
+    /// - throws: `DatabaseError`: "no such tokenizer: klingon"; what the tokenizer's initializer throws.
+    public func makeTokenizer(_ descriptor: FTS5TokenizerDescriptor) throws -> any FTS5Tokenizer {
+        try makeTokenizer(components: descriptor.components)
+    }
+
+    /// A pattern that an FTS5 table accepts.
+    ///
+    /// ```swift
+    /// let pattern = try db.makeFTS5Pattern(rawPattern: "title : sqlite", forTable: "document")
+    /// ```
+    ///
+    /// - parameter rawPattern: <https://www.sqlite.org/fts5.html#full_text_query_syntax>.
+    /// - parameter table: the full-text table whose columns and tokenizer the pattern is about.
+    /// - throws: `DatabaseError` for a pattern that is wrong: "no such column: titel"; "no such table: document".
+    public func makeFTS5Pattern(rawPattern: String, forTable table: String) throws -> FTS5Pattern {
+        try checkAccess()
+        try FullTextScratch.check(rawPattern)
+        let name = table.quotedDatabaseIdentifier
+        try FullTextScratch.look(for: rawPattern, "SELECT rowid FROM \(name) WHERE \(name) MATCH ?", self)
+        return FTS5Pattern(unchecked: rawPattern)
+    }
+
+    /// Removes the triggers that keep an FTS4 table up to date. They go before the table is dropped.
+    ///
+    /// ```swift
+    /// try db.dropFTS4SynchronizationTriggers(forTable: "book_ft")
+    /// try db.drop(table: "book_ft")
+    /// ```
+    /// ```sql
+    /// DROP TRIGGER IF EXISTS "__book_ft_bu"
+    /// DROP TRIGGER IF EXISTS "__book_ft_bd"
+    /// DROP TRIGGER IF EXISTS "__book_ft_au"
+    /// DROP TRIGGER IF EXISTS "__book_ft_ai"
+    /// ```
+    ///
+    /// - parameter tableName: the full-text table.
+    /// - parameter schemaName: `main`, or the name of an attached database; nil for the first that has it.
+    public func dropFTS4SynchronizationTriggers(forTable tableName: String, in schemaName: String? = nil) throws {
+        for sql in FullTextTriggers.droppingFTS4(tableName, in: schemaName) { try execute(sql: sql) }
+    }
+
+    /// Removes the triggers that keep an FTS5 table up to date. They go before the table is dropped.
+    ///
+    /// ```swift
+    /// try db.dropFTS5SynchronizationTriggers(forTable: "book_ft")
+    /// try db.drop(table: "book_ft")
+    /// ```
+    /// ```sql
+    /// DROP TRIGGER IF EXISTS "__book_ft_ai"
+    /// DROP TRIGGER IF EXISTS "__book_ft_ad"
+    /// DROP TRIGGER IF EXISTS "__book_ft_au"
+    /// ```
+    ///
+    /// - parameter tableName: the full-text table.
+    /// - parameter schemaName: `main`, or the name of an attached database; nil for the first that has it.
+    public func dropFTS5SynchronizationTriggers(forTable tableName: String, in schemaName: String? = nil) throws {
+        for sql in FullTextTriggers.droppingFTS5(tableName, in: schemaName) { try execute(sql: sql) }
+    }
+}
+
+extension FTS3 {
+    /// The tokens of a text.
+    ///
+    /// ```swift
+    /// try FTS3.tokenize("SQLite database")                                    // ["sqlite", "database"]
+    /// try FTS3.tokenize("Gustave Doré", withTokenizer: .unicode61())          // ["gustave", "dore"]
+    /// try FTS3.tokenize("running dogs", withTokenizer: .porter)               // ["run", "dog"]
+    /// ```
+    ///
+    /// A NUL ends a text, as it does for full-text tables of this kind.
+    ///
+    /// - parameter tokenizer: the tokenizer.
+    public static func tokenize(
+        _ string: String, withTokenizer tokenizer: FTS3TokenizerDescriptor = .simple
+    ) throws -> [String] {
+        let text = String(string.unicodeScalars.prefix { $0 != "\0" })
+        return try FullTextScratch.with { db in
+            let arguments = ([tokenizer.name] + tokenizer.arguments).map(\.quotedDatabaseIdentifier)
+            try db.execute(
+                sql: "CREATE VIRTUAL TABLE tokens USING fts3tokenize(\(arguments.joined(separator: ", ")))")
+            let tokens = Result {
+                try String.fetchAll(db, sql: "SELECT token FROM tokens WHERE input = ?", arguments: [text])
+            }
+            try db.execute(sql: "DROP TABLE tokens")
+            return try tokens.get()
+        }
+    }
+}

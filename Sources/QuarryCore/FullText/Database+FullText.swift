@@ -1,0 +1,112 @@
+extension Database {
+    /// Adds a tokenizer for FTS5 to the connection.
+    ///
+    /// ```swift
+    /// config.prepareDatabase { db in db.add(tokenizer: SynonymTokenizer.self) }
+    /// ```
+    ///
+    /// Each connection has tokenizers of its own: add them in `prepareDatabase`, so that all readers of a pool have
+    /// them. Tables that are in use keep the tokenizer they have.
+    ///
+    /// This doesn't throw; where it fails, the current access throws when it ends: `SQLITE_MISUSE` for a wrong name,
+    /// `SQLITE_ERROR` where SQLite comes without FTS5.
+    public func add<Tokenizer: FTS5CustomTokenizer>(tokenizer: Tokenizer.Type) {
+        failingAccess {
+            try checkAccess()
+            try checkExtensionName(Tokenizer.name, of: "tokenizer")
+            let registration = TokenizerRegistration(name: Tokenizer.name, database: self) { db, arguments in
+                try Tokenizer(db: db, arguments: arguments)
+            }
+            try checkExtension(FTS5API(pointer).add(registration), "could not add tokenizer \(Tokenizer.name)")
+        }
+    }
+
+    /// Adds an auxiliary function of FTS5 to the connection, in place of one with the same name.
+    ///
+    /// ```swift
+    /// db.add(function: FTS5Function("hits") { match in try match.instanceCount() })
+    /// ```
+    ///
+    /// This doesn't throw; where it fails, the current access throws when it ends: `SQLITE_MISUSE` for a wrong name,
+    /// `SQLITE_ERROR` where SQLite comes without FTS5.
+    public func add(function: FTS5Function) {
+        failingAccess {
+            try checkAccess()
+            try checkExtensionName(function.name, of: "function")
+            let registration = FTS5FunctionRegistration(function, database: self)
+            try checkExtension(FTS5API(pointer).add(registration), "could not add function \(function.name)")
+        }
+    }
+
+    private func checkExtensionName(_ name: String, of kind: String) throws(DatabaseError) {
+        guard 1...255 ~= name.utf8.count, !name.utf8.contains(0) else {
+            throw DatabaseError.misuse(
+                "the name of a \(kind) has 1 to 255 bytes of UTF-8 and no NUL: \(String(reflecting: name))")
+        }
+    }
+
+    private func checkExtension(_ code: CInt, _ message: @autoclosure () -> String) throws(DatabaseError) {
+        guard code != ResultCode.SQLITE_OK.rawValue else { return }
+        throw DatabaseError(
+            resultCode: ResultCode(rawValue: code), message: "\(message()): \(SQLiteLibrary.errorString(code))")
+    }
+
+    /// An instance of a tokenizer.
+    ///
+    /// - parameter components: its name, and its arguments.
+    package func makeTokenizer(components: [String]) throws -> any FTS5Tokenizer {
+        try checkAccess()
+        do {
+            return NamedTokenizer(try TokenizerHandle(FTS5API(pointer), components: components), database: self)
+        } catch {
+            // No statement fails.
+            tokenizerFailure = nil
+            throw error
+        }
+    }
+}
+
+/// A tokenizer as one connection has it. FTS5 keeps it as long as the connection is open.
+final class TokenizerRegistration {
+    let name: String
+    let make: (Database, [String]) throws -> any FTS5Tokenizer
+    private(set) weak var database: Database?
+
+    init(name: String, database: Database, make: @escaping (Database, [String]) throws -> any FTS5Tokenizer) {
+        self.name = name
+        self.database = database
+        self.make = make
+    }
+}
+
+/// An auxiliary function as one connection has it.
+final class FTS5FunctionRegistration {
+    let function: FTS5Function
+    private(set) weak var database: Database?
+
+    init(_ function: FTS5Function, database: Database) {
+        self.function = function
+        self.database = database
+    }
+}
+
+/// A tokenizer that FTS5 knows by a name.
+private final class NamedTokenizer: FTS5Tokenizer {
+    private let handle: TokenizerHandle
+    private weak var database: Database?
+
+    init(_ handle: consuming TokenizerHandle, database: Database) {
+        self.handle = handle
+        self.database = database
+    }
+
+    func tokenize(
+        context: UnsafeMutableRawPointer?, tokenization: FTS5Tokenization, pText: UnsafePointer<CChar>?, nText: CInt,
+        tokenCallback: @escaping FTS5TokenCallback
+    ) -> CInt {
+        let code = handle.tokenize(context, tokenization.rawValue, pText, nText, tokenCallback)
+        // It isn't FTS5 that has called, and no statement that fails: the caller throws.
+        if code != ResultCode.SQLITE_OK.rawValue { database?.tokenizerFailure = nil }
+        return code
+    }
+}

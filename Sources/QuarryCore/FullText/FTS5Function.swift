@@ -1,0 +1,35 @@
+/// An auxiliary function of FTS5 that is written in Swift: it computes a value from a row that a full-text query has
+/// found.
+///
+/// ```swift
+/// /// How often the phrases of the query stand in the row.
+/// let hits = FTS5Function("hits") { match in try match.instanceCount() }
+/// config.prepareDatabase { db in db.add(function: hits) }
+///
+/// let rows = try Row.fetchAll(db, sql: """
+///     SELECT title, hits(document) FROM document WHERE document MATCH 'sqlite' ORDER BY 2 DESC
+///     """)
+/// ```
+///
+/// The first argument of the call is the table. Each connection has functions of its own: add them in
+/// `prepareDatabase`. A thrown `DatabaseError` is the query's error, with its code and message; another error becomes
+/// `SQLITE_ERROR` with its description.
+///
+/// See <https://www.sqlite.org/fts5.html#custom_auxiliary_functions>.
+public final class FTS5Function: Sendable {
+    /// The name in SQL.
+    public let name: String
+
+    let body: @Sendable (borrowing FTS5Match) throws -> (any DatabaseValueConvertible)?
+
+    /// A function that computes a value.
+    ///
+    /// - parameter name: the name in SQL.
+    /// - parameter function: gets the row, gives the result; nil is NULL.
+    public init(
+        _ name: String, function: @escaping @Sendable (borrowing FTS5Match) throws -> (any DatabaseValueConvertible)?
+    ) {
+        self.name = name
+        body = function
+    }
+}

@@ -1,0 +1,180 @@
+import CSQLite
+
+/// The functions by which FTS5 is extended: <https://www.sqlite.org/fts5.html#extending_fts5>.
+struct FTS5API {
+    private let pointer: UnsafeMutablePointer<fts5_api>
+
+    /// Asks the connection for them. The corresponding C functions are `fts5()` of SQL, and `sqlite3_bind_pointer`.
+    init(_ connection: SQLiteConnection) throws(DatabaseError) {
+        var statement: OpaquePointer?
+        var api: UnsafeMutablePointer<fts5_api>?
+        var code = sqlite3_prepare_v2(connection, "SELECT fts5(?1)", -1, &statement, nil)
+        defer { sqlite3_finalize(statement) }
+        if code == SQLITE_OK {
+            // SQLite keeps the address of the type's name: https://www.sqlite.org/c3ref/bind_blob.html
+            let type: StaticString = "fts5_api_ptr"
+            let name = UnsafeRawPointer(type.utf8Start).assumingMemoryBound(to: CChar.self)
+            withUnsafeMutablePointer(to: &api) { place in
+                code = sqlite3_bind_pointer(statement, 1, place, name, nil)
+                if code == SQLITE_OK { code = sqlite3_step(statement) }
+            }
+        }
+        guard let api else {
+            throw DatabaseError(
+                resultCode: ResultCode(rawValue: code == SQLITE_ROW ? SQLITE_ERROR : code),
+                message: "could not reach FTS5: \(ConnectionCalls.errorMessage(connection))")
+        }
+        pointer = api
+    }
+
+    /// Adds a tokenizer, which FTS5 releases when the connection closes. The corresponding C function is
+    /// `xCreateTokenizer`.
+    func add(_ registration: TokenizerRegistration) -> CInt {
+        let context = Unmanaged.passRetained(registration).toOpaque()
+        var functions = fts5_tokenizer(
+            xCreate: { TokenizerThunks.create($0, $1, $2, $3) }, xDelete: { TokenizerThunks.delete($0) },
+            xTokenize: { TokenizerThunks.tokenize($0, $1, $2, $3, $4, $5) })
+        let code =
+            pointer.pointee.xCreateTokenizer?(pointer, registration.name, context, &functions) { context in
+                if let context { Unmanaged<TokenizerRegistration>.fromOpaque(context).release() }
+            } ?? SQLITE_MISUSE
+        // FTS5 releases nothing when it fails.
+        if code != SQLITE_OK { Unmanaged<TokenizerRegistration>.fromOpaque(context).release() }
+        return code
+    }
+
+    /// Adds an auxiliary function, which FTS5 releases when the connection closes. The corresponding C function is
+    /// `xCreateFunction`.
+    func add(_ registration: FTS5FunctionRegistration) -> CInt {
+        let context = Unmanaged.passRetained(registration).toOpaque()
+        let code =
+            pointer.pointee.xCreateFunction?(
+                pointer, registration.function.name, context, { FTS5Match.call($0, $1, $2, $3, $4) },
+                { context in
+                    if let context { Unmanaged<FTS5FunctionRegistration>.fromOpaque(context).release() }
+                }) ?? SQLITE_MISUSE
+        if code != SQLITE_OK { Unmanaged<FTS5FunctionRegistration>.fromOpaque(context).release() }
+        return code
+    }
+
+    /// The functions of a tokenizer. The corresponding C function is `xFindTokenizer`.
+    fileprivate func find(_ name: String) -> (functions: fts5_tokenizer, context: UnsafeMutableRawPointer?)? {
+        var functions = fts5_tokenizer()
+        var context: UnsafeMutableRawPointer?
+        guard pointer.pointee.xFindTokenizer?(pointer, name, &context, &functions) == SQLITE_OK else { return nil }
+        return (functions, context)
+    }
+}
+
+/// Owns an instance of a tokenizer.
+struct TokenizerHandle: ~Copyable {
+    private let functions: fts5_tokenizer
+    private let pointer: OpaquePointer?
+
+    /// Makes an instance of a tokenizer that is known by its name. The corresponding C function is `xCreate`.
+    ///
+    /// - parameter components: the name and the arguments.
+    init(_ api: FTS5API, components: [String]) throws(DatabaseError) {
+        guard let name = components.first else { throw DatabaseError.misuse("a tokenizer has no name") }
+        if let text = components.first(where: { $0.utf8.contains(0) }) {
+            throw DatabaseError.misuse(
+                "the arguments of a tokenizer have a NUL character: \(String(reflecting: text))")
+        }
+        guard let (functions, context) = api.find(name) else {
+            throw DatabaseError(message: "no such tokenizer: \(name)")
+        }
+        var texts: [UnsafePointer<CChar>?] = components.dropFirst().map { text in
+            let copy = UnsafeMutablePointer<CChar>.allocate(capacity: text.utf8.count + 1)
+            for (index, byte) in text.utf8.enumerated() { copy[index] = CChar(bitPattern: byte) }
+            copy[text.utf8.count] = 0
+            return UnsafePointer(copy)
+        }
+        defer { for text in texts { text?.deallocate() } }
+        var pointer: OpaquePointer?
+        TokenizerFailure.forget()
+        let count = CInt(texts.count)
+        let code = texts.withUnsafeMutableBufferPointer { texts in
+            functions.xCreate?(context, texts.baseAddress, count, &pointer) ?? SQLITE_MISUSE
+        }
+        guard code == SQLITE_OK else {
+            if let failure = TokenizerFailure.take(), failure.code.rawValue == code {
+                throw DatabaseError(resultCode: failure.code, message: failure.message)
+            }
+            throw DatabaseError(
+                resultCode: ResultCode(rawValue: code),
+                message: "error in tokenizer constructor: \(components.joined(separator: " "))")
+        }
+        self.functions = functions
+        self.pointer = pointer
+    }
+
+    /// The corresponding C function is `xTokenize`.
+    func tokenize(
+        _ context: UnsafeMutableRawPointer?, _ flags: CInt, _ text: UnsafePointer<CChar>?, _ count: CInt,
+        _ callback: @escaping FTS5TokenCallback
+    ) -> CInt {
+        // A text without an address would be no text for some tokenizers.
+        guard let text else { return functions.xTokenize?(pointer, context, flags, "", 0, callback) ?? SQLITE_MISUSE }
+        return functions.xTokenize?(pointer, context, flags, text, count, callback) ?? SQLITE_MISUSE
+    }
+
+    deinit { functions.xDelete?(pointer) }
+}
+
+/// What FTS5 calls for a tokenizer that is written in Swift.
+private enum TokenizerThunks {
+    /// An instance, as FTS5 has it.
+    private final class Instance {
+        let tokenizer: any FTS5Tokenizer
+        /// An instance may outlive the connection, where somebody has asked for one.
+        private(set) weak var database: Database?
+
+        init(_ tokenizer: any FTS5Tokenizer, _ database: Database) {
+            self.tokenizer = tokenizer
+            self.database = database
+        }
+    }
+
+    static func create(
+        _ context: UnsafeMutableRawPointer?, _ arguments: UnsafeMutablePointer<UnsafePointer<CChar>?>?, _ count: CInt,
+        _ result: UnsafeMutablePointer<OpaquePointer?>?
+    ) -> CInt {
+        guard let context, let result else { return SQLITE_MISUSE }
+        let registration = Unmanaged<TokenizerRegistration>.fromOpaque(context).takeUnretainedValue()
+        TokenizerFailure.forget()
+        guard let database = registration.database else { return SQLITE_MISUSE }
+        do {
+            let arguments = (0..<Int(count)).map { arguments?[$0].map { String(cString: $0) } ?? "" }
+            let tokenizer = try registration.make(database, arguments)
+            result.pointee = OpaquePointer(Unmanaged.passRetained(Instance(tokenizer, database)).toOpaque())
+            return SQLITE_OK
+        } catch {
+            let code = TokenizerFailure.note(error)
+            database.tokenizerDidFail(code)
+            return code
+        }
+    }
+
+    static func delete(_ pointer: OpaquePointer?) {
+        if let pointer { Unmanaged<Instance>.fromOpaque(UnsafeRawPointer(pointer)).release() }
+    }
+
+    static func tokenize(
+        _ pointer: OpaquePointer?, _ context: UnsafeMutableRawPointer?, _ flags: CInt, _ text: UnsafePointer<CChar>?,
+        _ count: CInt, _ callback: FTS5TokenCallback?
+    ) -> CInt {
+        guard let pointer, let callback else { return SQLITE_MISUSE }
+        return Unmanaged<Instance>.fromOpaque(UnsafeRawPointer(pointer))._withUnsafeGuaranteedRef { instance in
+            let database = instance.database
+            TokenizerFailure.forget()
+            // FTS5 is in the midst of a row: another row of the same table would take its tokens.
+            database?.readOnlyDepth += 1
+            let code = instance.tokenizer.tokenize(
+                context: context, tokenization: FTS5Tokenization(rawValue: flags), pText: text, nText: count,
+                tokenCallback: callback)
+            database?.readOnlyDepth -= 1
+            if code != SQLITE_OK { database?.tokenizerDidFail(code) }
+            return code
+        }
+    }
+}

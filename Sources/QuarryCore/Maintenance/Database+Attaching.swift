@@ -1,0 +1,83 @@
+/// A database of a connection: <https://www.sqlite.org/pragma.html#pragma_database_list>.
+public struct AttachedDatabase: Hashable, Sendable {
+    /// The name in SQL: `main`, `temp`, or the one that was given.
+    public var name: String
+
+    /// The file; empty for a database in memory, or a temporary one.
+    public var path: String
+}
+
+extension Database {
+    /// Opens another database with the connection, so that statements can use both.
+    ///
+    /// ```swift
+    /// try dbQueue.writeWithoutTransaction { db in
+    ///     try db.attach("/var/lib/app/archive.sqlite", as: "archive")
+    ///     try db.execute(sql: "INSERT INTO archive.player SELECT * FROM player")
+    /// }
+    /// ```
+    /// ```sql
+    /// ATTACH DATABASE '/var/lib/app/archive.sqlite' AS "archive"
+    /// ```
+    ///
+    /// The connections of a pool attach it in `prepareDatabase`. See <https://www.sqlite.org/lang_attach.html>.
+    ///
+    /// - parameter path: the file, which is made if it is missing, unless the connection is read-only; `:memory:` for a
+    ///   database in memory; a URI with options.
+    /// - parameter name: its name in SQL.
+    /// - throws: `DatabaseError`: "database archive is already in use"; `SQLITE_CANTOPEN`; `SQLITE_MISUSE` inside a
+    ///   transaction, which would not end with it.
+    public func attach(_ path: String, as name: String) throws {
+        try operationWillStart(writes: false)
+        try checkName(name, of: "schema")
+        try checkOutsideTransaction("ATTACH", name)
+        guard !path.utf8.contains(0) else {
+            // SQLite would open the file that is named before it.
+            throw DatabaseError(
+                resultCode: .SQLITE_CANTOPEN, message: "the path has a NUL character: \(String(reflecting: path))")
+        }
+        if let kind = FileKind(databasePath: path), kind != .file {
+            // SQLite would wait for who writes to a pipe, without end.
+            throw DatabaseError(
+                resultCode: .SQLITE_CANTOPEN, message: "unable to open database: \(path): it is \(kind.rawValue)")
+        }
+        try execute(sql: "ATTACH DATABASE ? AS \(name.quotedDatabaseIdentifier)", arguments: [path])
+    }
+
+    /// Closes a database that was attached.
+    ///
+    /// ```sql
+    /// DETACH DATABASE "archive"
+    /// ```
+    ///
+    /// See <https://www.sqlite.org/lang_detach.html>.
+    ///
+    /// - parameter name: its name in SQL.
+    /// - throws: `DatabaseError`: "no such database: archive", "cannot detach database main", "database archive is
+    ///   locked" while a statement reads it; `SQLITE_MISUSE` inside a transaction.
+    public func detach(_ name: String) throws {
+        try operationWillStart(writes: false)
+        try checkName(name, of: "schema")
+        try checkOutsideTransaction("DETACH", name)
+        try execute(sql: "DETACH DATABASE \(name.quotedDatabaseIdentifier)")
+    }
+
+    /// The databases of the connection.
+    ///
+    /// ```swift
+    /// let names = try db.attachedDatabases().map(\.name) // main, archive
+    /// ```
+    /// ```sql
+    /// PRAGMA database_list
+    /// ```
+    public func attachedDatabases() throws -> [AttachedDatabase] {
+        try Row.fetchAll(makeStatement(sql: "PRAGMA database_list")).map { row in
+            AttachedDatabase(name: row[1], path: row[2] ?? "")
+        }
+    }
+
+    private func checkOutsideTransaction(_ verb: String, _ name: String) throws(DatabaseError) {
+        guard isInsideTransaction else { return }
+        throw DatabaseError.misuse("\(verb) of database \(name) inside a transaction")
+    }
+}
