@@ -173,10 +173,10 @@ import Testing
         #expect(keys == ["parent"])
     }
 
-    // MARK: - Each statement
+    // MARK: - Each statement, each operation
 
-    @Test("wherever a migration fails, the database is as before it, or as after it", arguments: [false, true])
-    func failureAtEachStatement(isPool: Bool) throws {
+    /// Migrations of all kinds, and what the database is after each.
+    private static func allKinds() throws -> (migrator: DatabaseMigrator, states: [[Row]]) {
         var migrator = MigratorTests.players { migrator in
             migrator.registerMigration("v5", foreignKeyChecks: .immediate, checksum: "a") { db in
                 try db.rebuild(table: "player") { t in
@@ -190,13 +190,19 @@ import Testing
         migrator.registerMigration("v6", merging: ["v4"], checksum: "b") { db, _ in
             try db.execute(sql: "UPDATE player SET score = score + 1; DELETE FROM player WHERE score < 0")
         }
-        // What the database is after each migration.
         let whole = try DatabaseQueue()
         var states: [[Row]] = [[]]
         for identifier in migrator.migrations {
             try migrator.migrate(whole, upTo: identifier)
-            states.append(try Self.content(whole))
+            states.append(try content(whole))
         }
+        return (migrator, states)
+    }
+
+    @Test(
+        "wherever a migration is interrupted, the database is as before it, or as after it", arguments: [false, true])
+    func interruptionOfEachStatement(isPool: Bool) throws {
+        let (migrator, states) = try Self.allKinds()
         var number = 1
         var failures = 0
         while true {
@@ -209,10 +215,9 @@ import Testing
             let result = Result { try migrator.migrate(writer) }
             let hasFailed = failure.hasFailed
             try writer.writeWithoutTransaction { db in failure.remove(from: db) }
-            let content = try Self.content(writer)
             let applied = try writer.read(migrator.appliedMigrations)
-            #expect(content == states[applied.count], "failure of statement \(number): \(failure.sql)")
-            #expect(try writer.read { (db) throws in try Bool.fetchOne(db, sql: "PRAGMA foreign_keys") } == true)
+            #expect(try Self.content(writer) == states[applied.count], "statement \(number): \(failure.sql)")
+            #expect(try writer.unsafeRead { (db) throws in try Bool.fetchOne(db, sql: "PRAGMA foreign_keys") } == true)
             switch result {
             case .success: #expect(applied == migrator.migrations, "statement \(number): \(failure.sql)")
             case .failure: failures += 1
@@ -226,6 +231,44 @@ import Testing
         }
         // Some statements end before SQLite looks for an interruption.
         #expect(failures > 60)
+    }
+
+    @Test("whatever the disk refuses, the database is as before a migration, or as after it", arguments: [false, true])
+    func failureOfEachOperation(isPool: Bool) throws {
+        let (migrator, states) = try Self.allKinds()
+        let faults = try FaultVFS()
+        var configuration = Configuration()
+        configuration.vfs = faults.name
+        configuration.busyMode = .immediateError
+        var number = 1
+        var failures = 0
+        while true {
+            let folder = try TemporaryFolder(isFast: true)
+            let path = folder.file("db")
+            let writer: any DatabaseWriter =
+                isPool
+                ? try DatabasePool(path: path, configuration: configuration)
+                : try DatabaseQueue(path: path, configuration: configuration)
+            faults.arm(.all, nth: number)
+            let result = Result { try migrator.migrate(writer) }
+            let hasFailed = faults.failures > 0
+            faults.disarm()
+            try writer.close()
+            // Another connection sees what is in the file.
+            let queue = try DatabaseQueue(path: path)
+            let applied = try queue.read(migrator.appliedMigrations)
+            #expect(try Self.content(queue) == states[applied.count], "operation \(number)")
+            switch result {
+            case .success: #expect(applied == migrator.migrations, "operation \(number)")
+            case .failure: failures += 1
+            }
+            try migrator.migrate(queue)
+            #expect(try Self.content(queue) == states.last)
+            guard hasFailed else { break }
+            // Operations that are alike follow one another.
+            number += 1 + number / 40
+        }
+        #expect(failures > 20)
     }
 }
 
