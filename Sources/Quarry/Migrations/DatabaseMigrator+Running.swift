@@ -121,12 +121,7 @@ extension DatabaseMigrator {
     /// Whether exactly the registered migrations are applied, and none has a checksum that must be compared: the usual
     /// case, found with little work.
     private func isUpToDate(_ db: Database) throws -> Bool {
-        guard !hasChecksums, let cursor = try MigrationHistory(db: db).cursor() else { return registered.isEmpty }
-        var expected = sortedIdentifiers.makeIterator()
-        while let identifier = try cursor.next() {
-            guard let next = expected.next(), identifier == next else { return false }
-        }
-        return expected.next() == nil
+        try !hasChecksums && MigrationHistory(db: db).holds(exactly: sortedIdentifiers)
     }
 
     /// The migrations that are to be applied, in their order.

@@ -14,18 +14,36 @@ struct MigrationHistory {
     // Another database that is attached may have such tables too.
     private func exists(_ table: String) throws -> Bool { try db.tableExists(table, in: "main") }
 
-    /// The identifiers, in the order of their bytes; nil where nothing was ever applied.
-    func cursor() throws -> DatabaseValueCursor<String>? {
-        guard try exists(Self.table) else { return nil }
-        return try String.fetchCursor(
-            db.cachedStatement(sql: "SELECT identifier FROM main.\(Self.table) ORDER BY identifier"))
-    }
+    private static let selection = "SELECT identifier FROM main.\(table) ORDER BY identifier"
 
     func identifiers() throws -> Set<String> {
-        var identifiers: Set<String> = []
-        guard let cursor = try cursor() else { return [] }
-        while let identifier = try cursor.next() { identifiers.insert(identifier) }
-        return identifiers
+        guard try exists(Self.table) else { return [] }
+        return try Set(String.fetchAll(db.cachedStatement(sql: Self.selection)))
+    }
+
+    /// Whether exactly these identifiers are noted.
+    ///
+    /// - parameter identifiers: in the order of their bytes, which is that of the table's index.
+    func holds(exactly identifiers: [String]) throws -> Bool {
+        let kept: Statement
+        if let statement = try db.keptStatement(sql: Self.selection) {
+            kept = statement
+        } else {
+            guard try exists(Self.table) else { return identifiers.isEmpty }
+            kept = try db.cachedStatement(sql: Self.selection)
+        }
+        do {
+            let noted = try BorrowedText.fetchCursor(kept)
+            for var identifier in identifiers {
+                guard let text = try noted.next(), identifier.withUTF8({ $0.elementsEqual(text.bytes) }) else {
+                    return false
+                }
+            }
+            return try noted.next() == nil
+        } catch DatabaseError.SQLITE_ERROR {
+            // The table has gone.
+            return false
+        }
     }
 
     /// The checksums that are noted, by identifier.
@@ -66,5 +84,18 @@ struct MigrationHistory {
         try db.execute(
             sql: "INSERT OR REPLACE INTO main.\(Self.checksumTable) (identifier, checksum) VALUES (?, ?)",
             arguments: [identifier, checksum])
+    }
+}
+
+/// The text of a column as it lies in SQLite's memory, until the next step.
+private struct BorrowedText: DatabaseValueConvertible {
+    let bytes: UnsafeRawBufferPointer
+
+    var databaseValue: DatabaseValue { String(decoding: bytes, as: UTF8.self).databaseValue }
+
+    static func fromDatabaseValue(_ dbValue: DatabaseValue) -> BorrowedText? { nil }
+
+    static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> BorrowedText? {
+        StatementColumns.withUTF8(sqliteStatement, index) { BorrowedText(bytes: $0) }
     }
 }
