@@ -92,7 +92,7 @@ package struct AllocationThreshold: Sendable {
         // Tables of keys grow by the hashes of a run: 0.55 to 0.63.
         "9.1": .init(0.7),
         "9.2": .init(0.28),
-        "11.1": .init(0.01),
+        "11.1": .init(3.01),
         "11.2": .init(383.1),
         "11.3": .init(795.1),
         "12.1": .init(0.01),
