@@ -104,7 +104,8 @@ extension DatabaseMigrator {
             else { return nil }
             return (migration.identifier, checksum)
         }
-        guard !new.isEmpty, !history.db.isInsideTransaction else { return }
+        // A database that can't be written has to do without.
+        guard !new.isEmpty, !history.db.isReadOnly, !history.db.isInsideTransaction else { return }
         try history.db.inTransaction(.immediate) {
             let noted = try history.checksums()
             for (identifier, checksum) in new where noted[identifier] == nil {

@@ -84,7 +84,8 @@ extension Database {
     /// }
     /// ```
     ///
-    /// CHECK constraints, collations and conflict policies aren't compared: SQLite doesn't tell them.
+    /// CHECK constraints, collations, conflict policies and the expressions of generated columns aren't compared:
+    /// SQLite doesn't tell them.
     ///
     /// - parameter type: the record.
     /// - parameter name: the table's name; nil for `databaseTableName`.

@@ -16,6 +16,11 @@ struct DeclaredTable {
         self.name = name ?? type.databaseTableName
         self.schemaName = schemaName
         schema = type.databaseSchema
+        guard schema.options.isDisjoint(with: [.ifNotExists, .temporary]) else {
+            throw DatabaseError(
+                resultCode: .SQLITE_MISUSE,
+                message: "the schema of \(self.name) says what its table is: neither ifNotExists nor temporary")
+        }
         inferred = schema.wantsInferredColumns ? try ColumnTypeRecorder.columns(of: type) : []
         definition = TableDefinition(name: self.name, schemaName: schemaName, options: schema.options)
         try schema.define(definition, inferred: inferred)

@@ -89,7 +89,8 @@ struct TableComparison {
             }
             note(.type, column.name, column.type.isEmpty ? nil : column.type, other.type.isEmpty ? nil : other.type)
             note(.notNull, column.name, column.isNotNull ? "NOT NULL" : nil, other.isNotNull ? "NOT NULL" : nil)
-            note(.defaultValue, column.name, column.defaultValueSQL, other.defaultValueSQL)
+            note(
+                .defaultValue, column.name, column.defaultValueSQL, other.defaultValueSQL, by: SQLWords.normalized)
             note(.generation, column.name, column.generation.map { "\($0)" }, other.generation.map { "\($0)" })
         }
         undeclaredColumns = actual.columns.filter { !wanted.contains(SchemaName($0.name)) }
@@ -100,7 +101,7 @@ struct TableComparison {
         let wanted = Set(declared.indexes.map(\.name).schemaNames)
         for index in declared.indexes {
             if let other = known[SchemaName(index.name)] {
-                note(.index, index.name, index.sql, other.sql)
+                note(.index, index.name, index.sql, other.sql, by: { $0 })
             } else {
                 missingIndexes.append(index.name)
             }
@@ -116,8 +117,12 @@ struct TableComparison {
             .foreignKeys, table, Self.text(Set(wanted.map(\.text))), Self.text(Set(actual.foreignKeys.map(\.text))))
     }
 
-    private mutating func note(_ kind: SchemaMismatch.Kind, _ name: String, _ declared: String?, _ actual: String?) {
-        guard declared?.lowercasedASCII != actual?.lowercasedASCII else { return }
+    /// - parameter form: what of the texts counts; their letters in any case unless it is given.
+    private mutating func note(
+        _ kind: SchemaMismatch.Kind, _ name: String, _ declared: String?, _ actual: String?,
+        by form: (String) -> String = { $0.lowercasedASCII }
+    ) {
+        guard declared.map(form) != actual.map(form) else { return }
         differences.append(SchemaMismatch(kind: kind, name: name, declared: declared, actual: actual))
     }
 

@@ -54,7 +54,7 @@ extension TableSchema {
     }
 
     private func define(_ column: Column, of inferred: InferredColumn?, in table: TableDefinition) throws {
-        let type = column.type ?? inferred?.type
+        let type = column.type ?? inferred?.type.map { options.contains(.strict) ? $0.inStrictTables : $0 }
         // The column is named as the record names it.
         let definition = table.column(inferred?.name ?? column.name, type)
         column.apply(to: definition)
@@ -86,6 +86,18 @@ extension TableSchema {
 
     private func misuse(_ message: String) -> DatabaseError {
         DatabaseError(resultCode: .SQLITE_MISUSE, message: message)
+    }
+}
+
+extension Database.ColumnType {
+    /// The type for the same values where only few are known: <https://www.sqlite.org/stricttables.html>.
+    fileprivate var inStrictTables: Database.ColumnType {
+        switch self {
+        case .boolean: .integer
+        case .double: .real
+        case .date, .datetime: .text
+        default: self
+        }
     }
 }
 

@@ -45,6 +45,17 @@ import Testing
         try Self.migrator([nil]).migrate(queue)
     }
 
+    @Test func aDatabaseThatCannotBeWritten() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("db")
+        try Self.migrator([nil]).migrate(DatabaseQueue(path: path))
+        var configuration = Configuration()
+        configuration.readonly = true
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        try Self.migrator(["a"]).migrate(queue)
+        #expect(try queue.read { (db) throws in try db.tableExists("grdb_migration_checksums") } == false)
+    }
+
     @Test func theTablesOfADatabase() throws {
         let queue = try DatabaseQueue()
         try Self.migrator(["a"]).migrate(queue)

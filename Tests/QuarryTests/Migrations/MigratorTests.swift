@@ -87,6 +87,21 @@ import Testing
         #expect(try queue.read { (db) throws in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sqlite_master") } == 0)
     }
 
+    @Test func aDatabaseThatWasErasedIsMigratedAgain() throws {
+        let queue = try DatabaseQueue()
+        let migrator = Self.players()
+        for _ in 1...3 {
+            try migrator.migrate(queue)
+            try migrator.migrate(queue)
+            #expect(try queue.read { (db) throws in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM player") } == 1)
+            try queue.erase()
+        }
+        try migrator.migrate(queue)
+        try queue.write { db in try db.execute(sql: "DROP TABLE player; DROP TABLE grdb_migrations") }
+        try migrator.migrate(queue)
+        #expect(try queue.read(migrator.hasCompletedMigrations))
+    }
+
     @Test func upToATarget() throws {
         let queue = try DatabaseQueue()
         let migrator = Self.players()

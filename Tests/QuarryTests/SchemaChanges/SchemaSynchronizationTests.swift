@@ -114,6 +114,30 @@ import Testing
         }
     }
 
+    @Test func textsAreComparedAsTheyAre() throws {
+        struct Record: TableSchemaProviding {
+            static let databaseTableName = "player"
+            static let databaseSchema = TableSchema { t in
+                t.column("a", .text).defaults(to: "X")
+                t.column("b", .text).defaults(sql: "CURRENT_DATE")
+                t.index(on: ["a"], where: Column("a") > "X")
+            }
+        }
+        try DatabaseQueue().write { (db) throws in
+            try db.execute(
+                sql: """
+                    CREATE TABLE player (a TEXT DEFAULT 'x', b TEXT DEFAULT current_date);
+                    CREATE INDEX index_player_on_a ON player (A) WHERE A > 'x'
+                    """)
+            #expect(
+                try db.schemaMismatches(for: Record.self).map(\.description) == [
+                    "DEFAULT of a: declared 'X', is 'x'",
+                    "index of index_player_on_a: declared create index index_player_on_a on player(a)where a>'X', "
+                        + "is create index index_player_on_a on player(a)where a>'x'",
+                ])
+        }
+    }
+
     @Test func aTableOfAnotherNameAndSchema() throws {
         try DatabaseQueue().writeWithoutTransaction { (db) throws in
             try db.execute(sql: "ATTACH DATABASE ':memory:' AS other; CREATE TABLE other.team (id INTEGER PRIMARY KEY)")

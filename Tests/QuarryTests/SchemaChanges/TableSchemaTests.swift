@@ -140,6 +140,29 @@ import Testing
             ])
     }
 
+    struct Measured: Codable, PersistableRecord, TableSchemaProviding {
+        var isOn: Bool
+        var value: Double
+        var at: Date
+        var note: [String]
+        static let databaseSchema = TableSchema(options: .strict)
+    }
+
+    @Test func strictTablesKnowFewTypes() throws {
+        try DatabaseQueue().write { (db) throws in
+            try db.create(tableFor: Measured.self)
+            #expect(
+                try Self.sql(db) == [
+                    """
+                    CREATE TABLE "measured" ("isOn" INTEGER NOT NULL, "value" REAL NOT NULL, "at" TEXT NOT NULL, \
+                    "note" TEXT NOT NULL) STRICT
+                    """
+                ])
+            try Measured(isOn: true, value: 1.5, at: Date(timeIntervalSince1970: 0), note: ["a"]).insert(db)
+            #expect(try db.schemaMismatches(for: Measured.self) == [])
+        }
+    }
+
     struct Renamed: Codable, PersistableRecord, TableSchemaProviding {
         var identifier: Int?
         var hidden = 1
@@ -259,6 +282,10 @@ import Testing
         }
     }
 
+    struct Temporary: TableSchemaProviding {
+        static let databaseSchema = TableSchema(options: .temporary) { t in t.column("a", .text) }
+    }
+
     @Test(arguments: [
         (
             NeedsType.self as any TableSchemaProviding.Type,
@@ -272,6 +299,7 @@ import Testing
         (Untyped.self, "column a of table untyped needs a type: no property of the record has it"),
         (TwoKeys.self, "table twoKeys has 2 primary keys"),
         (TextCounter.self, "column a of table textCounter can't be autoincremented: it is no INTEGER"),
+        (Temporary.self, "the schema of temporary says what its table is: neither ifNotExists nor temporary"),
         (Twice.self, "column A of table twice is declared twice"),
     ])
     func mistakes(type: any TableSchemaProviding.Type, message: String) throws {
