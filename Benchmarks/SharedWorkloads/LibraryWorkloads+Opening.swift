@@ -6,8 +6,23 @@ import BenchSupport
     import GRDB
 #endif
 
-/// Rows 11: opening and closing.
+/// Rows 11: opening and closing, and migrating what is up to date.
 extension LibraryWorkloads {
+    static func migrate(_ fixtures: Fixtures) throws -> Workload {
+        let queue = try DatabaseQueue(path: fixtures.copy())
+        var migrator = DatabaseMigrator()
+        for identifier in BenchSQL.migrations {
+            migrator.registerMigration(identifier) { _ in }
+        }
+        try migrator.migrate(queue)
+        return .sync { [migrator] range in
+            for _ in range {
+                try migrator.migrate(queue)
+            }
+            return range.count
+        }
+    }
+
     static func openQueue(_ fixtures: Fixtures) throws -> Workload {
         let path = try fixtures.copy()
         return .sync { range in

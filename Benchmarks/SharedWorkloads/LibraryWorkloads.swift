@@ -66,6 +66,7 @@ enum LibraryWorkloads {
         case .selectInterpolatedCached: try selectInterpolatedCached()
         case .teamsDecodable: try teamsDecodable(fixtures)
         case .teamsByName: try teamsByName(fixtures)
+        case .migrate: try migrate(fixtures)
         case .openQueue: try openQueue(fixtures)
         case .openPool: try openPool(fixtures)
         case .dateArray: try dateArray(fixtures)

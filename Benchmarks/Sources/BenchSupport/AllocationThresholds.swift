@@ -92,6 +92,7 @@ package struct AllocationThreshold: Sendable {
         "8.8c": .init(14.01),
         "9.1": .init(0.56),
         "9.2": .init(0.28),
+        "11.1": .init(3.01),
         "11.2": .init(383.1),
         "11.3": .init(795.1),
         "12.1": .init(0.01),

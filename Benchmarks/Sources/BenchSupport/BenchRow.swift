@@ -60,6 +60,7 @@ package enum BenchTask: String, CaseIterable, Sendable {
     case selectInterpolatedCached = "8.8c"
     case teamsDecodable = "9.1"
     case teamsByName = "9.2"
+    case migrate = "11.1"
     case openQueue = "11.2"
     case openPool = "11.3"
     case dateArray = "12.1"

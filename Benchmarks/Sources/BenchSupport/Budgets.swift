@@ -62,6 +62,7 @@ extension BenchRow {
         row(.selectInterpolatedCached, "SQLRequest(literal:cached:), C keeps it too", 20_000, .timesC(2.5)),
         row(.teamsDecodable, "teams including all members, 1,000 x 50, Decodable", 50_000, .timesC(3)),
         row(.teamsByName, "same, init(row:)", 50_000, .timesC(2)),
+        row(.migrate, "migrate(), 100 migrations applied already", 2_000, .timesC(1.5)),
         row(.openQueue, "open and close a queue", 200, .timesC(1.3)),
         row(.openPool, "open a pool, read once, close it", 100, .timesC(1.5)),
         row(.dateArray, "[Date] from text", .players, .timesC(1.5)),

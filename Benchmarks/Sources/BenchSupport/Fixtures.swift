@@ -27,6 +27,8 @@ package enum BenchSQL {
     package static let selectPaymentIDs = "SELECT id FROM payment"
     package static let selectAmounts = "SELECT amount FROM payment"
     package static let selectReceipts = "SELECT receipt FROM payment"
+    /// The identifiers of migrations.
+    package static let migrations = (1...100).map { "2026-01-01 migration number \(1000 + $0)" }
     package static let selectScore = "SELECT score FROM player WHERE id = 1"
     package static let selectArgument = "SELECT ?"
     package static let insertItem =

@@ -1,8 +1,46 @@
 import BenchSupport
 import CSQLiteBench
+import Foundation
 
-/// Rows 11: opening and closing. The file must be a database, and foreign keys are enforced.
+/// Rows 11: opening and closing, and migrating what is up to date. The file must be a database, and foreign keys are
+/// enforced.
 extension CPeer {
+    /// What is applied is read, and compared with what should be, in the order of the table's index.
+    static func migrate(_ fixtures: Fixtures) throws -> Workload {
+        let connection = try open(fixtures.copy())
+        try connection.execute(
+            """
+            CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);
+            INSERT INTO grdb_migrations VALUES \(BenchSQL.migrations.map { "('\($0)')" }.joined(separator: ", "))
+            """)
+        let select = Statement(try connection.cached("SELECT identifier FROM grdb_migrations ORDER BY identifier"))
+        let expected = BenchSQL.migrations.sorted().map { Array($0.utf8) }
+        let mutex = PthreadMutex()
+        return .sync { range in
+            for _ in range {
+                let isUpToDate = try mutex.withLock {
+                    defer { sqlite3_reset(select.pointer) }
+                    for identifier in expected {
+                        guard try connection.step(select.pointer),
+                            let text = sqlite3_column_text(select.pointer, 0),
+                            Int(sqlite3_column_bytes(select.pointer, 0)) == identifier.count,
+                            memcmp(text, identifier, identifier.count) == 0
+                        else { return false }
+                    }
+                    return try !connection.step(select.pointer)
+                }
+                guard isUpToDate else { throw SQLiteFailure(code: SQLITE_MISMATCH, message: "not up to date") }
+            }
+            return range.count
+        }
+    }
+
+    /// Unchecked: used under the mutex alone.
+    private struct Statement: @unchecked Sendable {
+        let pointer: OpaquePointer
+        init(_ pointer: OpaquePointer) { self.pointer = pointer }
+    }
+
     static func openConnection(_ fixtures: Fixtures) throws -> Workload {
         let path = try fixtures.copy()
         return .sync { range in

@@ -44,6 +44,7 @@ package struct CPeer: Peer {
         case .selectUncached, .selectInterpolated: try Self.selectUncached([BenchSQL.selectBestPlayers])
         case .selectNewText: try Self.selectUncached(BenchSQL.manySelects)
         case .teamsDecodable, .teamsByName: try Self.teams(fixtures)
+        case .migrate: try Self.migrate(fixtures)
         case .openQueue: try Self.openConnection(fixtures)
         case .openPool: try Self.openWriterAndReader(fixtures)
         case .dateArray: try Self.values(fixtures, BenchSQL.selectDates, columnDate, Checksum.of)

@@ -48,7 +48,8 @@ extension DatabaseWriter {
 }
 
 extension Database {
-    fileprivate func erase() throws {
+    /// Makes it a copy of an empty database. It must not be in a transaction.
+    func erase() throws {
         let empty = try Configuration().open(path: ":memory:", readonly: false)
         try AccessRunner.frame(empty, nil) { empty in try empty.backup(to: self) }
     }

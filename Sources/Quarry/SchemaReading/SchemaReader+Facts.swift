@@ -115,6 +115,7 @@ extension SchemaReader {
         /// `table`, `view`, `virtual` or `shadow`.
         var type: String
         var isWithoutRowID: Bool
+        var isStrict: Bool
     }
 
     func listing(of table: Found, _ db: Database) throws -> Listing? {
@@ -122,7 +123,7 @@ extension SchemaReader {
         let schema = SchemaName(table.schema)
         let listings: [Listing] = try Self.pragma("table_list", table.name, table.schema, db) { row in
             guard SchemaName(row["name"]) == name, SchemaName(row["schema"]) == schema else { return nil }
-            return Listing(type: row["type"], isWithoutRowID: row["wr"])
+            return Listing(type: row["type"], isWithoutRowID: row["wr"], isStrict: row["strict"])
         }
         return listings.first
     }

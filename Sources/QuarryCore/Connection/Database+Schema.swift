@@ -44,6 +44,18 @@ extension Database {
         return try body()
     }
 
+    /// Runs `body` while foreign keys are neither checked nor acted upon. They are what they were again, however it
+    /// ends.
+    ///
+    /// As `PRAGMA foreign_keys = OFF`, but no statement, which could fail, or be cancelled.
+    package func withoutForeignKeys<T>(_ body: () throws -> T) throws -> T {
+        try checkAccess()
+        let checked = ConnectionCalls.isOn(pointer, .foreignKeys)
+        ConnectionCalls.turn(pointer, .foreignKeys, on: false)
+        defer { ConnectionCalls.turn(pointer, .foreignKeys, on: checked) }
+        return try body()
+    }
+
     /// Runs `body` while renaming a table is checked against the whole schema.
     package func withCheckedRenaming<T>(_ body: () throws -> T) throws -> T {
         try checkAccess()

@@ -54,6 +54,12 @@ extension Database {
         return statement
     }
 
+    /// The statement that `cachedStatement` has kept for some SQL; nil where it would prepare one.
+    package func keptStatement(sql: String) throws -> Statement? {
+        try checkAccess()
+        return statementCache.newestStatement(for: sql) ?? statementCache.statement(for: SQLKey(sql))
+    }
+
     /// The statement of SQL that may well run again.
     ///
     /// Only queries and changes of rows are kept: a PRAGMA may act when it is prepared.

@@ -79,22 +79,3 @@ struct SQLScanner {
         }
     }
 }
-
-/// The words of SQL: keywords and names without quotes.
-package enum SQLWords {
-    /// Whether a word stands in some SQL, past strings, quoted names and comments.
-    ///
-    /// - parameter word: letters, in any case.
-    package static func contains(_ word: String, in sql: String) -> Bool {
-        var scanner = SQLScanner(sql)
-        let word = word.lowercased()
-        while let token = scanner.next() {
-            if token.range.count == word.utf8.count,
-                String(decoding: scanner.bytes[token.range], as: UTF8.self).lowercased() == word
-            {
-                return true
-            }
-        }
-        return false
-    }
-}

@@ -76,6 +76,64 @@ import Testing
         }
     }
 
+    struct Player: Codable, FetchableRecord, PersistableRecord, TableSchemaProviding {
+        var id: Int64
+        var name: String
+        var score: Int
+        var teamId: Int64?
+
+        static var databaseSchema: TableSchema {
+            TableSchema { t in
+                t.column("id").primaryKey(autoincrement: true)
+                t.column("score").defaults(to: 0).check { $0 >= 0 }
+                t.column("teamId").references("team", onDelete: .cascade).indexed()
+                t.uniqueKey(["teamId", "name"])
+                t.index(on: [Column("score").desc, Column("name")], suffix: "_byScore")
+            }
+        }
+    }
+
+    @Test func tablesOfRecords() throws {
+        try withTeams { (db) throws in
+            try db.create(tableFor: Player.self)
+            #expect(
+                try String.fetchAll(db, sql: "SELECT sql FROM sqlite_master WHERE tbl_name = 'player' AND sql <> ''")
+                    == [
+                        """
+                        CREATE TABLE "player" ("id" INTEGER PRIMARY KEY AUTOINCREMENT, "name" TEXT NOT NULL, \
+                        "score" INTEGER NOT NULL CHECK ("score" >= 0) DEFAULT 0, \
+                        "teamId" INTEGER REFERENCES "team"("id") ON DELETE CASCADE, UNIQUE ("teamId", "name"))
+                        """,
+                        #"CREATE INDEX "player_on_teamId" ON "player"("teamId")"#,
+                        #"CREATE INDEX "player_byScore" ON "player"("score" DESC, "name")"#,
+                    ])
+        }
+    }
+
+    @Test func synchronizing() throws {
+        try withTeams { (db) throws in
+            try db.execute(
+                sql: """
+                    CREATE TABLE player (
+                        id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, nickname TEXT)
+                    """)
+            let report = try db.synchronizeSchema(of: Player.self)
+            print(report.addedColumns)  // ["score", "teamId"]
+            print(report.createdIndexes)  // ["player_byScore", "player_on_teamId"]
+            print(report.ignoredColumns)  // ["nickname"]: of the table, and not of the record
+            print(report.mismatches)  // [UNIQUE of player: declared (teamid, name), is none]
+            #expect(report.addedColumns == ["score", "teamId"])
+            #expect(report.createdIndexes == ["player_byScore", "player_on_teamId"])
+            #expect(report.ignoredColumns == ["nickname"])
+            for mismatch in try db.schemaMismatches(for: Player.self) {
+                print(mismatch)  // undeclared column of nickname: declared none, is TEXT
+            }
+            #expect(
+                try db.schemaMismatches(for: Player.self).first?.description
+                    == "undeclared column of nickname: declared none, is TEXT")
+        }
+    }
+
     @Test func indexesViewsAndTriggers() throws {
         try withPlayers { db in
             try db.create(index: "player_on_name", on: "player", expressions: ["lower(name)", "score DESC"])

@@ -1,0 +1,214 @@
+import Foundation
+import QuarryCore
+import QuarrySQL
+
+/// Finds the columns of a record, by decoding it: notes which keys are asked for, and as what types, and answers with
+/// values that mean nothing.
+final class ColumnTypeRecorder: Decoder {
+    /// What one property is stored as.
+    enum Storage {
+        case column(Database.ColumnType)
+        /// Why that isn't known.
+        case unknown(String)
+    }
+
+    private let recordType: any TableRecord.Type
+    fileprivate(set) var columns: [InferredColumn] = []
+
+    private init(_ recordType: any TableRecord.Type) { self.recordType = recordType }
+
+    /// The columns of a record; none where it isn't `Decodable`.
+    ///
+    /// - throws: `SQLITE_MISUSE` for a type that can't be decoded without its values.
+    static func columns(of type: any TableRecord.Type) throws -> [InferredColumn] {
+        guard let decodable = type as? any Decodable.Type else { return [] }
+        let recorder = ColumnTypeRecorder(type)
+        do {
+            _ = try decodable.init(from: recorder)
+        } catch {
+            // The key that was asked for last is why.
+            let key = recorder.columns.last.map { ", because of \($0.name)" } ?? ""
+            let reason = (error as? NoValue)?.description ?? "\(error)"
+            throw DatabaseError(
+                resultCode: .SQLITE_MISUSE,
+                message: "the columns of \(type) can't be found out\(key): \(reason); "
+                    + "declare all with inferringColumns: false")
+        }
+        return recorder.columns
+    }
+
+    // MARK: - Decoder
+
+    var codingPath: [any CodingKey] { [] }
+
+    var userInfo: [CodingUserInfoKey: Any] {
+        (recordType as? any RecordDecodingStrategies.Type)?.databaseDecodingUserInfo ?? [:]
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        KeyedDecodingContainer(RecordedContainer(recorder: self))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw NoValue("it is a list") }
+
+    func singleValueContainer() throws -> any SingleValueDecodingContainer { throw NoValue("it is a single value") }
+
+    // MARK: - Columns
+
+    /// Notes a column, unless it is there already.
+    fileprivate func note(_ type: Any.Type, _ key: any CodingKey, isOptional: Bool) {
+        if let optional = type as? any OptionalType.Type { return note(optional.wrapped, key, isOptional: true) }
+        let name = columnName(key)
+        guard !columns.contains(where: { $0.name == name }) else { return }
+        columns.append(InferredColumn(name: name, type: nil, isOptional: isOptional))
+        switch storage(of: type, column: name) {
+        case .column(let type): columns[columns.count - 1].type = type
+        case .unknown(let reason): columns[columns.count - 1].problem = reason
+        }
+    }
+
+    private func columnName(_ key: any CodingKey) -> String {
+        if let type = recordType as? any RecordEncodingStrategies.Type {
+            return type.databaseColumnEncodingStrategy.column(key)
+        }
+        if let type = recordType as? any RecordDecodingStrategies.Type,
+            case .convertFromSnakeCase = type.databaseColumnDecodingStrategy
+        {
+            return DatabaseColumnEncodingStrategy.convertToSnakeCase.column(key)
+        }
+        return key.stringValue
+    }
+
+    private func storage(of type: Any.Type, column: String) -> Storage {
+        let strategies = recordType as? any RecordEncodingStrategies.Type
+        if type == UUID.self, let strategies {
+            if case .deferredToUUID = strategies.databaseUUIDEncodingStrategy(for: column) { return .column(.blob) }
+            return .column(.text)
+        }
+        if type == Date.self, let strategies {
+            switch strategies.databaseDateEncodingStrategy(for: column) {
+            case .deferredToDate, .iso8601: return .column(.datetime)
+            case .timeIntervalSinceReferenceDate, .timeIntervalSince1970: return .column(.double)
+            case .secondsSince1970, .millisecondsSince1970: return .column(.integer)
+            case .formatted: return .column(.text)
+            case .custom: return .unknown("its dates are encoded by a closure")
+            }
+        }
+        if type == Data.self, let strategies {
+            switch strategies.databaseDataEncodingStrategy(for: column) {
+            case .deferredToData: return .column(.blob)
+            case .text: return .column(.text)
+            case .custom: return .unknown("its data is encoded by a closure")
+            }
+        }
+        return Self.storage(of: type)
+    }
+
+    /// What values of a type are stored as, wherever they are.
+    private static func storage(of type: Any.Type) -> Storage {
+        switch type {
+        case is Bool.Type: return .column(.boolean)
+        case is any BinaryInteger.Type where type is any DatabaseValueConvertible.Type: return .column(.integer)
+        case is any BinaryFloatingPoint.Type where type is any DatabaseValueConvertible.Type: return .column(.double)
+        case is String.Type, is URL.Type, is Decimal.Type: return .column(.text)
+        case is Data.Type, is UUID.Type: return .column(.blob)
+        case is Date.Type: return .column(.datetime)
+        case is DatabaseDateComponents.Type: return .column(.datetime)
+        default: break
+        }
+        if let raw = type as? any RawRepresentable.Type, type is any DatabaseValueConvertible.Type {
+            return storage(ofRaw: raw)
+        }
+        if type is any DatabaseValueConvertible.Type {
+            return .unknown("\(type) converts itself to a value of the database")
+        }
+        guard let decodable = type as? any Decodable.Type else { return .unknown("\(type) isn't Decodable") }
+        // A value, or JSON: the type itself knows.
+        let sample = SampleDecoder()
+        _ = try? decodable.init(from: sample)
+        switch sample.request {
+        case .value(let value): return value == type ? .column(.jsonText) : storage(of: value)
+        case .container: return .column(.jsonText)
+        case nil: return .unknown("\(type) decodes nothing")
+        }
+    }
+
+    private static func storage<Raw: RawRepresentable>(ofRaw type: Raw.Type) -> Storage {
+        storage(of: Raw.RawValue.self)
+    }
+}
+
+/// There is no value of a type that could stand for one that means nothing.
+struct NoValue: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}
+
+/// The properties of a record.
+private struct RecordedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    let recorder: ColumnTypeRecorder
+
+    var codingPath: [any CodingKey] { [] }
+    var allKeys: [Key] { [] }
+
+    func contains(_ key: Key) -> Bool { true }
+
+    func decodeNil(forKey key: Key) throws -> Bool { false }
+
+    func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
+        recorder.note(type, key, isOptional: false)
+        return try SampleDecoder.sample(of: type)
+    }
+
+    func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
+        recorder.note(type, key, isOptional: true)
+        return nil
+    }
+
+    // Those of the standard types are others than the generic ones.
+    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { noteOptional(type, key) }
+    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { noteOptional(type, key) }
+    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { noteOptional(type, key) }
+    func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? { noteOptional(type, key) }
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { noteOptional(type, key) }
+    func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? { noteOptional(type, key) }
+    func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? { noteOptional(type, key) }
+    func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? { noteOptional(type, key) }
+    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { noteOptional(type, key) }
+    func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? { noteOptional(type, key) }
+    func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? { noteOptional(type, key) }
+    func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? { noteOptional(type, key) }
+    func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? { noteOptional(type, key) }
+    func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { noteOptional(type, key) }
+
+    private func noteOptional<T: Decodable>(_ type: T.Type, _ key: Key) -> T? {
+        recorder.note(type, key, isOptional: true)
+        return nil
+    }
+
+    func nestedContainer<NestedKey: CodingKey>(
+        keyedBy type: NestedKey.Type, forKey key: Key
+    ) throws -> KeyedDecodingContainer<NestedKey> {
+        try superDecoder(forKey: key).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+        try superDecoder(forKey: key).unkeyedContainer()
+    }
+
+    func superDecoder() throws -> any Decoder { recorder }
+
+    /// A part of the record that the type decodes itself is stored as JSON.
+    func superDecoder(forKey key: Key) throws -> any Decoder {
+        recorder.note([String: String].self, key, isOptional: false)
+        return SampleDecoder()
+    }
+}
+
+private protocol OptionalType {
+    static var wrapped: Any.Type { get }
+}
+
+extension Optional: OptionalType {
+    static var wrapped: Any.Type { Wrapped.self }
+}

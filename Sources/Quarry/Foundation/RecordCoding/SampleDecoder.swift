@@ -1,0 +1,130 @@
+import Foundation
+import QuarryCore
+
+/// Makes a value of a type that means nothing, and notes what the type asks for first: a single value, or a container
+/// of several.
+final class SampleDecoder: Decoder {
+    enum Request {
+        case value(Any.Type)
+        case container
+    }
+
+    private(set) var request: Request?
+
+    /// A value of a type.
+    ///
+    /// - throws: `NoValue` where none could be made.
+    static func sample<T: Decodable>(of type: T.Type) throws -> T {
+        if let known = knownSample(of: type) as? T { return known }
+        do {
+            return try T(from: SampleDecoder())
+        } catch {
+            if let first = firstCase(of: type) { return first }
+            throw NoValue("no value of \(type) could be made")
+        }
+    }
+
+    private static func knownSample(of type: Any.Type) -> Any? {
+        switch type {
+        case is Bool.Type: return false
+        case is String.Type: return ""
+        case let type as any FixedWidthInteger.Type: return type.zero
+        case let type as any BinaryFloatingPoint.Type: return type.zero
+        case is Date.Type: return Date(timeIntervalSinceReferenceDate: 0)
+        case is Data.Type: return Data()
+        case is UUID.Type: return UUID()
+        case is Decimal.Type: return Decimal()
+        case is URL.Type: return URL(string: "a")
+        case is DatabaseDateComponents.Type: return DatabaseDateComponents(DateComponents(year: 2001), format: .YMD)
+        default: return nil
+        }
+    }
+
+    /// The first case of an enum, whose raw values aren't known.
+    private static func firstCase<T>(of type: T.Type) -> T? {
+        if let iterable = type as? any CaseIterable.Type { return iterable.first as? T }
+        // Each value of such a type is some cases of enums, numbers and booleans, in one byte: all of these have a
+        // value whose bits are zero. An enum without cases has no raw value, and can't be decoded.
+        guard type is any RawRepresentable.Type, _isPOD(type), MemoryLayout<T>.size <= 1 else { return nil }
+        return withUnsafeTemporaryAllocation(of: T.self, capacity: 1) { buffer in
+            UnsafeMutableRawBufferPointer(buffer).initializeMemory(as: UInt8.self, repeating: 0)
+            return buffer[0]
+        }
+    }
+
+    var codingPath: [any CodingKey] { [] }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        if request == nil { request = .container }
+        return KeyedDecodingContainer(SampleKeyedContainer())
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        if request == nil { request = .container }
+        return SampleUnkeyedContainer()
+    }
+
+    func singleValueContainer() throws -> any SingleValueDecodingContainer { SampleValueContainer(decoder: self) }
+
+    fileprivate func note(_ type: Any.Type) {
+        if request == nil { request = .value(type) }
+    }
+}
+
+extension CaseIterable {
+    fileprivate static var first: Any? { allCases.first }
+}
+
+private struct SampleValueContainer: SingleValueDecodingContainer {
+    let decoder: SampleDecoder
+    var codingPath: [any CodingKey] { [] }
+
+    func decodeNil() -> Bool { false }
+
+    func decode<T: Decodable>(_ type: T.Type) throws -> T {
+        decoder.note(type)
+        return try SampleDecoder.sample(of: type)
+    }
+}
+
+private struct SampleKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    var codingPath: [any CodingKey] { [] }
+    var allKeys: [Key] { [] }
+
+    func contains(_ key: Key) -> Bool { true }
+    func decodeNil(forKey key: Key) throws -> Bool { true }
+    func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T { try SampleDecoder.sample(of: type) }
+
+    // `decodeNil` answers true: nothing that is optional is decoded, and no type goes on without end.
+
+    func nestedContainer<NestedKey: CodingKey>(
+        keyedBy type: NestedKey.Type, forKey key: Key
+    ) throws -> KeyedDecodingContainer<NestedKey> {
+        KeyedDecodingContainer(SampleKeyedContainer<NestedKey>())
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer { SampleUnkeyedContainer() }
+    func superDecoder() throws -> any Decoder { SampleDecoder() }
+    func superDecoder(forKey key: Key) throws -> any Decoder { SampleDecoder() }
+}
+
+/// A list without elements.
+private struct SampleUnkeyedContainer: UnkeyedDecodingContainer {
+    var codingPath: [any CodingKey] { [] }
+    var count: Int? { 0 }
+    var isAtEnd: Bool { true }
+    var currentIndex: Int { 0 }
+
+    mutating func decodeNil() throws -> Bool { true }
+    mutating func decode<T: Decodable>(_ type: T.Type) throws -> T { try SampleDecoder.sample(of: type) }
+
+    mutating func nestedContainer<NestedKey: CodingKey>(
+        keyedBy type: NestedKey.Type
+    ) throws -> KeyedDecodingContainer<NestedKey> {
+        KeyedDecodingContainer(SampleKeyedContainer<NestedKey>())
+    }
+
+    mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer { SampleUnkeyedContainer() }
+    mutating func superDecoder() throws -> any Decoder { SampleDecoder() }
+}

@@ -1,0 +1,167 @@
+public import QuarryCore
+
+extension DatabaseMigrator {
+    // MARK: - What is applied
+
+    /// The registered migrations that are applied, in the order in which they were registered.
+    ///
+    /// ```swift
+    /// let applied = try dbPool.read { db in try migrator.appliedMigrations(db) }
+    /// ```
+    public func appliedMigrations(_ db: Database) throws -> [String] {
+        let applied = try appliedIdentifiers(db)
+        return migrations.filter { applied.contains($0) }
+    }
+
+    /// The migrations that are applied, those that aren't registered included.
+    public func appliedIdentifiers(_ db: Database) throws -> Set<String> {
+        try checkRegistrations()
+        return try MigrationHistory(db: db).identifiers()
+    }
+
+    /// The registered migrations that are applied, up to the first that isn't.
+    public func completedMigrations(_ db: Database) throws -> [String] {
+        let applied = try appliedIdentifiers(db)
+        return Array(migrations.prefix { applied.contains($0) })
+    }
+
+    /// Whether all registered migrations are applied.
+    ///
+    /// ```swift
+    /// guard try dbPool.read(migrator.hasCompletedMigrations) else { return .unavailable }
+    /// ```
+    public func hasCompletedMigrations(_ db: Database) throws -> Bool {
+        try completedMigrations(db).count == registered.count
+    }
+
+    /// Whether the database has been migrated by a later version of the program: it has applied migrations that are
+    /// neither registered nor merged into one that is.
+    ///
+    /// ```swift
+    /// if try dbPool.read(migrator.hasBeenSuperseded) { fatalError("the database is too new") }
+    /// ```
+    ///
+    /// `migrate` doesn't mind.
+    public func hasBeenSuperseded(_ db: Database) throws -> Bool {
+        let applied = try appliedIdentifiers(db)
+        return !applied.subtracting(migrations).subtracting(registered.flatMap(\.mergedIdentifiers)).isEmpty
+    }
+
+    // MARK: - What has changed
+
+    /// A migration that was applied with another checksum.
+    public struct ChangedMigration: Hashable, Sendable {
+        /// The migration.
+        public let identifier: String
+
+        /// The checksum it had when it was applied.
+        public let appliedChecksum: String
+
+        /// The one it has now.
+        public let registeredChecksum: String
+    }
+
+    /// The migrations that were applied with another checksum than they are registered with.
+    ///
+    /// ```swift
+    /// for change in try dbPool.read(migrator.changedMigrations) { print("\(change.identifier) has changed") }
+    /// ```
+    ///
+    /// A migration that was applied without a checksum hasn't changed: `migrate` notes the one it has now.
+    public func changedMigrations(_ db: Database) throws -> [ChangedMigration] {
+        let history = MigrationHistory(db: db)
+        return try changedMigrations(history, appliedIdentifiers(db))
+    }
+
+    var hasChecksums: Bool { registered.contains { $0.checksum != nil } }
+
+    private func changedMigrations(
+        _ history: MigrationHistory, _ applied: Set<String>
+    ) throws -> [ChangedMigration] {
+        guard hasChecksums else { return [] }
+        let noted = try history.checksums()
+        return registered.compactMap { migration in
+            guard let checksum = migration.checksum, applied.contains(migration.identifier),
+                let old = noted[migration.identifier], old != checksum
+            else { return nil }
+            return ChangedMigration(
+                identifier: migration.identifier, appliedChecksum: old, registeredChecksum: checksum)
+        }
+    }
+
+    /// Throws for a migration that has changed, and notes the checksums of those that were applied without.
+    func checkChecksums(_ history: MigrationHistory, _ applied: Set<String>) throws {
+        guard hasChecksums else { return }
+        if let change = try changedMigrations(history, applied).first {
+            throw DatabaseMigrationError(
+                change.identifier,
+                .changed(applied: change.appliedChecksum, registered: change.registeredChecksum))
+        }
+        let noted = try history.checksums()
+        let new = registered.compactMap { migration -> (identifier: String, checksum: String)? in
+            guard let checksum = migration.checksum, applied.contains(migration.identifier),
+                noted[migration.identifier] == nil
+            else { return nil }
+            return (migration.identifier, checksum)
+        }
+        // A database that can't be written has to do without.
+        guard !new.isEmpty, !history.db.isReadOnly, !history.db.isInsideTransaction else { return }
+        try history.db.inTransaction(.immediate) {
+            let noted = try history.checksums()
+            for (identifier, checksum) in new where noted[identifier] == nil {
+                try history.note(checksum, of: identifier)
+            }
+            return .commit
+        }
+    }
+
+    /// Whether the migrations that the database has applied would make another schema now, or aren't registered any
+    /// more.
+    ///
+    /// ```swift
+    /// if try dbPool.read(migrator.hasSchemaChanges) { print("a migration was changed") }
+    /// ```
+    ///
+    /// The registered migrations run in a database of their own, on disk, up to the last one that is applied, and both
+    /// schemas are compared: tables, indexes, views and triggers by their SQL, but for those that are SQLite's own, and
+    /// the library's. A checksum that has changed is a change too.
+    public func hasSchemaChanges(_ db: Database) throws -> Bool {
+        let applied = try appliedIdentifiers(db)
+        guard !applied.isEmpty else { return false }
+        let merged = registered.flatMap(\.mergedIdentifiers)
+        guard applied.subtracting(merged).isSubset(of: migrations) else { return true }
+        if try !changedMigrations(db).isEmpty { return true }
+        // Of merged migrations alone, nothing can be made again.
+        guard let last = migrations.last(where: { applied.contains($0) }) else { return true }
+        var migrator = self
+        migrator.eraseDatabaseOnSchemaChange = false
+        let schema = try db.userSchema()
+        return try withScratchDatabase(like: db) { scratch in
+            try migrator.run(scratch, upTo: last)
+            return try scratch.userSchema() != schema
+        }
+    }
+
+    /// Runs `body` with an empty database in a file of its own, set up as the connections of another.
+    func withScratchDatabase<T>(like db: Database, _ body: (Database) throws -> T) throws -> T {
+        // https://www.sqlite.org/inmemorydb.html#temporary_databases
+        let scratch = try db.configuration.open(path: "", readonly: false)
+        return try AccessRunner.frame(scratch, nil, body)
+    }
+}
+
+extension Database {
+    /// Tables, indexes, views and triggers, but for those of SQLite and of the library.
+    fileprivate func userSchema() throws -> Set<[String?]> {
+        let rows = try Row.fetchAll(self, sql: "SELECT type, name, tbl_name, sql FROM main.sqlite_master")
+        return Set(
+            rows.compactMap { row in
+                let name: String = row[1]
+                let table: String = row[2]
+                for name in [name, table] {
+                    if Self.isSQLiteInternalTable(name) || Self.isGRDBInternalTable(name) { return nil }
+                }
+                return [row[0], name, table, row[3]]
+            })
+    }
+}

@@ -1,0 +1,208 @@
+public import QuarryCore
+
+/// How far a migration of a database has come.
+public struct MigrationProgress: Hashable, Sendable {
+    /// What has happened.
+    public enum State: Hashable, Sendable {
+        /// The migration begins.
+        case begins
+        /// The migration is applied, and committed: by this process, or by another one meanwhile.
+        case committed
+    }
+
+    /// The migration.
+    public let identifier: String
+
+    /// Its number among those that are to be applied, from 1.
+    public let index: Int
+
+    /// How many are to be applied.
+    public let count: Int
+
+    /// What has happened.
+    public let state: State
+}
+
+extension DatabaseMigrator {
+    // MARK: - Migrating
+
+    /// Applies the migrations that the database hasn't applied yet, on this thread.
+    ///
+    /// ```swift
+    /// try migrator.migrate(dbPool)
+    /// ```
+    ///
+    /// Nobody reads meanwhile. Where several processes migrate one file at the same time, each migration is applied
+    /// once, by one of them; the others wait for it, as `Configuration.busyMode` says, and return when all are applied.
+    ///
+    /// - throws: `DatabaseMigrationError`, which says which migration failed and why; the database is as it was before
+    ///   that one. `DatabaseError`: `SQLITE_MISUSE` for mistakes in the registration, `SQLITE_BUSY` where another
+    ///   connection holds the lock.
+    public func migrate(_ writer: any DatabaseWriter) throws {
+        try writer.barrierWriteWithoutTransaction { db in try run(db, upTo: nil) }
+    }
+
+    /// Applies migrations up to one of them, and none of those after it.
+    ///
+    /// ```swift
+    /// try migrator.migrate(dbPool, upTo: "v2")
+    /// ```
+    ///
+    /// - parameter writer: the database.
+    /// - parameter targetIdentifier: the last migration to apply.
+    /// - throws: as `migrate(_:)`; `SQLITE_MISUSE` if there is no such migration, or one after it is applied already.
+    public func migrate(_ writer: any DatabaseWriter, upTo targetIdentifier: String) throws {
+        try writer.barrierWriteWithoutTransaction { db in try run(db, upTo: targetIdentifier) }
+    }
+
+    /// Applies migrations as the synchronous `migrate`, and tells how far it is; waiting suspends the task.
+    ///
+    /// ```swift
+    /// try await migrator.migrate(dbPool) { progress in
+    ///     print("\(progress.index) of \(progress.count): \(progress.identifier) \(progress.state)")
+    /// }
+    /// ```
+    ///
+    /// Cancelling the task ends the wait, or interrupts the statement that runs: the migration that it belongs to is
+    /// rolled back, those before it stay, and `CancellationError` is thrown.
+    ///
+    /// - parameter writer: the database.
+    /// - parameter targetIdentifier: the last migration to apply; nil for all.
+    /// - parameter progress: called when a migration begins, and when it is applied, where the migrations run.
+    public func migrate(
+        _ writer: any DatabaseWriter, upTo targetIdentifier: String? = nil,
+        progress: @escaping @Sendable (MigrationProgress) -> Void
+    ) async throws {
+        try await writer.barrierWriteWithoutTransaction { db in
+            try run(db, upTo: targetIdentifier, progress)
+        }
+    }
+
+    /// Applies migrations in a task of its own.
+    ///
+    /// - parameter writer: the database.
+    /// - parameter completion: gets the connection after the migrations, or why they ended.
+    public func asyncMigrate(
+        _ writer: any DatabaseWriter, completion: @escaping @Sendable (Result<Database, any Error>) -> Void
+    ) {
+        writer.asyncBarrierWriteWithoutTransaction { access in
+            completion(
+                access.flatMap { db in
+                    Result {
+                        try run(db, upTo: nil)
+                        return db
+                    }
+                })
+        }
+    }
+
+    // MARK: - Running
+
+    func run(_ db: Database, upTo target: String?, _ progress: ((MigrationProgress) -> Void)? = nil) throws {
+        try checkRegistrations()
+        if target == nil, !eraseDatabaseOnSchemaChange, try isUpToDate(db) { return }
+        if eraseDatabaseOnSchemaChange, try hasSchemaChanges(db) { try db.erase() }
+        let history = MigrationHistory(db: db)
+        var applied = try history.identifiers()
+        let pending = try pending(upTo: target, applied: applied)
+        try checkChecksums(history, applied)
+        for (index, migration) in pending.enumerated() {
+            func report(_ state: MigrationProgress.State) {
+                progress?(
+                    MigrationProgress(
+                        identifier: migration.identifier, index: index + 1, count: pending.count, state: state))
+            }
+            report(.begins)
+            try apply(migration, history, &applied)
+            report(.committed)
+        }
+    }
+
+    /// Whether exactly the registered migrations are applied, and none has a checksum that must be compared: the usual
+    /// case, found with little work.
+    private func isUpToDate(_ db: Database) throws -> Bool {
+        try !hasChecksums && MigrationHistory(db: db).holds(exactly: sortedIdentifiers)
+    }
+
+    /// The migrations that are to be applied, in their order.
+    ///
+    /// - throws: `SQLITE_MISUSE` for a target that can't be reached.
+    func pending(upTo target: String?, applied: Set<String>) throws -> [Migration] {
+        let pending = registered.filter { !applied.contains($0.identifier) }
+        guard let target else { return pending }
+        guard let end = registered.firstIndex(where: { $0.identifier == target }) else {
+            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "no migration \(target) is registered")
+        }
+        if let last = registered[(end + 1)...].last(where: { applied.contains($0.identifier) }) {
+            throw DatabaseError(
+                resultCode: .SQLITE_MISUSE,
+                message: "the database can't be migrated up to \(target): \(last.identifier) is applied already")
+        }
+        return registered[...end].filter { !applied.contains($0.identifier) }
+    }
+
+    /// Applies a migration, unless another process has.
+    ///
+    /// - parameter applied: the migrations that were applied when it was last looked; looked again.
+    func apply(_ migration: Migration, _ history: MigrationHistory, _ applied: inout Set<String>) throws {
+        while true {
+            var hasBegun = false
+            do {
+                switch migration.foreignKeys {
+                case .asConfigured:
+                    try transact(migration, history, checksForeignKeys: false, &applied, &hasBegun)
+                case .checkedAtTheEnd, .unchecked:
+                    let checks = migration.foreignKeys == .checkedAtTheEnd && history.db.checksForeignKeys
+                    try history.db.withoutForeignKeys {
+                        try transact(migration, history, checksForeignKeys: checks, &applied, &hasBegun)
+                    }
+                }
+                return
+            } catch DatabaseError.SQLITE_BUSY where !hasBegun {
+                // Another process that applies one migration after the other is waited for as long as each takes.
+                let now = try history.identifiers()
+                guard now != applied else { throw error(afterBusy: migration) }
+                applied = now
+            } catch let error as CancellationError {
+                throw error
+            } catch let error as DatabaseMigrationError {
+                throw error
+            } catch {
+                throw hasBegun ? DatabaseMigrationError(migration.identifier, .failed(error)) : error
+            }
+        }
+    }
+
+    private func error(afterBusy migration: Migration) -> DatabaseError {
+        DatabaseError(
+            resultCode: .SQLITE_BUSY,
+            message: "database is locked: migration \(migration.identifier) could not begin",
+            sql: "BEGIN IMMEDIATE TRANSACTION")
+    }
+
+    private func transact(
+        _ migration: Migration, _ history: MigrationHistory, checksForeignKeys: Bool, _ applied: inout Set<String>,
+        _ hasBegun: inout Bool
+    ) throws {
+        let db = history.db
+        try db.inTransaction(.immediate) {
+            hasBegun = true
+            // Nobody else writes now.
+            applied = try history.identifiers()
+            guard !applied.contains(migration.identifier) else {
+                try checkChecksums(history, applied)
+                return .rollback
+            }
+            let merged = migration.mergedIdentifiers.intersection(applied)
+            try db.withSchemaSource(nil) { try migration.migrate(db, merged) }
+            guard db.isInsideTransaction else {
+                throw DatabaseError(
+                    resultCode: .SQLITE_MISUSE, message: "the transaction of the migration has been ended in it")
+            }
+            if checksForeignKeys { try db.checkForeignKeys() }
+            try history.note(migration, merged: merged)
+            applied.insert(migration.identifier)
+            return .commit
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import QuarryCore
+import QuarrySQL
+
+/// What a database knows of the migrations it has applied.
+///
+/// The table of identifiers is GRDB's. Checksums have a table of their own, which is only there where a migration has
+/// one. Its name begins as those of GRDB's own tables do, which GRDB leaves alone.
+struct MigrationHistory {
+    static let table = "grdb_migrations"
+    static let checksumTable = "grdb_migration_checksums"
+
+    let db: Database
+
+    // Another database that is attached may have such tables too.
+    private func exists(_ table: String) throws -> Bool { try db.tableExists(table, in: "main") }
+
+    private static let selection = "SELECT identifier FROM main.\(table) ORDER BY identifier"
+
+    func identifiers() throws -> Set<String> {
+        guard try exists(Self.table) else { return [] }
+        return try Set(String.fetchAll(db.cachedStatement(sql: Self.selection)))
+    }
+
+    /// Whether exactly these identifiers are noted.
+    ///
+    /// - parameter identifiers: in the order of their bytes, which is that of the table's index.
+    func holds(exactly identifiers: [String]) throws -> Bool {
+        let kept: Statement
+        if let statement = try db.keptStatement(sql: Self.selection) {
+            kept = statement
+        } else {
+            guard try exists(Self.table) else { return identifiers.isEmpty }
+            kept = try db.cachedStatement(sql: Self.selection)
+        }
+        do {
+            let noted = try BorrowedText.fetchCursor(kept)
+            for var identifier in identifiers {
+                guard let text = try noted.next(), identifier.withUTF8({ $0.elementsEqual(text.bytes) }) else {
+                    return false
+                }
+            }
+            return try noted.next() == nil
+        } catch DatabaseError.SQLITE_ERROR {
+            // The table has gone.
+            return false
+        }
+    }
+
+    /// The checksums that are noted, by identifier.
+    func checksums() throws -> [String: String] {
+        guard try exists(Self.checksumTable) else { return [:] }
+        let rows = try Row.fetchCursor(
+            db.cachedStatement(sql: "SELECT identifier, checksum FROM main.\(Self.checksumTable)"))
+        var checksums: [String: String] = [:]
+        while let row = try rows.next() { checksums[row[0]] = row[1] }
+        return checksums
+    }
+
+    /// Notes a migration, in the transaction that has applied it.
+    ///
+    /// - parameter merged: the migrations whose place it takes, of those that are applied.
+    func note(_ migration: Migration, merged: Set<String>) throws {
+        try db.execute(
+            sql: "CREATE TABLE IF NOT EXISTS main.\(Self.table) (identifier TEXT NOT NULL PRIMARY KEY)")
+        for identifier in merged.sorted() { try forget(identifier) }
+        try db.execute(
+            sql: "INSERT INTO main.\(Self.table) (identifier) VALUES (?)", arguments: [migration.identifier])
+        if let checksum = migration.checksum { try note(checksum, of: migration.identifier) }
+    }
+
+    private func forget(_ identifier: String) throws {
+        try db.execute(sql: "DELETE FROM main.\(Self.table) WHERE identifier = ?", arguments: [identifier])
+        if try exists(Self.checksumTable) {
+            try db.execute(sql: "DELETE FROM main.\(Self.checksumTable) WHERE identifier = ?", arguments: [identifier])
+        }
+    }
+
+    func note(_ checksum: String, of identifier: String) throws {
+        try db.execute(
+            sql: """
+                CREATE TABLE IF NOT EXISTS main.\(Self.checksumTable) \
+                (identifier TEXT NOT NULL PRIMARY KEY, checksum TEXT NOT NULL)
+                """)
+        try db.execute(
+            sql: "INSERT OR REPLACE INTO main.\(Self.checksumTable) (identifier, checksum) VALUES (?, ?)",
+            arguments: [identifier, checksum])
+    }
+}
+
+/// The text of a column as it lies in SQLite's memory, until the next step.
+private struct BorrowedText: DatabaseValueConvertible {
+    let bytes: UnsafeRawBufferPointer
+
+    var databaseValue: DatabaseValue { String(decoding: bytes, as: UTF8.self).databaseValue }
+
+    static func fromDatabaseValue(_ dbValue: DatabaseValue) -> BorrowedText? { nil }
+
+    static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> BorrowedText? {
+        StatementColumns.withUTF8(sqliteStatement, index) { BorrowedText(bytes: $0) }
+    }
+}

@@ -1,0 +1,23 @@
+extension Database {
+    /// Runs `body`, and tells which statements it ran that may write: as they were written, in their order.
+    ///
+    /// Those that begin and end transactions and savepoints are left out, and so are those of triggers. Arguments are
+    /// shown only where `publicStatementArguments` says so.
+    package func recordingChanges(_ body: () throws -> Void) throws -> [String] {
+        try checkAccess()
+        var texts: [String] = []
+        let client = hooks.onTrace(statements: true, profiles: false) { [options] event in
+            guard case .statement(let statement, let text) = event, StatementCalls.isSQL(text, of: statement),
+                !StatementCalls.isReadOnly(statement)
+            else { return }
+            let sql = String(cString: text)
+            guard !StatementKind(sql: Substring(sql).utf8.skippingSpaceAndComments).controlsTransactions else { return }
+            TracedStatement.lend(statement, text: text, showsArguments: options.publicStatementArguments) {
+                texts.append($0.description)
+            }
+        }
+        defer { hooks.remove(client) }
+        try body()
+        return texts
+    }
+}

@@ -1,0 +1,120 @@
+package import QuarryCore
+
+/// A column that a type was found to have.
+package struct InferredColumn: Hashable, Sendable {
+    package var name: String
+    /// The type of its values; nil where that can't be found out.
+    package var type: Database.ColumnType?
+    /// Why the type can't be found out.
+    package var problem: String?
+    package var isOptional: Bool
+
+    package init(name: String, type: Database.ColumnType?, problem: String? = nil, isOptional: Bool) {
+        self.name = name
+        self.type = type
+        self.problem = problem
+        self.isOptional = isOptional
+    }
+}
+
+extension TableSchema {
+    /// Whether the columns of the record are wanted.
+    package var wantsInferredColumns: Bool { infersColumns }
+
+    /// Defines the table.
+    ///
+    /// - parameter table: the definition, of no column yet.
+    /// - parameter inferred: the columns of the record.
+    /// - throws: `SQLITE_MISUSE` for what contradicts itself, or is missing.
+    package func define(_ table: TableDefinition, inferred: [InferredColumn]) throws {
+        var declared: [String: Column] = [:]
+        var order: [String] = []
+        for part in parts {
+            guard case .column(let column) = part.content else { continue }
+            let key = column.name.lowercasedASCII
+            guard declared[key] == nil else {
+                throw misuse("column \(column.name) of table \(table.name) is declared twice")
+            }
+            declared[key] = column
+            order.append(key)
+        }
+        for column in inferred {
+            let declaration = declared.removeValue(forKey: column.name.lowercasedASCII)
+            try define(declaration ?? Column(name: column.name, type: nil), of: column, in: table)
+        }
+        for key in order {
+            if let column = declared[key] { try define(column, of: nil, in: table) }
+        }
+        for part in parts {
+            if case .constraint(let apply) = part.content { apply(table) }
+        }
+        guard table.primaryKeyCount <= 1 else {
+            throw misuse("table \(table.name) has \(table.primaryKeyCount) primary keys")
+        }
+    }
+
+    private func define(_ column: Column, of inferred: InferredColumn?, in table: TableDefinition) throws {
+        let type = column.type ?? inferred?.type.map { options.contains(.strict) ? $0.inStrictTables : $0 }
+        // The column is named as the record names it.
+        let definition = table.column(inferred?.name ?? column.name, type)
+        column.apply(to: definition)
+        if type == nil, definition.generated == nil {
+            let reason = inferred?.problem ?? "no property of the record has it"
+            throw misuse("column \(column.name) of table \(table.name) needs a type: \(reason)")
+        }
+        let isInteger = type?.isInteger ?? false
+        if let key = definition.primaryKey, key.isAutoincremented, !isInteger {
+            throw misuse("column \(column.name) of table \(table.name) can't be autoincremented: it is no INTEGER")
+        }
+        guard !column.allowsNull, definition.notNull == nil, definition.generated == nil else { return }
+        // NULL asks for a number in the column that is the rowid.
+        let isNeverNull = definition.primaryKey != nil ? !isInteger : inferred.map { !$0.isOptional } ?? false
+        if isNeverNull { definition.notNull() }
+    }
+
+    /// The indexes that are parts.
+    package func indexes(of table: String, in schemaName: String?) -> [IndexDefinition] {
+        parts.compactMap { part in
+            guard case .index(let index) = part.content else { return nil }
+            let name =
+                index.suffix.map { table + $0 } ?? IndexDefinition.defaultName(on: table, columns: index.columns)
+            return IndexDefinition(
+                name: name, schemaName: schemaName, table: table, terms: index.terms, options: index.options,
+                condition: index.condition)
+        }
+    }
+
+    private func misuse(_ message: String) -> DatabaseError {
+        DatabaseError(resultCode: .SQLITE_MISUSE, message: message)
+    }
+}
+
+extension Database.ColumnType {
+    /// The type for the same values where only few are known: <https://www.sqlite.org/stricttables.html>.
+    fileprivate var inStrictTables: Database.ColumnType {
+        switch self {
+        case .boolean: .integer
+        case .double: .real
+        case .date, .datetime: .text
+        default: self
+        }
+    }
+}
+
+extension TableDefinition {
+    fileprivate var primaryKeyCount: Int {
+        let columns = items.count { if case .column(let column, _) = $0 { column.primaryKey != nil } else { false } }
+        return columns + primaryKeys.count + (primaryKeyBody == nil ? 0 : 1)
+    }
+
+    /// The statements that add a column to the table, which is there: the column, and its index.
+    package func additions(of column: String, _ resolver: some SchemaResolver) throws -> [String] {
+        let definitions = items.compactMap { item -> ColumnDefinition? in
+            guard case .column(let definition, _) = item, definition.name == column else { return nil }
+            return definition
+        }
+        let keys = ReferencedKeys(resolver: resolver, table: name, schemaName: schemaName, ownKey: .inDatabase)
+        let table = QualifiedName(name: name, schemaName: schemaName).sql
+        return try definitions.map { "ALTER TABLE \(table) ADD COLUMN \(try $0.sql(keys))" }
+    }
+}

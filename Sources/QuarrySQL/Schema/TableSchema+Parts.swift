@@ -1,0 +1,187 @@
+public import QuarryCore
+
+extension TableSchema {
+    /// Makes the parts of a table.
+    ///
+    /// ```swift
+    /// TableSchema { t in
+    ///     t.column("name").notNull()
+    ///     t.index(on: ["name"])
+    /// }
+    /// ```
+    public struct Parts: Sendable {
+        /// Says something of a column, or declares one that the record doesn't have.
+        ///
+        /// - parameter name: its name.
+        /// - parameter type: its type; nil for that of the record's property.
+        public func column(_ name: String, _ type: Database.ColumnType? = nil) -> Column {
+            Column(name: name, type: type)
+        }
+
+        /// Says something of a column, or declares one that the record doesn't have.
+        public func column(_ column: some ColumnExpression, _ type: Database.ColumnType? = nil) -> Column {
+            Column(name: column.name, type: type)
+        }
+
+        // MARK: - Keys
+
+        /// Makes a primary key of several columns.
+        ///
+        /// ```sql
+        /// PRIMARY KEY ("countryCode", "number")
+        /// ```
+        ///
+        /// - parameter columns: the columns, in the order of the key.
+        /// - parameter conflictResolution: what happens to a row whose key is there already.
+        public func primaryKey(
+            _ columns: [String], onConflict conflictResolution: Database.ConflictResolution? = nil
+        ) -> Part {
+            constraint { t in t.primaryKey(columns, onConflict: conflictResolution) }
+        }
+
+        /// Makes a primary key of columns, each with its collation and order.
+        ///
+        /// ```swift
+        /// t.primaryKey([Column("player"), Column("date").desc])
+        /// ```
+        /// ```sql
+        /// PRIMARY KEY ("player", "date" DESC)
+        /// ```
+        public func primaryKey(
+            _ terms: [any SQLOrderingTerm], onConflict conflictResolution: Database.ConflictResolution? = nil
+        ) -> Part {
+            key("PRIMARY KEY", terms, conflictResolution)
+        }
+
+        /// Refuses rows whose values in some columns another row has.
+        ///
+        /// ```sql
+        /// UNIQUE ("teamId", "number")
+        /// ```
+        public func uniqueKey(
+            _ columns: [String], onConflict conflictResolution: Database.ConflictResolution? = nil
+        ) -> Part {
+            constraint { t in t.uniqueKey(columns, onConflict: conflictResolution) }
+        }
+
+        /// Refuses rows whose values in some columns another row has; each column with its collation and order.
+        public func uniqueKey(
+            _ terms: [any SQLOrderingTerm], onConflict conflictResolution: Database.ConflictResolution? = nil
+        ) -> Part {
+            key("UNIQUE", terms, conflictResolution)
+        }
+
+        private func key(
+            _ kind: String, _ terms: [any SQLOrderingTerm], _ conflictResolution: Database.ConflictResolution?
+        ) -> Part {
+            let list = terms.map { SQL($0.sqlOrdering) }.joined(separator: ", ")
+            let sql = SQL(sql: "\(kind) (") + list + SQL(sql: ")" + conflictResolution.clause)
+            return constraint { t in t.constraint(literal: sql) }
+        }
+
+        /// Makes a foreign key of several columns. That of one is `t.column("teamId").references("team")`.
+        ///
+        /// ```sql
+        /// FOREIGN KEY ("countryCode", "number") REFERENCES "passport"("countryCode", "number")
+        /// ```
+        ///
+        /// - parameter columns: the columns.
+        /// - parameter table: the table that is referred to.
+        /// - parameter destinationColumns: its columns; nil for its primary key.
+        /// - parameter deleteAction: what happens when the parent row goes.
+        /// - parameter updateAction: what happens when its key changes.
+        /// - parameter isDeferred: whether the key is checked when the transaction commits.
+        public func foreignKey(
+            _ columns: [String], references table: String, columns destinationColumns: [String]? = nil,
+            onDelete deleteAction: Database.ForeignKeyAction? = nil,
+            onUpdate updateAction: Database.ForeignKeyAction? = nil, deferred isDeferred: Bool = false
+        ) -> Part {
+            constraint { t in
+                t.foreignKey(
+                    columns, references: table, columns: destinationColumns, onDelete: deleteAction,
+                    onUpdate: updateAction, deferred: isDeferred)
+            }
+        }
+
+        // MARK: - Constraints
+
+        /// Refuses rows for which a condition is false.
+        ///
+        /// ```swift
+        /// t.check(Column("score") >= Column("bonus"))
+        /// ```
+        /// ```sql
+        /// CHECK ("score" >= "bonus")
+        /// ```
+        public func check(_ condition: some SQLSpecificExpressible) -> Part {
+            let condition = condition.sqlExpression
+            return constraint { t in t.check(condition) }
+        }
+
+        /// Refuses rows for which an expression is false.
+        public func check(sql: String) -> Part { constraint { t in t.check(sql: sql) } }
+
+        /// Adds a constraint in SQL.
+        public func constraint(sql: String) -> Part { constraint { t in t.constraint(sql: sql) } }
+
+        /// Adds a constraint in SQL, in which values are written as literals.
+        public func constraint(literal: SQL) -> Part { constraint { t in t.constraint(literal: literal) } }
+
+        private func constraint(_ apply: @escaping @Sendable (TableDefinition) -> Void) -> Part {
+            Part(content: .constraint(apply))
+        }
+
+        // MARK: - Indexes
+
+        /// Creates an index on columns. That of one is `t.column("score").indexed()` too.
+        ///
+        /// ```swift
+        /// t.index(on: ["teamId", "score"])
+        /// t.index(on: ["email"], suffix: "_byEmail", unique: true)
+        /// ```
+        /// ```sql
+        /// CREATE INDEX "index_player_on_teamId_score" ON "player"("teamId", "score")
+        /// CREATE UNIQUE INDEX "player_byEmail" ON "player"("email")
+        /// ```
+        ///
+        /// - parameter columns: the columns, in the order of the index.
+        /// - parameter suffix: what follows the table's name in its name; nil for a name by the columns.
+        /// - parameter isUnique: whether it refuses rows whose values another row has.
+        /// - parameter condition: which rows are in the index; nil for all.
+        public func index(
+            on columns: [String], suffix: String? = nil, unique isUnique: Bool = false,
+            where condition: (any SQLSpecificExpressible)? = nil
+        ) -> Part {
+            Part(
+                content: .index(
+                    Index(
+                        suffix: suffix, columns: columns,
+                        terms: columns.map { SQL(sql: $0.quotedDatabaseIdentifier) },
+                        options: isUnique ? .unique : [], condition: condition.map { SQL($0.sqlExpression) })))
+        }
+
+        /// Creates an index on columns and expressions, each with its collation and order.
+        ///
+        /// ```swift
+        /// t.index(on: [Column("score").desc, Column("name").collating(.nocase)], suffix: "_byScore")
+        /// ```
+        /// ```sql
+        /// CREATE INDEX "player_byScore" ON "player"("score" DESC, "name" COLLATE NOCASE)
+        /// ```
+        ///
+        /// - parameter terms: the columns and expressions, in the order of the index.
+        /// - parameter suffix: what follows the table's name in its name.
+        /// - parameter isUnique: whether it refuses rows whose values another row has.
+        /// - parameter condition: which rows are in the index; nil for all.
+        public func index(
+            on terms: [any SQLOrderingTerm], suffix: String, unique isUnique: Bool = false,
+            where condition: (any SQLSpecificExpressible)? = nil
+        ) -> Part {
+            Part(
+                content: .index(
+                    Index(
+                        suffix: suffix, columns: [], terms: terms.map { SQL($0.sqlOrdering) },
+                        options: isUnique ? .unique : [], condition: condition.map { SQL($0.sqlExpression) })))
+        }
+    }
+}
