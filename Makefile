@@ -82,7 +82,7 @@ scaling: setup ## Measure cost as work grows, and draw the figures of Documentat
 
 demo: setup ## Import this machine's package database and print what is in it (ARGS=…: options of catalog)
 	swift build --package-path $(EXAMPLE) -c release --product catalog
-	@"$$(swift build --package-path $(EXAMPLE) -c release --show-bin-path)/catalog" --database $(DEMO_DATABASE) $(ARGS)
+	@"$$(swift build --package-path $(EXAMPLE) -c release --show-bin-path)/catalog" --database $(DEMO_DATABASE) --search "database library" $(ARGS)
 
 codegen: setup ## Write record types for a database (ARGS="app.sqlite --output Sources/App"; ARGS=--help)
 	swift build --package-path $(CODEGEN) --product quarry-codegen

@@ -10,6 +10,7 @@ public struct CatalogRun: Sendable {
         var batchSize: Int
         var readers: Int
         var lookup: String?
+        var search: String?
         var limit: Int
         var maximumPages: Int?
         var machine = MachineFiles.debian
@@ -18,17 +19,19 @@ public struct CatalogRun: Sendable {
         ///   - inputs: control files; none for those of the machine.
         ///   - database: nil for a file in the temporary directory.
         ///   - lookup: the package to look up; nil for the most depended-on.
+        ///   - search: the words to search for; nil for no search.
         ///   - limit: how many rows a table shows.
         ///   - maximumPages: how many pages the database file may have.
         public init(
             inputs: [String] = [], database: String? = nil, batchSize: Int = 500, readers: Int = 2,
-            lookup: String? = nil, limit: Int = 10, maximumPages: Int? = nil
+            lookup: String? = nil, search: String? = nil, limit: Int = 10, maximumPages: Int? = nil
         ) {
             self.inputs = inputs
             self.database = database
             self.batchSize = batchSize
             self.readers = readers
             self.lookup = lookup
+            self.search = search
             self.limit = limit
             self.maximumPages = maximumPages
         }
@@ -113,6 +116,7 @@ public struct CatalogRun: Sendable {
             tables.append(("lookup", { try await report.lookup(name) }))
             tables.append(("dependency tree", { try await report.dependencyTree(name) }))
         }
+        if let search = options.search { tables.append(("search", { try await report.search(search) })) }
         for (step, make) in tables {
             let start = ContinuousClock.now
             let table = try await make()

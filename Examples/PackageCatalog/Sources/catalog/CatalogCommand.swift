@@ -43,6 +43,12 @@ struct CatalogCommand: AsyncParsableCommand {
             "The package to look up.", discussion: "Default: the most depended-on.", valueName: "name"))
     var lookup: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Words to search for in names and descriptions.",
+            discussion: "Packages that have all of them, or words that begin so, the best first.", valueName: "text"))
+    var search: String?
+
     @Option(help: ArgumentHelp("How many rows a table shows.", valueName: "n"))
     var limit = 10
 
@@ -61,8 +67,8 @@ struct CatalogCommand: AsyncParsableCommand {
 
     func run() async throws {
         let options = CatalogRun.Options(
-            inputs: inputs, database: database, batchSize: batchSize, readers: readers, lookup: lookup, limit: limit,
-            maximumPages: maxPages)
+            inputs: inputs, database: database, batchSize: batchSize, readers: readers, lookup: lookup, search: search,
+            limit: limit, maximumPages: maxPages)
         let run = CatalogRun(options, console: .standard)
         let task = Task { await run.run() }
         let interruption = Self.onInterrupt { task.cancel() }

@@ -66,6 +66,10 @@ struct CatalogRunTests {
         }
         #expect(
             third.output.contains("Dependency tree: p9\n  package\n  p9\n    p8\n      p7\n  ... and 6 more\n"))
+        let searched = try await Self.run(folder, inputs: [file]) { $0.search = "P11" }
+        #expect(searched.output.contains("Search: P11\n  package  version  found\n  p11      1.0      [p11]\n"))
+        let nothing = try await Self.run(folder, inputs: [file]) { $0.search = " \"*\u{1B}" }
+        #expect(nothing.output.contains("Search:  \"*\u{FFFD}\n  (none)\n"))
         let fourth = try await Self.run(folder, inputs: [file]) { $0.lookup = "missing" }
         #expect(fourth.output.contains("  package        not in the catalogue\n"))
         #expect(fourth.output.contains("Dependency tree: missing\n  (none)\n"))
@@ -116,7 +120,9 @@ struct CatalogRunTests {
         let foreignBefore = FileManager.default.contents(atPath: foreign)
         let newer = try folder.file("newer.sqlite")
         try await Catalog.open(path: newer).close()
-        try await DatabaseQueue(path: newer).write { try $0.execute(sql: "PRAGMA user_version = 7") }
+        try await DatabaseQueue(path: newer).write {
+            try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('of tomorrow')")
+        }
         for (path, message) in [
             (
                 folder.path + "/no/c.sqlite",
@@ -125,7 +131,7 @@ struct CatalogRunTests {
             (folder.path, "the catalogue can't be written there: it is a directory"),
             (text, "is not an SQLite database; it was left as it is"),
             (foreign, "is a database of another program; it was left as it is"),
-            (newer, "is a catalogue of version 7, this program writes version 1"),
+            (newer, "is a catalogue of a newer version of this program; it was left as it is"),
         ] {
             let result = try await Self.run(folder, inputs: [input]) { $0.database = path }
             #expect(result.status == 1)

@@ -80,13 +80,13 @@ private struct BatchWriter {
             DO UPDATE SET version = excluded.version, state = excluded.state, section_id = excluded.section_id,
                 maintainer_id = excluded.maintainer_id, installed_size = excluded.installed_size,
                 download_size = excluded.download_size, summary = excluded.summary,
-                import_id = max(import_id, excluded.import_id), revision = revision + 1
+                description = excluded.description, import_id = max(import_id, excluded.import_id), revision = revision + 1
             """
         upsertPackage = try db.cachedStatement(
             sql: """
                 INSERT INTO packages (name_id, architecture, version, state, section_id, maintainer_id,
-                    installed_size, download_size, summary, import_id)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    installed_size, download_size, summary, description, import_id)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (name_id, architecture) WHERE state <> 'available' \(update)
                 ON CONFLICT (name_id, architecture, version) WHERE state = 'available' \(update)
                 RETURNING id, revision
@@ -100,7 +100,7 @@ private struct BatchWriter {
                 try names.id(of: package.name), package.architecture, package.version, package.state,
                 try package.section.map { try sections.id(of: $0) },
                 try package.maintainer.map { try maintainers.id(of: $0) },
-                package.installedSize, package.downloadSize, package.summary, importID,
+                package.installedSize, package.downloadSize, package.summary, package.description, importID,
             ])
         guard let row else { throw DatabaseError(message: "upsert returned no row") }
         let packageID = try row.decode(Int64.self, forColumn: "id")

@@ -10,14 +10,13 @@ import Quarry
 struct Catalog: Sendable {
     let database: any DatabaseWriter
 
-    /// A catalogue in an open database, whose tables are created if it is empty.
+    /// A catalogue in an open database, whose tables are created, or brought up to date.
     ///
     /// - throws: `CatalogError.foreignDatabase` if there are other tables in it.
     init(_ database: any DatabaseWriter, path: String = ":memory:") async throws {
         self.database = database
-        try await database.write { db in
-            if try Self.isEmpty(db, path: path) { try CatalogSchema.create(in: db) }
-        }
+        try await database.read { db in try Self.refuseForeignContent(of: db, path: path) }
+        try await CatalogSchema.migrator.migrate(database) { _ in }
     }
 
     /// Opens or creates a catalogue in a file.
@@ -59,16 +58,15 @@ struct Catalog: Sendable {
         configuration.readonly = true
         configuration.busyMode = .timeout(5)
         let queue = try DatabaseQueue(path: path, configuration: configuration)
-        _ = try await queue.read { db in try isEmpty(db, path: path) }
+        try await queue.read { db in try refuseForeignContent(of: db, path: path) }
         try queue.close()
     }
 
-    private static func isEmpty(_ db: Database, path: String) throws -> Bool {
+    private static func refuseForeignContent(of db: Database, path: String) throws {
         switch try CatalogSchema.content(of: db) {
-        case .empty: return true
-        case .catalog: return false
+        case .empty, .catalog: break
+        case .newerCatalog: throw CatalogError.newerCatalog(path: path)
         case .foreign: throw CatalogError.foreignDatabase(path: path)
-        case .otherVersion(let version): throw CatalogError.otherVersion(path: path, version: version)
         }
     }
 }

@@ -7,7 +7,7 @@ enum CatalogError: Error, Equatable {
     case unwritable(path: String, reason: String)
     case notADatabase(path: String)
     case foreignDatabase(path: String)
-    case otherVersion(path: String, version: Int)
+    case newerCatalog(path: String)
     case diskFull(path: String)
     case database(path: String, code: Int32, message: String)
 
@@ -35,8 +35,7 @@ extension CatalogError: CustomStringConvertible {
             "\(path): the catalogue can't be written there: \(reason.replacing(" - while opening \(path)", with: ""))"
         case .notADatabase(let path): "\(path): is not an SQLite database; it was left as it is"
         case .foreignDatabase(let path): "\(path): is a database of another program; it was left as it is"
-        case .otherVersion(let path, let version):
-            "\(path): is a catalogue of version \(version), this program writes version \(CatalogSchema.version)"
+        case .newerCatalog(let path): "\(path): is a catalogue of a newer version of this program; it was left as it is"
         case .diskFull(let path): "\(path): the disk is full, or the file has reached --max-pages"
         case .database(let path, let code, let message): "\(path): \(message) (SQLite's code \(code))"
         }

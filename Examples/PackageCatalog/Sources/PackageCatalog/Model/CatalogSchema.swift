@@ -3,27 +3,35 @@ import Quarry
 /// The tables, and how a file says that it holds them.
 enum CatalogSchema {
     /// "PCat": written to the file's header, so that no other program's database is taken for a catalogue.
-    static let applicationID = 0x5043_6174
-    static let version = 1
+    static let applicationID: Int32 = 0x5043_6174
 
     /// What is in the file: a catalogue, nothing at all, or something that isn't ours to touch.
     enum Content: Equatable {
-        case empty, catalog, foreign
-        case otherVersion(Int)
+        case empty, catalog, newerCatalog, foreign
     }
 
     static func content(of db: Database) throws -> Content {
-        if try Int.fetchOne(db, sql: "PRAGMA application_id") == applicationID {
-            let found = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
-            return found == version ? .catalog : .otherVersion(found)
+        if try db.applicationID() == applicationID {
+            return try migrator.hasBeenSuperseded(db) ? .newerCatalog : .catalog
         }
         let objects = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") ?? 0
         return objects == 0 ? .empty : .foreign
     }
 
+    /// What makes a file of any version one of this program's. A migration never changes: what comes is a new one.
+    static let migrator: DatabaseMigrator = {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("packages") { db in
+            // The first catalogues didn't note what was done to them.
+            if try !db.tableExists("packages") { try createPackages(in: db) }
+        }
+        migrator.registerMigration("search", migrate: createSearch)
+        return migrator
+    }()
+
     /// A machine has one version of a package for an architecture; a list offers as many as it likes: hence two
     /// unique indexes. Every foreign key has an index, so that deleting a parent doesn't scan its children.
-    static func create(in db: Database) throws {
+    private static func createPackages(in db: Database) throws {
         try db.create(table: "imports", options: .strict) { t in
             t.autoIncrementedPrimaryKey("id")
             t.column("source", .text).notNull()
@@ -65,6 +73,42 @@ enum CatalogSchema {
             t.column("target_id", .integer).notNull().indexed().references("names")
             for column in ["qualifier", "relation", "version", "architectures", "profiles"] { t.column(column, .text) }
         }
-        try db.execute(sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
+        try db.setApplicationID(applicationID)
+    }
+
+    /// The words of names, summaries and descriptions. The texts stay where they are: `package_texts` is a view, and
+    /// triggers keep the index up to date. A package's name never changes.
+    private static func createSearch(in db: Database) throws {
+        try db.alter(table: "packages") { t in t.add(column: "description", .text) }
+        let texts: SQLRequest<Row> = """
+            SELECT packages.id, names.name, summary, description FROM packages JOIN names ON names.id = name_id
+            """
+        try db.create(view: "package_texts", as: texts)
+        try db.create(virtualTable: "package_search", using: FTS5()) { t in
+            t.content = "package_texts"
+            t.contentRowID = "id"
+            t.tokenizer = .porter()
+            for column in ["name", "summary", "description"] { t.column(column) }
+        }
+        func insertion(_ row: String) -> SQL {
+            """
+            INSERT INTO package_search (rowid, name, summary, description) VALUES (\(sql: row).id,
+                (SELECT name FROM names WHERE id = \(sql: row).name_id), \(sql: row).summary, \(sql: row).description)
+            """
+        }
+        func deletion(_ row: String) -> SQL {
+            """
+            INSERT INTO package_search (package_search, rowid, name, summary, description) VALUES ('delete',
+                \(sql: row).id, (SELECT name FROM names WHERE id = \(sql: row).name_id), \(sql: row).summary,
+                \(sql: row).description)
+            """
+        }
+        try db.create(trigger: "search_insert", on: "packages", .after(.insert), body: insertion("NEW"))
+        try db.create(trigger: "search_delete", on: "packages", .after(.delete), body: deletion("OLD"))
+        try db.create(
+            trigger: "search_update", on: "packages", .after(.update(of: ["summary", "description"])),
+            when: "OLD.summary IS NOT NEW.summary OR OLD.description IS NOT NEW.description",
+            body: "\(deletion("OLD")); \(insertion("NEW"))")
+        try db.execute(sql: "INSERT INTO package_search (package_search) VALUES ('rebuild')")
     }
 }

@@ -14,12 +14,15 @@ struct Package: CatalogRow {
     var installedSize: Int?
     /// In bytes, of the package's file.
     var downloadSize: Int?
+    /// The first line of the description.
     var summary: String?
+    /// The lines after the first, without their indentation.
+    var description: String?
     /// Those of the catalogue stand in a table of their own.
     var dependencies: [Dependency] = []
 
     private enum CodingKeys: CodingKey {
-        case name, architecture, version, state, section, maintainer, installedSize, downloadSize, summary
+        case name, architecture, version, state, section, maintainer, installedSize, downloadSize, summary, description
     }
 
     static let available = "available"
@@ -43,7 +46,10 @@ struct Package: CatalogRow {
         architecture = stanza.fields["architecture"]?.value ?? ""
         section = stanza.fields["section"]?.value
         maintainer = stanza.fields["maintainer"]?.value
-        summary = stanza.fields["description"]?.value.split(separator: "\n").first.map(String.init)
+        let lines = stanza.fields["description"]?.value.split(separator: "\n").map { $0.drop { $0 == " " } } ?? []
+        summary = lines.first.map(String.init)
+        // A dot stands for an empty line: https://www.debian.org/doc/debian-policy/ch-controlfields.html#description
+        description = lines.count < 2 ? nil : lines.dropFirst().map { $0 == "." ? "" : $0 }.joined(separator: "\n")
         version = try Self.version(stanza)
         state = try Self.state(stanza)
         installedSize = try Self.number("Installed-Size", in: stanza)

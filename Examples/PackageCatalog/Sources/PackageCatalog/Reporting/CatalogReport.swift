@@ -77,6 +77,14 @@ struct CatalogReport {
             "Dependency tree: \(name.printable)", [.left("package")], rows: Array(all.prefix(limit)) + more)
     }
 
+    func search(_ text: String) async throws -> TextTable {
+        TextTable(
+            "Search: \(text.printable)", [.left("package"), .left("version"), .left("found")],
+            rows: try await catalog.search(text, limit: limit).map { result in
+                [result.name, result.version, result.found.split(separator: "\n").joined(separator: " ")]
+            })
+    }
+
     private static func rows(for package: Package) -> [[String]] {
         var rows = [
             ["package", "\(package.name) \(package.version) (\(package.architecture), \(package.state))"]
