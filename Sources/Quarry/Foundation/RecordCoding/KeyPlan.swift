@@ -172,8 +172,14 @@ final class KeyPlan {
         let place = place(of: key)
         let column = keys.entries[place].fact.column
         let conversion = keys.entries[place].fact.ownConversion
-        if conversion == .date, T.self == Date.self { return try value(Date?.self, column).map { reinterpret($0) } }
-        if conversion == .data, T.self == Data.self { return try value(Data?.self, column).map { reinterpret($0) } }
+        if conversion == .date, T.self == Date.self {
+            guard let date = try value(Date?.self, column) else { return nil }
+            return reinterpret(date) as T
+        }
+        if conversion == .data, T.self == Data.self {
+            guard let data = try value(Data?.self, column) else { return nil }
+            return reinterpret(data) as T
+        }
         return try decodeIfPresent(type, at: place, key)
     }
 

@@ -54,7 +54,8 @@ final class RowDecoder: ContainerOwner {
                 kept.current == nil && !kept.isRetired && kept.typeIdentifier == ObjectIdentifier(type)
                 && kept.layout == row.layoutIdentifier
             if fits {
-                // The state is kept meanwhile.
+                // A record's code may let go of the row's cursor, and so of the state.
+                defer { withExtendedLifetime(state) {} }
                 return try Unmanaged.passUnretained(kept)._withUnsafeGuaranteedRef { try $0.decode(type, from: row) }
             }
         }
