@@ -35,9 +35,7 @@ struct MigrationHistory {
         do {
             let noted = try BorrowedText.fetchCursor(kept)
             for var identifier in identifiers {
-                guard let text = try noted.next(), identifier.withUTF8({ $0.elementsEqual(text.bytes) }) else {
-                    return false
-                }
+                guard let text = try noted.next(), text.bytes.isUTF8(of: &identifier) else { return false }
             }
             return try noted.next() == nil
         } catch DatabaseError.SQLITE_ERROR {

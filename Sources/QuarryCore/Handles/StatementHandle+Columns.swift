@@ -227,3 +227,13 @@ extension String {
         guard isIntact else { return nil }
     }
 }
+
+extension UnsafeRawBufferPointer {
+    /// Whether the bytes are the UTF-8 of a text, which is made contiguous for that.
+    package func isUTF8(of text: inout String) -> Bool {
+        text.withUTF8 { text in
+            count == text.count
+                && (count == 0 || memcmp(baseAddress.unsafelyUnwrapped, text.baseAddress.unsafelyUnwrapped, count) == 0)
+        }
+    }
+}
