@@ -26,7 +26,6 @@ extension BadInput {
             "a match of a table that is none of full text",
             #"SQLITE_ERROR: no such column: player - while executing `SELECT * FROM "player" WHERE "player" MATCH ?`"#
         ) { db in
-            try db.execute(sql: "CREATE TABLE player (name TEXT)")
             _ = try Table("player").matching(FTS5Pattern(matchingAnyTokenIn: "x")).fetchAll(db)
         },
         .connection(
