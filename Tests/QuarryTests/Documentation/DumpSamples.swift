@@ -3,19 +3,6 @@ import Quarry
 import QuarryTestSupport
 import Testing
 
-private struct Team: Codable, FetchableRecord, PersistableRecord {
-    static let players = hasMany(Player.self)
-    var id: Int64
-    var name: String
-}
-
-private struct Player: Codable, FetchableRecord, PersistableRecord {
-    var id: Int64
-    var name: String
-    var score: Int?
-    var teamId: Int64
-}
-
 struct TabDumpFormat: DumpFormat {
     var hasHeader = false
 
@@ -35,6 +22,19 @@ struct TabDumpFormat: DumpFormat {
 
 /// The code of the article "Printing rows".
 @Suite struct DumpSamples {
+    struct Team: Codable, FetchableRecord, PersistableRecord {
+        static let players = hasMany(Player.self)
+        var id: Int64
+        var name: String
+    }
+
+    struct Player: Codable, FetchableRecord, PersistableRecord {
+        var id: Int64
+        var name: String
+        var score: Int?
+        var teamId: Int64
+    }
+
     private func withPlayers(_ body: (DatabaseQueue) throws -> Void) throws {
         let dbQueue = try DatabaseQueue()
         try dbQueue.write { db in
