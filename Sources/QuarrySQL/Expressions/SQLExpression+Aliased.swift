@@ -45,7 +45,8 @@ extension SQLExpression {
         case .connected(let expression):
             return .node(.connected { db in try expression(db).aliased(table) })
         case .key: return of(table)
-        case .aliasedColumn, .detachedColumn, .sql, .subquery, .exists, .rowExists, .rowIdentity, .columnNumber, .of, nil:
+        case .aliasedColumn, .detachedColumn, .sql, .subquery, .exists, .rowExists, .rowIdentity, .columnNumber, .of,
+            nil:
             return self
         }
     }

@@ -26,7 +26,8 @@ extension Catalog {
             .limit(limit)
             .select(
                 Column("name"),
-                FTS5.snippet(of: table, open: "[", close: "]", tokenCount: 10).forKey("found"))
+                FTS5.snippet(of: table, open: "[", close: "]", tokenCount: 10).forKey("found")
+            )
             .annotated(withRequired: PackageText.package.select(\.version))
             .asRequest(of: SearchResult.self)
         return try await database.read { db in try request.fetchAll(db) }
