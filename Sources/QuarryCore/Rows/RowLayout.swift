@@ -31,6 +31,8 @@ final class RowLayout: Sendable {
             return names.firstIndex { $0.isSameName(as: name) }
         }
         let indexes = indexes.load() ?? indexes.storeIfNil(ColumnIndexes(names))
-        return indexes.byName[name.lowercasedASCII]
+        guard let found = indexes.byName[name.lowercasedASCII] else { return nil }
+        // Canonically equivalent names are one to a dictionary, and several to SQLite.
+        return names[found].isSameName(as: name) ? found : names.firstIndex { $0.isSameName(as: name) } ?? found
     }
 }
