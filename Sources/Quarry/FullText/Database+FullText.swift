@@ -83,6 +83,7 @@ extension FTS3 {
     ///
     /// A NUL ends a text, as it does for full-text tables of this kind.
     ///
+    /// - parameter string: the text.
     /// - parameter tokenizer: the tokenizer.
     public static func tokenize(
         _ string: String, withTokenizer tokenizer: FTS3TokenizerDescriptor = .simple

@@ -88,6 +88,7 @@ extension Database {
     ///
     /// A pool stays in WAL mode.
     ///
+    /// - parameter mode: the journal.
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database.
     /// - throws: `DatabaseError` if the database can't have that mode, for example WAL in memory; inside a transaction;
     ///   `SQLITE_BUSY` while others use the file; `SQLITE_READONLY` where nothing can be written.
@@ -122,6 +123,7 @@ extension Database {
     ///
     /// A database that has tables changes from and to `none` with the next VACUUM by this connection.
     ///
+    /// - parameter mode: what becomes of the pages.
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database.
     /// - throws: `SQLITE_READONLY` where nothing can be written.
     public func setAutoVacuumMode(_ mode: AutoVacuumMode, of schemaName: String = "main") throws {
@@ -144,6 +146,7 @@ extension Database {
     /// PRAGMA "main".user_version = 5
     /// ```
     ///
+    /// - parameter version: the number.
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database.
     /// - throws: `SQLITE_READONLY` where nothing can be written.
     public func setUserVersion(_ version: Int32, of schemaName: String = "main") throws {
@@ -167,6 +170,7 @@ extension Database {
     /// PRAGMA "main".application_id = 252006673
     /// ```
     ///
+    /// - parameter id: the number.
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database.
     /// - throws: `SQLITE_READONLY` where nothing can be written.
     public func setApplicationID(_ id: Int32, of schemaName: String = "main") throws {
@@ -194,6 +198,7 @@ extension Database {
     /// PRAGMA "main".synchronous = FULL
     /// ```
     ///
+    /// - parameter mode: how often.
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database.
     /// - throws: `DatabaseError` inside a transaction: "Safety level may not be changed inside a transaction".
     public func setSynchronousMode(
