@@ -31,7 +31,7 @@ public struct GenerationOptions: Sendable {
     public var rows: Int?
 
     /// Whether the schema comes with a `DatabaseMigrator` that creates it.
-    public var migrator = false
+    public var migrator = true
 
     public init() {}
 }

@@ -69,8 +69,8 @@ struct CodegenCommand: ParsableCommand {
             valueName: "n"))
     var rows: Int?
 
-    @Flag(help: "Write a DatabaseMigrator whose first step creates the schema.")
-    var migrator = false
+    @Flag(inversion: .prefixedNo, help: "Write a DatabaseMigrator whose first step creates the schema.")
+    var migrator = true
 
     func validate() throws {
         if let rows, rows < 0 { throw ValidationError("--rows must be at least 0, not \(rows).") }

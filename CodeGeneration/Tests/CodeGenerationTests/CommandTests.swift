@@ -35,14 +35,15 @@ import Testing
 
     @Test func options() throws {
         let result = try Command.codegen(
-            database, "--access", "public", "--prefix", "DB", "--camel-case", "--migrator", "--tables", "player",
+            database, "--access", "public", "--prefix", "DB", "--camel-case", "--tables", "player",
             "--no-dates", "--rows", "10")
         #expect(result.status == 0, "\(result.error)")
         for text in ["public struct DBPlayer: ", "public var teamId: Int?", "DatabaseMigrator"] {
             #expect(result.output.contains(text))
         }
         #expect(!result.output.contains("struct DBTeam"))
-        let excluded = try Command.codegen(database, "--exclude", "player", "--no-singular")
+        let excluded = try Command.codegen(database, "--exclude", "player", "--no-singular", "--no-migrator")
+        #expect(!excluded.output.contains("DatabaseMigrator"))
         #expect(excluded.output.contains("struct Team: ") && !excluded.output.contains("struct Player"))
     }
 

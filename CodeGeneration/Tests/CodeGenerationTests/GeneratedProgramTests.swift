@@ -65,7 +65,7 @@ import Testing
             var unchecked = Configuration()
             unchecked.foreignKeysEnabled = false
             let copy = try DatabaseQueue(path: CommandLine.arguments[2], configuration: unchecked)
-            try copy.write { db in try \(prefix)DatabaseSchema.createSchema(db) }
+            try \(prefix)DatabaseSchema.migrator.migrate(copy)
 
             func fetch<T: FetchableRecord & TableRecord & Encodable>(_ type: T.Type, _ name: String) throws -> [T] {
                 let records = try source.read { db in try T.fetchAll(db) }

@@ -59,6 +59,15 @@ extension Painting {
 
 /// The schema: tables, indexes, views and triggers.
 enum DatabaseSchema {
+    /// Creates the schema in a database that hasn't got it. Later changes are registered after it.
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("v1") { db in
+            if try !db.tableExists("museum") { try createSchema(db) }
+        }
+        return migrator
+    }
+
     /// Creates all there is, in an empty database.
     static func createSchema(_ db: Database) throws {
         try db.create(table: "museum") { t in
@@ -80,8 +89,9 @@ enum DatabaseSchema {
 
 @Suite struct CodeGenerationSamples {
     @Test func generatedRecords() throws {
-        try DatabaseQueue().write { (db) throws in
-            try DatabaseSchema.createSchema(db)
+        let dbQueue = try DatabaseQueue()
+        try DatabaseSchema.migrator.migrate(dbQueue)
+        try dbQueue.write { (db) throws in
             var museum = Museum(name: "Louvre")
             try museum.insert(db)
             var painting = Painting(fullTitle: "La Joconde", museumId: museum.id)

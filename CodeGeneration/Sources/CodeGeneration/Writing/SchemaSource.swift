@@ -9,10 +9,13 @@ struct SchemaSource {
     }
 
     private let steps: [Step]
+    /// A table by which a database that has the schema is known.
+    private let firstTable: String?
     private let options: GenerationOptions
 
     init(_ schema: Schema, _ options: GenerationOptions, _ db: Database) throws {
         self.options = options
+        firstTable = schema.objects.first { $0.type == "table" }?.name
         steps = try schema.objects.map { object in
             switch object.type {
             case "table":
@@ -35,7 +38,12 @@ struct SchemaSource {
                     "/// Creates the schema in a database that hasn't got it. Later changes are registered after it.")
                 source.block("\(access)static var migrator: DatabaseMigrator") { source in
                     source.line("var migrator = DatabaseMigrator()")
-                    source.line("migrator.registerMigration(\"v1\") { db in try createSchema(db) }")
+                    source.block("migrator.registerMigration(\"v1\")", parameter: "db") { source in
+                        let create = "try createSchema(db)"
+                        source.line(
+                            firstTable.map { "if try !db.tableExists(\(SwiftName.literal($0))) { \(create) }" }
+                                ?? create)
+                    }
                     source.line("return migrator")
                 }
                 source.line()
