@@ -79,8 +79,8 @@ private struct BatchWriter {
         let update = """
             DO UPDATE SET version = excluded.version, state = excluded.state, section_id = excluded.section_id,
                 maintainer_id = excluded.maintainer_id, installed_size = excluded.installed_size,
-                download_size = excluded.download_size, summary = excluded.summary,
-                description = excluded.description, import_id = max(import_id, excluded.import_id), revision = revision + 1
+                download_size = excluded.download_size, summary = excluded.summary, description = excluded.description,
+                import_id = max(import_id, excluded.import_id), revision = revision + 1
             """
         upsertPackage = try db.cachedStatement(
             sql: """
