@@ -112,7 +112,8 @@ extension RandomCondition {
         case .list(let values, let value):
             // A list of one is that one.
             if values.count == 1 {
-                return Comparison.equal.holds(value.value(rows), values[0], isIdentity: values[0].isNull)
+                let isIdentity = values[0].isNull || value.isWrittenNull
+                return Comparison.equal.holds(value.value(rows), values[0], isIdentity: isIdentity)
             }
             return Self.isElement(value.value(rows), of: values)
         case .range(let bounds, let value):
