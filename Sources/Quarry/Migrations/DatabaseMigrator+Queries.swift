@@ -38,7 +38,7 @@ extension DatabaseMigrator {
     /// neither registered nor merged into one that is.
     ///
     /// ```swift
-    /// if try dbPool.read(migrator.hasBeenSuperseded) { fatalError("the database is too new") }
+    /// if try dbPool.read(migrator.hasBeenSuperseded) { throw ProgramIsTooOld() }
     /// ```
     ///
     /// `migrate` doesn't mind.
