@@ -18,7 +18,7 @@ public struct DebugDumpFormat: DumpFormat, Sendable {
     /// What stands for NULL.
     public var nullValue: String
 
-    private var hasHeader = false
+    private var headerLine = DumpHeader()
 
     /// The values of a row on a line.
     public init(header: Bool = false, separator: String = "|", nullValue: String = "") {
@@ -29,17 +29,14 @@ public struct DebugDumpFormat: DumpFormat, Sendable {
 
     /// Writes a line.
     public mutating func writeRow(_ db: Database, statement: Statement, to stream: inout DumpStream) {
-        if header, !hasHeader {
-            hasHeader = true
-            stream.write(stream.columnNames(of: statement).joined(separator: separator) + "\n")
-        }
+        if header { headerLine.write(statement, separator: separator, to: &stream) }
         let texts = stream.values(of: statement).map { $0.text(nullValue: nullValue, blobs: .readable) }
         stream.write(texts.joined(separator: separator) + "\n")
     }
 
     /// Forgets the columns.
     public mutating func finalize(_ db: Database, statement: Statement, to stream: inout DumpStream) {
-        hasHeader = false
+        headerLine = DumpHeader()
     }
 }
 

@@ -86,3 +86,17 @@ extension [UInt8] {
         return String(decoding: text, as: UTF8.self)
     }
 }
+
+/// The line with the names of the columns, which comes once, before the first row.
+struct DumpHeader {
+    private var isWritten = false
+
+    /// Writes the line, unless it is written.
+    mutating func write(
+        _ statement: Statement, separator: String, to stream: inout DumpStream, _ text: (String) -> String = { $0 }
+    ) {
+        guard !isWritten else { return }
+        isWritten = true
+        stream.write(stream.columnNames(of: statement).map(text).joined(separator: separator) + "\n")
+    }
+}

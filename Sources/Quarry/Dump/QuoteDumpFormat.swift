@@ -15,7 +15,7 @@ public struct QuoteDumpFormat: DumpFormat, Sendable {
     /// What stands between two values.
     public var separator: String
 
-    private var hasHeader = false
+    private var headerLine = DumpHeader()
 
     /// The values of a row on a line, as SQL literals.
     public init(header: Bool = false, separator: String = ",") {
@@ -25,17 +25,14 @@ public struct QuoteDumpFormat: DumpFormat, Sendable {
 
     /// Writes a line.
     public mutating func writeRow(_ db: Database, statement: Statement, to stream: inout DumpStream) throws {
-        if header, !hasHeader {
-            hasHeader = true
-            stream.write(stream.columnNames(of: statement).map(Self.literal).joined(separator: separator) + "\n")
-        }
+        if header { headerLine.write(statement, separator: separator, to: &stream, Self.literal) }
         let literals = try stream.indices(of: statement).map { try Self.literal(statement, $0, db) }
         stream.write(literals.joined(separator: separator) + "\n")
     }
 
     /// Forgets the columns.
     public mutating func finalize(_ db: Database, statement: Statement, to stream: inout DumpStream) {
-        hasHeader = false
+        headerLine = DumpHeader()
     }
 
     private static func literal(_ statement: Statement, _ index: Int, _ db: Database) throws -> String {
