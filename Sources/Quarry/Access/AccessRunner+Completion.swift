@@ -4,30 +4,29 @@ import QuarryCore
 
 extension AccessRunner {
     func enqueue(
-        _ placement: Placement, barrier: ConnectionLane? = nil,
+        barrier: ConnectionLane? = nil,
         _ body: @escaping @Sendable (Result<Database, any Error>) -> Void
     ) {
         let call = SingleCall()
         enqueue(
-            placement, barrier: barrier, { db in call { body(.success(db)) } },
+            barrier: barrier, { db in call { body(.success(db)) } },
             orFail: { error in call { body(.failure(error)) } })
     }
 
     func enqueueRead(
-        _ placement: Placement, _ kind: ReadKind, _ body: @escaping @Sendable (Result<Database, any Error>) -> Void
+        _ kind: ReadKind, _ body: @escaping @Sendable (Result<Database, any Error>) -> Void
     ) {
         let call = SingleCall()
         enqueueRead(
-            placement, kind, { db in call { body(.success(db)) } }, orFail: { error in call { body(.failure(error)) } })
+            kind, { db in call { body(.success(db)) } }, orFail: { error in call { body(.failure(error)) } })
     }
 
     func enqueueWrite<T: Sendable>(
-        _ placement: Placement, _ updates: @escaping @Sendable (Database) throws -> T,
+        _ updates: @escaping @Sendable (Database) throws -> T,
         completion: @escaping @Sendable (Database, Result<T, any Error>) -> Void
     ) {
         let call = SingleCall()
         enqueue(
-            placement,
             { db in
                 let result = Result { try db.withTransaction { (.commit, try updates(db)) } }
                 call { completion(db, result) }
@@ -38,10 +37,10 @@ extension AccessRunner {
             })
     }
 
-    func enqueueWriteWithoutTransaction(_ placement: Placement, _ updates: @escaping @Sendable (Database) -> Void) {
+    func enqueueWriteWithoutTransaction(_ updates: @escaping @Sendable (Database) -> Void) {
         let call = SingleCall()
         enqueue(
-            placement, { db in call { updates(db) } },
+            { db in call { updates(db) } },
             orFail: { [lane] _ in
                 if let db = lane.anyConnection { call { updates(db) } }
             })
@@ -69,7 +68,7 @@ extension AccessRunner {
 
     /// Reads in a transaction with the connection that this thread has, or as an access.
     func readHere(_ body: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        guard let db = lane.ownedConnection else { return enqueueRead(.offloaded, .transaction, body) }
+        guard let db = lane.ownedConnection else { return enqueueRead(.transaction, body) }
         guard !db.isInsideTransaction else {
             return body(.failure(DatabaseError.concurrentReadInTransaction()))
         }

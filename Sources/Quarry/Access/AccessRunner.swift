@@ -64,13 +64,15 @@ final class AccessRunner: Sendable {
     func async<T: Sendable>(
         _ placement: Placement, barrier: ConnectionLane? = nil, _ body: @Sendable (Database) throws -> T
     ) async throws -> T {
+        // A barrier has a connection while it waits for others, and so it mustn't need a thread of Swift's.
+        let placement = barrier == nil ? placement : .offloaded
         if isToGiveWay(placement) { await Task.yield() }
-        if placement == .inline, barrier == nil, let lease = lane.leaseAtOnce() {
+        if placement == .inline, let lease = lane.leaseAtOnce() {
             // Nothing is waited for: no place in a line, and nothing to be told of a cancellation.
             defer { lane.release(lease) }
             return try Self.frame(lease.database, nil, followsTask: true, body)
         }
-        let place = Place(lane, barrier, workers)
+        let place = Place(lane, barrier, workers, placement == .inline ? .task : .inOrder)
         return try await withTaskCancellationHandler {
             try await run(place, placement, body)
         } onCancel: {
@@ -116,7 +118,7 @@ final class AccessRunner: Sendable {
                 do { return try readInline(lease, nil, kind, body) } catch is WouldWait {}
             }
         }
-        let place = Place(lane, nil, workers)
+        let place = Place(lane, nil, workers, mayRunInline(placement) ? .task : .inOrder)
         return try await withTaskCancellationHandler {
             try await runRead(place, placement, kind, body)
         } onCancel: {
@@ -124,53 +126,45 @@ final class AccessRunner: Sendable {
         }
     }
 
-    /// Runs an access in a task of its own. Its place in the line is taken before this returns.
+    /// Runs an access in a task of its own, on the library's threads. Its place in the line is taken before this
+    /// returns.
     ///
     /// - parameter fail: called where there is no connection to be had, or the access leaves an error behind.
     func enqueue(
-        _ placement: Placement, barrier: ConnectionLane? = nil, _ body: @escaping @Sendable (Database) -> Void,
+        barrier: ConnectionLane? = nil, _ body: @escaping @Sendable (Database) throws -> Void,
         orFail fail: @escaping @Sendable (any Error) -> Void
     ) {
-        let place = Place(lane, barrier, workers)
-        Task {
+        let place = Place(lane, barrier, workers, .inOrder)
+        Task(executorPreference: place.executor) {
             do {
-                try await run(place, placement, body)
+                try await self.runHere(place, body)
             } catch {
                 fail(error)
             }
         }
     }
 
-    /// Runs a read in a task of its own. Its place in the line is taken before this returns.
+    /// Runs a read in a task of its own, on the library's threads. Its place in the line is taken before this returns.
     func enqueueRead(
-        _ placement: Placement, _ kind: ReadKind, _ body: @escaping @Sendable (Database) -> Void,
+        _ kind: ReadKind, _ body: @escaping @Sendable (Database) -> Void,
         orFail fail: @escaping @Sendable (any Error) -> Void
     ) {
-        let place = Place(lane, nil, workers)
-        Task {
-            do {
-                try await runRead(place, placement, kind, body)
-            } catch {
-                fail(error)
-            }
-        }
+        enqueue({ db in try self.measured { try Self.read(db, kind, body) } }, orFail: fail)
     }
 
     /// Ends a read that another thread has begun, in a task of its own, on the library's threads.
     func continueRead(
         _ lease: ConnectionLane.Lease, _ body: @escaping @Sendable (Result<Database, any Error>) -> Void
     ) {
-        Task { [lane, workers] in
-            await withTaskExecutorPreference(workers, isolation: nil) {
-                defer { lane.release(lease) }
-                do {
-                    try Self.frame(lease.database, nil) { db in
-                        try db.finishRead { body(.success(db)) }
-                    }
-                } catch {
-                    // The read has been had, or the pool is closed: nobody is left to tell.
-                    if lease.database.isClosed { body(.failure(error)) }
+        Task(executorPreference: workers) { [lane] in
+            defer { lane.release(lease) }
+            do {
+                try Self.frame(lease.database, nil) { db in
+                    try db.finishRead { body(.success(db)) }
                 }
+            } catch {
+                // The read has been had, or the pool is closed: nobody is left to tell.
+                if lease.database.isClosed { body(.failure(error)) }
             }
         }
     }
@@ -205,14 +199,21 @@ final class AccessRunner: Sendable {
         switch placement {
         case .inline:
             return try await runHere(place) { db in try Self.read(db, kind, body) }
-        case .measured where admission.withLock { $0.expectsShortReads }:
-            let lease = try await lane.lease(place.turn, openedBy: workers)
-            defer { lane.release(lease) }
-            if isAdmittedInline() {
-                do { return try readInline(lease, place.token, kind, body) } catch is WouldWait {}
+        case .measured where place.standing == .task:
+            let prospect = try await lane.prospect(place.turn)
+            if case .lease(let lease) = prospect, isAdmittedInline() {
+                var isOver = true
+                defer { if isOver { lane.release(lease) } }
+                do {
+                    return try readInline(lease, place.token, kind, body)
+                } catch is WouldWait {
+                    isOver = false
+                }
             }
             return try await withTaskExecutorPreference(workers, isolation: nil) {
-                try Self.frame(lease.database, place.token) { db in
+                let lease = try lane.lease(prospect)
+                defer { lane.release(lease) }
+                return try Self.frame(lease.database, place.token) { db in
                     try measured { try Self.read(db, kind, body) }
                 }
             }
@@ -224,6 +225,15 @@ final class AccessRunner: Sendable {
                     try measured { try Self.read(db, kind, body) }
                 }
             }
+        }
+    }
+
+    /// Whether a read is expected to run where the task is.
+    private func mayRunInline(_ placement: Placement) -> Bool {
+        switch placement {
+        case .inline: true
+        case .offloaded: false
+        case .measured: admission.withLock { $0.expectsShortReads }
         }
     }
 
@@ -289,6 +299,7 @@ final class AccessRunner: Sendable {
         let lane: ConnectionLane
         let barrier: ConnectionLane?
         let token = AccessToken()
+        let standing: ConnectionLane.Machine.Standing
         let turn: ConnectionLane.Turn
         /// Used once the task has the lane's connection.
         let barrierTicket: Ticket?
@@ -296,11 +307,15 @@ final class AccessRunner: Sendable {
         /// The library's threads; for one that waits, those that go on with it.
         let executor: any TaskExecutor
 
-        init(_ lane: ConnectionLane, _ barrier: ConnectionLane?, _ workers: WorkerThreads) {
+        init(
+            _ lane: ConnectionLane, _ barrier: ConnectionLane?, _ workers: WorkerThreads,
+            _ standing: ConnectionLane.Machine.Standing
+        ) {
             self.lane = lane
             self.barrier = barrier
-            barrierTicket = barrier == nil ? nil : Ticket(workers)
-            turn = lane.request(token, workers)
+            self.standing = standing
+            barrierTicket = barrier == nil ? nil : Ticket(workers, .inOrder)
+            turn = lane.request(token, workers, standing)
             executor = if case .ticket(let ticket) = turn { ticket } else { workers }
         }
 

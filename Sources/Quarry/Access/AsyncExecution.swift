@@ -15,7 +15,8 @@ public enum AsyncExecution: Sendable {
     /// database's reads turn out to be short and few run there at a time, otherwise on the library's threads.
     case automatic
 
-    /// Always where the caller runs.
+    /// Where the caller runs. Accesses that wait for all others (barriers), and those that call back, run on the
+    /// library's threads.
     case inline
 
     /// Always on the library's threads.

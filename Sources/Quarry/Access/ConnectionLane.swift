@@ -17,6 +17,7 @@ final class ConnectionLane: Sendable {
         /// The connection whose access has the barrier.
         var barrierHolder: Lent?
         var isTimerSet = false
+        var isWatching = false
         var isTicking = false
     }
 
@@ -123,13 +124,13 @@ final class ConnectionLane: Sendable {
             }
             if state.contents.pointee.barrierHolder?.database.isOwned ?? false { throw DatabaseError.reentrantAccess() }
         }
-        return idleLease(isThread: true)
+        return idleLease(.thread)
     }
 
     /// A connection that is open and free. The caller has the lock.
-    private func idleLease(isThread: Bool) -> Lease? {
+    private func idleLease(_ standing: Machine.Standing) -> Lease? {
         let slot = state.contents.pointee.machine.acquireIdle(
-            isThread: isThread, now: { SystemClock.monotonicNanoseconds() })
+            standing, now: { SystemClock.monotonicNanoseconds() })
         hasIdle.store(state.contents.pointee.machine.idleCount > 0, ordering: .relaxed)
         guard let slot, let connection = state.contents.pointee.connections[slot] else { return nil }
         return Lease(database: connection.database, slot: slot)
@@ -145,36 +146,52 @@ final class ConnectionLane: Sendable {
 
     /// Waits on this thread for what can't be had at once.
     private func wait(for request: Machine.Request, isFirst: Bool = false) throws -> Machine.Grant {
+        try CooperativePool.blocking { try sleep(until: request, isFirst: isFirst) }
+    }
+
+    private func sleep(until request: Machine.Request, isFirst: Bool) throws -> Machine.Grant {
         let waiter = WaitingThread()
         let arrival = SystemClock.monotonicNanoseconds()
-        let answer = state.withLock {
-            $0.machine.acquire(request, waiter, isThread: true, isFirst: isFirst, now: arrival)
-        }
+        let answer = decide { $0.acquire(request, waiter, .thread, isFirst: isFirst, now: arrival) }
         let id: Int
         switch answer {
         case .granted(let grant): return grant
         case .refused(let refusal): throw error(refusal)
         case .wait(let number): id = number
         }
+        // The last of Swift's threads may be this one.
+        if CooperativePool.isBlocked { passOver() }
         let deadline = limits.acquireTimeout.map { arrival &+ nanoseconds($0) }
         while true {
             switch waiter.wait(until: deadline) {
             case .granted(let grant): return grant
             case .failed(let error): throw error
             case .retry:
-                let answer = state.withLock {
-                    $0.machine.retry(id: id, now: SystemClock.monotonicNanoseconds())
-                }
-                guard let answer else { continue }
-                perform(answer.actions)
-                return answer.grant
+                if let grant = retry(id) { return grant }
             case nil:
-                let actions = state.withLock { $0.machine.cancel(id: id, now: SystemClock.monotonicNanoseconds()) }
+                let actions = decide { $0.cancel(id: id, now: SystemClock.monotonicNanoseconds()) }
                 // Served at the last moment: the outcome is on its way.
                 guard let actions else { continue }
                 perform(actions)
                 throw timeoutError(request)
             }
+        }
+    }
+
+    /// Asks again: nil to wait on.
+    private func retry(_ id: Int) -> Machine.Grant? {
+        guard let answer = decide({ $0.retry(id: id, now: SystemClock.monotonicNanoseconds()) }) else { return nil }
+        perform(answer.actions)
+        return answer.grant
+    }
+
+    /// Asks the machine, where somebody waits or will.
+    private func decide<T>(_ body: (inout Machine) -> T) -> T {
+        state.withLock { state in
+            let answer = body(&state.machine)
+            hasIdle.store(state.machine.idleCount > 0, ordering: .relaxed)
+            watch(&state)
+            return answer
         }
     }
 
@@ -188,14 +205,12 @@ final class ConnectionLane: Sendable {
             // Who cancels raises the flag before it takes the lock: either it is seen here, or the place is found
             // there.
             guard !token.isCancelled else { return nil }
-            if request == .connection, let answer = state.machine.acquireNow(isThread: false, now: { 0 }) {
-                return answer
-            }
             let now = SystemClock.monotonicNanoseconds()
-            let answer = state.machine.acquire(request, ticket, isThread: false, now: now)
+            let answer = state.machine.acquire(request, ticket, ticket.standing, now: now)
             if case .wait(let id) = answer {
                 ticket.id = id
                 setTimer(&state, now: now)
+                watch(&state)
             }
             return answer
         }
@@ -231,36 +246,54 @@ final class ConnectionLane: Sendable {
     private func idleLease() -> Lease? {
         state.lock()
         defer { state.unlock() }
-        return idleLease(isThread: false)
+        return idleLease(.task)
     }
 
     /// Asks for a connection for a task, now; `lease(_:)` then waits for its turn.
     ///
     /// - parameter workers: where the task waits, if it is to run there.
-    func request(_ token: AccessToken, _ workers: WorkerThreads) -> Turn {
+    /// - parameter standing: how it waits.
+    func request(_ token: AccessToken, _ workers: WorkerThreads, _ standing: Machine.Standing) -> Turn {
         state.lock()
-        let lease = token.isCancelled ? nil : idleLease(isThread: false)
+        let lease = token.isCancelled ? nil : idleLease(standing)
         state.unlock()
         if let lease { return .lease(lease) }
-        let ticket = Ticket(workers)
+        let ticket = Ticket(workers, standing)
         request(ticket, token)
         return .ticket(ticket)
     }
 
     /// Waits for a task's turn.
-    ///
-    /// - parameter opener: where a connection is opened: that reads the disk, and may wait for a lock.
-    func lease(_ turn: Turn, openedBy opener: (any TaskExecutor)? = nil) async throws -> Lease {
-        let ticket: Ticket
+    func lease(_ turn: Turn) async throws -> Lease {
         switch turn {
-        case .lease(let lease): return lease
-        case .ticket(let waiting): ticket = waiting
+        case .lease(let lease): lease
+        case .ticket(let ticket): try take(await grant(ticket))
         }
-        let grant = try await grant(ticket)
-        if let opener, case .open = grant {
-            return try await withTaskExecutorPreference(opener, isolation: nil) { try take(grant) }
+    }
+
+    /// What a task has got: a connection, or a slot to open one in.
+    enum Prospect {
+        case lease(Lease)
+        case toOpen(Machine.Grant)
+    }
+
+    /// Waits for a task's turn, and opens no connection: that reads the disk, and may wait for a lock.
+    func prospect(_ turn: Turn) async throws -> Prospect {
+        switch turn {
+        case .lease(let lease): return .lease(lease)
+        case .ticket(let ticket):
+            let grant = try await grant(ticket)
+            if case .open = grant { return .toOpen(grant) }
+            return .lease(try take(grant))
         }
-        return try take(grant)
+    }
+
+    /// Opens a connection where the task is.
+    func lease(_ prospect: Prospect) throws -> Lease {
+        switch prospect {
+        case .lease(let lease): lease
+        case .toOpen(let grant): try take(grant)
+        }
     }
 
     /// Waits for the turn of a ticket for a barrier.
@@ -272,18 +305,30 @@ final class ConnectionLane: Sendable {
     }
 
     private func grant(_ ticket: Ticket) async throws -> Machine.Grant {
-        switch await ticket.outcome() {
-        case .granted(let grant): return grant
-        case .failed(let error): throw error
-        case .retry: throw DatabaseError(resultCode: .SQLITE_INTERNAL, message: "a task was woken as a thread is")
+        while true {
+            switch await ticket.outcome() {
+            case .granted(let grant): return grant
+            case .failed(let error): throw error
+            case .retry: if let grant = retry(ticket) { return grant }
+            }
         }
+    }
+
+    /// Asks again for a task that was woken, for as long as tasks look.
+    private func retry(_ ticket: Ticket) -> Machine.Grant? {
+        guard let id = state.withLock({ _ in ticket.id }) else { return nil }
+        for _ in 0..<Self.taskSpinCount {
+            if hasIdle.load(ordering: .relaxed), let grant = retry(id) { return grant }
+            SystemClock.pause()
+        }
+        return retry(id)
     }
 
     /// Gives up a place in the line.
     func cancel(_ ticket: Ticket) {
-        let actions: [Machine.Action]? = state.withLock { state in
+        let actions: [Machine.Action]? = decide { machine in
             guard let id = ticket.id else { return nil }
-            return state.machine.cancel(id: id, now: SystemClock.monotonicNanoseconds())
+            return machine.cancel(id: id, now: SystemClock.monotonicNanoseconds())
         }
         guard let actions else { return }
         ticket.resolve(.failed(CancellationError()))
@@ -306,8 +351,7 @@ final class ConnectionLane: Sendable {
                 state.withLock { $0.connections[slot] = connection }
                 return Lease(database: connection.database, slot: slot)
             } catch {
-                perform(
-                    state.withLock { $0.machine.openingFailed(slot, now: SystemClock.monotonicNanoseconds()) })
+                perform(decide { $0.openingFailed(slot, now: SystemClock.monotonicNanoseconds()) })
                 throw error
             }
         case .all:
@@ -320,6 +364,7 @@ final class ConnectionLane: Sendable {
         let actions = state.contents.pointee.machine.release(lease.slot) { SystemClock.monotonicNanoseconds() }
         hasIdle.store(state.contents.pointee.machine.idleCount > 0, ordering: .relaxed)
         if idleClock != nil, !state.contents.pointee.isTicking { startTicking(&state.contents.pointee) }
+        if state.contents.pointee.machine.waiterCount > 0 { watch(&state.contents.pointee) }
         let dropped = actions.isEmpty ? [] : Self.takeDropped(&state.contents.pointee, actions)
         state.unlock()
         if !actions.isEmpty { perform(actions) }
@@ -331,7 +376,9 @@ final class ConnectionLane: Sendable {
         perform(
             state.withLock { state in
                 state.barrierHolder = nil
-                return state.machine.releaseBarrier(now: SystemClock.monotonicNanoseconds())
+                let actions = state.machine.releaseBarrier(now: SystemClock.monotonicNanoseconds())
+                watch(&state)
+                return actions
             })
     }
 
@@ -465,11 +512,24 @@ final class ConnectionLane: Sendable {
             let length = nanoseconds(timeout)
             let result = state.machine.expire(arrivedBefore: now > length ? now - length : 0, now: now)
             if state.machine.firstSuspendedArrival != nil { setTimer(&state, now: now) }
+            watch(&state)
             return result
         }
         for (waiter, request) in expired { waiter.resolve(.failed(timeoutError(request))) }
         perform(actions)
     }
+
+    /// Looks, in a while, whether tasks that were woken have come.
+    private func watch(_ state: inout State) {
+        guard state.machine.isToPassOver, !state.isWatching else { return }
+        state.isWatching = true
+        DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(Int(Machine.patience))) { [weak self] in
+            self?.state.withLock { $0.isWatching = false }
+            self?.passOver()
+        }
+    }
+
+    private func passOver() { perform(decide { $0.passOver(now: SystemClock.monotonicNanoseconds()) }) }
 
     /// Looks for connections that nobody uses, as long as there are any.
     private func startTicking(_ state: inout State) {

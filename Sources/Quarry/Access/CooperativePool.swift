@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(Darwin)
     import Darwin
 #elseif canImport(Musl)
@@ -10,4 +12,19 @@
 enum CooperativePool {
     /// How many there are: one for each core.
     static let width = max(1, Int(sysconf(CInt(_SC_NPROCESSORS_ONLN))))
+
+    private static let blockedCount = Atomic<Int>(0)
+
+    /// Whether accesses of tasks that wait have blocked all of them: no task that is resumed goes on before one of
+    /// these accesses has its connection.
+    static var isBlocked: Bool { blockedCount.load(ordering: .relaxed) >= width }
+
+    /// Runs what blocks the thread.
+    static func blocking<T>(_ body: () throws -> T) rethrows -> T {
+        // Tasks on other executors count too: that only makes those who wait a little less patient.
+        guard withUnsafeCurrentTask(body: { $0 != nil }) else { return try body() }
+        blockedCount.add(1, ordering: .relaxed)
+        defer { blockedCount.subtract(1, ordering: .relaxed) }
+        return try body()
+    }
 }

@@ -13,7 +13,7 @@ extension DatabasePool {
     /// As `releaseMemory`, without waiting: readers that are in use go when they come back.
     public func releaseMemoryEventually() {
         releaseReaders()
-        writer.enqueue(writePlacement) { result in
+        writer.enqueue { result in
             if case .success(let db) = result { db.releaseMemory() }
         }
     }

@@ -105,7 +105,7 @@ public final class DatabasePool: DatabaseWriter {
     }
 
     public func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        readers.enqueueRead(readPlacement, .pinnedTransaction, value)
+        readers.enqueueRead(.pinnedTransaction, value)
     }
 
     public func unsafeRead<T>(_ value: (Database) throws -> T) throws -> T {
@@ -117,7 +117,7 @@ public final class DatabasePool: DatabaseWriter {
     }
 
     public func asyncUnsafeRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        readers.enqueue(writePlacement, value)
+        readers.enqueue(value)
     }
 
     /// As `unsafeRead`; inside a read of this thread, with its connection; inside a write, with the writer.
@@ -137,7 +137,7 @@ public final class DatabasePool: DatabaseWriter {
     }
 
     public func asyncWriteWithoutTransaction(_ updates: @escaping @Sendable (Database) -> Void) {
-        writer.enqueueWriteWithoutTransaction(writePlacement, updates)
+        writer.enqueueWriteWithoutTransaction(updates)
     }
 
     public func barrierWriteWithoutTransaction<T>(_ updates: (Database) throws -> T) throws -> T {
@@ -153,14 +153,14 @@ public final class DatabasePool: DatabaseWriter {
     public func asyncBarrierWriteWithoutTransaction(
         _ updates: @escaping @Sendable (Result<Database, any Error>) -> Void
     ) {
-        writer.enqueue(writePlacement, barrier: readers.lane, updates)
+        writer.enqueue(barrier: readers.lane, updates)
     }
 
     public func asyncWrite<T: Sendable>(
         _ updates: @escaping @Sendable (Database) throws -> T,
         completion: @escaping @Sendable (Database, Result<T, any Error>) -> Void
     ) {
-        writer.enqueueWrite(writePlacement, updates, completion: completion)
+        writer.enqueueWrite(updates, completion: completion)
     }
 
     public func unsafeReentrantWrite<T>(_ updates: (Database) throws -> T) throws -> T {

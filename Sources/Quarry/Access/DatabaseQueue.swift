@@ -118,7 +118,7 @@ public final class DatabaseQueue: DatabaseWriter {
     }
 
     public func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        runner.enqueueRead(readPlacement, .transaction, value)
+        runner.enqueueRead(.transaction, value)
     }
 
     public func unsafeRead<T>(_ value: (Database) throws -> T) throws -> T {
@@ -130,7 +130,7 @@ public final class DatabaseQueue: DatabaseWriter {
     }
 
     public func asyncUnsafeRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        runner.enqueue(writePlacement, value)
+        runner.enqueue(value)
     }
 
     public func unsafeReentrantRead<T>(_ value: (Database) throws -> T) throws -> T {
@@ -148,7 +148,7 @@ public final class DatabaseQueue: DatabaseWriter {
     }
 
     public func asyncWriteWithoutTransaction(_ updates: @escaping @Sendable (Database) -> Void) {
-        runner.enqueueWriteWithoutTransaction(writePlacement, updates)
+        runner.enqueueWriteWithoutTransaction(updates)
     }
 
     public func barrierWriteWithoutTransaction<T>(_ updates: (Database) throws -> T) throws -> T {
@@ -164,14 +164,14 @@ public final class DatabaseQueue: DatabaseWriter {
     public func asyncBarrierWriteWithoutTransaction(
         _ updates: @escaping @Sendable (Result<Database, any Error>) -> Void
     ) {
-        runner.enqueue(writePlacement, updates)
+        runner.enqueue(updates)
     }
 
     public func asyncWrite<T: Sendable>(
         _ updates: @escaping @Sendable (Database) throws -> T,
         completion: @escaping @Sendable (Database, Result<T, any Error>) -> Void
     ) {
-        runner.enqueueWrite(writePlacement, updates, completion: completion)
+        runner.enqueueWrite(updates, completion: completion)
     }
 
     public func unsafeReentrantWrite<T>(_ updates: (Database) throws -> T) throws -> T {

@@ -41,7 +41,7 @@ final class SnapshotCore: Sendable {
     }
 
     func enqueueRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        runner.enqueueRead(placement, .bare) { result in
+        runner.enqueueRead(.bare) { result in
             value(
                 result.flatMap { db in
                     Result {

@@ -3,12 +3,16 @@ import DequeModule
 /// Who has which connection, and who waits: the decisions of a lane of connections, as a value.
 ///
 /// A lane has `capacity` slots, each with a connection or with none yet. Requests are served in the order they came.
-/// Two things bend that order:
+/// Four things bend that order:
 ///
-/// - A waiting **thread** that came less than `patience` ago may be overtaken by another thread, as long as nobody but
-///   threads waits. Handing a connection to a thread that sleeps costs a wake-up, during which the connection does
-///   nothing; so the thread at the head is woken, and the connection goes to whoever asks first. After `patience` it is
-///   handed over.
+/// - One that came less than `patience` ago may be **overtaken**, as long as nobody waits who may not be. Handing a
+///   connection to a thread that sleeps, or to a task that is suspended, costs a wake-up, during which the connection
+///   does nothing; so it is woken, and the connection goes to whoever asks first.
+/// - After `patience` a thread is handed a connection. A **task** that will run on Swift's threads never is: all of
+///   them may be blocked by accesses that wait for this very connection. It is woken, and the connection stays free
+///   until it asks.
+/// - A task that was woken, and can't come, or has not come for a while, is **passed over** by those who need no
+///   thread of Swift's.
 /// - Closing goes first.
 ///
 /// A **barrier** is a request for all connections at once. It waits until the connections that are out are back;
@@ -18,6 +22,16 @@ struct LeaseStateMachine<Waiter> {
     enum Request: Equatable {
         case connection
         case barrier
+    }
+
+    /// How one waits.
+    enum Standing: Equatable {
+        /// A thread sleeps. It may overtake, and be overtaken.
+        case thread
+        /// A task is suspended, and will use the connection on Swift's threads. It may overtake, and be overtaken.
+        case task
+        /// A task is suspended, and will use the connection on the library's threads. It keeps its place.
+        case inOrder
     }
 
     /// What a request gets.
@@ -44,7 +58,7 @@ struct LeaseStateMachine<Waiter> {
     /// What is to do once the lock is released.
     enum Action {
         case grant(Waiter, Grant)
-        /// A thread may ask again with `retry`.
+        /// It may ask again with `retry`.
         case wake(Waiter)
         case refuse(Waiter, Refusal)
         /// Drop the connection of a slot.
@@ -55,17 +69,22 @@ struct LeaseStateMachine<Waiter> {
         let id: Int
         let waiter: Waiter
         let request: Request
-        let isThread: Bool
+        let standing: Standing
         let isFirst: Bool
         let arrival: UInt64
-        var isWoken = false
+        /// When it was woken, and has not asked since.
+        var woken: UInt64?
     }
 
-    /// Nanoseconds for which a waiting thread may be overtaken.
+    /// Nanoseconds for which one that waits may be overtaken.
     static var patience: UInt64 { 1_000_000 }
+
+    /// Nanoseconds for which a connection is kept for a task that was woken, at most.
+    static var longestReservation: UInt64 { 50_000_000 }
 
     let capacity: Int
     let maximumWaiters: Int?
+    private let isPoolBlocked: @Sendable () -> Bool
 
     /// Slots whose connections are here; the last one back is the first to go. With the tick in which it came.
     private var idle: [(slot: Int, tick: Int)] = []
@@ -75,12 +94,19 @@ struct LeaseStateMachine<Waiter> {
     private(set) var hasBarrier = false
     private(set) var isClosed = false
     private var waiters: Deque<Entry> = []
-    private var suspendedCount = 0
+    /// How many wait in order, and how many as tasks.
+    private var inOrderCount = 0
+    private var taskCount = 0
     private var lastID = 0
     private var tick = 0
 
     /// - parameter opened: slots that have a connection from the start.
-    init(capacity: Int, maximumWaiters: Int? = nil, opened: Int = 0) {
+    /// - parameter isPoolBlocked: whether no task goes on that is resumed.
+    init(
+        capacity: Int, maximumWaiters: Int? = nil, opened: Int = 0,
+        isPoolBlocked: @escaping @Sendable () -> Bool = { CooperativePool.isBlocked }
+    ) {
+        self.isPoolBlocked = isPoolBlocked
         self.capacity = capacity
         self.maximumWaiters = maximumWaiters
         idle = (0..<opened).map { ($0, 0) }
@@ -89,49 +115,55 @@ struct LeaseStateMachine<Waiter> {
 
     var waiterCount: Int { waiters.count }
     var idleCount: Int { idle.count }
-    private var hasFreeSlot: Bool { !idle.isEmpty || !unopened.isEmpty }
+    private var freeCount: Int { idle.count + unopened.count }
+
+    /// Whether tasks that were woken, and have not come, keep others waiting: `passOver` is called in a while then.
+    var isToPassOver: Bool {
+        taskCount > 0 && waiters.count > taskCount && !hasBarrier && freeCount > 0 && waiters[0].woken != nil
+    }
 
     // MARK: - Asking
 
     /// Whether a request that comes now may be served now.
-    private func maySkipQueue(isThread: Bool, now: () -> UInt64) -> Bool {
+    private func maySkipQueue(_ standing: Standing, now: () -> UInt64) -> Bool {
         guard let head = waiters.first else { return true }
-        // Only threads wait, the first of them not long, and a thread asks.
-        return isThread && suspendedCount == 0 && head.request == .connection && isPatient(head, now: now())
+        // There is a connection for each that waits, and one more.
+        if waiters.count < freeCount, waiters.allSatisfy({ $0.woken != nil }) { return true }
+        return standing != .inOrder && inOrderCount == 0 && head.request == .connection && isPatient(head, now: now())
     }
 
-    /// Whether a waiting thread may still be overtaken.
+    /// Whether one that waits may still be overtaken.
     ///
     /// Clocks are read before the lock is taken: the one who comes first here may have come a moment later.
     private func isPatient(_ entry: Entry, now: UInt64) -> Bool {
-        entry.isThread && now < entry.arrival &+ Self.patience
+        entry.standing != .inOrder && now < entry.arrival &+ Self.patience
     }
 
     /// Asks for a connection that is open: nil where it would have to wait, or to open one.
-    mutating func acquireIdle(isThread: Bool, now: () -> UInt64) -> Int? {
-        guard !isClosed, !hasBarrier, !idle.isEmpty, maySkipQueue(isThread: isThread, now: now) else { return nil }
+    mutating func acquireIdle(_ standing: Standing, now: () -> UInt64) -> Int? {
+        guard !isClosed, !hasBarrier, !idle.isEmpty, maySkipQueue(standing, now: now) else { return nil }
         leasedCount += 1
         return idle.removeLast().slot
     }
 
     /// Asks without waiting: nil where it would have to wait.
-    mutating func acquireNow(isThread: Bool, now: () -> UInt64) -> Answer? {
+    mutating func acquireNow(_ standing: Standing, now: () -> UInt64) -> Answer? {
         guard !isClosed else { return .refused(.closed) }
-        guard !hasBarrier, hasFreeSlot, maySkipQueue(isThread: isThread, now: now) else { return nil }
+        guard !hasBarrier, freeCount > 0, maySkipQueue(standing, now: now) else { return nil }
         return .granted(takeSlot())
     }
 
     /// Asks, and waits if need be.
     ///
-    /// - parameter isThread: whether a thread waits, not a task.
     /// - parameter isFirst: whether it goes before all who wait.
     mutating func acquire(
-        _ request: Request, _ waiter: @autoclosure () -> Waiter, isThread: Bool, isFirst: Bool = false, now: UInt64
+        _ request: Request, _ waiter: @autoclosure () -> Waiter, _ standing: Standing, isFirst: Bool = false,
+        now: UInt64
     ) -> Answer {
         guard !isClosed else { return .refused(.closed) }
         switch request {
         case .connection:
-            if let answer = acquireNow(isThread: isThread, now: { now }) { return answer }
+            if let answer = acquireNow(standing, now: { now }) { return answer }
         case .barrier:
             if !hasBarrier, leasedCount == 0, waiters.isEmpty || isFirst {
                 hasBarrier = true
@@ -143,19 +175,18 @@ struct LeaseStateMachine<Waiter> {
         }
         lastID += 1
         let entry = Entry(
-            id: lastID, waiter: waiter(), request: request, isThread: isThread, isFirst: isFirst, arrival: now)
+            id: lastID, waiter: waiter(), request: request, standing: standing, isFirst: isFirst, arrival: now)
         if isFirst { waiters.prepend(entry) } else { waiters.append(entry) }
-        if !isThread { suspendedCount += 1 }
+        count(standing, 1)
         return .wait(id: lastID)
     }
 
-    /// A thread that was woken asks again: a grant, or nil to wait on.
-    ///
-    /// Only one thread is woken at a time: the next one, if there is a connection for it too, is in the actions.
+    /// One that was woken asks again: a grant, or nil to wait on.
     mutating func retry(id: Int, now: UInt64) -> (grant: Grant, actions: [Action])? {
         guard let index = index(of: id) else { return nil }
-        guard !hasBarrier, hasFreeSlot, waiters[index].request == .connection else {
-            waiters[index].isWoken = false
+        // Those before it have been woken too, and a connection is kept for each; if not for closing, which has come.
+        guard !hasBarrier, index < freeCount, waiters.prefix(index + 1).allSatisfy({ $0.request == .connection }) else {
+            waiters[index].woken = nil
             return nil
         }
         remove(at: index)
@@ -171,12 +202,12 @@ struct LeaseStateMachine<Waiter> {
         return pump(now: now)
     }
 
-    /// The waiters that came before a time, which now give up.
+    /// The tasks that came before a time, which now give up.
     mutating func expire(arrivedBefore limit: UInt64, now: UInt64) -> (expired: [(Waiter, Request)], actions: [Action])
     {
         var expired: [(Waiter, Request)] = []
         // A waiter that goes first may be younger than those behind.
-        while let index = waiters.firstIndex(where: { !$0.isThread && $0.arrival <= limit }) {
+        while let index = waiters.firstIndex(where: { $0.standing != .thread && $0.arrival <= limit }) {
             expired.append((waiters[index].waiter, waiters[index].request))
             remove(at: index)
         }
@@ -184,7 +215,7 @@ struct LeaseStateMachine<Waiter> {
     }
 
     /// The arrival of the first task that waits.
-    var firstSuspendedArrival: UInt64? { waiters.lazy.filter { !$0.isThread }.map(\.arrival).min() }
+    var firstSuspendedArrival: UInt64? { waiters.lazy.filter { $0.standing != .thread }.map(\.arrival).min() }
 
     // MARK: - Giving back
 
@@ -246,7 +277,8 @@ struct LeaseStateMachine<Waiter> {
         hasBarrier = false
         defer {
             waiters.removeAll()
-            suspendedCount = 0
+            inOrderCount = 0
+            taskCount = 0
         }
         return waiters.map { .refuse($0.waiter, .closed) }
     }
@@ -259,30 +291,55 @@ struct LeaseStateMachine<Waiter> {
         return .open(unopened.removeLast())
     }
 
-    /// Serves who can be served.
+    /// Serves or wakes who can be served: as many as there are connections.
     private mutating func pump(now: UInt64) -> [Action] {
         var actions: [Action] = []
-        while let head = waiters.first, !hasBarrier {
-            switch head.request {
-            case .barrier:
-                guard leasedCount == 0 else { return actions }
-                remove(at: 0)
-                hasBarrier = true
-                actions.append(.grant(head.waiter, .all))
-            case .connection:
-                guard hasFreeSlot else { return actions }
-                if suspendedCount == 0, isPatient(head, now: now) {
-                    if !head.isWoken {
-                        waiters[0].isWoken = true
-                        actions.append(.wake(head.waiter))
-                    }
-                    return actions
+        /// How many were woken, and stay in the line.
+        var index = 0
+        while index < waiters.count, index < freeCount, !hasBarrier {
+            let entry = waiters[index]
+            if entry.request == .barrier {
+                guard index == 0, leasedCount == 0 else { break }
+                actions.append(grant(at: 0))
+            } else if entry.standing == .task || inOrderCount == 0 && isPatient(entry, now: now) {
+                if entry.woken == nil {
+                    waiters[index].woken = now
+                    actions.append(.wake(entry.waiter))
                 }
-                remove(at: 0)
-                actions.append(.grant(head.waiter, takeSlot()))
+                index += 1
+            } else {
+                actions.append(grant(at: index))
             }
         }
+        return isToPassOver ? actions + passOver(now: now) : actions
+    }
+
+    /// Serves those who need no thread of Swift's, where tasks that were woken haven't come.
+    mutating func passOver(now: UInt64) -> [Action] {
+        var actions: [Action] = []
+        while isToPassOver, let index = waiters.firstIndex(where: { $0.standing != .task }) {
+            guard waiters.prefix(min(index, freeCount)).allSatisfy({ isAbsent($0, now: now) }) else { break }
+            if waiters[index].request == .barrier, leasedCount > 0 { break }
+            actions.append(grant(at: index))
+        }
         return actions
+    }
+
+    /// Whether one was woken, and can't come, or hasn't come for a while: a longer one where it had waited for long.
+    private func isAbsent(_ entry: Entry, now: UInt64) -> Bool {
+        guard let woken = entry.woken, !isPoolBlocked() else { return entry.woken != nil }
+        let waited = woken > entry.arrival ? woken - entry.arrival : 0
+        return now >= woken &+ min(max(waited / 2, Self.patience), Self.longestReservation)
+    }
+
+    private mutating func grant(at index: Int) -> Action {
+        let entry = waiters[index]
+        remove(at: index)
+        guard entry.request == .connection else {
+            hasBarrier = true
+            return .grant(entry.waiter, .all)
+        }
+        return .grant(entry.waiter, takeSlot())
     }
 
     private func index(of id: Int) -> Int? {
@@ -301,7 +358,15 @@ struct LeaseStateMachine<Waiter> {
     }
 
     private mutating func remove(at index: Int) {
-        if !waiters[index].isThread { suspendedCount -= 1 }
+        count(waiters[index].standing, -1)
         waiters.remove(at: index)
+    }
+
+    private mutating func count(_ standing: Standing, _ difference: Int) {
+        switch standing {
+        case .thread: break
+        case .task: taskCount += difference
+        case .inOrder: inOrderCount += difference
+        }
     }
 }

@@ -11,9 +11,12 @@ import QuarryCore
 /// What becomes of one that waits for a connection.
 enum LeaseOutcome {
     case granted(LeaseStateMachine<any LeaseWaiter>.Grant)
-    /// For threads: ask again.
+    /// Ask again.
     case retry
     case failed(any Error)
+
+    /// Whether more is to come.
+    fileprivate var isRetry: Bool { if case .retry = self { true } else { false } }
 }
 
 /// One that waits for a connection.
@@ -96,7 +99,10 @@ final class WaitingThread: LeaseWaiter, @unchecked Sendable {
 final class Ticket: LeaseWaiter, TaskExecutor {
     private enum State {
         case pending
+        /// The task has come, and has nothing to do yet.
         case held(UnownedJob)
+        /// It runs, and will wait.
+        case running
         case waiting(UnsafeContinuation<LeaseOutcome, Never>)
         case resolved(LeaseOutcome)
         case done
@@ -105,10 +111,15 @@ final class Ticket: LeaseWaiter, TaskExecutor {
     /// The number of its place, if it had to wait. Touched with the lane's lock held only.
     nonisolated(unsafe) var id: Int?
 
+    let standing: LeaseStateMachine<any LeaseWaiter>.Standing
+
     private let state = Lock(State.pending)
     private let workers: WorkerThreads
 
-    init(_ workers: WorkerThreads) { self.workers = workers }
+    init(_ workers: WorkerThreads, _ standing: LeaseStateMachine<any LeaseWaiter>.Standing) {
+        self.workers = workers
+        self.standing = standing
+    }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
@@ -124,8 +135,10 @@ final class Ticket: LeaseWaiter, TaskExecutor {
         let previous = state.withLock { state in
             let previous = state
             switch state {
-            case .pending, .held: state = .resolved(outcome)
-            case .waiting: state = .done
+            case .pending, .held, .running: state = .resolved(outcome)
+            case .waiting: state = outcome.isRetry ? .running : .done
+            // Outcomes are delivered without the lane's lock: one may come after the one that was decided later.
+            case .resolved(.retry): state = .resolved(outcome)
             case .resolved, .done: break
             }
             return previous
@@ -133,20 +146,17 @@ final class Ticket: LeaseWaiter, TaskExecutor {
         switch previous {
         case .held(let job): workers.enqueue(job, on: asUnownedTaskExecutor())
         case .waiting(let continuation): continuation.resume(returning: outcome)
-        case .pending, .resolved, .done: break
+        case .pending, .running, .resolved, .done: break
         }
     }
 
-    /// Suspends until there is an outcome. Called once.
+    /// Suspends until there is an outcome. Called again after `retry` only.
     func outcome() async -> LeaseOutcome {
         // The usual case: the connection was free.
-        if let outcome = takeOutcome() { return outcome }
+        if let outcome = state.withLock({ state in Self.takeOutcome(&state) }) { return outcome }
         return await withUnsafeContinuation { continuation in
             let outcome: LeaseOutcome? = state.withLock { state in
-                if case .resolved(let outcome) = state {
-                    state = .done
-                    return outcome
-                }
+                if let outcome = Self.takeOutcome(&state) { return outcome }
                 state = .waiting(continuation)
                 return nil
             }
@@ -154,11 +164,9 @@ final class Ticket: LeaseWaiter, TaskExecutor {
         }
     }
 
-    private func takeOutcome() -> LeaseOutcome? {
-        state.withLock { state in
-            guard case .resolved(let outcome) = state else { return nil }
-            state = .done
-            return outcome
-        }
+    private static func takeOutcome(_ state: inout State) -> LeaseOutcome? {
+        guard case .resolved(let outcome) = state else { return nil }
+        state = outcome.isRetry ? .running : .done
+        return outcome
     }
 }

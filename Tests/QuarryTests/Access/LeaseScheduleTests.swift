@@ -29,15 +29,18 @@ private struct LeaseSchedule {
         let name: Int
         let id: Int
         let request: Machine.Request
-        let isThread: Bool
+        let standing: Machine.Standing
         let isFirst: Bool
         let arrival: UInt64
-        var isWoken = false
+        var woken: UInt64?
+        var isNoTask: Bool { standing != .task }
     }
 
     var machine: Machine
     let capacity: Int
     let maximumWaiters: Int?
+    /// 1: only threads come. 2: threads and tasks.
+    let standingCount: Int
     var now: UInt64 = 1_000_000_000
     var lastName = 0
     /// In the order they should be served.
@@ -52,8 +55,9 @@ private struct LeaseSchedule {
     init(_ generator: inout SeededGenerator) {
         capacity = Int.random(in: 1...4, using: &generator)
         maximumWaiters = Bool.random(using: &generator) ? nil : Int.random(in: 0...4, using: &generator)
+        standingCount = Int.random(in: 1...3, using: &generator)
         let opened = Int.random(in: 0...capacity, using: &generator)
-        machine = Machine(capacity: capacity, maximumWaiters: maximumWaiters, opened: opened)
+        machine = Machine(capacity: capacity, maximumWaiters: maximumWaiters, opened: opened) { false }
         open = Set(0..<opened)
         log.append("capacity \(capacity), maximumWaiters \(maximumWaiters.map(String.init) ?? "nil"), opened \(opened)")
     }
@@ -70,36 +74,40 @@ private struct LeaseSchedule {
         for _ in 0..<steps where faults.isEmpty {
             now += UInt64.random(in: 0...(Bool.random(using: &generator) ? 10 : Machine.patience), using: &generator)
             switch Int.random(in: 0..<20, using: &generator) {
-            case 0..<8: ask(.connection, isThread: Bool.random(using: &generator), isFirst: false)
-            case 8: ask(.barrier, isThread: Bool.random(using: &generator), isFirst: false)
-            case 9 where Int.random(in: 0..<4, using: &generator) == 0:
-                ask(.barrier, isThread: true, isFirst: true)
+            case 0..<8: ask(.connection, standing(&generator), isFirst: false)
+            case 8: ask(.barrier, Bool.random(using: &generator) ? .thread : .inOrder, isFirst: false)
+            case 9 where Int.random(in: 0..<4, using: &generator) == 0: ask(.barrier, .thread, isFirst: true)
             case 10..<14: giveBack(&generator)
             case 14, 15: retry(&generator)
             case 16: cancel(&generator)
             case 17: expire(&generator)
             case 18: retireOrTick(&generator)
+            case 19 where Bool.random(using: &generator): passOver()
             default: if hasBarrier { endBarrier() }
             }
             checkInvariants()
         }
     }
 
-    private mutating func ask(_ request: Machine.Request, isThread: Bool, isFirst: Bool) {
+    private func standing(_ generator: inout SeededGenerator) -> Machine.Standing {
+        [.thread, .task, .inOrder][Int.random(in: 0..<standingCount, using: &generator)]
+    }
+
+    private mutating func ask(_ request: Machine.Request, _ standing: Machine.Standing, isFirst: Bool) {
         lastName += 1
         let mayOvertake =
-            line.isEmpty
-            || (isThread && line.allSatisfy(\.isThread) && line[0].request == .connection
+            line.isEmpty || (line.count < capacity - held.count && line.allSatisfy { $0.woken != nil })
+            || (standing != .inOrder && line.allSatisfy { $0.standing != .inOrder } && line[0].request == .connection
                 && now < line[0].arrival + Machine.patience)
-        let answer = machine.acquire(request, lastName, isThread: isThread, isFirst: isFirst, now: now)
-        log.append("\(now): \(lastName) asks: \(request), thread \(isThread), first \(isFirst): \(answer)")
+        let answer = machine.acquire(request, lastName, standing, isFirst: isFirst, now: now)
+        log.append("\(now): \(lastName) asks: \(request), \(standing), first \(isFirst): \(answer)")
         switch answer {
         case .granted(let grant):
             check(request == .barrier ? line.isEmpty || isFirst : mayOvertake, "\(lastName) has overtaken")
             take(grant, request)
         case .wait(let id):
             let waiter = Waiter(
-                name: lastName, id: id, request: request, isThread: isThread, isFirst: isFirst, arrival: now)
+                name: lastName, id: id, request: request, standing: standing, isFirst: isFirst, arrival: now)
             line.insert(waiter, at: isFirst ? 0 : line.count)
             check(isFirst || line.count <= maximumWaiters ?? .max, "more wait than may")
         case .refused(let refusal):
@@ -128,16 +136,23 @@ private struct LeaseSchedule {
             log.append("    \(action)")
             switch action {
             case .grant(let name, let grant):
-                guard let first = line.first, first.name == name else {
-                    check(false, "\(name) is served, \(line.first?.name ?? 0) is first")
+                guard let index = line.firstIndex(where: { $0.name == name }) else {
+                    check(false, "\(name) is served, and doesn't wait")
                     continue
                 }
-                line.removeFirst()
-                take(grant, first.request)
+                let entry = line.remove(at: index)
+                check(entry.standing != .task, "a task is handed a connection")
+                checkOrder(before: index, of: entry)
+                take(grant, entry.request)
             case .wake(let name):
-                check(line.first?.name == name, "\(name) is woken, \(line.first?.name ?? 0) is first")
-                check(line.first?.isThread ?? false, "a task is woken")
-                if !line.isEmpty { line[0].isWoken = true }
+                guard let index = line.firstIndex(where: { $0.name == name }) else {
+                    check(false, "\(name) is woken, and doesn't wait")
+                    continue
+                }
+                check(index < capacity - held.count, "\(name) is woken, and there is no connection for it")
+                check(line[index].woken == nil, "\(name) is woken twice")
+                check(line[index].standing != .inOrder, "\(name) would go on without asking")
+                line[index].woken = now
             case .refuse(let name, let refusal):
                 check(refusal == .closed && machine.isClosed, "refused: \(refusal)")
                 check(line.contains { $0.name == name }, "\(name) is refused, and doesn't wait")
@@ -147,6 +162,22 @@ private struct LeaseSchedule {
                 check(open.remove(slot) != nil, "slot \(slot) is dropped twice")
             }
         }
+    }
+
+    /// Those before one that is served have been woken, and a connection is kept for each; or they are tasks that
+    /// haven't come for long.
+    private mutating func checkOrder(before index: Int, of entry: Waiter) {
+        let isKeptFor = line[..<index].allSatisfy { $0.woken != nil } && index < capacity - held.count
+        let free = capacity - held.count
+        let isPassing =
+            line[..<index].allSatisfy { $0.standing == .task }
+            && line.prefix(min(free, index)).allSatisfy { now >= ($0.woken ?? now) + Machine.patience }
+        check(entry.isFirst || index == 0 || isKeptFor || isPassing, "\(entry.name) has overtaken")
+    }
+
+    private mutating func passOver() {
+        log.append("\(now): tasks that have not come are passed over")
+        perform(machine.passOver(now: now))
     }
 
     private mutating func giveBack(_ generator: inout SeededGenerator) {
@@ -164,17 +195,19 @@ private struct LeaseSchedule {
     }
 
     private mutating func retry(_ generator: inout SeededGenerator) {
-        guard let waiter = line.filter(\.isWoken).randomElement(using: &generator) else { return }
+        guard let waiter = line.filter({ $0.woken != nil }).randomElement(using: &generator) else { return }
         retry(waiter)
     }
 
     private mutating func retry(_ waiter: Waiter) {
         guard let index = line.firstIndex(where: { $0.id == waiter.id }) else { return }
-        line[index].isWoken = false
+        line[index].woken = nil
         let answer = machine.retry(id: waiter.id, now: now)
         log.append("\(now): \(waiter.name) asks again: \(answer.map { "\($0.grant)" } ?? "waits on")")
         guard let answer else { return }
-        check(line[..<index].allSatisfy(\.isFirst), "\(waiter.name) has overtaken")
+        check(
+            line[..<index].allSatisfy { $0.woken != nil } && index < capacity - held.count,
+            "\(waiter.name) has overtaken")
         line.remove(at: index)
         take(answer.grant, waiter.request)
         perform(answer.actions)
@@ -194,11 +227,11 @@ private struct LeaseSchedule {
         let limit = now - UInt64.random(in: 0...(2 * Machine.patience), using: &generator)
         let result = machine.expire(arrivedBefore: limit, now: now)
         log.append("\(now): tasks before \(limit) expire: \(result.expired.map(\.0))")
-        let expected = line.filter { !$0.isThread && $0.arrival <= limit }.map(\.name)
+        let expected = line.filter { $0.standing != .thread && $0.arrival <= limit }.map(\.name)
         check(result.expired.map(\.0) == expected, "\(expected) should have expired")
         line.removeAll { expected.contains($0.name) }
         perform(result.actions)
-        let first = line.filter { !$0.isThread }.map(\.arrival).min()
+        let first = line.filter { $0.standing != .thread }.map(\.arrival).min()
         check(machine.firstSuspendedArrival == first, "the first task came at \(String(describing: first))")
     }
 
@@ -231,33 +264,56 @@ private struct LeaseSchedule {
         switch first.request {
         case .barrier: check(!held.isEmpty, "the barrier \(first.name) waits for nobody")
         case .connection:
-            check(
-                held.count == capacity || line.contains(where: \.isWoken),
-                "\(first.name) sleeps while a connection is free")
+            for waiter in line.prefix(capacity - held.count) {
+                guard waiter.request == .connection else { break }
+                check(waiter.woken != nil, "\(waiter.name) sleeps while a connection is free")
+            }
+        }
+        if held.count < capacity, first.standing == .task, line.contains(where: { $0.standing != .task }) {
+            check(machine.isToPassOver, "nobody looks whether \(first.name) comes")
         }
     }
 
     /// Everybody gives back, until nobody is left; then all is closed.
     mutating func end(_ generator: inout SeededGenerator) {
-        for _ in 0..<10_000 where faults.isEmpty && (hasBarrier || !held.isEmpty || !line.isEmpty) {
+        // Swift's threads may all be blocked by those who wait: no task comes then.
+        if Bool.random(using: &generator) {
+            log.append("no task comes")
+            serve(\.isNoTask, &generator)
+        }
+        serve({ _ in true }, &generator)
+        endEmpty(&generator)
+    }
+
+    /// Everybody gives back, and some ask again when they are woken, until none of them is left.
+    private mutating func serve(_ mayCome: (Waiter) -> Bool, _ generator: inout SeededGenerator) {
+        var rounds = 0
+        while faults.isEmpty, rounds < 10_000, hasBarrier || !held.isEmpty || line.contains(where: mayCome) {
+            rounds += 1
+            now += Machine.patience
             if hasBarrier { endBarrier() }
-            if let waiter = line.first(where: \.isWoken) { retry(waiter) }
+            if let waiter = line.first(where: { $0.woken != nil && mayCome($0) }) { retry(waiter) }
+            if machine.isToPassOver { passOver() }
             giveBack(&generator)
             checkInvariants()
         }
-        check(line.isEmpty, "never served: \(line.map(\.name))")
+        let left = line.filter(mayCome).map(\.name)
+        check(left.isEmpty, "never served: \(left)")
+    }
+
+    private mutating func endEmpty(_ generator: inout SeededGenerator) {
         check(held.isEmpty && !hasBarrier, "something is still out")
         guard faults.isEmpty else { return }
         lastName += 1
-        check(machine.acquire(.barrier, lastName, isThread: true, isFirst: true, now: now) == .granted(.all), "close")
+        check(machine.acquire(.barrier, lastName, .thread, isFirst: true, now: now) == .granted(.all), "close")
         hasBarrier = true
         closeWithWaiters(&generator)
     }
 
     private mutating func closeWithWaiters(_ generator: inout SeededGenerator) {
-        for _ in 0..<3 { ask(.connection, isThread: Bool.random(using: &generator), isFirst: false) }
+        for _ in 0..<3 { ask(.connection, standing(&generator), isFirst: false) }
         perform(machine.close())
         check(line.isEmpty && machine.isClosed, "not refused: \(line.map(\.name))")
-        check(machine.acquireNow(isThread: true, now: { 0 }) == .refused(.closed), "served after it was closed")
+        check(machine.acquireNow(.thread, now: { 0 }) == .refused(.closed), "served after it was closed")
     }
 }

@@ -1,3 +1,4 @@
+import QuarryTestSupport
 import Testing
 
 @testable import Quarry
@@ -6,18 +7,18 @@ import Testing
 @Suite struct LeaseStateMachineTests {
     typealias Machine = LeaseStateMachine<String>
 
-    /// A task that asks for a connection.
+    /// One asks for a connection, and keeps its place unless it is said otherwise.
     private func ask(
-        _ machine: inout Machine, _ name: String, _ request: Machine.Request = .connection, isThread: Bool = false,
-        isFirst: Bool = false, at now: UInt64 = 0
+        _ machine: inout Machine, _ name: String, _ request: Machine.Request = .connection,
+        _ standing: Machine.Standing = .inOrder, isFirst: Bool = false, at now: UInt64 = 0
     ) -> Machine.Answer {
-        machine.acquire(request, name, isThread: isThread, isFirst: isFirst, now: now)
+        machine.acquire(request, name, standing, isFirst: isFirst, now: now)
     }
 
     private func texts(_ actions: [Machine.Action]?) -> [String]? { actions?.map(\.text) }
 
     @Test func requestsAreServedInTheOrderTheyCame() {
-        var machine = Machine(capacity: 1, opened: 1)
+        var machine = Machine(capacity: 1, opened: 1) { false }
         #expect(ask(&machine, "a") == .granted(.connection(0)))
         #expect(ask(&machine, "b") == .wait(id: 1))
         #expect(ask(&machine, "c") == .wait(id: 2))
@@ -43,74 +44,194 @@ import Testing
         #expect(machine.openingFailed(0, now: 0).map(\.text) == ["b: open 0"])
     }
 
-    @Test func aTaskIsNeverOvertaken() {
-        var machine = Machine(capacity: 1, opened: 1)
+    @Test func oneThatKeepsItsPlaceIsNeverOvertaken() {
+        var machine = Machine(capacity: 1, opened: 1) { false }
         _ = ask(&machine, "a")
-        #expect(ask(&machine, "task", at: 0) == .wait(id: 1))
-        #expect(machine.release(0) { 1 }.map(\.text) == ["task: connection 0"])
-        #expect(machine.acquireNow(isThread: true, now: { 1 }) == nil)
+        #expect(ask(&machine, "b", at: 0) == .wait(id: 1))
+        #expect(machine.release(0) { 1 }.map(\.text) == ["b: connection 0"])
+        #expect(machine.acquireNow(.thread, now: { 1 }) == nil)
+        #expect(machine.acquireNow(.task, now: { 1 }) == nil)
     }
 
-    @Test func aThreadMayBeOvertakenForAWhile() {
-        var machine = Machine(capacity: 1, opened: 1)
+    @Test(arguments: [Machine.Standing.thread, .task], [Machine.Standing.thread, .task])
+    func oneMayBeOvertakenForAWhile(_ standing: Machine.Standing, by other: Machine.Standing) {
+        var machine = Machine(capacity: 1, opened: 1) { false }
         _ = ask(&machine, "a")
-        #expect(ask(&machine, "thread", isThread: true, at: 1000) == .wait(id: 1))
-        #expect(machine.release(0) { 1001 }.map(\.text) == ["wake thread"])
-        // Nobody but threads waits, and the first of them not long: another thread goes first, a task doesn't.
-        #expect(machine.acquireNow(isThread: false, now: { 1001 }) == nil)
-        #expect(machine.acquireNow(isThread: true, now: { 1001 }) == .granted(.connection(0)))
+        #expect(ask(&machine, "b", .connection, standing, at: 1000) == .wait(id: 1))
+        #expect(machine.release(0) { 1001 }.map(\.text) == ["wake b"])
+        // It waits, and not for long: another goes first, but none that keeps its place.
+        #expect(machine.acquireNow(.inOrder, now: { 1001 }) == nil)
+        #expect(machine.acquireNow(other, now: { 1001 }) == .granted(.connection(0)))
         #expect(machine.retry(id: 1, now: 1002) == nil)
-        // Its patience is over: the connection is handed over, while it sleeps.
+        // Its patience is over: a thread is handed the connection while it sleeps, a task is woken.
         let late = 1000 + Machine.patience
-        #expect(machine.release(0) { late }.map(\.text) == ["thread: connection 0"])
-        #expect(machine.acquireNow(isThread: true, now: { late }) == nil)
-        #expect(machine.retry(id: 1, now: late) == nil, "it has been served")
+        switch standing {
+        case .thread:
+            #expect(machine.release(0) { late }.map(\.text) == ["b: connection 0"])
+            #expect(machine.retry(id: 1, now: late) == nil, "it has been served")
+        default:
+            #expect(machine.release(0) { late }.map(\.text) == ["wake b"])
+            #expect(machine.acquireNow(other, now: { late }) == nil)
+            #expect(machine.retry(id: 1, now: late)?.grant == .connection(0))
+        }
+        #expect(machine.acquireNow(other, now: { late }) == nil)
     }
 
-    @Test func aThreadThatWaitsLongIsNotOvertaken() {
-        var machine = Machine(capacity: 1, opened: 1)
+    @Test func nobodyIsOvertakenWhileOneWaitsWhoKeepsItsPlace() {
+        var machine = Machine(capacity: 1, opened: 1) { false }
         _ = ask(&machine, "a")
-        #expect(ask(&machine, "thread", isThread: true, at: 0) == .wait(id: 1))
-        #expect(machine.release(0) { 1 }.map(\.text) == ["wake thread"])
-        #expect(machine.acquireNow(isThread: true, now: { Machine.patience }) == nil)
+        #expect(ask(&machine, "task", .connection, .task) == .wait(id: 1))
+        #expect(ask(&machine, "b") == .wait(id: 2))
+        #expect(machine.release(0) { 1 }.map(\.text) == ["wake task"])
+        #expect(machine.acquireNow(.thread, now: { 1 }) == nil)
+        #expect(machine.acquireNow(.task, now: { 1 }) == nil)
+        #expect(machine.retry(id: 1, now: 2)?.grant == .connection(0))
+        #expect(machine.release(0) { 2 }.map(\.text) == ["b: connection 0"])
+    }
+
+    @Test(arguments: [Machine.Standing.thread, .task])
+    func oneThatWaitsLongIsNotOvertaken(_ standing: Machine.Standing) {
+        var machine = Machine(capacity: 1, opened: 1) { false }
+        _ = ask(&machine, "a")
+        #expect(ask(&machine, "b", .connection, standing, at: 0) == .wait(id: 1))
+        #expect(machine.release(0) { 1 }.map(\.text) == ["wake b"])
+        #expect(machine.acquireNow(.thread, now: { Machine.patience }) == nil)
+        #expect(machine.acquireNow(.task, now: { Machine.patience }) == nil)
         #expect(machine.retry(id: 1, now: Machine.patience)?.grant == .connection(0))
     }
 
     @Test func clocksThatWereReadEarlierAreNoTrap() {
-        var machine = Machine(capacity: 1, opened: 1)
+        var machine = Machine(capacity: 1, opened: 1) { false }
         _ = ask(&machine, "a")
-        #expect(ask(&machine, "thread", isThread: true, at: 500) == .wait(id: 1))
+        #expect(ask(&machine, "thread", .connection, .thread, at: 500) == .wait(id: 1))
         #expect(machine.release(0) { 400 }.map(\.text) == ["wake thread"])
-        #expect(machine.acquireNow(isThread: true, now: { 300 }) == .granted(.connection(0)))
+        #expect(machine.acquireNow(.thread, now: { 300 }) == .granted(.connection(0)))
     }
 
-    @Test func aWakeUpIsPassedOn() {
-        var machine = Machine(capacity: 2, opened: 2)
+    @Test(arguments: [Machine.Standing.thread, .task])
+    func asManyAreWokenAsThereAreConnections(_ standing: Machine.Standing) {
+        var machine = Machine(capacity: 2, opened: 2) { false }
         _ = ask(&machine, "a")
         _ = ask(&machine, "b")
-        #expect(ask(&machine, "first", isThread: true) == .wait(id: 1))
-        #expect(ask(&machine, "second", isThread: true) == .wait(id: 2))
+        #expect(ask(&machine, "first", .connection, standing) == .wait(id: 1))
+        #expect(ask(&machine, "second", .connection, standing) == .wait(id: 2))
+        #expect(ask(&machine, "third", .connection, standing) == .wait(id: 3))
         #expect(machine.release(0) { 1 }.map(\.text) == ["wake first"])
-        #expect(machine.release(1) { 1 }.map(\.text) == [], "one is woken at a time")
-        let answer = machine.retry(id: 1, now: 2)
-        #expect(answer?.grant == .connection(1))
-        #expect(answer?.actions.map(\.text) == ["wake second"])
-        #expect(machine.retry(id: 2, now: 3)?.grant == .connection(0))
+        #expect(machine.release(1) { 1 }.map(\.text) == ["wake second"])
+        // The second comes before the first: there is a connection for both, and none for the third.
+        #expect(machine.retry(id: 2, now: 2)?.grant == .connection(1))
+        #expect(machine.retry(id: 3, now: 2) == nil)
+        #expect(machine.retry(id: 1, now: 2)?.grant == .connection(0))
     }
 
-    @Test func aTaskBehindAWokenThreadIsServed() {
-        var machine = Machine(capacity: 2, opened: 2)
+    @Test func aConnectionIsKeptForEachThatWasWoken() {
+        var machine = Machine(capacity: 3, opened: 3)
         _ = ask(&machine, "a")
         _ = ask(&machine, "b")
-        #expect(ask(&machine, "thread", isThread: true) == .wait(id: 1))
-        #expect(machine.release(0) { 1 }.map(\.text) == ["wake thread"])
-        #expect(machine.release(1) { 1 }.map(\.text) == [])
-        #expect(ask(&machine, "task") == .wait(id: 2))
-        #expect(machine.retry(id: 1, now: 2)?.actions.map(\.text) == ["task: connection 0"])
+        _ = ask(&machine, "c")
+        #expect(ask(&machine, "task", .connection, .task) == .wait(id: 1))
+        #expect(machine.release(0) { 1 }.map(\.text) == ["wake task"])
+        #expect(ask(&machine, "d") == .wait(id: 2))
+        #expect(machine.release(1) { 1 }.map(\.text) == ["d: connection 1"])
+        #expect(machine.release(2) { 1 }.map(\.text) == [])
+        #expect(ask(&machine, "e") == .granted(.connection(2)), "there is one more")
+        #expect(machine.retry(id: 1, now: 2)?.grant == .connection(0))
     }
+
+    // MARK: - Tasks that don't come
+
+    @Test(arguments: [Machine.Standing.thread, .inOrder])
+    func aTaskThatDoesNotComeIsPassedOver(_ standing: Machine.Standing) {
+        var machine = Machine(capacity: 1, opened: 1) { false }
+        _ = ask(&machine, "a")
+        #expect(ask(&machine, "first", .connection, .task) == .wait(id: 1))
+        #expect(ask(&machine, "second", .connection, .task) == .wait(id: 2))
+        #expect(ask(&machine, "b", .connection, standing) == .wait(id: 3))
+        #expect(ask(&machine, "c", .connection, standing) == .wait(id: 4))
+        #expect(!machine.isToPassOver, "there is no connection")
+        #expect(machine.release(0) { 10 }.map(\.text) == ["wake first"])
+        #expect(machine.isToPassOver)
+        #expect(machine.passOver(now: 9 + Machine.patience).isEmpty, "it is waited for")
+        #expect(machine.passOver(now: 10 + Machine.patience).map(\.text) == ["b: connection 0"])
+        #expect(!machine.isToPassOver)
+        #expect(machine.passOver(now: 10 + Machine.patience).isEmpty)
+        // It still hasn't come.
+        #expect(machine.release(0) { 20 + Machine.patience }.map(\.text) == ["c: connection 0"])
+        #expect(machine.release(0) { 30 + Machine.patience }.map(\.text) == [])
+        // Now it comes.
+        #expect(machine.retry(id: 1, now: 40 + Machine.patience)?.grant == .connection(0))
+        #expect(machine.release(0) { 50 + Machine.patience }.map(\.text) == ["wake second"])
+    }
+
+    @Test func aTaskThatComesTooLateIsWaitedForAnew() {
+        var machine = Machine(capacity: 1, opened: 1) { false }
+        _ = ask(&machine, "a")
+        #expect(ask(&machine, "task", .connection, .task) == .wait(id: 1))
+        #expect(ask(&machine, "b") == .wait(id: 2))
+        #expect(ask(&machine, "c") == .wait(id: 3))
+        #expect(machine.release(0) { 0 }.map(\.text) == ["wake task"])
+        #expect(machine.passOver(now: Machine.patience).map(\.text) == ["b: connection 0"])
+        #expect(machine.retry(id: 1, now: Machine.patience + 1) == nil)
+        // It has waited for ten times its patience: it is waited for for five times its patience.
+        let late = 10 * Machine.patience
+        #expect(machine.release(0) { late }.map(\.text) == ["wake task"])
+        #expect(machine.passOver(now: late + 5 * Machine.patience - 1).isEmpty)
+        #expect(machine.passOver(now: late + 5 * Machine.patience).map(\.text) == ["c: connection 0"])
+    }
+
+    @Test func aConnectionIsNotKeptForEver() {
+        var machine = Machine(capacity: 1, opened: 1) { false }
+        _ = ask(&machine, "a")
+        #expect(ask(&machine, "task", .connection, .task) == .wait(id: 1))
+        #expect(ask(&machine, "b") == .wait(id: 2))
+        let late = 1_000 * Machine.patience
+        #expect(machine.release(0) { late }.map(\.text) == ["wake task"])
+        #expect(machine.passOver(now: late + Machine.longestReservation - 1).isEmpty)
+        #expect(machine.passOver(now: late + Machine.longestReservation).map(\.text) == ["b: connection 0"])
+    }
+
+    @Test func aBarrierPassesOver() {
+        var machine = Machine(capacity: 2, opened: 2) { false }
+        _ = ask(&machine, "a")
+        _ = ask(&machine, "b")
+        #expect(ask(&machine, "task", .connection, .task) == .wait(id: 1))
+        #expect(ask(&machine, "barrier", .barrier) == .wait(id: 2))
+        #expect(machine.release(0) { 0 }.map(\.text) == ["wake task"])
+        #expect(machine.passOver(now: Machine.patience).isEmpty, "a connection is out")
+        #expect(machine.release(1) { Machine.patience }.map(\.text) == ["barrier: all"])
+        #expect(machine.retry(id: 1, now: Machine.patience) == nil)
+        #expect(machine.releaseBarrier(now: Machine.patience).map(\.text) == ["wake task"])
+    }
+
+    @Test func aTaskThatCannotComeIsPassedOverAtOnce() {
+        let isBlocked = Recorded(false)
+        var machine = Machine(capacity: 1, opened: 1) { isBlocked.value }
+        _ = ask(&machine, "a")
+        #expect(ask(&machine, "task", .connection, .task) == .wait(id: 1))
+        #expect(ask(&machine, "b", .connection, .thread) == .wait(id: 2))
+        #expect(machine.release(0) { 1 }.map(\.text) == ["wake task"])
+        #expect(machine.passOver(now: 1).isEmpty)
+        isBlocked.update { $0 = true }
+        #expect(machine.passOver(now: 1).map(\.text) == ["b: connection 0"])
+        #expect(machine.retry(id: 1, now: 1) == nil)
+        #expect(ask(&machine, "c", .connection, .thread) == .wait(id: 3))
+        #expect(machine.release(0) { 1 }.map(\.text) == ["wake task", "c: connection 0"])
+    }
+
+    @Test func tasksAmongThemselvesPassNobodyOver() {
+        var machine = Machine(capacity: 1, opened: 1) { false }
+        _ = ask(&machine, "a")
+        #expect(ask(&machine, "first", .connection, .task) == .wait(id: 1))
+        #expect(ask(&machine, "second", .connection, .task) == .wait(id: 2))
+        #expect(machine.release(0) { 0 }.map(\.text) == ["wake first"])
+        #expect(!machine.isToPassOver)
+        #expect(machine.passOver(now: 10 * Machine.patience).isEmpty)
+    }
+
+    // MARK: - Barriers, closing, limits
 
     @Test func aBarrierWaitsForAllAndHoldsBackThoseBehind() {
-        var machine = Machine(capacity: 2, opened: 2)
+        var machine = Machine(capacity: 2, opened: 2) { false }
         _ = ask(&machine, "a")
         _ = ask(&machine, "b")
         #expect(ask(&machine, "barrier", .barrier) == .wait(id: 1))
@@ -118,12 +239,12 @@ import Testing
         #expect(machine.release(0) { 0 }.map(\.text) == [])
         #expect(machine.release(1) { 0 }.map(\.text) == ["barrier: all"])
         #expect(machine.hasBarrier)
-        #expect(machine.acquireNow(isThread: true, now: { 0 }) == nil)
+        #expect(machine.acquireNow(.thread, now: { 0 }) == nil)
         #expect(machine.releaseBarrier(now: 0).map(\.text) == ["c: connection 1"])
     }
 
     @Test func aBarrierThatIsCancelledLetsThoseBehindGo() {
-        var machine = Machine(capacity: 2, opened: 2)
+        var machine = Machine(capacity: 2, opened: 2) { false }
         _ = ask(&machine, "a")
         #expect(ask(&machine, "barrier", .barrier) == .wait(id: 1))
         #expect(ask(&machine, "b") == .wait(id: 2))
@@ -133,16 +254,16 @@ import Testing
     }
 
     @Test func closingGoesFirstAndRefusesAll() {
-        var machine = Machine(capacity: 1, opened: 1)
+        var machine = Machine(capacity: 1, opened: 1) { false }
         _ = ask(&machine, "a")
         #expect(ask(&machine, "b") == .wait(id: 1))
-        #expect(ask(&machine, "close", .barrier, isThread: true, isFirst: true) == .wait(id: 2))
+        #expect(ask(&machine, "close", .barrier, .thread, isFirst: true) == .wait(id: 2))
         #expect(machine.release(0) { 0 }.map(\.text) == ["close: all"])
         #expect(machine.close().map(\.text) == ["refuse b: closed"])
         #expect(machine.isClosed)
         #expect(ask(&machine, "c") == .refused(.closed))
         #expect(ask(&machine, "d", .barrier) == .refused(.closed))
-        #expect(machine.acquireNow(isThread: true, now: { 0 }) == .refused(.closed))
+        #expect(machine.acquireNow(.thread, now: { 0 }) == .refused(.closed))
         #expect(machine.waiterCount == 0)
     }
 
@@ -156,10 +277,10 @@ import Testing
     }
 
     @Test func tasksExpireAndThreadsDoNot() {
-        var machine = Machine(capacity: 1, opened: 1)
+        var machine = Machine(capacity: 1, opened: 1) { false }
         _ = ask(&machine, "a")
         #expect(ask(&machine, "old", at: 10) == .wait(id: 1))
-        #expect(ask(&machine, "thread", isThread: true, at: 11) == .wait(id: 2))
+        #expect(ask(&machine, "thread", .connection, .thread, at: 11) == .wait(id: 2))
         #expect(ask(&machine, "young", at: 20) == .wait(id: 3))
         #expect(machine.firstSuspendedArrival == 10)
         #expect(machine.expire(arrivedBefore: 15, now: 30).expired.map(\.0) == ["old"])

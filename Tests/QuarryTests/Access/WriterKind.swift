@@ -4,7 +4,7 @@ import QuarryTestSupport
 import Testing
 
 /// The kinds of writers that a test runs with.
-enum WriterKind: String, CaseIterable, CustomTestStringConvertible {
+enum WriterKind: String, CaseIterable, Codable, CustomTestStringConvertible {
     case memoryQueue
     case fileQueue
     case walQueue
