@@ -74,6 +74,8 @@ struct LeaseStateMachine<Waiter> {
         let arrival: UInt64
         /// When it was woken, and has not asked since.
         var woken: UInt64?
+        /// Whether it has asked, after its patience: it is awake.
+        var isNext = false
     }
 
     /// Nanoseconds for which one that waits may be overtaken.
@@ -129,15 +131,23 @@ struct LeaseStateMachine<Waiter> {
         guard let head = waiters.first else { return true }
         // There is a connection for each that waits, and one more.
         if waiters.count < freeCount, waiters.allSatisfy({ $0.woken != nil }) { return true }
-        return standing != .inOrder && inOrderCount == 0 && head.request == .connection && isPatient(head, now: now())
+        return standing != .inOrder && inOrderCount == 0 && head.request == .connection
+            && mayBeOvertaken(head, now: now())
     }
 
     /// Whether one that waits may still be overtaken.
     ///
     /// Clocks are read before the lock is taken: the one who comes first here may have come a moment later.
-    private func isPatient(_ entry: Entry, now: UInt64) -> Bool {
-        entry.standing != .inOrder && now < entry.arrival &+ Self.patience
+    private func mayBeOvertaken(_ entry: Entry, now: UInt64) -> Bool {
+        switch entry.standing {
+        case .inOrder: false
+        case .task: isPatient(entry, now: now)
+        // Until it is awake, the connection would do nothing. If that takes long, it is handed over.
+        case .thread: isPatient(entry, now: now) || !entry.isNext && now < (entry.woken ?? now) &+ Self.patience
+        }
     }
+
+    private func isPatient(_ entry: Entry, now: UInt64) -> Bool { now < entry.arrival &+ Self.patience }
 
     /// Asks for a connection that is open: nil where it would have to wait, or to open one.
     mutating func acquireIdle(_ standing: Standing, now: () -> UInt64) -> Int? {
@@ -187,6 +197,7 @@ struct LeaseStateMachine<Waiter> {
         // Those before it have been woken too, and a connection is kept for each; if not for closing, which has come.
         guard !hasBarrier, index < freeCount, waiters.prefix(index + 1).allSatisfy({ $0.request == .connection }) else {
             waiters[index].woken = nil
+            waiters[index].isNext = !isPatient(waiters[index], now: now)
             return nil
         }
         remove(at: index)
@@ -301,7 +312,7 @@ struct LeaseStateMachine<Waiter> {
             if entry.request == .barrier {
                 guard index == 0, leasedCount == 0 else { break }
                 actions.append(grant(at: 0))
-            } else if entry.standing == .task || inOrderCount == 0 && isPatient(entry, now: now) {
+            } else if entry.standing == .task || inOrderCount == 0 && mayBeOvertaken(entry, now: now) {
                 if entry.woken == nil {
                     waiters[index].woken = now
                     actions.append(.wake(entry.waiter))

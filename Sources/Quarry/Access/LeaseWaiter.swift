@@ -1,4 +1,5 @@
 import QuarryCore
+import Synchronization
 
 #if canImport(Darwin)
     import Darwin
@@ -26,10 +27,11 @@ protocol LeaseWaiter: AnyObject, Sendable {
 
 /// A thread that waits.
 final class WaitingThread: LeaseWaiter, @unchecked Sendable {
-    // Sendable: `outcome` is touched with the mutex held only.
+    // Sendable: `outcome` is touched with the mutex held only; `hasOutcome` is atomic.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
     private var outcome: LeaseOutcome?
+    private let hasOutcome = Atomic<Bool>(false)
 
     init() {
         mutex = .allocate(capacity: 1)
@@ -60,8 +62,17 @@ final class WaitingThread: LeaseWaiter, @unchecked Sendable {
         // Outcomes are delivered without the lane's lock: a wake-up may come after the grant that was decided later.
         if case .retry = outcome, self.outcome != nil { return }
         self.outcome = outcome
+        hasOutcome.store(true, ordering: .relaxed)
         pthread_cond_signal(condition)
     }
+
+    /// Looks for an outcome for some microseconds: falling asleep and waking up takes longer.
+    func spin() {
+        let end = SystemClock.monotonicNanoseconds() + Self.spinNanoseconds
+        while !hasOutcome.load(ordering: .relaxed), SystemClock.monotonicNanoseconds() < end { SystemClock.pause() }
+    }
+
+    private static let spinNanoseconds: UInt64 = CooperativePool.width > 1 ? 20_000 : 0
 
     /// Sleeps until there is an outcome, or a time has come.
     ///
@@ -86,6 +97,7 @@ final class WaitingThread: LeaseWaiter, @unchecked Sendable {
                 if pthread_cond_timedwait(condition, mutex, &time) == ETIMEDOUT { break }
             #endif
         }
+        hasOutcome.store(false, ordering: .relaxed)
         return outcome.take()
     }
 }

@@ -33,6 +33,8 @@ private struct LeaseSchedule {
         let isFirst: Bool
         let arrival: UInt64
         var woken: UInt64?
+        /// Whether it has asked after its patience.
+        var isNext = false
         var isNoTask: Bool { standing != .task }
     }
 
@@ -98,7 +100,7 @@ private struct LeaseSchedule {
         let mayOvertake =
             line.isEmpty || (line.count < capacity - held.count && line.allSatisfy { $0.woken != nil })
             || (standing != .inOrder && line.allSatisfy { $0.standing != .inOrder } && line[0].request == .connection
-                && now < line[0].arrival + Machine.patience)
+                && mayBeOvertaken(line[0]))
         let answer = machine.acquire(request, lastName, standing, isFirst: isFirst, now: now)
         log.append("\(now): \(lastName) asks: \(request), \(standing), first \(isFirst): \(answer)")
         switch answer {
@@ -114,6 +116,11 @@ private struct LeaseSchedule {
             check(refusal == .tooManyWaiters(maximumWaiters ?? -1), "refused: \(refusal)")
             check(!isFirst && line.count >= maximumWaiters ?? .max, "refused too early")
         }
+    }
+
+    private func mayBeOvertaken(_ waiter: Waiter) -> Bool {
+        if now < waiter.arrival + Machine.patience { return true }
+        return waiter.standing == .thread && !waiter.isNext && now < (waiter.woken ?? now) + Machine.patience
     }
 
     private mutating func take(_ grant: Machine.Grant, _ request: Machine.Request) {
@@ -204,7 +211,10 @@ private struct LeaseSchedule {
         line[index].woken = nil
         let answer = machine.retry(id: waiter.id, now: now)
         log.append("\(now): \(waiter.name) asks again: \(answer.map { "\($0.grant)" } ?? "waits on")")
-        guard let answer else { return }
+        guard let answer else {
+            line[index].isNext = now >= waiter.arrival + Machine.patience
+            return
+        }
         check(
             line[..<index].allSatisfy { $0.woken != nil } && index < capacity - held.count,
             "\(waiter.name) has overtaken")

@@ -63,18 +63,32 @@ import Testing
         #expect(machine.acquireNow(.inOrder, now: { 1001 }) == nil)
         #expect(machine.acquireNow(other, now: { 1001 }) == .granted(.connection(0)))
         #expect(machine.retry(id: 1, now: 1002) == nil)
-        // Its patience is over: a thread is handed the connection while it sleeps, a task is woken.
+        // Its patience is over: it is woken, and nobody overtakes it once it has asked.
         let late = 1000 + Machine.patience
+        #expect(machine.release(0) { late }.map(\.text) == ["wake b"])
         switch standing {
         case .thread:
+            #expect(machine.acquireNow(other, now: { late }) == .granted(.connection(0)), "until it is awake")
+            #expect(machine.retry(id: 1, now: late) == nil)
             #expect(machine.release(0) { late }.map(\.text) == ["b: connection 0"])
             #expect(machine.retry(id: 1, now: late) == nil, "it has been served")
         default:
-            #expect(machine.release(0) { late }.map(\.text) == ["wake b"])
             #expect(machine.acquireNow(other, now: { late }) == nil)
             #expect(machine.retry(id: 1, now: late)?.grant == .connection(0))
         }
         #expect(machine.acquireNow(other, now: { late }) == nil)
+    }
+
+    @Test func aThreadThatDoesNotWakeUpIsHandedTheConnection() {
+        var machine = Machine(capacity: 1, opened: 1) { false }
+        _ = ask(&machine, "a")
+        #expect(ask(&machine, "b", .connection, .thread, at: 0) == .wait(id: 1))
+        let late = 2 * Machine.patience
+        #expect(machine.release(0) { late }.map(\.text) == ["wake b"])
+        #expect(machine.acquireNow(.thread, now: { late + 1 }) == .granted(.connection(0)))
+        #expect(machine.release(0) { late + 2 }.map(\.text) == [], "it has been woken")
+        #expect(machine.acquireNow(.thread, now: { late + Machine.patience - 1 }) == .granted(.connection(0)))
+        #expect(machine.release(0) { late + Machine.patience }.map(\.text) == ["b: connection 0"])
     }
 
     @Test func nobodyIsOvertakenWhileOneWaitsWhoKeepsItsPlace() {
@@ -95,9 +109,10 @@ import Testing
         _ = ask(&machine, "a")
         #expect(ask(&machine, "b", .connection, standing, at: 0) == .wait(id: 1))
         #expect(machine.release(0) { 1 }.map(\.text) == ["wake b"])
-        #expect(machine.acquireNow(.thread, now: { Machine.patience }) == nil)
-        #expect(machine.acquireNow(.task, now: { Machine.patience }) == nil)
-        #expect(machine.retry(id: 1, now: Machine.patience)?.grant == .connection(0))
+        let late = 1 + Machine.patience
+        #expect(machine.acquireNow(.thread, now: { late }) == nil)
+        #expect(machine.acquireNow(.task, now: { late }) == nil)
+        #expect(machine.retry(id: 1, now: late)?.grant == .connection(0))
     }
 
     @Test func clocksThatWereReadEarlierAreNoTrap() {
