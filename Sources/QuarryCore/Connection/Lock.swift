@@ -23,7 +23,16 @@ package final class Lock<Value>: @unchecked Sendable {
         contents = .allocate(capacity: 1)
         contents.initialize(to: value)
         mutex = .allocate(capacity: 1)
-        pthread_mutex_init(mutex, nil)
+        #if canImport(Glibc)
+            // A lock is held for less time than falling asleep takes: who finds it taken looks again for a moment.
+            var attributes = pthread_mutexattr_t()
+            pthread_mutexattr_init(&attributes)
+            pthread_mutexattr_settype(&attributes, CInt(PTHREAD_MUTEX_ADAPTIVE_NP))
+            pthread_mutex_init(mutex, &attributes)
+            pthread_mutexattr_destroy(&attributes)
+        #else
+            pthread_mutex_init(mutex, nil)
+        #endif
     }
 
     @inlinable
