@@ -37,12 +37,16 @@ struct CivilDate: Hashable {
     /// The days since 1970-01-01 of a date that exists.
     @inline(__always)
     var daysSince1970: Int {
+        let month = UInt32(truncatingIfNeeded: month)
         let isNextYear = month <= 2
-        let yearFromMarch = year &+ (isNextYear ? 399 : 400)
-        let monthFromMarch = month &+ (isNextYear ? 9 : -3)
-        let dayOfYear = (153 &* monthFromMarch &+ 2) / 5 &+ day &- 1
-        let leapDays = yearFromMarch / 4 &- yearFromMarch / 100 &+ yearFromMarch / 400
-        return 365 &* yearFromMarch &+ leapDays &+ dayOfYear &- Self.daysFromFirstMarchTo1970
+        let year = UInt32(truncatingIfNeeded: year) &+ (isNextYear ? 399 : 400)
+        // From 3 for March to 14.
+        let monthOfYear = isNextYear ? month &+ 12 : month
+        // Five months have 153 days: 979/32 is as close, and takes no division.
+        let dayOfYear = (979 &* monthOfYear &- 2_919) / 32 &+ UInt32(truncatingIfNeeded: day) &- 1
+        let century = year / 100
+        let days = 1_461 &* year / 4 &- century &+ century / 4 &+ dayOfYear
+        return Int(days) &- Self.daysFromFirstMarchTo1970
     }
 
     /// Whether there is such a day: no 30 February.
@@ -52,12 +56,13 @@ struct CivilDate: Hashable {
         return day <= 28 || day <= daysInMonth
     }
 
-    @inline(never)
+    @inline(__always)
     private var daysInMonth: Int {
-        switch month {
-        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-        case 4, 6, 9, 11: 30
-        default: 31
-        }
+        if month == 2 { return isLeapYear ? 29 : 28 }
+        // 31 and 30 take turns, which begin again with August.
+        return 30 | (month ^ month >> 3)
     }
+
+    @inline(__always)
+    private var isLeapYear: Bool { year & 3 == 0 && (year & 15 == 0 || year % 100 != 0) }
 }

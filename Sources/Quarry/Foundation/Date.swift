@@ -72,7 +72,7 @@ extension Date: DatabaseValueConvertible, StatementColumnConvertible {
 
     @inline(__always)
     private init?(databaseText: UnsafeRawBufferPointer) {
-        guard let milliseconds = DateText(databaseText)?.millisecondsSince1970 else { return nil }
+        guard let milliseconds = DateText.millisecondsSince1970(of: databaseText) else { return nil }
         self.init(millisecondsSince1970: milliseconds)
     }
 

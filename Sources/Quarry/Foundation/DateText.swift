@@ -102,6 +102,13 @@ extension DateText {
         guard exists else { return nil }
     }
 
+    /// `millisecondsSince1970` of a whole text; nil if there is none.
+    @inline(__always)
+    static func millisecondsSince1970(of text: UnsafeRawBufferPointer) -> Int? {
+        if let usual = Self(usual: text) { return usual.millisecondsSince1970 }
+        return Self(any: text)?.millisecondsSince1970
+    }
+
     @inline(never)
     private init?(any text: UnsafeRawBufferPointer) {
         precision = .day

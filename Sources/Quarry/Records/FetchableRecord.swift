@@ -37,6 +37,49 @@ extension FetchableRecord {
     public static func decoded(from row: Row) throws -> Self { try Self(row: row) }
 }
 
+extension FetchableRecord where Self: Decodable {
+    /// Decodes the record: each property from the column of its name.
+    ///
+    /// A property whose type is no value of a column is decoded from JSON; one that has no column, from the row's scope
+    /// of that name.
+    ///
+    /// Keys that are one byte, as the cases of an enum are, are asked for their names in the first rows of a fetch, not
+    /// in each.
+    ///
+    /// - throws: `RowDecodingError`, which names the key, the column and the value.
+    @inlinable
+    public init(row: borrowing Row) throws {
+        let decoder = row.beginDecoding(Self.self)
+        do {
+            try self.init(from: row.decoder(decoder))
+        } catch {
+            row.endDecoding(decoder)
+            throw error
+        }
+        row.endDecoding(decoder)
+    }
+}
+
+extension Row {
+    /// The decoder of a record: the one that the row's cursor has kept, or a new one. To be given to `endDecoding`.
+    @usableFromInline
+    func beginDecoding(_ type: any RecordDecodingStrategies.Type) -> Unmanaged<AnyObject> {
+        .fromOpaque(RowDecoder.begin(type, self).toOpaque())
+    }
+
+    /// What `beginDecoding` has answered, as the record takes it.
+    @usableFromInline
+    func decoder(_ decoder: Unmanaged<AnyObject>) -> any Decoder {
+        decoder._withUnsafeGuaranteedRef { unsafeDowncast($0, to: RowDecoder.self) }
+    }
+
+    /// The record is over: the row's cursor keeps the decoder for the next.
+    @usableFromInline
+    func endDecoding(_ decoder: Unmanaged<AnyObject>) {
+        RowDecoder.end(.fromOpaque(decoder.toOpaque()), self)
+    }
+}
+
 /// A cursor of records.
 ///
 /// ```swift

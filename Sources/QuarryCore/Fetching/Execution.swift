@@ -42,18 +42,17 @@ struct Execution: ~Copyable {
     /// - parameter outlivesCall: whether another thread may come to take the steps: the first one looks then. To look
     ///   at each step would be felt in loops over rows. And whether the names of the columns may be wanted before.
     @usableFromInline
-    init(_ request: consuming PreparedRequest, outlivesCall: Bool = false) throws {
-        let id = try request.statement.beginExecution()
-        let row = request.statement.attachRow()
-        if outlivesCall { row.refreshLayout(request.statement) }
-        let box = request.adapterBox
-        self.row = try box.map { try request.statement.adaptNewRow(by: $0.adapter, id) } ?? row
+    init(_ statement: Statement, _ box: AdapterBox?, outlivesCall: Bool = false) throws {
+        let id = try statement.beginExecution()
+        let row = statement.attachRow()
+        if outlivesCall { row.refreshLayout(statement) }
+        self.row = try box.map { try statement.adaptNewRow(by: $0.adapter, id) } ?? row
         let buffering = box?.buffering(outlivesCall: outlivesCall)
         self.id = buffering != nil ? Self.buffered : outlivesCall ? Self.unbegun : id
         begunID = id
-        sqliteStatement = request.statement.sqliteStatement
+        sqliteStatement = statement.sqliteStatement
         adapterBox = buffering ?? box
-        statement = request.statement
+        self.statement = statement
     }
 
     // Inlinable, because the optimizer of Swift 6.3.1 stops where inlinable code destroys a value whose deinit isn't.

@@ -20,8 +20,8 @@ public final class FetchCursor<Element: RowDecodable>: DatabaseCursor {
     private var followingRequest: (() throws -> PreparedRequest?)?
 
     @usableFromInline
-    init(_ request: consuming PreparedRequest) throws {
-        execution = try Execution(request, outlivesCall: true)
+    init(_ statement: Statement, _ adapterBox: AdapterBox?) throws {
+        execution = try Execution(statement, adapterBox, outlivesCall: true)
     }
 
     /// A cursor over the rows of one request after those of another.
@@ -30,7 +30,7 @@ public final class FetchCursor<Element: RowDecodable>: DatabaseCursor {
     package convenience init(
         _ request: PreparedRequest, following: @escaping () throws -> PreparedRequest?
     ) throws {
-        try self.init(request)
+        try self.init(request.statement, request.adapterBox)
         followingRequest = following
     }
 
@@ -50,7 +50,7 @@ public final class FetchCursor<Element: RowDecodable>: DatabaseCursor {
         while let following = followingRequest, !execution.hasFailed {
             followingRequest = nil
             guard let request = try following() else { return nil }
-            execution = try Execution(request, outlivesCall: true)
+            execution = try Execution(request.statement, request.adapterBox, outlivesCall: true)
             followingRequest = following
             if try execution.advance() { return try Element.decoded(from: execution.row) }
         }

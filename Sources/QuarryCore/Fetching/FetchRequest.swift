@@ -70,19 +70,43 @@ public struct PreparedRequest {
         if let adapter { adapterBox = AdapterBox(adapter) }
     }
 
-    // Inlinable, because most callers have no adapter, which the compiler sees there.
+    // Inlinable, because most callers have no adapter, which the compiler sees there. Not initializers, which would get
+    // copies of the arguments and the adapter.
+
     @inlinable
     @inline(__always)
-    init(_ statement: Statement, _ arguments: StatementArguments?, _ adapter: (any RowAdapter)?) throws {
-        self.statement = statement
-        if let arguments { try statement.setArguments(arguments) }
-        if let adapter { adapterBox = AdapterBox(adapter) }
+    static func of(
+        _ statement: Statement, _ arguments: StatementArguments?, _ adapter: (any RowAdapter)?
+    ) throws -> PreparedRequest {
+        try statement.setGivenArguments(arguments)
+        guard let adapter else { return PreparedRequest(statement, nil) }
+        return PreparedRequest(statement, AdapterBox(adapter))
     }
 
     @inlinable
     @inline(__always)
-    init(_ db: Database, _ sql: String, _ arguments: StatementArguments, _ adapter: (any RowAdapter)?) throws {
-        try self.init(db.reusableStatement(sql: sql), arguments, adapter)
+    static func of(
+        _ db: Database, _ sql: String, _ arguments: StatementArguments, _ adapter: (any RowAdapter)?
+    ) throws -> PreparedRequest {
+        let statement = try db.reusableStatement(sql: sql)
+        try statement.setArguments(arguments)
+        guard let adapter else { return PreparedRequest(statement, nil) }
+        return PreparedRequest(statement, AdapterBox(adapter))
+    }
+
+    @inlinable
+    @inline(__always)
+    init(_ statement: Statement, _ adapterBox: AdapterBox?) {
+        self.statement = statement
+        self.adapterBox = adapterBox
+    }
+}
+
+extension Statement {
+    /// Sets the arguments, if there are some: seen from here, they are copied once.
+    @usableFromInline
+    func setGivenArguments(_ arguments: StatementArguments?) throws {
+        if let arguments { try setArguments(arguments) }
     }
 }
 

@@ -3,12 +3,12 @@
 extension PreparedRequest {
     @inlinable
     consuming func fetchCursor<Value: RowDecodable>(_ type: Value.Type) throws -> FetchCursor<Value> {
-        try FetchCursor(self)
+        try FetchCursor(statement, adapterBox)
     }
 
     @inlinable
     consuming func fetchAll<Value: RowDecodable>(_ type: Value.Type) throws -> [Value] {
-        var execution = try Execution(self)
+        var execution = try Execution(statement, adapterBox)
         var values: [Value] = []
         while try execution.advance() { values.append(try execution.detached()) }
         return values
@@ -16,7 +16,7 @@ extension PreparedRequest {
 
     @inlinable
     consuming func fetchSet<Value: RowDecodable & Hashable>(_ type: Value.Type) throws -> Set<Value> {
-        var execution = try Execution(self)
+        var execution = try Execution(statement, adapterBox)
         var values: Set<Value> = []
         while try execution.advance() { values.insert(try execution.detached()) }
         return values
@@ -33,7 +33,7 @@ extension PreparedRequest {
     @inlinable
     @inline(__always)
     consuming func fetchFirst<Value: RowDecodable>(_ type: Value.Type) throws -> Value? {
-        var execution = try Execution(self)
+        var execution = try Execution(statement, adapterBox)
         guard try execution.advance() else { return nil }
         let value = try Value.decodedFirst(from: execution.row)
         // What it changes is committed, or refused, at its end.
@@ -61,7 +61,7 @@ extension RowDecodable {
     public static func fetchCursor(
         _ statement: Statement, arguments: StatementArguments? = nil, adapter: (any RowAdapter)? = nil
     ) throws -> FetchCursor<Self> {
-        try PreparedRequest(statement, arguments, adapter).fetchCursor(Self.self)
+        try PreparedRequest.of(statement, arguments, adapter).fetchCursor(Self.self)
     }
 
     /// All values of a statement.
@@ -78,7 +78,7 @@ extension RowDecodable {
     public static func fetchAll(
         _ statement: Statement, arguments: StatementArguments? = nil, adapter: (any RowAdapter)? = nil
     ) throws -> [Self] {
-        try PreparedRequest(statement, arguments, adapter).fetchAll(Self.self)
+        try PreparedRequest.of(statement, arguments, adapter).fetchAll(Self.self)
     }
 
     /// The value of the first row of a statement; nil if there is no row, or its value is NULL.
@@ -95,7 +95,7 @@ extension RowDecodable {
     public static func fetchOne(
         _ statement: Statement, arguments: StatementArguments? = nil, adapter: (any RowAdapter)? = nil
     ) throws -> Self? {
-        try PreparedRequest(statement, arguments, adapter).fetchOne(Self.self)
+        try PreparedRequest.of(statement, arguments, adapter).fetchOne(Self.self)
     }
 }
 
@@ -112,7 +112,7 @@ extension RowDecodable where Self: Hashable {
     public static func fetchSet(
         _ statement: Statement, arguments: StatementArguments? = nil, adapter: (any RowAdapter)? = nil
     ) throws -> Set<Self> {
-        try PreparedRequest(statement, arguments, adapter).fetchSet(Self.self)
+        try PreparedRequest.of(statement, arguments, adapter).fetchSet(Self.self)
     }
 }
 
@@ -135,7 +135,7 @@ extension RowDecodable {
         _ db: Database, sql: String, arguments: StatementArguments = StatementArguments(),
         adapter: (any RowAdapter)? = nil
     ) throws -> FetchCursor<Self> {
-        try PreparedRequest(db, sql, arguments, adapter).fetchCursor(Self.self)
+        try PreparedRequest.of(db, sql, arguments, adapter).fetchCursor(Self.self)
     }
 
     /// All values of a query.
@@ -153,7 +153,7 @@ extension RowDecodable {
         _ db: Database, sql: String, arguments: StatementArguments = StatementArguments(),
         adapter: (any RowAdapter)? = nil
     ) throws -> [Self] {
-        try PreparedRequest(db, sql, arguments, adapter).fetchAll(Self.self)
+        try PreparedRequest.of(db, sql, arguments, adapter).fetchAll(Self.self)
     }
 
     /// The value of the first row of a query; nil if there is no row, or its value is NULL.
@@ -168,7 +168,7 @@ extension RowDecodable {
         _ db: Database, sql: String, arguments: StatementArguments = StatementArguments(),
         adapter: (any RowAdapter)? = nil
     ) throws -> Self? {
-        try PreparedRequest(db, sql, arguments, adapter).fetchOne(Self.self)
+        try PreparedRequest.of(db, sql, arguments, adapter).fetchOne(Self.self)
     }
 }
 
@@ -185,7 +185,7 @@ extension RowDecodable where Self: Hashable {
         _ db: Database, sql: String, arguments: StatementArguments = StatementArguments(),
         adapter: (any RowAdapter)? = nil
     ) throws -> Set<Self> {
-        try PreparedRequest(db, sql, arguments, adapter).fetchSet(Self.self)
+        try PreparedRequest.of(db, sql, arguments, adapter).fetchSet(Self.self)
     }
 }
 

@@ -103,7 +103,7 @@ extension PreparedRequest {
 
     /// Runs the statement, and calls a closure with each row, which is another one at the next call.
     package consuming func forEachRow(_ body: (Row) throws -> Void) throws {
-        var execution = try Execution(self)
+        var execution = try Execution(statement, adapterBox)
         while try execution.advance() { try body(execution.row) }
     }
 }

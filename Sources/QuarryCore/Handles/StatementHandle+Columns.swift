@@ -1,11 +1,11 @@
 public import CSQLite
 
 #if canImport(Darwin)
-    public import Darwin
+    import Darwin
 #elseif canImport(Musl)
-    public import Musl
+    import Musl
 #else
-    public import Glibc
+    import Glibc
 #endif
 
 /// Reads the columns of the current row of a statement.
@@ -211,20 +211,49 @@ public enum StatementColumns {
 }
 
 extension String {
-    /// The text of UTF-8, or nil for bytes that aren't.
-    ///
-    /// Decoding with repair and comparing is faster than `String(validating:as:)`, which isn't specialized for bytes in
-    /// Swift 6.3.
+    /// The text of UTF-8, or nil for bytes that aren't. Most texts are ASCII, which is told in less time.
     @inlinable
     init?(utf8 bytes: UnsafeBufferPointer<UInt8>) {
+        if #available(macOS 26, *), UnsafeRawBufferPointer(bytes).areASCII {
+            self.init(copying: UTF8Span(unchecked: bytes.span, isKnownASCII: true))
+        } else {
+            self.init(checking: bytes)
+        }
+    }
+
+    /// Decoding with repair and comparing is faster than `String(validating:as:)`, which isn't specialized for bytes in
+    /// Swift 6.3.
+    @usableFromInline
+    @inline(never)
+    init?(checking bytes: UnsafeBufferPointer<UInt8>) {
         self.init(decoding: bytes, as: UTF8.self)
         // Bytes that aren't UTF-8 were replaced.
-        let isIntact = withUTF8 { text in
-            text.count == bytes.count
-                && (bytes.count == 0
-                    || memcmp(text.baseAddress.unsafelyUnwrapped, bytes.baseAddress.unsafelyUnwrapped, bytes.count) == 0)
+        guard UnsafeRawBufferPointer(bytes).isUTF8(of: &self) else { return nil }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether all bytes are ASCII, eight at a time.
+    @inlinable
+    @inline(__always)
+    var areASCII: Bool {
+        guard count >= 8 else { return areFewASCII }
+        var bits = loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self)
+        var offset = 0
+        while offset < count &- 8 {
+            bits |= loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            offset &+= 8
         }
-        guard isIntact else { return nil }
+        return bits & 0x8080_8080_8080_8080 == 0
+    }
+
+    /// The same of less than eight bytes.
+    @inlinable
+    @inline(__always)
+    var areFewASCII: Bool {
+        var bits: UInt8 = 0
+        for byte in self { bits |= byte }
+        return bits < 0x80
     }
 }
 

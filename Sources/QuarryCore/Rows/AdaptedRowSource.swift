@@ -48,6 +48,7 @@ final class AdaptedRowSource {
     /// The scopes of a cursor's row, which stay the same from step to step as the row does; empty until one is wanted.
     private var scopeRows: [Row?] = []
 
+    @exclusivity(unchecked)
     private var keptDecodingState: AnyObject?
 
     /// Whether a cursor stands on the row, which is a copy.
@@ -56,9 +57,12 @@ final class AdaptedRowSource {
     /// What the row's `decodingState` says.
     ///
     /// A row that lasts keeps none: several threads may decode it.
-    var decodingState: AnyObject? {
-        get { isCurrent ? keptDecodingState : nil }
-        set { if isCurrent { keptDecodingState = newValue } }
+    var decodingState: AnyObject? { isCurrent ? keptDecodingState : nil }
+
+    func takeDecodingState() -> AnyObject? { isCurrent ? keptDecodingState.take() : nil }
+
+    func keepDecodingState(_ state: AnyObject) {
+        if isCurrent { keptDecodingState = state }
     }
 
     private var isCurrent: Bool { isCurrentCopy || base.sqliteStatement != nil }

@@ -29,7 +29,7 @@ public final class Row {
 
     /// A statement that runs, which its connection keeps: when the execution ends, its row expires.
     struct RunningStatement {
-        private let reference: Unmanaged<Statement>
+        let reference: Unmanaged<Statement>
 
         init(_ statement: Statement) { reference = .passUnretained(statement) }
 
@@ -181,28 +181,41 @@ public final class Row {
         }
     }
 
-    /// The number of the statement's execution whose row this is; 0 where that is all that there are rows of.
-    package var executionID: Int {
-        if case .statement(let running) = source { running.statement.executionID } else { 0 }
-    }
-
     /// What a layer above keeps with the row to decode records: it serves all rows of a cursor. A row that lasts keeps
     /// nothing.
     package var decodingState: AnyObject? {
-        get {
-            switch source {
-            case .statement(let running): running.statement.decodingState
-            case .adapted(let adapted): adapted.decodingState
-            case .block, .expired: nil
-            }
+        switch source {
+        case .statement(let running): running.statement.decodingState
+        case .adapted(let adapted): adapted.decodingState
+        case .block, .expired: nil
         }
-        set {
-            switch source {
-            case .statement(let running): running.statement.decodingState = newValue
-            case .adapted(let adapted): adapted.decodingState = newValue
-            // A row of its own is decoded once.
-            case .block, .expired: break
+    }
+
+    /// Takes what is kept, until `keepDecodingState`: a record's code may let go of the row's cursor meanwhile.
+    ///
+    /// - returns: nil where nothing is kept, or somebody has it; and the number of the statement's execution whose row
+    ///   this is, 0 where that is all that there are rows of.
+    package func takeDecodingState() -> (state: Unmanaged<AnyObject>?, executionID: Int) {
+        switch source {
+        case .statement(let running):
+            running.reference._withUnsafeGuaranteedRef {
+                ($0.decodingState.take().map { .passRetained($0) }, $0.executionID)
             }
+        case .adapted(let adapted): (adapted.takeDecodingState().map { .passRetained($0) }, 0)
+        case .block, .expired: (nil, 0)
+        }
+    }
+
+    /// Keeps something instead of what is kept.
+    ///
+    /// - parameter state: is released when it isn't kept any more.
+    package func keepDecodingState(_ state: Unmanaged<AnyObject>) {
+        switch source {
+        case .statement(let running):
+            running.reference._withUnsafeGuaranteedRef { $0.decodingState = state.takeRetainedValue() }
+        case .adapted(let adapted): adapted.keepDecodingState(state.takeRetainedValue())
+        // A row of its own is decoded once.
+        case .block, .expired: state.release()
         }
     }
 
@@ -275,6 +288,16 @@ public final class Row {
         guard index >= 0, index < Int(columnCount) else { return nil }
         return Value.fromStatement(
             sqliteStatement, atUncheckedIndex: CInt(truncatingIfNeeded: index) &+ CInt(columnOffset))
+    }
+
+    /// A column that is read straight from a statement: that, and its index there; nil for all else.
+    ///
+    /// - parameter index: the column, which must be in the row.
+    @inlinable
+    @inline(__always)
+    package final func statementColumn(atUncheckedIndex index: Int) -> (statement: SQLiteStatement, index: CInt)? {
+        guard let sqliteStatement else { return nil }
+        return (sqliteStatement, CInt(truncatingIfNeeded: index) &+ CInt(columnOffset))
     }
 
     /// The integer of a column that is read straight from a statement; nil for all else.

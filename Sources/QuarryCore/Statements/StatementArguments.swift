@@ -167,6 +167,11 @@ extension StatementArguments: ExpressibleByArrayLiteral {
         let layout = ArgumentLayout.current
         values = []
         guard let first = elements.baseAddress else { return }
+        if elements.count == 1 {
+            // A key, mostly.
+            values = [layout.value(of: first)]
+            return
+        }
         values.reserveCapacity(elements.count)
         for index in elements.indices { values.append(layout.value(of: first + index)) }
     }

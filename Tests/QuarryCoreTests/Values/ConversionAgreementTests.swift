@@ -147,4 +147,33 @@ struct ConversionAgreementTests {
             }
         }
     }
+
+    /// Most texts are ASCII, which is looked at eight bytes at a time; others are compared with what they were.
+    @Test("for texts of each length with something else at each place")
+    func placesInTexts() throws {
+        try withConnection { db throws in
+            let statement = try db.makeStatement(sql: "SELECT CAST(? AS TEXT)")
+            // A letter, a character, and what is repaired with as many bytes, or more.
+            let pieces: [[UInt8]] = [[0x62], [0xC3, 0xA9], [0xF0, 0x9F, 0x98], [0x80], [0xFF], [0x00]]
+            for count in 0...34 {
+                for place in 0...count {
+                    for piece in pieces {
+                        var bytes = [UInt8](repeating: 0x61, count: count)
+                        bytes.insert(contentsOf: piece, at: place)
+                        let value = try DatabaseValue.fetchOne(statement, arguments: [bytes.databaseValue])
+                        let text = String(validating: bytes, as: UTF8.self)
+                        let cursor = try Row.fetchCursor(statement, arguments: [bytes.databaseValue])
+                        let read = try cursor.next().flatMap { try? $0.decode(String.self, atIndex: 0) }
+                        guard
+                            value == (text?.databaseValue ?? bytes.databaseValue),
+                            read.map({ Array($0.utf8) }) == text.map({ Array($0.utf8) })
+                        else {
+                            Issue.record("\(bytes) reads as \(String(describing: read)), \(String(describing: value))")
+                            return
+                        }
+                    }
+                }
+            }
+        }
+    }
 }

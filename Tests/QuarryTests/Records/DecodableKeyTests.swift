@@ -289,4 +289,47 @@ import Testing
             }
         }
     }
+
+    private struct Optionals: Decodable, FetchableRecord, Equatable {
+        var text: String?
+        var date: Date?
+        var data: Data?
+    }
+
+    /// How a column converts is found out with its first value.
+    @Test(arguments: 0...4)
+    func valuesAfterNulls(nulls: Int) throws {
+        try read { db throws in
+            let rows = Array(repeating: "(NULL, NULL, NULL)", count: nulls)
+            let values = ["('a', '1970-01-01', x'01')", "(NULL, NULL, NULL)", "(x'62', 2, 'ab')"]
+            let sql = "WITH t(text, date, data) AS (VALUES \((rows + values).joined(separator: ", "))) SELECT * FROM t"
+            let expected =
+                Array(repeating: Optionals(), count: nulls) + [
+                    Optionals(text: "a", date: Date(timeIntervalSince1970: 0), data: Data([1])), Optionals(),
+                    Optionals(text: "b", date: Date(timeIntervalSince1970: 2), data: Data("ab".utf8)),
+                ]
+            #expect(try Optionals.fetchAll(db, sql: sql) == expected)
+            let cursor = try Row.fetchCursor(db, sql: sql)
+            var ofCursor: [Optionals] = []
+            while let row = try cursor.next() { ofCursor.append(try Optionals(row: row)) }
+            #expect(ofCursor == expected)
+        }
+    }
+
+    @Test(arguments: [
+        ("1, NULL, NULL", "could not decode Optional<String> from database value 1 - column: \"text\""),
+        ("NULL, 'x', NULL", "could not decode Date from database value \"x\" - column: \"date\""),
+        ("NULL, NULL, 1.5", "could not decode Data from database value 1.5 - column: \"data\""),
+    ])
+    func wrongOptionalsOfLaterRows(values: String, message: String) throws {
+        try read { db throws in
+            for rowsBefore in 0...3 {
+                let rows = Array(repeating: "('a', 0, x'01')", count: rowsBefore) + ["(\(values))"]
+                let sql = "WITH t(text, date, data) AS (VALUES \(rows.joined(separator: ", "))) SELECT * FROM t"
+                let error = #expect(throws: RowDecodingError.self) { _ = try Optionals.fetchAll(db, sql: sql) }
+                let description = error?.description ?? ""
+                #expect(description.contains(message), "\(rowsBefore) rows before: \(description)")
+            }
+        }
+    }
 }

@@ -48,8 +48,8 @@ import Testing
             let scope = try #require(row.scopes["team"])
             #expect(try Team(row: scope) == Self.arthur.team)
             #expect(row.decodingState == nil && scope.decodingState == nil)
-            row.decodingState = scope
-            #expect(row.decodingState == nil)
+            row.keepDecodingState(.passRetained(scope))
+            #expect(row.decodingState == nil && row.takeDecodingState().state == nil)
         }
     }
 
@@ -116,6 +116,141 @@ import Testing
             #expect(try Team(row: kept) == Team(id: 1, title: "Reds"))
             #expect(kept.decodingState == nil)
         }
+    }
+
+    // MARK: - While a record is decoded
+
+    /// Calls a closure between its two columns.
+    private struct Interrupted: Decodable, FetchableRecord, Equatable {
+        // This suite's tests set it for the time of a record.
+        @TaskLocal static var between: (@Sendable () throws -> Void)?
+
+        let id: Int
+        let title: String
+
+        enum CodingKeys: CodingKey { case id, title }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            id = try container.decode(Int.self, forKey: .id)
+            try Self.between?()
+            title = try container.decode(String.self, forKey: .title)
+        }
+    }
+
+    /// What the closure changes; one thread uses it.
+    private final class Box<Value>: @unchecked Sendable {
+        var value: Value
+
+        init(_ value: Value) { self.value = value }
+    }
+
+    private static let interruptedSQL = "SELECT 1 AS id, 'a' AS title UNION ALL SELECT 2, 'b' UNION ALL SELECT 3, 'c'"
+
+    @Test(arguments: 0..<3)
+    func aRecordsCodeLetsGoOfItsCursor(rowsBefore: Int) throws {
+        try DatabaseQueue().read { db throws in
+            // Nobody else has the statement.
+            let cursor = Box<RowCursor?>(try Row.fetchCursor(db.makeStatement(sql: Self.interruptedSQL)))
+            for _ in 0..<rowsBefore { _ = try Interrupted(row: try #require(try cursor.value?.next())) }
+            let row = try #require(try cursor.value?.next())
+            let error = #expect(throws: DatabaseError.self) {
+                try Interrupted.$between.withValue({ cursor.value = nil }) { _ = try Interrupted(row: row) }
+            }
+            #expect(error?.resultCode == .SQLITE_MISUSE)
+            #expect(error?.message == "The row's cursor is over: copy() a row to keep it.")
+            #expect(row.decodingState == nil)
+        }
+    }
+
+    @Test func itIsTakenMeanwhileAndHandedBack() throws {
+        struct Failure: Error {}
+        try DatabaseQueue().read { db throws in
+            let cursor = try Row.fetchCursor(db, sql: Self.interruptedSQL)
+            let row = try #require(try cursor.next())
+            #expect(try Interrupted(row: row).title == "a")
+            let state = try #require(row.decodingState)
+            _ = try cursor.next()
+            let box = Box((row: row, seen: [AnyObject?](), inner: [Interrupted]()))
+            try Interrupted.$between.withValue({
+                box.value.seen.append(box.value.row.decodingState)
+                try Interrupted.$between.withValue(nil) { box.value.inner.append(try Interrupted(row: box.value.row)) }
+            }) {
+                let outer = try Interrupted(row: row)
+                // The record inside has a decoder of its own.
+                #expect(box.value.seen.count == 1 && box.value.seen[0] == nil && box.value.inner == [outer])
+            }
+            #expect(row.decodingState === state)
+            #expect(throws: Failure.self) {
+                try Interrupted.$between.withValue({ throw Failure() }) { _ = try Interrupted(row: row) }
+            }
+            #expect(row.decodingState === state)
+            _ = try cursor.next()
+            #expect(try Interrupted(row: row).title == "c")
+            #expect(row.decodingState === state)
+        }
+    }
+
+    @Test func aRecordOfAnotherTypeTakesItsPlace() throws {
+        try DatabaseQueue().read { db throws in
+            let cursor = try Row.fetchCursor(db, sql: Self.interruptedSQL)
+            var titles: [String] = []
+            while let row = try cursor.next() {
+                titles.append(try Interrupted(row: row).title)
+                let state = try #require(row.decodingState)
+                titles.append(try Team(row: row).title)
+                #expect(row.decodingState !== state)
+            }
+            #expect(titles == ["a", "a", "b", "b", "c", "c"])
+        }
+    }
+
+    /// Its row is a copy, and goes on; the cursor has left it with nothing.
+    @Test(arguments: [1, 2, 3])
+    func aRecordsCodeMovesItsCursorOn(steps: Int) throws {
+        try withTeams { db throws in
+            let cursor = Box(try Row.fetchCursor(db, Team.including(all: Team.members)))
+            let first = try #require(try cursor.value.next())
+            _ = try Team(row: first)
+            let interrupted = try Interrupted.$between.withValue({
+                for _ in 0..<steps { _ = try cursor.value.next() }
+            }) { try Interrupted(row: first) }
+            #expect(interrupted.title == "Reds")
+            #expect(first.decodingState == nil)
+            while let row = try cursor.value.next() { #expect(try Team(row: row).id > 1) }
+        }
+    }
+
+    /// A container that somebody has kept isn't given to the next row.
+    @Test func aContainerKeptBeyondItsRow() throws {
+        struct Keeper: Decodable, FetchableRecord {
+            // This test alone uses it.
+            nonisolated(unsafe) static var kept: [KeyedDecodingContainer<CodingKeys>] = []
+
+            let id: Int
+
+            enum CodingKeys: CodingKey { case id }
+
+            init(from decoder: any Decoder) throws {
+                let container = try decoder.container(keyedBy: CodingKeys.self)
+                id = try container.decode(Int.self, forKey: .id)
+                if id != 2 { Self.kept.append(container) }
+            }
+        }
+        try DatabaseQueue().read { db throws in
+            let cursor = try Row.fetchCursor(db, sql: Self.interruptedSQL)
+            var ids: [Int] = []
+            while let row = try cursor.next() {
+                ids.append(try Keeper(row: row).id)
+                #expect((row.decodingState == nil) == (ids.last != 2))
+                for container in Keeper.kept {
+                    let error = #expect(throws: (any Error).self) { try container.decode(Int.self, forKey: .id) }
+                    #expect(error.map { "\($0)" } == "a row's decoder has been used after the row")
+                }
+            }
+            #expect(ids == [1, 2, 3])
+        }
+        Keeper.kept = []
     }
 
     // MARK: - Names

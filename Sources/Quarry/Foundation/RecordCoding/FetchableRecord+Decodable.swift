@@ -1,20 +1,5 @@
 public import QuarryCore
 
-extension FetchableRecord where Self: Decodable {
-    /// Decodes the record: each property from the column of its name.
-    ///
-    /// A property whose type is no value of a column is decoded from JSON; one that has no column, from the row's scope
-    /// of that name.
-    ///
-    /// Keys that are one byte, as the cases of an enum are, are asked for their names in the first rows of a fetch, not
-    /// in each.
-    ///
-    /// - throws: `RowDecodingError`, which names the key, the column and the value.
-    public init(row: borrowing Row) throws {
-        self = try RowDecoder.decode(Self.self, from: row)
-    }
-}
-
 /// Decodes records from rows, where a type has an `init(row:)` of its own, and wants to do something besides.
 ///
 /// ```swift
@@ -34,6 +19,8 @@ public final class FetchableRecordDecoder {
     ///
     /// - throws: `RowDecodingError`.
     public func decode<T: FetchableRecord & Decodable>(_ type: T.Type, from row: Row) throws -> T {
-        try RowDecoder.decode(type, from: row)
+        let decoder = RowDecoder.begin(type, row)
+        defer { RowDecoder.end(decoder, row) }
+        return try T(from: decoder.takeUnretainedValue())
     }
 }

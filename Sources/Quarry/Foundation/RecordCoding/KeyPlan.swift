@@ -14,7 +14,7 @@ final class KeyPlan {
     }
 
     /// A conversion that is the type's own, of the types that most records have besides the standard ones.
-    enum OwnConversion {
+    enum OwnConversion: UInt8 {
         case none, date, data
     }
 
@@ -30,8 +30,9 @@ final class KeyPlan {
 
     /// Where a key is found that is one byte; negative as long as it isn't known, or if there is no such column.
     private struct KnownKey {
-        var column: Int16 = -1
+        var column: Int32 = -1
         var place: Int16 = -1
+        var ownConversion = OwnConversion.none
     }
 
     /// It has the plan.
@@ -113,8 +114,10 @@ final class KeyPlan {
             self.room = room
             known = room
         }
-        let column = Int16(truncatingIfNeeded: keys.entries[place].fact.column)
-        known?[Int(Self.byte(of: key))] = KnownKey(column: column, place: Int16(truncatingIfNeeded: place))
+        let fact = keys.entries[place].fact
+        known?[Int(Self.byte(of: key))] = KnownKey(
+            column: Int32(truncatingIfNeeded: fact.column), place: Int16(truncatingIfNeeded: place),
+            ownConversion: fact.ownConversion)
     }
 
     /// Another execution begins: names are asked for again.
@@ -139,6 +142,10 @@ final class KeyPlan {
             case .data(.deferredToData): .data
             default: .none
             }
+        guard let known else { return }
+        for byte in 0..<Self.byteCount where Int(known[byte].place) == place {
+            known[byte].ownConversion = keys.entries[place].fact.ownConversion
+        }
     }
 
     // MARK: - Values
@@ -153,15 +160,26 @@ final class KeyPlan {
     /// The value of a key: of its column, or what else has its name.
     @inline(__always)
     func decode<T: Decodable>(_ type: T.Type, _ key: some CodingKey) throws -> T {
-        try decode(type, at: place(of: key), key)
+        let known = knownKey(key)
+        if known.ownConversion == .date, T.self == Date.self {
+            if let (statement, index) = statementColumn(known),
+                let date = Date(sqliteStatement: statement, index: index)
+            {
+                return reinterpret(date)
+            }
+        } else if known.ownConversion == .data, T.self == Data.self {
+            if let (statement, index) = statementColumn(known),
+                let data = Data(sqliteStatement: statement, index: index)
+            {
+                return reinterpret(data)
+            }
+        }
+        return try decode(type, at: place(of: key), key)
     }
 
-    @inline(__always)
+    @inline(never)
     private func decode<T: Decodable>(_ type: T.Type, at place: Int, _ key: some CodingKey) throws -> T {
         let column = keys.entries[place].fact.column
-        let conversion = keys.entries[place].fact.ownConversion
-        if conversion == .date, T.self == Date.self { return try reinterpret(value(Date.self, column)) }
-        if conversion == .data, T.self == Data.self { return try reinterpret(value(Data.self, column)) }
         guard column >= 0 else { return try decoder.decodeNested(type, key) }
         return try decoder.decodeColumn(type, self, at: place, key)
     }
@@ -169,18 +187,23 @@ final class KeyPlan {
     /// The same; nil for NULL, and for a key that is nowhere.
     @inline(__always)
     func decodeIfPresent<T: Decodable>(_ type: T.Type, _ key: some CodingKey) throws -> T? {
-        let place = place(of: key)
-        let column = keys.entries[place].fact.column
-        let conversion = keys.entries[place].fact.ownConversion
-        if conversion == .date, T.self == Date.self {
-            guard let date = try value(Date?.self, column) else { return nil }
-            return reinterpret(date) as T
+        let known = knownKey(key)
+        if known.ownConversion == .date, T.self == Date.self {
+            if let (statement, index) = statementColumn(known),
+                let value = Date?.fromStatement(statement, atUncheckedIndex: index)
+            {
+                guard let value else { return nil }
+                return reinterpret(value) as T
+            }
+        } else if known.ownConversion == .data, T.self == Data.self {
+            if let (statement, index) = statementColumn(known),
+                let value = Data?.fromStatement(statement, atUncheckedIndex: index)
+            {
+                guard let value else { return nil }
+                return reinterpret(value) as T
+            }
         }
-        if conversion == .data, T.self == Data.self {
-            guard let data = try value(Data?.self, column) else { return nil }
-            return reinterpret(data) as T
-        }
-        return try decodeIfPresent(type, at: place, key)
+        return try decodeIfPresent(type, at: place(of: key), key)
     }
 
     @inline(never)
@@ -214,10 +237,9 @@ final class KeyPlan {
         return try value(Value?.self, column)
     }
 
-    // MARK: - Numbers
+    // MARK: - Values of a statement
 
-    // Most columns are numbers, and most of these stand in a statement: those of a key that is known are read in place,
-    // without a call.
+    // Most columns stand in a statement: those of a key that is known are read in place, without a call.
 
     /// The row, if a key's column is known.
     @inline(__always)
@@ -225,6 +247,43 @@ final class KeyPlan {
         let column = Int(knownKey(key).column)
         guard column >= 0, let row = owner._withUnsafeGuaranteedRef({ $0.current }) else { return nil }
         return (row, column)
+    }
+
+    /// The column of a known key, in its statement.
+    @inline(__always)
+    private func statementColumn(_ known: KnownKey) -> (statement: SQLiteStatement, index: CInt)? {
+        guard known.column >= 0, let row = owner._withUnsafeGuaranteedRef({ $0.current }) else { return nil }
+        return row._withUnsafeGuaranteedRef { $0.statementColumn(atUncheckedIndex: Int(known.column)) }
+    }
+
+    /// The text of a key's column.
+    @inline(__always)
+    func string(_ key: some CodingKey) throws -> String {
+        if let (statement, index) = statementColumn(knownKey(key)),
+            let text = StatementColumns.string(statement, index)
+        {
+            return text
+        }
+        return try stringSlowly(key)
+    }
+
+    @inline(never)
+    private func stringSlowly(_ key: some CodingKey) throws -> String { try value(String.self, key) }
+
+    /// The same; nil for NULL too, and if there is no such column.
+    @inline(__always)
+    func stringIfPresent(_ key: some CodingKey) throws -> String? {
+        if let (statement, index) = statementColumn(knownKey(key)),
+            let text = String?.fromStatement(statement, atUncheckedIndex: index)
+        {
+            return text
+        }
+        return try stringIfPresentSlowly(key)
+    }
+
+    @inline(never)
+    private func stringIfPresentSlowly(_ key: some CodingKey) throws -> String? {
+        try valueIfPresent(String.self, key)
     }
 
     /// The integer of a key's column.

@@ -6,7 +6,7 @@ import QuarryCore
 /// It stays with the cursor's row: what it has found out (which column a key reads, how a type converts) holds for all
 /// rows, and its container is made once.
 final class RowDecoder: ContainerOwner {
-    private let type: any RecordDecodingStrategies.Type
+    let type: any RecordDecodingStrategies.Type
     private let typeIdentifier: ObjectIdentifier
     private let layout: ObjectIdentifier
     let codingPath: [any CodingKey]
@@ -25,7 +25,11 @@ final class RowDecoder: ContainerOwner {
 
     /// The plans of the containers that were given out.
     @exclusivity(unchecked)
-    private var plans: [KeyPlan] = []
+    var plans: [KeyPlan] = []
+
+    /// Whether a part of the record was decoded from no column: by a decoder of `parts`, or under the `rootKey`.
+    @exclusivity(unchecked)
+    private var hasParts = false
 
     /// The decoders of parts of the row, with those parts: they are over when the row is.
     @exclusivity(unchecked)
@@ -46,40 +50,54 @@ final class RowDecoder: ContainerOwner {
 
     // MARK: - Decoding a row
 
-    /// A record of a row.
-    static func decode<Record: FetchableRecord & Decodable>(_ type: Record.Type, from row: Row) throws -> Record {
-        if let state = row.decodingState {
-            let kept = unsafeDowncast(state, to: RowDecoder.self)
-            let fits =
-                kept.current == nil && !kept.isRetired && kept.typeIdentifier == ObjectIdentifier(type)
-                && kept.layout == row.layoutIdentifier
-            if fits {
-                // A record's code may let go of the row's cursor, and so of the state.
-                defer { withExtendedLifetime(state) {} }
-                return try Unmanaged.passUnretained(kept)._withUnsafeGuaranteedRef { try $0.decode(type, from: row) }
+    /// The decoder of a row: the one that its cursor has kept, or a new one. To be given to `end`.
+    static func begin(_ type: any RecordDecodingStrategies.Type, _ row: Row) -> Unmanaged<RowDecoder> {
+        let (state, executionID) = row.takeDecodingState()
+        guard let state else { return beginAnew(type, row, executionID) }
+        let kept = Unmanaged<RowDecoder>.fromOpaque(state.toOpaque())
+        let fits = kept._withUnsafeGuaranteedRef { kept in
+            guard kept.typeIdentifier == ObjectIdentifier(type), kept.layout == row.layoutIdentifier else {
+                return false
             }
+            kept.begin(row, executionID)
+            return true
         }
-        return try keep(RowDecoder(type, row, codingPath: []), in: row).decode(type, from: row)
+        if fits { return kept }
+        kept.release()
+        return beginAnew(type, row, executionID)
     }
 
     @inline(never)
-    private static func keep(_ decoder: RowDecoder, in row: Row) -> RowDecoder {
-        // A record inside the record of the same row has a decoder of its own.
-        if let state = row.decodingState, unsafeDowncast(state, to: RowDecoder.self).current != nil { return decoder }
-        // A row that lasts keeps none.
-        row.decodingState = decoder
-        return decoder
+    private static func beginAnew(
+        _ type: any RecordDecodingStrategies.Type, _ row: Row, _ executionID: Int
+    ) -> Unmanaged<RowDecoder> {
+        let decoder = RowDecoder(type, row, codingPath: [])
+        decoder.begin(row, executionID)
+        return .passRetained(decoder)
+    }
+
+    /// The record of a row is over: the row's cursor keeps its decoder for the next.
+    static func end(_ decoder: Unmanaged<RowDecoder>, _ row: Row) {
+        let isRetired = decoder._withUnsafeGuaranteedRef { decoder in
+            decoder.end()
+            return decoder.isRetired
+        }
+        // A container that somebody has is never used again.
+        if isRetired { decoder.release() } else { row.keepDecodingState(.fromOpaque(decoder.toOpaque())) }
+    }
+
+    /// A part of a record.
+    private func decode<T: Decodable>(_ type: T.Type, from row: Row) throws -> T {
+        begin(row, 0)
+        defer { end() }
+        return try T(from: self)
     }
 
     @inline(__always)
-    private func decode<T: Decodable>(_ type: T.Type, from row: Row) throws -> T {
-        let executionID = row.executionID
+    private func begin(_ row: Row, _ executionID: Int) {
         isInSameExecution = executionID == self.executionID
         if !isInSameExecution { beginExecution(executionID) }
         current = Unmanaged.passUnretained(row)
-        if rootKey != nil { rootKey = nil }
-        defer { end() }
-        return try T(from: self)
     }
 
     @inline(never)
@@ -92,11 +110,13 @@ final class RowDecoder: ContainerOwner {
     private func end() {
         current = nil
         recordIsOver()
-        if !parts.isEmpty { endParts() }
+        if hasParts { endParts() }
     }
 
     @inline(never)
     private func endParts() {
+        hasParts = false
+        rootKey = nil
         for part in parts { part.decoder.end() }
         parts = []
     }
@@ -268,6 +288,7 @@ final class RowDecoder: ContainerOwner {
         guard rootKey == nil || rootKey == key.stringValue else { throw keyNotFound(key) }
         guard !(type is any DatabaseValueConvertible.Type) else { throw keyNotFound(key) }
         rootKey = key.stringValue
+        hasParts = true
         do {
             return try decode(type, from: try row(), at: key)
         } catch let error as RowDecodingError {
@@ -291,6 +312,7 @@ final class RowDecoder: ContainerOwner {
             let decoder = RowDecoder(type, scope, codingPath: codingPath + [key])
             decoder.current = Unmanaged.passUnretained(scope)
             parts.append((decoder, scope))
+            hasParts = true
             return decoder
         }
         let row = try row()
@@ -348,51 +370,4 @@ final class RowDecoder: ContainerOwner {
         let table = (type as? any TableRecord.Type).map { ", table: \(String(reflecting: $0.databaseTableName))" } ?? ""
         return " for key path \(outer)\(key.stringValue)\(inner) of \(type)\(table)"
     }
-
-    /// For those who keep a decoder.
-    private struct DecoderIsOver: Error, CustomStringConvertible {
-        var description: String { "a row's decoder has been used after the row" }
-    }
-
-    /// Gives out the decoder of some JSON.
-    private struct DecoderOfJSON: Decodable {
-        let decoder: any Decoder
-
-        init(from decoder: any Decoder) { self.decoder = decoder }
-    }
-}
-
-extension RowDecoder: Decoder {
-    var userInfo: [CodingUserInfoKey: Any] { type.databaseDecodingUserInfo }
-
-    func container<Key: CodingKey>(keyedBy keys: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        if current == nil { throw DecoderIsOver() }
-        if let given = container(ObjectIdentifier(keys)) {
-            if let type = given.type {
-                return type._withUnsafeGuaranteedRef {
-                    unsafeDowncast($0, to: ContainerTypeOf<KeyedDecodingContainer<Key>>.self).container(given.object)
-                }
-            }
-            return unsafeBitCast(given.object.takeUnretainedValue(), to: KeyedDecodingContainer<Key>.self)
-        }
-        let plan = KeyPlan(self, keys)
-        plans.append(plan)
-        let container = KeyedDecodingContainer(RowKeyedDecodingContainer<Key>(plan))
-        giveOut(unsafeBitCast(container, to: AnyObject.self), ObjectIdentifier(keys)) {
-            ContainerTypeOf<KeyedDecodingContainer<Key>>()
-        }
-        return container
-    }
-
-    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        throw try row().decodingError("a row has named columns: \(type) can't be decoded as a list")
-    }
-
-    func singleValueContainer() -> any SingleValueDecodingContainer { RowSingleValueContainer(decoder: self) }
-}
-
-/// A value of a type that is known to be the other.
-@inline(__always)
-func reinterpret<From, To>(_ value: From, as type: To.Type = To.self) -> To {
-    unsafeBitCast(value, to: To.self)
 }

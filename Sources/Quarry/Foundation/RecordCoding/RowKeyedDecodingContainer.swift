@@ -55,7 +55,10 @@ struct RowKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
     }
 
     @inline(__always) func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try standard(type, key) }
-    @inline(__always) func decode(_ type: String.Type, forKey key: Key) throws -> String { try standard(type, key) }
+    @inline(__always) func decode(_ type: String.Type, forKey key: Key) throws -> String {
+        try reference._withUnsafeGuaranteedRef { plan in try plan.string(key) }
+    }
+
     @inline(__always) func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
         try reference._withUnsafeGuaranteedRef { plan in try plan.number(key) }
     }
@@ -79,7 +82,7 @@ struct RowKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
         try optional(type, key)
     }
     @inline(__always) func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-        try optional(type, key)
+        try reference._withUnsafeGuaranteedRef { plan in try plan.stringIfPresent(key) }
     }
     @inline(__always) func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
         try optional(type, key)
