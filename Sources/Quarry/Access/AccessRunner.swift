@@ -34,7 +34,7 @@ final class AccessRunner: Sendable {
         if let barrier, barrier.ownedConnection != nil { throw DatabaseError.reentrantAccess() }
         let lease = try lane.lease()
         defer { lane.release(lease) }
-        guard let barrier else { return try Self.frame(lease.database, nil, body) }
+        guard let barrier else { return try lease.withDatabase { db in try Self.frame(db, nil, body) } }
         try barrier.beginBarrier(for: lease)
         defer { barrier.endBarrier() }
         return try Self.frame(lease.database, nil, body)
@@ -70,7 +70,7 @@ final class AccessRunner: Sendable {
         if placement == .inline, let lease = lane.leaseAtOnce() {
             // Nothing is waited for: no place in a line, and nothing to be told of a cancellation.
             defer { lane.release(lease) }
-            return try Self.frame(lease.database, nil, followsTask: true, body)
+            return try lease.withDatabase { db in try Self.frame(db, nil, followsTask: true, body) }
         }
         let place = Place(lane, barrier, workers, placement == .inline ? .task : .inOrder)
         return try await withTaskCancellationHandler {

@@ -1,4 +1,3 @@
-import Dispatch
 import QuarryCore
 import Synchronization
 
@@ -8,7 +7,7 @@ import Synchronization
 final class ConnectionLane: Sendable {
     typealias Machine = LeaseStateMachine<any LeaseWaiter>
 
-    private struct State {
+    struct State {
         var machine: Machine
         /// The connections by slot; nil where there is none yet, or no more.
         var connections: [Lent?]
@@ -31,19 +30,33 @@ final class ConnectionLane: Sendable {
     /// The right to use a connection.
     struct Lease: @unchecked Sendable {
         // Sendable: one access has it, and uses the connection from one thread at a time.
-        let database: Database
+        /// The lane has the connection, and drops none that is out.
+        private let reference: Unmanaged<Database>
         fileprivate let slot: Int
+
+        fileprivate init(_ database: Database, slot: Int) {
+            reference = .passUnretained(database)
+            self.slot = slot
+        }
+
+        var database: Database { reference.takeUnretainedValue() }
+
+        /// Runs `body` with the connection, which isn't retained for it.
+        @inline(__always)
+        func withDatabase<T>(_ body: (Database) throws -> T) rethrows -> T {
+            try reference._withUnsafeGuaranteedRef { try body($0) }
+        }
     }
 
     /// What the connections are, for messages: `the writer of players.sqlite`.
     let name: String
     let limits: Limits
     private let open: @Sendable () throws -> Database
-    private let state: Lock<State>
+    let state: Lock<State>
     /// Whether a connection seems to be free. It is for those that spin: they leave the lock to who gives one back.
     private let hasIdle = Atomic<Bool>(false)
     /// Tells when to look for connections that nobody uses; nil to keep them.
-    private let idleClock: IdleClock?
+    let idleClock: IdleClock?
 
     /// - parameter connections: those that are open already.
     /// - parameter open: opens another one.
@@ -133,7 +146,7 @@ final class ConnectionLane: Sendable {
             standing, now: { SystemClock.monotonicNanoseconds() })
         hasIdle.store(state.contents.pointee.machine.idleCount > 0, ordering: .relaxed)
         guard let slot, let connection = state.contents.pointee.connections[slot] else { return nil }
-        return Lease(database: connection.database, slot: slot)
+        return Lease(connection.database, slot: slot)
     }
 
     /// Waits on this thread for all connections to be here, and keeps them until `endBarrier`.
@@ -145,7 +158,7 @@ final class ConnectionLane: Sendable {
     }
 
     /// Waits on this thread for what can't be had at once.
-    private func wait(for request: Machine.Request, isFirst: Bool = false) throws -> Machine.Grant {
+    func wait(for request: Machine.Request, isFirst: Bool = false) throws -> Machine.Grant {
         try CooperativePool.blocking { try sleep(until: request, isFirst: isFirst) }
     }
 
@@ -188,7 +201,7 @@ final class ConnectionLane: Sendable {
     }
 
     /// Asks the machine, where somebody waits or will.
-    private func decide<T>(_ body: (inout Machine) -> T) -> T {
+    func decide<T>(_ body: (inout Machine) -> T) -> T {
         state.withLock { state in
             let answer = body(&state.machine)
             hasIdle.store(state.machine.idleCount > 0, ordering: .relaxed)
@@ -345,13 +358,13 @@ final class ConnectionLane: Sendable {
             guard let connection = state.withLock({ $0.connections[slot] }) else {
                 throw DatabaseError(resultCode: .SQLITE_INTERNAL, message: "a slot has lost its connection")
             }
-            return Lease(database: connection.database, slot: slot)
+            return Lease(connection.database, slot: slot)
         case .open(let slot):
             // Outside the lock: opening takes a while, and others go on meanwhile.
             do {
                 let connection = Lent(database: try open())
                 state.withLock { $0.connections[slot] = connection }
-                return Lease(database: connection.database, slot: slot)
+                return Lease(connection.database, slot: slot)
             } catch {
                 perform(decide { $0.openingFailed(slot, now: SystemClock.monotonicNanoseconds()) })
                 throw error
@@ -384,7 +397,7 @@ final class ConnectionLane: Sendable {
             })
     }
 
-    private func perform(_ actions: [Machine.Action]) {
+    func perform(_ actions: [Machine.Action]) {
         for action in actions {
             switch action {
             case .grant(let waiter, let grant): waiter.resolve(.granted(grant))
@@ -399,155 +412,10 @@ final class ConnectionLane: Sendable {
     ///
     /// In the same breath as the decision: a moment later somebody may have opened a new one there. Their `Database`s
     /// close them when they go, which is to happen outside the lock.
-    private static func takeDropped(_ state: inout State, _ actions: [Machine.Action]) -> [Lent] {
+    static func takeDropped(_ state: inout State, _ actions: [Machine.Action]) -> [Lent] {
         actions.compactMap { action in
             guard case .drop(let slot) = action else { return nil }
             return state.connections[slot].take()
         }
     }
-
-    // MARK: - Ending
-
-    /// Drops all connections; those that are in use, when they come back.
-    func retireAll() {
-        let dropped = state.withLock { state in Self.takeDropped(&state, state.machine.retireAll()) }
-        _ = consume dropped
-    }
-
-    /// Closes all connections for good, and refuses those who wait.
-    ///
-    /// It waits for the accesses that run, but goes before those that wait.
-    ///
-    /// - throws: `SQLITE_BUSY` if statements are left, or the thread that runs has one of the connections; everything
-    ///   goes on then.
-    func close() throws {
-        guard try beginClosing() else { return }
-        do {
-            try closeConnections()
-        } catch {
-            abandonClosing()
-            throw error
-        }
-        finishClosing()
-    }
-
-    /// Waits for all connections to be here.
-    ///
-    /// - returns: false if they are closed already.
-    func beginClosing() throws -> Bool {
-        guard !isClosed else { return false }
-        try checkMayClose()
-        do {
-            _ = try wait(for: .barrier, isFirst: true)
-        } catch {
-            if isClosed { return false }
-            throw error
-        }
-        return true
-    }
-
-    /// Throws `SQLITE_BUSY` where closing would wait for the thread that runs.
-    func checkMayClose() throws {
-        guard ownedConnection != nil else { return }
-        throw DatabaseError(
-            resultCode: .SQLITE_BUSY, message: "unable to close \(name): an access of this thread still runs")
-    }
-
-    /// Closes the connections, under a barrier.
-    func closeConnections() throws {
-        let connections = state.withLock { $0.connections }
-        for (slot, connection) in connections.enumerated() {
-            guard let connection else { continue }
-            // Out of reach for `interrupt()` while it closes.
-            state.withLock { state in
-                state.connections[slot] = nil
-                state.closing = connection
-            }
-            // Kept where it was, closed or not: a later access says so.
-            defer {
-                state.withLock { state in
-                    state.connections[slot] = connection
-                    state.closing = nil
-                }
-            }
-            defer { _ = connection.database.endAccess() }
-            try connection.database.beginAccess(nil)
-            try connection.database.close()
-        }
-    }
-
-    /// Goes on after a close that has failed. Connections that are closed already are opened again when they are
-    /// needed.
-    func abandonClosing() {
-        state.withLock { state in
-            for slot in state.connections.indices where state.connections[slot]?.database.isClosed ?? false {
-                state.connections[slot] = nil
-                state.machine.forget(slot)
-            }
-        }
-        endBarrier()
-    }
-
-    func finishClosing() {
-        perform(state.withLock { $0.machine.close() })
-        idleClock?.remove(ObjectIdentifier(state))
-    }
-
-    // MARK: - Time
-
-    /// Makes tasks that have waited too long give up.
-    private func setTimer(_ state: inout State, now: UInt64) {
-        guard let timeout = limits.acquireTimeout, !state.isTimerSet else { return }
-        state.isTimerSet = true
-        let arrival = state.machine.firstSuspendedArrival ?? now
-        let end = arrival &+ nanoseconds(timeout)
-        let delay = end > now ? end - now : 0
-        DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(Int(clamping: delay) &+ 1_000_000)) {
-            [weak self] in self?.timerFired(timeout)
-        }
-    }
-
-    private func timerFired(_ timeout: Double) {
-        let now = SystemClock.monotonicNanoseconds()
-        let (expired, actions): ([(any LeaseWaiter, Machine.Request)], [Machine.Action]) = state.withLock { state in
-            state.isTimerSet = false
-            let length = nanoseconds(timeout)
-            let result = state.machine.expire(arrivedBefore: now > length ? now - length : 0, now: now)
-            if state.machine.firstSuspendedArrival != nil { setTimer(&state, now: now) }
-            watch(&state)
-            return result
-        }
-        for (waiter, request) in expired { waiter.resolve(.failed(timeoutError(request))) }
-        perform(actions)
-    }
-
-    /// Looks, in a while, whether tasks that were woken have come.
-    private func watch(_ state: inout State) {
-        guard state.machine.isToPassOver, !state.isWatching else { return }
-        state.isWatching = true
-        DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(Int(Machine.patience))) { [weak self] in
-            self?.state.withLock { $0.isWatching = false }
-            self?.passOver()
-        }
-    }
-
-    private func passOver() { perform(decide { $0.passOver(now: SystemClock.monotonicNanoseconds()) }) }
-
-    /// Looks for connections that nobody uses, as long as there are any.
-    private func startTicking(_ state: inout State) {
-        guard let idleClock else { return }
-        state.isTicking = true
-        idleClock.add(ObjectIdentifier(self.state)) { [state = self.state] in
-            let (goesOn, dropped) = state.withLock { state in
-                let dropped = Self.takeDropped(&state, state.machine.advanceTick())
-                state.isTicking = state.machine.idleCount > 0 && !state.machine.isClosed
-                return (state.isTicking, dropped)
-            }
-            // Closed here, outside the lock.
-            _ = consume dropped
-            return goesOn
-        }
-    }
-
-    private func nanoseconds(_ seconds: Double) -> UInt64 { UInt64(max(0, min(seconds, 1e9)) * 1e9) }
 }

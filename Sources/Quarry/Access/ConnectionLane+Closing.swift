@@ -1,0 +1,90 @@
+import QuarryCore
+
+// The end of a lane.
+
+extension ConnectionLane {
+    /// Drops all connections; those that are in use, when they come back.
+    func retireAll() {
+        let dropped = state.withLock { state in Self.takeDropped(&state, state.machine.retireAll()) }
+        _ = consume dropped
+    }
+
+    /// Closes all connections for good, and refuses those who wait.
+    ///
+    /// It waits for the accesses that run, but goes before those that wait.
+    ///
+    /// - throws: `SQLITE_BUSY` if statements are left, or the thread that runs has one of the connections; everything
+    ///   goes on then.
+    func close() throws {
+        guard try beginClosing() else { return }
+        do {
+            try closeConnections()
+        } catch {
+            abandonClosing()
+            throw error
+        }
+        finishClosing()
+    }
+
+    /// Waits for all connections to be here.
+    ///
+    /// - returns: false if they are closed already.
+    func beginClosing() throws -> Bool {
+        guard !isClosed else { return false }
+        try checkMayClose()
+        do {
+            _ = try wait(for: .barrier, isFirst: true)
+        } catch {
+            if isClosed { return false }
+            throw error
+        }
+        return true
+    }
+
+    /// Throws `SQLITE_BUSY` where closing would wait for the thread that runs.
+    func checkMayClose() throws {
+        guard ownedConnection != nil else { return }
+        throw DatabaseError(
+            resultCode: .SQLITE_BUSY, message: "unable to close \(name): an access of this thread still runs")
+    }
+
+    /// Closes the connections, under a barrier.
+    func closeConnections() throws {
+        let connections = state.withLock { $0.connections }
+        for (slot, connection) in connections.enumerated() {
+            guard let connection else { continue }
+            // Out of reach for `interrupt()` while it closes.
+            state.withLock { state in
+                state.connections[slot] = nil
+                state.closing = connection
+            }
+            // Kept where it was, closed or not: a later access says so.
+            defer {
+                state.withLock { state in
+                    state.connections[slot] = connection
+                    state.closing = nil
+                }
+            }
+            defer { _ = connection.database.endAccess() }
+            try connection.database.beginAccess(nil)
+            try connection.database.close()
+        }
+    }
+
+    /// Goes on after a close that has failed. Connections that are closed already are opened again when they are
+    /// needed.
+    func abandonClosing() {
+        state.withLock { state in
+            for slot in state.connections.indices where state.connections[slot]?.database.isClosed ?? false {
+                state.connections[slot] = nil
+                state.machine.forget(slot)
+            }
+        }
+        endBarrier()
+    }
+
+    func finishClosing() {
+        perform(state.withLock { $0.machine.close() })
+        idleClock?.remove(ObjectIdentifier(state))
+    }
+}
