@@ -52,10 +52,10 @@ extension Database {
     }
 
     func run(_ control: ControlStatement) throws {
+        try checkAccess()
         guard let statement = controlStatements[control.rawValue] else {
             return try controlStatement(control).execute(in: self)
         }
-        try checkAccess()
         // Not retained: it stays until the connection is closed, which no access of its own does.
         try Unmanaged.passUnretained(statement)._withUnsafeGuaranteedRef { try $0.execute(in: self) }
     }
