@@ -62,7 +62,9 @@ public final class FaultVFS: @unchecked Sendable {
     /// Registers a file system with a name of its own.
     public init() throws {
         name = "fault-\(UUID().uuidString)"
-        guard let vfs = fault_vfs_register(name) else { throw DatabaseError(resultCode: .SQLITE_NOMEM) }
+        guard FirstConnection.isOpened, let vfs = fault_vfs_register(name) else {
+            throw DatabaseError(resultCode: .SQLITE_NOMEM)
+        }
         self.vfs = vfs
     }
 

@@ -17,7 +17,9 @@ public final class RecordingVFS: @unchecked Sendable {
     /// Registers a file system with a name of its own.
     public init() throws {
         name = "recording-\(UUID().uuidString)"
-        guard let vfs = recording_vfs_register(name) else { throw DatabaseError(resultCode: .SQLITE_NOMEM) }
+        guard FirstConnection.isOpened, let vfs = recording_vfs_register(name) else {
+            throw DatabaseError(resultCode: .SQLITE_NOMEM)
+        }
         self.vfs = vfs
     }
 

@@ -24,7 +24,9 @@ public final class StallVFS: @unchecked Sendable {
     /// Registers a file system with a name of its own.
     public init() throws {
         name = "stall-\(UUID().uuidString)"
-        guard let vfs = stall_vfs_register(name) else { throw DatabaseError(resultCode: .SQLITE_NOMEM) }
+        guard FirstConnection.isOpened, let vfs = stall_vfs_register(name) else {
+            throw DatabaseError(resultCode: .SQLITE_NOMEM)
+        }
         self.vfs = vfs
     }
 
