@@ -181,8 +181,8 @@ final class ConnectionLane: Sendable {
             case .failed(let error): throw error
             case .retry:
                 if let grant = retry(id) { return grant }
-                // It is awake, and perhaps the next.
-                waiter.spin()
+                // It is awake; once its patience is over, it is the next.
+                if SystemClock.monotonicNanoseconds() >= arrival &+ Machine.patience { waiter.spin() }
             case nil:
                 let actions = decide { $0.cancel(id: id, now: SystemClock.monotonicNanoseconds()) }
                 // Served at the last moment: the outcome is on its way.
