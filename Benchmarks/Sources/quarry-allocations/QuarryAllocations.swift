@@ -42,7 +42,7 @@ enum QuarryAllocations {
             var count = AllocationCount(try harness.runUntimed(row))
             print(count.line)
             // Where clients meet, chance decides how many wait; a change that allocates more does so each time.
-            for _ in 0..<5 where row.clients > 1 && !count.violations.isEmpty {
+            for _ in 0..<2 where row.clients > 1 && !count.violations.isEmpty {
                 count = AllocationCount(try harness.runUntimed(row))
                 print(count.line)
             }

@@ -73,7 +73,8 @@ final class ConnectionLane: Sendable {
         state = Lock(
             State(
                 machine: Machine(
-                    capacity: capacity, maximumWaiters: limits.maximumWaiters, opened: connections.count),
+                    capacity: capacity, maximumWaiters: limits.maximumWaiters, opened: connections.count,
+                    isPoolBlocked: { CooperativePool.isBlocked }),
                 connections: lent))
     }
 

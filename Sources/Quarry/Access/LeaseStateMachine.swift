@@ -106,7 +106,7 @@ struct LeaseStateMachine<Waiter> {
     /// - parameter isPoolBlocked: whether no task goes on that is resumed.
     init(
         capacity: Int, maximumWaiters: Int? = nil, opened: Int = 0,
-        isPoolBlocked: @escaping @Sendable () -> Bool = { CooperativePool.isBlocked }
+        isPoolBlocked: @escaping @Sendable () -> Bool = { false }
     ) {
         self.isPoolBlocked = isPoolBlocked
         self.capacity = capacity

@@ -40,6 +40,14 @@ extension FetchableRecord {
 extension FetchableRecord where Self: Decodable {
     /// Decodes the record: each property from the column of its name.
     ///
+    /// ```swift
+    /// struct Player: Decodable, FetchableRecord {
+    ///     var id: Int64
+    ///     var name: String
+    /// }
+    /// let player = try Player(row: ["id": 1, "name": "Arthur"])
+    /// ```
+    ///
     /// A property whose type is no value of a column is decoded from JSON; one that has no column, from the row's scope
     /// of that name.
     ///

@@ -36,13 +36,7 @@ import Testing
         arguments: [WriterKind.memoryQueue, .fileQueue, .pool], Waiter.allCases)
     func blocked(_ kind: WriterKind, _ waiter: Waiter) async {
         await #expect(processExitsWith: .success) { [kind = kind as WriterKind, waiter = waiter as Waiter] in
-            alarm(60)
-            let folder = try TemporaryFolder()
-            for execution in [AsyncExecution.automatic, .inline, .offloaded] {
-                var configuration = Configuration()
-                configuration.asyncExecution = execution
-                configuration.maximumReaderCount = 1
-                let writer = try kind.make(folder, configuration)
+            try await withEachExecution(kind, readerCount: 1) { writer in
                 let lanes = writer.lanes
                 let hasBegun = Step("the connections are out")
                 let threadCount = CooperativePool.width
@@ -66,7 +60,6 @@ import Testing
                 }
                 try await first
                 try await holder.value
-                try writer.close()
             }
         }
     }
@@ -74,13 +67,7 @@ import Testing
     @Test("tasks that suspend and tasks that block get on", arguments: [WriterKind.memoryQueue, .fileQueue, .pool])
     func mixed(_ kind: WriterKind) async {
         await #expect(processExitsWith: .success) { [kind = kind as WriterKind] in
-            alarm(60)
-            let folder = try TemporaryFolder()
-            for execution in [AsyncExecution.automatic, .inline, .offloaded] {
-                var configuration = Configuration()
-                configuration.asyncExecution = execution
-                configuration.maximumReaderCount = 2
-                let writer = try kind.make(folder, configuration)
+            try await withEachExecution(kind, readerCount: 2) { writer in
                 try await writer.write { db in try db.execute(sql: "CREATE TABLE t (a INTEGER)") }
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for index in 0..<16 {
@@ -99,9 +86,24 @@ import Testing
                 }
                 #expect(try await writer.read { db in try db.count() } == 16 * 10)
                 try await writer.write { db in try db.execute(sql: "DROP TABLE t") }
-                try writer.close()
             }
         }
+    }
+}
+
+/// Runs `body` with a writer for each way to place accesses, in a process that ends after a minute.
+private func withEachExecution(
+    _ kind: WriterKind, readerCount: Int, _ body: (any DatabaseWriter) async throws -> Void
+) async throws {
+    alarm(60)
+    let folder = try TemporaryFolder()
+    for execution in [AsyncExecution.automatic, .inline, .offloaded] {
+        var configuration = Configuration()
+        configuration.asyncExecution = execution
+        configuration.maximumReaderCount = readerCount
+        let writer = try kind.make(folder, configuration)
+        try await body(writer)
+        try writer.close()
     }
 }
 

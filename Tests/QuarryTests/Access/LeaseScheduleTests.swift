@@ -59,7 +59,7 @@ private struct LeaseSchedule {
         maximumWaiters = Bool.random(using: &generator) ? nil : Int.random(in: 0...4, using: &generator)
         standingCount = Int.random(in: 1...3, using: &generator)
         let opened = Int.random(in: 0...capacity, using: &generator)
-        machine = Machine(capacity: capacity, maximumWaiters: maximumWaiters, opened: opened) { false }
+        machine = Machine(capacity: capacity, maximumWaiters: maximumWaiters, opened: opened)
         open = Set(0..<opened)
         log.append("capacity \(capacity), maximumWaiters \(maximumWaiters.map(String.init) ?? "nil"), opened \(opened)")
     }

@@ -18,7 +18,7 @@ import Testing
     private func texts(_ actions: [Machine.Action]?) -> [String]? { actions?.map(\.text) }
 
     @Test func requestsAreServedInTheOrderTheyCame() {
-        var machine = Machine(capacity: 1, opened: 1) { false }
+        var machine = Machine(capacity: 1, opened: 1)
         #expect(ask(&machine, "a") == .granted(.connection(0)))
         #expect(ask(&machine, "b") == .wait(id: 1))
         #expect(ask(&machine, "c") == .wait(id: 2))
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func oneThatKeepsItsPlaceIsNeverOvertaken() {
-        var machine = Machine(capacity: 1, opened: 1) { false }
+        var machine = Machine(capacity: 1, opened: 1)
         _ = ask(&machine, "a")
         #expect(ask(&machine, "b", at: 0) == .wait(id: 1))
         #expect(machine.release(0) { 1 }.map(\.text) == ["b: connection 0"])
@@ -55,7 +55,7 @@ import Testing
 
     @Test(arguments: [Machine.Standing.thread, .task], [Machine.Standing.thread, .task])
     func oneMayBeOvertakenForAWhile(_ standing: Machine.Standing, by other: Machine.Standing) {
-        var machine = Machine(capacity: 1, opened: 1) { false }
+        var machine = Machine(capacity: 1, opened: 1)
         _ = ask(&machine, "a")
         #expect(ask(&machine, "b", .connection, standing, at: 1000) == .wait(id: 1))
         #expect(machine.release(0) { 1001 }.map(\.text) == ["wake b"])
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test func aThreadThatDoesNotWakeUpIsHandedTheConnection() {
-        var machine = Machine(capacity: 1, opened: 1) { false }
+        var machine = Machine(capacity: 1, opened: 1)
         _ = ask(&machine, "a")
         #expect(ask(&machine, "b", .connection, .thread, at: 0) == .wait(id: 1))
         let late = 2 * Machine.patience
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test func nobodyIsOvertakenWhileOneWaitsWhoKeepsItsPlace() {
-        var machine = Machine(capacity: 1, opened: 1) { false }
+        var machine = Machine(capacity: 1, opened: 1)
         _ = ask(&machine, "a")
         #expect(ask(&machine, "task", .connection, .task) == .wait(id: 1))
         #expect(ask(&machine, "b") == .wait(id: 2))
@@ -105,7 +105,7 @@ import Testing
 
     @Test(arguments: [Machine.Standing.thread, .task])
     func oneThatWaitsLongIsNotOvertaken(_ standing: Machine.Standing) {
-        var machine = Machine(capacity: 1, opened: 1) { false }
+        var machine = Machine(capacity: 1, opened: 1)
         _ = ask(&machine, "a")
         #expect(ask(&machine, "b", .connection, standing, at: 0) == .wait(id: 1))
         #expect(machine.release(0) { 1 }.map(\.text) == ["wake b"])
@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test func clocksThatWereReadEarlierAreNoTrap() {
-        var machine = Machine(capacity: 1, opened: 1) { false }
+        var machine = Machine(capacity: 1, opened: 1)
         _ = ask(&machine, "a")
         #expect(ask(&machine, "thread", .connection, .thread, at: 500) == .wait(id: 1))
         #expect(machine.release(0) { 400 }.map(\.text) == ["wake thread"])
@@ -125,7 +125,7 @@ import Testing
 
     @Test(arguments: [Machine.Standing.thread, .task])
     func asManyAreWokenAsThereAreConnections(_ standing: Machine.Standing) {
-        var machine = Machine(capacity: 2, opened: 2) { false }
+        var machine = Machine(capacity: 2, opened: 2)
         _ = ask(&machine, "a")
         _ = ask(&machine, "b")
         #expect(ask(&machine, "first", .connection, standing) == .wait(id: 1))
@@ -157,7 +157,7 @@ import Testing
 
     @Test(arguments: [Machine.Standing.thread, .inOrder])
     func aTaskThatDoesNotComeIsPassedOver(_ standing: Machine.Standing) {
-        var machine = Machine(capacity: 1, opened: 1) { false }
+        var machine = Machine(capacity: 1, opened: 1)
         _ = ask(&machine, "a")
         #expect(ask(&machine, "first", .connection, .task) == .wait(id: 1))
         #expect(ask(&machine, "second", .connection, .task) == .wait(id: 2))
@@ -179,7 +179,7 @@ import Testing
     }
 
     @Test func aTaskThatComesTooLateIsWaitedForAnew() {
-        var machine = Machine(capacity: 1, opened: 1) { false }
+        var machine = Machine(capacity: 1, opened: 1)
         _ = ask(&machine, "a")
         #expect(ask(&machine, "task", .connection, .task) == .wait(id: 1))
         #expect(ask(&machine, "b") == .wait(id: 2))
@@ -195,7 +195,7 @@ import Testing
     }
 
     @Test func aConnectionIsNotKeptForEver() {
-        var machine = Machine(capacity: 1, opened: 1) { false }
+        var machine = Machine(capacity: 1, opened: 1)
         _ = ask(&machine, "a")
         #expect(ask(&machine, "task", .connection, .task) == .wait(id: 1))
         #expect(ask(&machine, "b") == .wait(id: 2))
@@ -206,7 +206,7 @@ import Testing
     }
 
     @Test func aBarrierPassesOver() {
-        var machine = Machine(capacity: 2, opened: 2) { false }
+        var machine = Machine(capacity: 2, opened: 2)
         _ = ask(&machine, "a")
         _ = ask(&machine, "b")
         #expect(ask(&machine, "task", .connection, .task) == .wait(id: 1))
@@ -234,7 +234,7 @@ import Testing
     }
 
     @Test func tasksAmongThemselvesPassNobodyOver() {
-        var machine = Machine(capacity: 1, opened: 1) { false }
+        var machine = Machine(capacity: 1, opened: 1)
         _ = ask(&machine, "a")
         #expect(ask(&machine, "first", .connection, .task) == .wait(id: 1))
         #expect(ask(&machine, "second", .connection, .task) == .wait(id: 2))
@@ -246,7 +246,7 @@ import Testing
     // MARK: - Barriers, closing, limits
 
     @Test func aBarrierWaitsForAllAndHoldsBackThoseBehind() {
-        var machine = Machine(capacity: 2, opened: 2) { false }
+        var machine = Machine(capacity: 2, opened: 2)
         _ = ask(&machine, "a")
         _ = ask(&machine, "b")
         #expect(ask(&machine, "barrier", .barrier) == .wait(id: 1))
@@ -259,7 +259,7 @@ import Testing
     }
 
     @Test func aBarrierThatIsCancelledLetsThoseBehindGo() {
-        var machine = Machine(capacity: 2, opened: 2) { false }
+        var machine = Machine(capacity: 2, opened: 2)
         _ = ask(&machine, "a")
         #expect(ask(&machine, "barrier", .barrier) == .wait(id: 1))
         #expect(ask(&machine, "b") == .wait(id: 2))
@@ -269,7 +269,7 @@ import Testing
     }
 
     @Test func closingGoesFirstAndRefusesAll() {
-        var machine = Machine(capacity: 1, opened: 1) { false }
+        var machine = Machine(capacity: 1, opened: 1)
         _ = ask(&machine, "a")
         #expect(ask(&machine, "b") == .wait(id: 1))
         #expect(ask(&machine, "close", .barrier, .thread, isFirst: true) == .wait(id: 2))
@@ -292,7 +292,7 @@ import Testing
     }
 
     @Test func tasksExpireAndThreadsDoNot() {
-        var machine = Machine(capacity: 1, opened: 1) { false }
+        var machine = Machine(capacity: 1, opened: 1)
         _ = ask(&machine, "a")
         #expect(ask(&machine, "old", at: 10) == .wait(id: 1))
         #expect(ask(&machine, "thread", .connection, .thread, at: 11) == .wait(id: 2))
