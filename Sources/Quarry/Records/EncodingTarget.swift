@@ -25,13 +25,16 @@ final class EncodingTarget {
     @exclusivity(unchecked)
     private var binder: Unmanaged<ParameterBinder>?
 
+    @exclusivity(unchecked)
+    private var statement: SQLiteStatement?
+
     /// The columns that are expected.
     @exclusivity(unchecked)
     private var entries = UnsafeMutableBufferPointer<ParameterLayout.Entry>(start: nil, count: 0)
 
     /// The column of the layout that is expected next.
     @exclusivity(unchecked)
-    private var next = 0
+    private(set) var next = 0
 
     /// How many parameters of the statement come before those of the record.
     @exclusivity(unchecked)
@@ -81,12 +84,14 @@ final class EncodingTarget {
         entries = layout.entries
         self.firstParameter = firstParameter
         self.binder = Unmanaged.passUnretained(binder)
+        statement = binder.boundStatement
         next = 0
         hasStrayed = false
         bindsNullKey = false
         defer {
             entries = UnsafeMutableBufferPointer(start: nil, count: 0)
             self.binder = nil
+            statement = nil
         }
         do {
             var container = PersistenceContainer(self)
@@ -113,6 +118,23 @@ final class EncodingTarget {
             return entries[place].parameter &+ firstParameter
         }
         return compare(column, entries[place])
+    }
+
+    /// The same for a coding key that is a byte and has been found at this place before; negative if it hasn't: the
+    /// pass goes on, with the name of the column.
+    @inline(__always)
+    func parameter(of key: ParameterLayout.ByteKey) -> CInt {
+        let place = next
+        guard place < entries.count, entries[place].key.byte == key.byte, entries[place].key.type == key.type else {
+            return -1
+        }
+        next = place &+ 1
+        return entries[place].parameter &+ firstParameter
+    }
+
+    /// The column at `place` has been found by its name, which is that of a coding key.
+    func remember(_ key: ParameterLayout.ByteKey, at place: Int) {
+        if !hasStrayed, next == place &+ 1 { entries[place].key = key }
     }
 
     @inline(never)
@@ -206,23 +228,38 @@ final class EncodingTarget {
     }
 
     func setNull(forColumn column: String) {
-        guard let binder else { return record(.null, column) }
+        guard isBinding else { return record(.null, column) }
         let parameter = parameter(of: column)
-        guard parameter > 0 else { return }
-        binder._withUnsafeGuaranteedRef { $0.bindNull(at: parameter) }
+        if parameter > 0 { bindNull(at: parameter) }
+    }
+
+    /// Binds the parameter of the column that was found last.
+    func bindNull(at parameter: CInt) {
+        guard let statement else { return }
+        _ = StatementBindings.bindNull(to: statement, at: parameter)
         noteNull()
     }
 
     func set(_ value: Int64, forColumn column: String) {
-        guard let binder else { return record(value.databaseValue, column) }
+        guard isBinding else { return record(value.databaseValue, column) }
         let parameter = parameter(of: column)
-        if parameter > 0 { binder._withUnsafeGuaranteedRef { $0.bind(value, at: parameter) } }
+        if parameter > 0 { bind(value, at: parameter) }
+    }
+
+    @inline(__always)
+    func bind(_ value: Int64, at parameter: CInt) {
+        guard let statement else { return }
+        _ = StatementBindings.bind(value, to: statement, at: parameter)
     }
 
     func set(_ value: String, forColumn column: String) {
-        guard let binder else { return record(value.databaseValue, column) }
+        guard isBinding else { return record(value.databaseValue, column) }
         let parameter = parameter(of: column)
-        if parameter > 0 { binder._withUnsafeGuaranteedRef { $0.bind(value, at: parameter) } }
+        if parameter > 0 { bind(value, at: parameter) }
+    }
+
+    func bind(_ value: String, at parameter: CInt) {
+        binder?._withUnsafeGuaranteedRef { $0.bind(value, at: parameter) }
     }
 
     func set(bytes: UnsafeRawBufferPointer, forColumn column: String) {

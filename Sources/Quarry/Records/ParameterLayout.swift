@@ -10,6 +10,17 @@ final class ParameterLayout {
         let parameter: CInt
         /// Whether it is of the key that finds the row.
         let isKey: Bool
+        /// The coding key that gave the name, if it is a byte.
+        var key = ByteKey.none
+    }
+
+    /// A coding key that is one byte, as those of an enum are: it has one name, which need not be asked for again.
+    struct ByteKey {
+        let type: ObjectIdentifier
+        let byte: UInt8
+
+        /// No key: this type has no values.
+        static var none: ByteKey { ByteKey(type: ObjectIdentifier(Never.self), byte: 0) }
     }
 
     /// They stay where they are: a record is compared with them column by column.

@@ -116,9 +116,15 @@ public final class Database {
 
     // MARK: Records
 
-    /// The statements of record types, and how their parameters are bound.
     @exclusivity(unchecked)
-    package var recordPlans: AnyObject?
+    private var plansOfRecords: AnyObject?
+
+    /// The statements of record types, and how their parameters are bound.
+    package var recordPlans: AnyObject? {
+        // Called: other modules look for overlapping accesses to a field they read, each time.
+        @inline(never) get { plansOfRecords }
+        set { plansOfRecords = newValue }
+    }
 
     /// Another number for each access.
     @exclusivity(unchecked)

@@ -16,6 +16,12 @@ package final class ParameterBinder {
     @exclusivity(unchecked)
     private var statement: SQLiteStatement?
 
+    /// The statement, during an execution.
+    package var boundStatement: SQLiteStatement? {
+        // Called: other modules look for overlapping accesses to a field they read, each time.
+        @inline(never) get { statement }
+    }
+
     /// Whether an execution has the binder.
     @exclusivity(unchecked)
     fileprivate var isBusy = false

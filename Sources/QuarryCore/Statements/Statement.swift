@@ -43,7 +43,13 @@ public final class Statement {
     var executionID = 0
 
     @exclusivity(unchecked)
-    package private(set) var isExecuting = false
+    private var isUnderWay = false
+
+    /// Whether an execution has begun that isn't over.
+    package var isExecuting: Bool {
+        // Called: other modules look for overlapping accesses to a field they read, each time.
+        @inline(never) get { isUnderWay }
+    }
 
     @exclusivity(unchecked)
     private var isTracked = false
@@ -410,13 +416,13 @@ public final class Statement {
 
     @inline(__always)
     func startExecution(in database: Database, isTracked: Bool) throws {
-        if isExecuting {
+        if isUnderWay {
             if isStepping { throw DatabaseError.misuse("A statement can't be run inside itself.", sql: sql) }
             stopExecution(database)
         }
         try database.statementWillStart(self)
         executionID &+= 1
-        isExecuting = true
+        isUnderWay = true
         self.isTracked = isTracked
         if isTracked { database.activeStatements.append(self) }
     }
@@ -426,7 +432,7 @@ public final class Statement {
     /// What a statement with RETURNING changes is committed, or refused, when it ends: an error that nobody waits for
     /// any more is the access's.
     func stopExecution(_ database: Database) {
-        guard isExecuting, !isStepping else { return }
+        guard isUnderWay, !isStepping else { return }
         if isReadonly {
             leaveExecution(database)
             let code = StatementCalls.reset(sqliteStatement)
@@ -450,7 +456,7 @@ public final class Statement {
     /// Ends the execution that a cursor leaves, unless another has begun, or the access is over.
     @usableFromInline
     func abandonExecution(_ id: Int) {
-        guard isExecuting, id == executionID, lifetime.isOwned else { return }
+        guard isUnderWay, id == executionID, lifetime.isOwned else { return }
         try? lifetime.withAccessedDatabase { database in stopExecution(database) }
     }
 
@@ -477,7 +483,7 @@ public final class Statement {
     }
 
     private func leaveExecution(_ database: Database) {
-        isExecuting = false
+        isUnderWay = false
         executionID &+= 1
         detachRow()
         if isTracked { database.activeStatements.remove(self) }

@@ -46,6 +46,7 @@ extension RecordEncoder: Encoder {
         state.giveOut(unsafeBitCast(container, to: AnyObject.self), ObjectIdentifier(keys)) {
             ContainerTypeOf<KeyedEncodingContainer<Key>>()
         }
+        if MemoryLayout<Key>.size == 1, _isPOD(Key.self) { state.byteKeys = ObjectIdentifier(keys) }
         if !state.isActive { state.retire() }
         return container
     }
@@ -89,6 +90,10 @@ final class RecordEncodingState: ContainerOwner {
 
     /// Whether a key is the name of its column.
     private let keepsKeys: Bool
+
+    /// The last type of keys that came and are one byte.
+    @exclusivity(unchecked)
+    fileprivate(set) var byteKeys = ParameterLayout.ByteKey.none.type
 
     /// Whether a record is being encoded.
     @exclusivity(unchecked)

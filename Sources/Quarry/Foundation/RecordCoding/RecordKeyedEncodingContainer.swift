@@ -11,7 +11,41 @@ struct RecordKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProto
 
     var codingPath: [any CodingKey] { [] }
 
-    /// Gives `body` the target, and the column of a key.
+    /// Gives `body` the target, and the column of a key; or `bind` the target, and the parameter of a key that is
+    /// known.
+    @inline(__always)
+    private func write(
+        _ key: Key, bind: (EncodingTarget, CInt) -> Void, _ body: (EncodingTarget, String) -> Void
+    ) throws {
+        try reference._withUnsafeGuaranteedRef { state in
+            try state.withTarget { target in
+                if state.byteKeys == ObjectIdentifier(Key.self) {
+                    let parameter = target.parameter(of: byteKey(key))
+                    if parameter > 0 { return bind(target, parameter) }
+                    // A column that the statement doesn't use.
+                    if parameter == 0 { return }
+                }
+                writeByName(key, state, target, body)
+            }
+        }
+    }
+
+    /// A key that is one byte.
+    @inline(__always)
+    private func byteKey(_ key: Key) -> ParameterLayout.ByteKey {
+        ParameterLayout.ByteKey(type: ObjectIdentifier(Key.self), byte: unsafeBitCast(key, to: UInt8.self))
+    }
+
+    @inline(never)
+    private func writeByName(
+        _ key: Key, _ state: RecordEncodingState, _ target: EncodingTarget, _ body: (EncodingTarget, String) -> Void
+    ) {
+        let place = target.next
+        body(target, state.column(key))
+        if state.byteKeys == ObjectIdentifier(Key.self) { target.remember(byteKey(key), at: place) }
+    }
+
+    /// The same for values that have no road of their own into a statement.
     @inline(__always)
     private func write(_ key: Key, _ body: (EncodingTarget, String) -> Void) throws {
         try reference._withUnsafeGuaranteedRef { state in
@@ -19,20 +53,18 @@ struct RecordKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProto
         }
     }
 
-    func encodeNil(forKey key: Key) throws {
-        try write(key) { $0.setNull(forColumn: $1) }
-    }
+    func encodeNil(forKey key: Key) throws { try encodeNull(key) }
 
     // MARK: - Standard types
 
     @inline(__always)
     private func encode(integer value: Int64, _ key: Key) throws {
-        try write(key) { $0.set(value, forColumn: $1) }
+        try write(key, bind: { $0.bind(value, at: $1) }, { $0.set(value, forColumn: $1) })
     }
 
     @inline(__always)
     private func encodeNull(_ key: Key) throws {
-        try write(key) { $0.setNull(forColumn: $1) }
+        try write(key, bind: { $0.bindNull(at: $1) }, { $0.setNull(forColumn: $1) })
     }
 
     func encode(_ value: Bool, forKey key: Key) throws { try encode(integer: value ? 1 : 0, key) }
@@ -55,7 +87,7 @@ struct RecordKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProto
     }
 
     func encode(_ value: String, forKey key: Key) throws {
-        try write(key) { $0.set(value, forColumn: $1) }
+        try write(key, bind: { $0.bind(value, at: $1) }, { $0.set(value, forColumn: $1) })
     }
 
     func encode(_ value: Double, forKey key: Key) throws {
