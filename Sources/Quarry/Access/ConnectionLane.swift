@@ -332,7 +332,7 @@ final class ConnectionLane: Sendable {
 
     /// Asks again for a task that was woken, for as long as tasks look.
     private func retry(_ ticket: Ticket) -> Machine.Grant? {
-        guard let id = state.withLock({ _ in ticket.id }) else { return nil }
+        guard let id = ticket.id else { return nil }
         for _ in 0..<Self.taskSpinCount {
             if hasIdle.load(ordering: .relaxed), let grant = retry(id) { return grant }
             SystemClock.pause()

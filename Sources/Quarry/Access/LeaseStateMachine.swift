@@ -65,9 +65,9 @@ struct LeaseStateMachine<Waiter> {
         case drop(Int)
     }
 
-    private struct Entry {
+    /// A place in the line. Plain values: several are looked at in each step, and copying one takes no reference.
+    private struct Place {
         let id: Int
-        let waiter: Waiter
         let request: Request
         let standing: Standing
         let isFirst: Bool
@@ -95,7 +95,9 @@ struct LeaseStateMachine<Waiter> {
     private(set) var leasedCount = 0
     private(set) var hasBarrier = false
     private(set) var isClosed = false
-    private var waiters: Deque<Entry> = []
+    /// The line, and who stands in each of its places.
+    private var places: Deque<Place> = []
+    private var waiters: Deque<Waiter> = []
     /// How many wait in order, and how many as tasks.
     private var inOrderCount = 0
     private var taskCount = 0
@@ -115,22 +117,22 @@ struct LeaseStateMachine<Waiter> {
         unopened = Array((opened..<capacity).reversed())
     }
 
-    var waiterCount: Int { waiters.count }
+    var waiterCount: Int { places.count }
     var idleCount: Int { idle.count }
     private var freeCount: Int { idle.count + unopened.count }
 
     /// Whether tasks that were woken, and have not come, keep others waiting: `passOver` is called in a while then.
     var isToPassOver: Bool {
-        taskCount > 0 && waiters.count > taskCount && !hasBarrier && freeCount > 0 && waiters[0].woken != nil
+        taskCount > 0 && places.count > taskCount && !hasBarrier && freeCount > 0 && places[0].woken != nil
     }
 
     // MARK: - Asking
 
     /// Whether a request that comes now may be served now.
     private func maySkipQueue(_ standing: Standing, now: () -> UInt64) -> Bool {
-        guard let head = waiters.first else { return true }
+        guard let head = places.first else { return true }
         // There is a connection for each that waits, and one more.
-        if waiters.count < freeCount, waiters.allSatisfy({ $0.woken != nil }) { return true }
+        if places.count < freeCount, places.allSatisfy({ $0.woken != nil }) { return true }
         return standing != .inOrder && inOrderCount == 0 && head.request == .connection
             && mayBeOvertaken(head, now: now())
     }
@@ -138,16 +140,16 @@ struct LeaseStateMachine<Waiter> {
     /// Whether one that waits may still be overtaken.
     ///
     /// Clocks are read before the lock is taken: the one who comes first here may have come a moment later.
-    private func mayBeOvertaken(_ entry: Entry, now: UInt64) -> Bool {
-        switch entry.standing {
+    private func mayBeOvertaken(_ place: Place, now: UInt64) -> Bool {
+        switch place.standing {
         case .inOrder: false
-        case .task: isPatient(entry, now: now)
+        case .task: isPatient(place, now: now)
         // Until it is awake, the connection would do nothing. If that takes long, it is handed over.
-        case .thread: isPatient(entry, now: now) || !entry.isNext && now < (entry.woken ?? now) &+ Self.patience
+        case .thread: isPatient(place, now: now) || !place.isNext && now < (place.woken ?? now) &+ Self.patience
         }
     }
 
-    private func isPatient(_ entry: Entry, now: UInt64) -> Bool { now < entry.arrival &+ Self.patience }
+    private func isPatient(_ place: Place, now: UInt64) -> Bool { now < place.arrival &+ Self.patience }
 
     /// Asks for a connection that is open: nil where it would have to wait, or to open one.
     mutating func acquireIdle(_ standing: Standing, now: () -> UInt64) -> Int? {
@@ -175,18 +177,23 @@ struct LeaseStateMachine<Waiter> {
         case .connection:
             if let answer = acquireNow(standing, now: { now }) { return answer }
         case .barrier:
-            if !hasBarrier, leasedCount == 0, waiters.isEmpty || isFirst {
+            if !hasBarrier, leasedCount == 0, places.isEmpty || isFirst {
                 hasBarrier = true
                 return .granted(.all)
             }
         }
-        if let maximumWaiters, waiters.count >= maximumWaiters, !isFirst {
+        if let maximumWaiters, places.count >= maximumWaiters, !isFirst {
             return .refused(.tooManyWaiters(maximumWaiters))
         }
         lastID += 1
-        let entry = Entry(
-            id: lastID, waiter: waiter(), request: request, standing: standing, isFirst: isFirst, arrival: now)
-        if isFirst { waiters.prepend(entry) } else { waiters.append(entry) }
+        let place = Place(id: lastID, request: request, standing: standing, isFirst: isFirst, arrival: now)
+        if isFirst {
+            places.prepend(place)
+            waiters.prepend(waiter())
+        } else {
+            places.append(place)
+            waiters.append(waiter())
+        }
         count(standing, 1)
         return .wait(id: lastID)
     }
@@ -195,9 +202,9 @@ struct LeaseStateMachine<Waiter> {
     mutating func retry(id: Int, now: UInt64) -> (grant: Grant, actions: [Action])? {
         guard let index = index(of: id) else { return nil }
         // Those before it have been woken too, and a connection is kept for each; if not for closing, which has come.
-        guard !hasBarrier, index < freeCount, waiters.prefix(index + 1).allSatisfy({ $0.request == .connection }) else {
-            waiters[index].woken = nil
-            waiters[index].isNext = !isPatient(waiters[index], now: now)
+        guard !hasBarrier, index < freeCount, places.prefix(index + 1).allSatisfy({ $0.request == .connection }) else {
+            places[index].woken = nil
+            places[index].isNext = !isPatient(places[index], now: now)
             return nil
         }
         remove(at: index)
@@ -218,15 +225,15 @@ struct LeaseStateMachine<Waiter> {
     {
         var expired: [(Waiter, Request)] = []
         // A waiter that goes first may be younger than those behind.
-        while let index = waiters.firstIndex(where: { $0.standing != .thread && $0.arrival <= limit }) {
-            expired.append((waiters[index].waiter, waiters[index].request))
+        while let index = places.firstIndex(where: { $0.standing != .thread && $0.arrival <= limit }) {
+            expired.append((waiters[index], places[index].request))
             remove(at: index)
         }
         return (expired, expired.isEmpty ? [] : pump(now: now))
     }
 
     /// The arrival of the first task that waits.
-    var firstSuspendedArrival: UInt64? { waiters.lazy.filter { $0.standing != .thread }.map(\.arrival).min() }
+    var firstSuspendedArrival: UInt64? { places.lazy.filter { $0.standing != .thread }.map(\.arrival).min() }
 
     // MARK: - Giving back
 
@@ -238,7 +245,7 @@ struct LeaseStateMachine<Waiter> {
             return [.drop(slot)] + pump(now: now())
         }
         idle.append((slot, tick))
-        return waiters.isEmpty ? [] : pump(now: now())
+        return places.isEmpty ? [] : pump(now: now())
     }
 
     /// A slot comes back without a connection: it couldn't be opened.
@@ -287,11 +294,12 @@ struct LeaseStateMachine<Waiter> {
         isClosed = true
         hasBarrier = false
         defer {
+            places.removeAll()
             waiters.removeAll()
             inOrderCount = 0
             taskCount = 0
         }
-        return waiters.map { .refuse($0.waiter, .closed) }
+        return waiters.map { .refuse($0, .closed) }
     }
 
     // MARK: - Inside
@@ -307,15 +315,15 @@ struct LeaseStateMachine<Waiter> {
         var actions: [Action] = []
         /// How many were woken, and stay in the line.
         var index = 0
-        while index < waiters.count, index < freeCount, !hasBarrier {
-            let entry = waiters[index]
-            if entry.request == .barrier {
+        while index < places.count, index < freeCount, !hasBarrier {
+            let place = places[index]
+            if place.request == .barrier {
                 guard index == 0, leasedCount == 0 else { break }
                 actions.append(grant(at: 0))
-            } else if entry.standing == .task || inOrderCount == 0 && mayBeOvertaken(entry, now: now) {
-                if entry.woken == nil {
-                    waiters[index].woken = now
-                    actions.append(.wake(entry.waiter))
+            } else if place.standing == .task || inOrderCount == 0 && mayBeOvertaken(place, now: now) {
+                if place.woken == nil {
+                    places[index].woken = now
+                    actions.append(.wake(waiters[index]))
                 }
                 index += 1
             } else {
@@ -328,48 +336,54 @@ struct LeaseStateMachine<Waiter> {
     /// Serves those who need no thread of Swift's, where tasks that were woken haven't come.
     mutating func passOver(now: UInt64) -> [Action] {
         var actions: [Action] = []
-        while isToPassOver, let index = waiters.firstIndex(where: { $0.standing != .task }) {
-            guard waiters.prefix(min(index, freeCount)).allSatisfy({ isAbsent($0, now: now) }) else { break }
-            if waiters[index].request == .barrier, leasedCount > 0 { break }
+        // Thousands of tasks may stand before the one who is to be served: the first is asked before they are gone
+        // through.
+        while isToPassOver, places[0].standing != .task || isAbsent(places[0], now: now),
+            let index = places.firstIndex(where: { $0.standing != .task })
+        {
+            guard places.prefix(min(index, freeCount)).allSatisfy({ isAbsent($0, now: now) }) else { break }
+            if places[index].request == .barrier, leasedCount > 0 { break }
             actions.append(grant(at: index))
         }
         return actions
     }
 
     /// Whether one was woken, and can't come, or hasn't come for a while: a longer one where it had waited for long.
-    private func isAbsent(_ entry: Entry, now: UInt64) -> Bool {
-        guard let woken = entry.woken, !isPoolBlocked() else { return entry.woken != nil }
-        let waited = woken > entry.arrival ? woken - entry.arrival : 0
+    private func isAbsent(_ place: Place, now: UInt64) -> Bool {
+        guard let woken = place.woken, !isPoolBlocked() else { return place.woken != nil }
+        let waited = woken > place.arrival ? woken - place.arrival : 0
         return now >= woken &+ min(max(waited / 2, Self.patience), Self.longestReservation)
     }
 
     private mutating func grant(at index: Int) -> Action {
-        let entry = waiters[index]
-        remove(at: index)
-        guard entry.request == .connection else {
+        let waiter = waiters[index]
+        guard places[index].request == .connection else {
+            remove(at: index)
             hasBarrier = true
-            return .grant(entry.waiter, .all)
+            return .grant(waiter, .all)
         }
-        return .grant(entry.waiter, takeSlot())
+        remove(at: index)
+        return .grant(waiter, takeSlot())
     }
 
     private func index(of id: Int) -> Int? {
         // Those that go first are few, at the front. Behind them, numbers go up: of many who wait, any may give up.
         var low = 0
-        while low < waiters.count, waiters[low].isFirst {
-            if waiters[low].id == id { return low }
+        while low < places.count, places[low].isFirst {
+            if places[low].id == id { return low }
             low += 1
         }
-        var high = waiters.count
+        var high = places.count
         while low < high {
             let middle = (low + high) / 2
-            if waiters[middle].id < id { low = middle + 1 } else { high = middle }
+            if places[middle].id < id { low = middle + 1 } else { high = middle }
         }
-        return low < waiters.count && waiters[low].id == id ? low : nil
+        return low < places.count && places[low].id == id ? low : nil
     }
 
     private mutating func remove(at index: Int) {
-        count(waiters[index].standing, -1)
+        count(places[index].standing, -1)
+        places.remove(at: index)
         waiters.remove(at: index)
     }
 

@@ -120,7 +120,8 @@ final class Ticket: LeaseWaiter, TaskExecutor {
         case done
     }
 
-    /// The number of its place, if it had to wait. Touched with the lane's lock held only.
+    /// The number of its place, if it had to wait. The task sets it, with the lane's lock held; others who have the
+    /// lock read it.
     nonisolated(unsafe) var id: Int?
 
     let standing: LeaseStateMachine<any LeaseWaiter>.Standing

@@ -1,16 +1,18 @@
 #if canImport(Darwin)
-    package import Darwin
+    public import Darwin
 #elseif canImport(Musl)
-    package import Musl
+    public import Musl
 #else
-    package import Glibc
+    public import Glibc
 #endif
 
 /// A mutual exclusion lock over a value.
 ///
 /// It stands on `pthread_mutex_t`: the thread sanitizer reports falsely on the standard library's `Mutex` on Linux.
 ///
-/// Inlinable: a lock on the way of each access must not cost a generic call.
+/// Inlinable, and usable from inlinable code: a lock on the way of each access must not cost a generic call, and the
+/// compiler inlines no method of a type that it knows in the package alone.
+@usableFromInline
 package final class Lock<Value>: @unchecked Sendable {
     // Sendable: `contents` is reached with the mutex held, and only for the length of the body.
     @usableFromInline package let mutex: UnsafeMutablePointer<pthread_mutex_t>
@@ -56,7 +58,7 @@ package final class Lock<Value>: @unchecked Sendable {
     /// Runs `body` with the lock held.
     @inlinable
     @inline(__always)
-    package func withLock<T, E: Error>(_ body: (inout Value) throws(E) -> T) throws(E) -> T {
+    package func withLock<T>(_ body: (inout Value) throws -> T) rethrows -> T {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return try body(&contents.pointee)
