@@ -16,7 +16,7 @@ extension Statement {
         guard Value.isSigned, MemoryLayout<Value>.size == MemoryLayout<Int64>.size else {
             return try execute(arguments: StatementArguments(arguments))
         }
-        try arguments.withUnsafeBytes { try execute(integers: $0.assumingMemoryBound(to: Int64.self), areNamed: false) }
+        try arguments.withUnsafeBytes { try execute(integers: $0.assumingMemoryBound(to: Int64.self)) }
     }
 
     /// Runs to the end with integers as named arguments.
@@ -33,60 +33,71 @@ extension Statement {
     /// - throws: `DatabaseError`; `CancellationError` in a task that is cancelled.
     @inlinable
     public func execute<Value: SQLInteger>(arguments: KeyValuePairs<String, Value>) throws {
-        guard Value.isSigned, MemoryLayout<Value>.size == MemoryLayout<Int64>.size,
-            arguments.count == distinctNameCount
-        else {
+        guard Value.isSigned, MemoryLayout<Value>.size == MemoryLayout<Int64>.size, #available(macOS 26, *) else {
             return try execute(arguments: StatementArguments(pairs: arguments))
         }
-        let hasRun = try withUnsafeTemporaryAllocation(of: Int64.self, capacity: arguments.count) { integers in
-            var index = 0
-            for (name, value) in arguments {
-                guard isParameter(index, named: name) else { return false }
-                integers[index] = Int64(truncatingIfNeeded: value)
-                index &+= 1
-            }
-            try execute(integers: UnsafeBufferPointer(integers), areNamed: true)
-            return true
+        let hasRun = try arguments.span.withUnsafeBufferPointer { pairs in
+            try UnsafeRawBufferPointer(pairs).withMemoryRebound(to: NamedInteger.self) { try execute(integers: $0) }
         }
         if !hasRun { try execute(arguments: StatementArguments(pairs: arguments)) }
     }
 
-    /// The number of parameters, if all have names, and all names differ; otherwise -1.
     @usableFromInline
-    var distinctNameCount: Int {
-        if integerArguments.names == nil { integerArguments.takeNames(parameterNames) }
-        return integerArguments.distinctNameCount
+    func execute(integers: UnsafeBufferPointer<Int64>) throws {
+        guard integers.count == parameterCount else { return try execute(arguments: StatementArguments(integers)) }
+        try execute(.positional, integers.count) { integers[$0] }
     }
 
-    /// Whether a parameter has a name, where all have different ones.
+    /// Runs to the end, if the names are those of the parameters, in their order.
+    ///
+    /// - returns: whether it has run.
     @usableFromInline
-    func isParameter(_ index: Int, named name: String) -> Bool {
+    func execute(integers: UnsafeBufferPointer<NamedInteger>) throws -> Bool {
+        if integerArguments.names == nil { integerArguments.takeNames(parameterNames) }
+        guard integers.count == integerArguments.distinctNameCount, let names = integerArguments.names else {
+            return false
+        }
         // Most names are literals of a few letters, which lie in the `String` itself.
-        integerArguments.isName(index, unsafeBitCast(name, to: (UInt64, UInt64).self)) || hasName(name, index)
+        for index in 0..<integers.count where integers[index].name != names[index] {
+            guard hasName(of: integers, index) else { return false }
+        }
+        try execute(.named, integers.count) { integers[$0].value }
+        return true
     }
 
     @inline(never)
-    private func hasName(_ name: String, _ index: Int) -> Bool {
-        parameterNames[index].map { SQLKey.isSameText($0, name) } ?? false
+    private func hasName(of integers: UnsafeBufferPointer<NamedInteger>, _ index: Int) -> Bool {
+        let name = UnsafeRawPointer(integers.baseAddress.unsafelyUnwrapped + index).load(as: String.self)
+        return parameterNames[index].map { SQLKey.isSameText($0, name) } ?? false
     }
 
-    @usableFromInline
-    func execute(integers: UnsafeBufferPointer<Int64>, areNamed: Bool) throws {
-        guard integers.count == parameterCount else { return try execute(arguments: StatementArguments(integers)) }
+    @inline(__always)
+    private func execute(_ kind: IntegerArguments.Kind, _ count: Int, _ integer: (Int) -> Int64) throws {
         let database = try startExecution(isTracked: false)
-        integerArguments.keep(integers, areNamed ? .named : .positional)
         boundValues = nil
         isBound = false
-        for index in integers.indices {
-            let code = StatementBindings.bind(integers[index], to: sqliteStatement, at: CInt(index + 1))
+        let kept = integerArguments.room(kind, count)
+        for index in 0..<count {
+            kept[index] = integer(index)
+            let code = StatementBindings.bind(
+                kept[index], to: sqliteStatement, at: CInt(truncatingIfNeeded: index &+ 1))
             if code != 0 {
+                for rest in index..<count { kept[rest] = integer(rest) }
                 stopExecution(database)
-                throw bindingError(code, integers[index].databaseValue, index)
+                throw bindingError(code, integer(index).databaseValue, index)
             }
         }
         isBound = true
         try run(database)
     }
+}
+
+/// What a pair of a `String` and an integer of 64 bits is in memory.
+@usableFromInline
+struct NamedInteger {
+    /// The bits of the `String`.
+    let name: (UInt64, UInt64)
+    let value: Int64
 }
 
 /// The arguments of a statement that are integers alone, in the order of the parameters.
@@ -106,12 +117,13 @@ struct IntegerArguments {
     /// Room for one integer for each parameter.
     private var integers: UnsafeMutableBufferPointer<Int64>?
 
-    mutating func keep(_ values: UnsafeBufferPointer<Int64>, _ kind: Kind) {
+    /// Room for the arguments of an execution.
+    @inline(__always)
+    mutating func room(_ kind: Kind, _ count: Int) -> UnsafeMutableBufferPointer<Int64> {
         self.kind = kind
-        let integers = self.integers ?? .allocate(capacity: values.count)
+        let integers = self.integers ?? .allocate(capacity: count)
         self.integers = integers
-        // Few: a call would cost more.
-        for index in values.indices { integers[index] = values[index] }
+        return integers
     }
 
     mutating func takeNames(_ parameterNames: [String?]) {
@@ -121,12 +133,6 @@ struct IntegerArguments {
         let names = UnsafeMutableBufferPointer<(UInt64, UInt64)>.allocate(capacity: isDistinct ? known.count : 0)
         _ = names.initialize(from: known.prefix(names.count).map { unsafeBitCast($0, to: (UInt64, UInt64).self) })
         self.names = names
-    }
-
-    @inline(__always)
-    func isName(_ index: Int, _ bits: (UInt64, UInt64)) -> Bool {
-        guard let names, index < names.count else { return false }
-        return names[index] == bits
     }
 
     func deallocate() {
