@@ -1,0 +1,153 @@
+import Foundation
+import Quarry
+import QuarryTestSupport
+import Testing
+
+/// How keys find the parameters of a statement, record after record: by their names at first, then by what they are.
+@Suite("Keys of Encodable records") struct EncodableKeyTests {
+    private enum Keys: String, CodingKey, CaseIterable { case a, b, c, d }
+
+    /// Their bytes are those of `Keys`.
+    private enum OtherKeys: String, CodingKey, CaseIterable { case e, f, g, h }
+
+    /// Sets its columns in an order of its own, and not all of them.
+    private struct Shuffled: Encodable, PersistableRecord {
+        static let databaseTableName = "t"
+        var order: [Int]
+        var a: Int
+        var numbers: [Int?]
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Keys.self)
+            var others = encoder.container(keyedBy: OtherKeys.self)
+            for place in order {
+                let number = numbers[place]
+                switch place {
+                case 0: try container.encode(a, forKey: .a)
+                case 1: try container.encodeIfPresent(number.map { "b\($0)" }, forKey: .b)
+                case 2: try container.encodeIfPresent(number.map { Double($0) + 0.5 }, forKey: .c)
+                case 3: try container.encodeIfPresent(number, forKey: .d)
+                case 4: try others.encodeIfPresent(number, forKey: .e)
+                case 5: try others.encodeIfPresent(number.map { Data([UInt8($0)]) }, forKey: .f)
+                case 6:
+                    if let number {
+                        try others.encode("g\(number)", forKey: .g)
+                    } else {
+                        try others.encodeNil(forKey: .g)
+                    }
+                default: try others.encodeIfPresent(number.map { Int8($0) }, forKey: .h)
+                }
+            }
+        }
+
+        /// The row that it becomes: what it doesn't set keeps its value.
+        func row(_ before: [String]? = nil, columns: Set<Int> = Set(0..<8)) -> [String] {
+            (0..<8).map { place in
+                guard order.contains(place), columns.contains(place) else { return before?[place] ?? "NULL" }
+                guard place > 0 else { return "\(a)" }
+                guard let number = numbers[place] else { return "NULL" }
+                return switch place {
+                case 1: "'b\(number)'"
+                case 2: "\(number).5"
+                case 5: "X'" + String(format: "%02X", number) + "'"
+                case 6: "'g\(number)'"
+                default: "\(number)"
+                }
+            }
+        }
+    }
+
+    private func rows(_ db: Database) throws -> [[String]] {
+        try Row.fetchAll(
+            db,
+            sql: """
+                SELECT quote(a), quote(b), quote(c), quote(d), quote(e), quote(f), quote(g), quote(h) FROM t ORDER BY a
+                """
+        ).map { row in row.databaseValues.compactMap { String.fromDatabaseValue($0) } }
+    }
+
+    @Test func inAnotherOrderNowAndThen() throws {
+        var generator = SeededGenerator()
+        let seed = generator.seed
+        try DatabaseQueue().write { db throws in
+            try db.execute(sql: "CREATE TABLE t (a INTEGER PRIMARY KEY, b, c REAL, d, e, f, g, h)")
+            var expected: [[String]] = []
+            var order = Array(0..<8)
+            for a in 1...300 {
+                if Int.random(in: 0..<6, using: &generator) == 0 { order.shuffle(using: &generator) }
+                var set = order
+                // The key is always there.
+                if Int.random(in: 0..<10, using: &generator) == 0 { set.removeAll { $0 > 0 && $0 % 3 == a % 3 } }
+                let numbers = (0..<8).map { _ in
+                    Bool.random(using: &generator) ? nil : Int.random(in: 0...99, using: &generator)
+                }
+                var record = Shuffled(order: set, a: a, numbers: numbers)
+                try record.insert(db)
+                var row = record.row()
+                if Int.random(in: 0..<3, using: &generator) == 0 {
+                    record.numbers.shuffle(using: &generator)
+                    try record.update(db)
+                    row = record.row(row)
+                    record.numbers.shuffle(using: &generator)
+                    try record.update(db, columns: ["b", "g", "d"].filter { _ in record.order.count == 8 })
+                    if record.order.count == 8 { row = record.row(row, columns: [1, 3, 6]) }
+                }
+                expected.append(row)
+            }
+            #expect(try rows(db) == expected, "seed \(seed)")
+        }
+    }
+
+    private class Base: Encodable {
+        var x: Int
+        var y: String
+        init(_ x: Int) { (self.x, y) = (x, "y\(x)") }
+    }
+
+    private final class Derived: Base, PersistableRecord {
+        static let databaseTableName = "derived"
+        var z: Int
+        var w: String
+        override init(_ x: Int) {
+            (z, w) = (-x, "w\(x)")
+            super.init(x)
+        }
+
+        enum Keys: String, CodingKey { case z, w }
+
+        override func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Keys.self)
+            try container.encode(z, forKey: .z)
+            try super.encode(to: encoder)
+            try container.encode(w, forKey: .w)
+        }
+    }
+
+    @Test func ofAClassAndOfTheOneItDerivesFrom() throws {
+        try DatabaseQueue().write { db throws in
+            try db.execute(sql: "CREATE TABLE derived (x, y, z, w)")
+            for x in 1...4 { try Derived(x).insert(db) }
+            let texts = try String.fetchAll(db, sql: "SELECT x || y || z || w FROM derived ORDER BY x")
+            #expect(texts == ["1y1-1w1", "2y2-2w2", "3y3-3w3", "4y4-4w4"])
+        }
+    }
+
+    /// A type whose keys are a byte that says nothing of the column's name but through the strategy.
+    @Test func thatBecomeOtherNames() throws {
+        struct Player: Encodable, PersistableRecord {
+            static let databaseTableName = "named"
+            static var databaseColumnEncodingStrategy: DatabaseColumnEncodingStrategy { .convertToSnakeCase }
+            var firstName: String
+            var lastName: String
+            var highScore: Int
+        }
+        try DatabaseQueue().write { db throws in
+            try db.execute(sql: "CREATE TABLE named (high_score, last_name, first_name)")
+            for score in 1...4 {
+                try Player(firstName: "A\(score)", lastName: "B\(score)", highScore: score).insert(db)
+            }
+            let texts = try String.fetchAll(db, sql: "SELECT first_name || last_name || high_score FROM named")
+            #expect(texts == ["A1B11", "A2B22", "A3B33", "A4B44"])
+        }
+    }
+}
