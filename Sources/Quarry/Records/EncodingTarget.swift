@@ -216,15 +216,24 @@ final class EncodingTarget {
     }
 
     func set<Value: DatabaseValueConvertible>(convertible value: Value, forColumn column: String) {
-        guard let binder else { return record(value.databaseValue, column) }
+        guard isBinding else { return record(value.databaseValue, column) }
         let parameter = parameter(of: column)
-        if parameter > 0 { binder._withUnsafeGuaranteedRef { $0.bind(value, at: parameter) } }
+        if parameter > 0 { bind(convertible: value, at: parameter) }
+    }
+
+    func bind<Value: DatabaseValueConvertible>(convertible value: Value, at parameter: CInt) {
+        binder?._withUnsafeGuaranteedRef { $0.bind(value, at: parameter) }
     }
 
     /// Sets a column to a number. SQLite stores a NaN as NULL: it is refused.
     func set(_ value: Double, forColumn column: String) {
         if value.isNaN { return set(convertible: DatabaseValue.notANumber, forColumn: column) }
         set(convertible: value, forColumn: column)
+    }
+
+    func bind(_ value: Double, at parameter: CInt) {
+        if value.isNaN { return bind(convertible: DatabaseValue.notANumber, at: parameter) }
+        bind(convertible: value, at: parameter)
     }
 
     func setNull(forColumn column: String) {

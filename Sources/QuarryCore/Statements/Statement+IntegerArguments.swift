@@ -76,7 +76,7 @@ extension Statement {
         let database = try startExecution(isTracked: false)
         boundValues = nil
         isBound = false
-        let kept = integerArguments.room(kind, count)
+        let kept = integerArguments.makeRoom(for: kind, count)
         for index in 0..<count {
             kept[index] = integer(index)
             let code = StatementBindings.bind(
@@ -117,9 +117,9 @@ struct IntegerArguments {
     /// Room for one integer for each parameter.
     private var integers: UnsafeMutableBufferPointer<Int64>?
 
-    /// Room for the arguments of an execution.
+    /// Room for the arguments of an execution, which are of that kind from now on.
     @inline(__always)
-    mutating func room(_ kind: Kind, _ count: Int) -> UnsafeMutableBufferPointer<Int64> {
+    mutating func makeRoom(for kind: Kind, _ count: Int) -> UnsafeMutableBufferPointer<Int64> {
         self.kind = kind
         let integers = self.integers ?? .allocate(capacity: count)
         self.integers = integers

@@ -98,6 +98,23 @@ import Testing
         }
     }
 
+    @Test func valuesThatCannotBeStoredAreRefusedWhereTheirKeysAreKnown() throws {
+        struct Measure: Encodable, PersistableRecord {
+            static let databaseTableName = "measure"
+            var number: Double
+            var count: UInt64
+        }
+        try DatabaseQueue().write { db throws in
+            try db.execute(sql: "CREATE TABLE measure (number, count)")
+            for count in 1...3 { try Measure(number: 0.5, count: UInt64(count)).insert(db) }
+            #expect(throws: DatabaseError.self) { try Measure(number: .nan, count: 4).insert(db) }
+            #expect(throws: DatabaseError.self) { try Measure(number: 0.5, count: .max).insert(db) }
+            try Measure(number: .infinity, count: 5).insert(db)
+            let texts = try String.fetchAll(db, sql: "SELECT number || ' ' || count FROM measure")
+            #expect(texts == ["0.5 1", "0.5 2", "0.5 3", "Inf 5"])
+        }
+    }
+
     private class Base: Encodable {
         var x: Int
         var y: String

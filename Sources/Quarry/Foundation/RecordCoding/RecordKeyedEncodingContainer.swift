@@ -45,14 +45,6 @@ struct RecordKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProto
         if state.byteKeys == ObjectIdentifier(Key.self) { target.remember(byteKey(key), at: place) }
     }
 
-    /// The same for values that have no road of their own into a statement.
-    @inline(__always)
-    private func write(_ key: Key, _ body: (EncodingTarget, String) -> Void) throws {
-        try reference._withUnsafeGuaranteedRef { state in
-            try state.withTarget { target in body(target, state.column(key)) }
-        }
-    }
-
     func encodeNil(forKey key: Key) throws { try encodeNull(key) }
 
     // MARK: - Standard types
@@ -79,11 +71,11 @@ struct RecordKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProto
 
     // Those that may not fit in 64 bits with a sign throw when they are bound.
     func encode(_ value: UInt, forKey key: Key) throws {
-        try write(key) { $0.set(convertible: value, forColumn: $1) }
+        try write(key, bind: { $0.bind(convertible: value, at: $1) }, { $0.set(convertible: value, forColumn: $1) })
     }
 
     func encode(_ value: UInt64, forKey key: Key) throws {
-        try write(key) { $0.set(convertible: value, forColumn: $1) }
+        try write(key, bind: { $0.bind(convertible: value, at: $1) }, { $0.set(convertible: value, forColumn: $1) })
     }
 
     func encode(_ value: String, forKey key: Key) throws {
@@ -91,7 +83,7 @@ struct RecordKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProto
     }
 
     func encode(_ value: Double, forKey key: Key) throws {
-        try write(key) { $0.set(value, forColumn: $1) }
+        try write(key, bind: { $0.bind(value, at: $1) }, { $0.set(value, forColumn: $1) })
     }
 
     func encode(_ value: Float, forKey key: Key) throws { try encode(Double(value), forKey: key) }
