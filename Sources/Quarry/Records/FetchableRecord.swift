@@ -59,7 +59,7 @@ extension FetchableRecord where Self: Decodable {
     public init(row: borrowing Row) throws {
         let decoder = row.beginDecoding(Self.self)
         do {
-            try self.init(from: row.decoder(decoder))
+            try self.init(from: decoder)
         } catch {
             row.endDecoding(decoder)
             throw error
@@ -71,21 +71,42 @@ extension FetchableRecord where Self: Decodable {
 extension Row {
     /// The decoder of a record: the one that the row's cursor has kept, or a new one. To be given to `endDecoding`.
     @usableFromInline
-    func beginDecoding(_ type: any RecordDecodingStrategies.Type) -> Unmanaged<AnyObject> {
-        .fromOpaque(RowDecoder.begin(type, self).toOpaque())
-    }
-
-    /// What `beginDecoding` has answered, as the record takes it.
-    @usableFromInline
-    func decoder(_ decoder: Unmanaged<AnyObject>) -> any Decoder {
-        decoder._withUnsafeGuaranteedRef { unsafeDowncast($0, to: RowDecoder.self) }
+    func beginDecoding(_ type: any RecordDecodingStrategies.Type) -> RecordDecoder {
+        RowDecoder.begin(type, self)._withUnsafeGuaranteedRef { $0.forRecord }
     }
 
     /// The record is over: the row's cursor keeps the decoder for the next.
     @usableFromInline
-    func endDecoding(_ decoder: Unmanaged<AnyObject>) {
-        RowDecoder.end(.fromOpaque(decoder.toOpaque()), self)
+    func endDecoding(_ decoder: RecordDecoder) {
+        if let decoder = decoder.slot.decoder(decoder.number) { RowDecoder.end(decoder, self) }
     }
+}
+
+/// The decoder of a record, for the time of that record: then it throws.
+@usableFromInline
+struct RecordDecoder: Decoder {
+    let slot: DecoderSlot
+    let number: UInt
+
+    @usableFromInline var codingPath: [any CodingKey] { slot.decoder(number)?.takeUnretainedValue().codingPath ?? [] }
+
+    @usableFromInline var userInfo: [CodingUserInfoKey: Any] {
+        slot.decoder(number)?.takeUnretainedValue().type.databaseDecodingUserInfo ?? [:]
+    }
+
+    @usableFromInline
+    func container<Key: CodingKey>(keyedBy keys: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        try givenContainer(keyedBy: keys)
+    }
+
+    @usableFromInline
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        let decoder = try rowDecoder().takeUnretainedValue()
+        throw try decoder.row().decodingError("a row has named columns: \(decoder.type) can't be decoded as a list")
+    }
+
+    @usableFromInline
+    func singleValueContainer() -> any SingleValueDecodingContainer { RowSingleValueContainer(decoder: self) }
 }
 
 /// A cursor of records.

@@ -103,7 +103,7 @@ public enum StatementColumns {
     /// An integer, or nil in it for NULL; nil for any other storage class.
     @inlinable
     @inline(__always)
-    static func integerOrNull(_ statement: SQLiteStatement, _ index: CInt) -> Int64?? {
+    package static func integerOrNull(_ statement: SQLiteStatement, _ index: CInt) -> Int64?? {
         let value = borrow(statement, index)
         switch sqlite3_value_type(value) {
         case SQLITE_INTEGER: return .some(.some(sqlite3_value_int64(value)))

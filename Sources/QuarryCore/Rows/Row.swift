@@ -66,8 +66,27 @@ public final class Row {
     @exclusivity(unchecked)
     final var columnCount: Int16
 
-    private init(source: Source, layout: RowLayout, sqliteStatement: SQLiteStatement?, columnOffset: Int16 = 0) {
+    /// Whether a cursor stands on the row. Only then it keeps a decoding state: one that lasts may be decoded by
+    /// several threads.
+    @usableFromInline
+    @exclusivity(unchecked)
+    final var isCurrent: Bool
+
+    @usableFromInline
+    @exclusivity(unchecked)
+    final var keptDecodingState: AnyObject?
+
+    /// The number of the statement's execution whose row this is; 0 where that is all that there are rows of.
+    @usableFromInline
+    @exclusivity(unchecked)
+    private(set) final var executionID = 0
+
+    private init(
+        source: Source, layout: RowLayout, sqliteStatement: SQLiteStatement?, columnOffset: Int16 = 0,
+        isCurrent: Bool = false
+    ) {
         self.source = source
+        self.isCurrent = isCurrent
         self.layout = layout
         self.columnCount = Int16(truncatingIfNeeded: layout.names.count)
         self.sqliteStatement = sqliteStatement
@@ -83,8 +102,9 @@ public final class Row {
     /// The row of a cursor on a statement. It gets its layout with `refreshLayout`.
     convenience init(_ statement: Statement) {
         self.init(
-            source: .statement(RunningStatement(statement)), layout: .unread, sqliteStatement: statement.sqliteStatement
-        )
+            source: .statement(RunningStatement(statement)), layout: .unread,
+            sqliteStatement: statement.sqliteStatement, isCurrent: true)
+        executionID = statement.executionID
     }
 
     /// Uses the row for another execution of its statement.
@@ -92,6 +112,8 @@ public final class Row {
         memo.rewind()
         source = .statement(RunningStatement(statement))
         sqliteStatement = statement.sqliteStatement
+        isCurrent = true
+        executionID = statement.executionID
     }
 
     private func setLayout(_ layout: RowLayout) {
@@ -114,6 +136,7 @@ public final class Row {
     /// Ends the use of a cursor's row. Those that see it through an adapter are to be detached before.
     func detach() {
         sqliteStatement = nil
+        isCurrent = false
         switch source {
         case .adapted(let adapted): adapted.detachScopes()
         case .statement: source = .expired
@@ -155,7 +178,7 @@ public final class Row {
         self.init(
             source: .adapted(adapted), layout: adapted.adaptation.layout,
             sqliteStatement: firstColumn == nil ? nil : adapted.base.sqliteStatement,
-            columnOffset: Int16(truncatingIfNeeded: firstColumn ?? 0))
+            columnOffset: Int16(truncatingIfNeeded: firstColumn ?? 0), isCurrent: readsStatement)
     }
 
     /// What is behind a row that is seen through an adapter.
@@ -181,48 +204,53 @@ public final class Row {
         }
     }
 
+    // MARK: - Decoding records
+
     /// What a layer above keeps with the row to decode records: it serves all rows of a cursor. A row that lasts keeps
     /// nothing.
-    package var decodingState: AnyObject? {
-        switch source {
-        case .statement(let running): running.statement.decodingState
-        case .adapted(let adapted): adapted.decodingState
-        case .block, .expired: nil
-        }
-    }
+    package var decodingState: AnyObject? { isCurrent ? keptDecodingState : nil }
 
     /// Takes what is kept, until `keepDecodingState`: a record's code may let go of the row's cursor meanwhile.
     ///
     /// - returns: nil where nothing is kept, or somebody has it; and the number of the statement's execution whose row
     ///   this is, 0 where that is all that there are rows of.
-    package func takeDecodingState() -> (state: Unmanaged<AnyObject>?, executionID: Int) {
-        switch source {
-        case .statement(let running):
-            running.reference._withUnsafeGuaranteedRef {
-                ($0.decodingState.take().map { .passRetained($0) }, $0.executionID)
-            }
-        case .adapted(let adapted): (adapted.takeDecodingState().map { .passRetained($0) }, 0)
-        case .block, .expired: (nil, 0)
-        }
+    @inlinable
+    @inline(__always)
+    package final func takeDecodingState() -> (state: Unmanaged<AnyObject>?, executionID: Int) {
+        (isCurrent ? keptDecodingState.take().map { .passRetained($0) } : nil, executionID)
     }
 
     /// Keeps something instead of what is kept.
     ///
     /// - parameter state: is released when it isn't kept any more.
-    package func keepDecodingState(_ state: Unmanaged<AnyObject>) {
-        switch source {
-        case .statement(let running):
-            running.reference._withUnsafeGuaranteedRef { $0.decodingState = state.takeRetainedValue() }
-        case .adapted(let adapted): adapted.keepDecodingState(state.takeRetainedValue())
+    @inlinable
+    @inline(__always)
+    package final func keepDecodingState(_ state: Unmanaged<AnyObject>) {
         // A row of its own is decoded once.
-        case .block, .expired: state.release()
-        }
+        if isCurrent { keptDecodingState = state.takeRetainedValue() } else { state.release() }
+    }
+
+    /// A cursor stands on the row, a copy, from now on.
+    func becomeCurrent(_ decodingState: AnyObject?) {
+        isCurrent = true
+        keptDecodingState = decodingState
+    }
+
+    /// The cursor has left the row, which only lasts from now on.
+    ///
+    /// - returns: the decoding state, for the cursor's next row.
+    func resignCurrent() -> AnyObject? {
+        isCurrent = false
+        return keptDecodingState.take()
     }
 
     // MARK: - Values
 
     /// What tells rows with the same columns from others.
-    package var layoutIdentifier: ObjectIdentifier { ObjectIdentifier(layout) }
+    @inlinable
+    package final var layoutIdentifier: ObjectIdentifier {
+        @inline(__always) get { ObjectIdentifier(layout) }
+    }
 
     /// The names of the columns.
     package var names: [String] { layout.names }
@@ -295,40 +323,9 @@ public final class Row {
     /// - parameter index: the column, which must be in the row.
     @inlinable
     @inline(__always)
-    package final func statementColumn(atUncheckedIndex index: Int) -> (statement: SQLiteStatement, index: CInt)? {
+    package final func statementColumn(atUncheckedIndex index: CInt) -> (statement: SQLiteStatement, index: CInt)? {
         guard let sqliteStatement else { return nil }
-        return (sqliteStatement, CInt(truncatingIfNeeded: index) &+ CInt(columnOffset))
-    }
-
-    /// The integer of a column that is read straight from a statement; nil for all else.
-    ///
-    /// - parameter index: the column, which must be in the row.
-    @inlinable
-    @inline(__always)
-    package final func statementInteger(atUncheckedIndex index: Int) -> Int64? {
-        guard let sqliteStatement else { return nil }
-        return StatementColumns.integer(
-            sqliteStatement, CInt(truncatingIfNeeded: index) &+ CInt(columnOffset))
-    }
-
-    /// The same, with nil in it for NULL.
-    @inlinable
-    @inline(__always)
-    package final func statementIntegerOrNull(atUncheckedIndex index: Int) -> Int64?? {
-        guard let sqliteStatement else { return nil }
-        return StatementColumns.integerOrNull(
-            sqliteStatement, CInt(truncatingIfNeeded: index) &+ CInt(columnOffset))
-    }
-
-    /// The number of a column that is read straight from a statement; nil for all else.
-    ///
-    /// - parameter index: the column, which must be in the row.
-    @inlinable
-    @inline(__always)
-    package final func statementNumber(atUncheckedIndex index: Int) -> Double? {
-        guard let sqliteStatement else { return nil }
-        return StatementColumns.number(
-            sqliteStatement, CInt(truncatingIfNeeded: index) &+ CInt(columnOffset))
+        return (sqliteStatement, index &+ CInt(columnOffset))
     }
 
     /// `fastDecode` of a row of its own: inlinable to be specialised, for a generic conversion costs many times more.

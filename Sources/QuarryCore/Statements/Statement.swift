@@ -123,10 +123,6 @@ public final class Statement {
         }
     }
 
-    /// What a layer above keeps to decode records from the rows.
-    @exclusivity(unchecked)
-    var decodingState: AnyObject?
-
     deinit {
         integerArguments.deallocate()
         lifetime.finalize(sqliteStatement)

@@ -332,15 +332,17 @@ import Testing
     @Test func decodersGoWithTheirRows() throws {
         final class Seen: @unchecked Sendable {
             // Used by this test's thread alone.
-            weak var decoder: AnyObject?
+            weak var container: AnyObject?
         }
         struct Watched: Decodable, FetchableRecord {
             nonisolated(unsafe) static var seen: [Seen] = []
             var a: Int
             init(from decoder: any Decoder) throws {
-                a = try decoder.container(keyedBy: Key.self).decode(Int.self, forKey: .a)
+                let container = try decoder.container(keyedBy: Key.self)
+                a = try container.decode(Int.self, forKey: .a)
                 let seen = Seen()
-                seen.decoder = decoder as AnyObject
+                // It is a struct around one object, which the decoder keeps.
+                seen.container = unsafeBitCast(container, to: AnyObject.self)
                 Self.seen.append(seen)
             }
             enum Key: String, CodingKey { case a }
@@ -357,7 +359,7 @@ import Testing
             try queue.close()
         }
         #expect(Watched.seen.count == 6)
-        #expect(Watched.seen.allSatisfy { $0.decoder == nil })
+        #expect(Watched.seen.allSatisfy { $0.container == nil })
         Watched.seen = []
     }
 

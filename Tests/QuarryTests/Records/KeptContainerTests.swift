@@ -23,7 +23,7 @@ import Testing
     private let overDecoder = "a row's decoder has been used after the row"
     private let overEncoder = "a record's encoder has been used after the record"
 
-    private func failure(_ body: () throws -> Void) -> String? {
+    private static func failure(_ body: () throws -> Void) -> String? {
         do {
             try body()
             return nil
@@ -46,14 +46,93 @@ import Testing
         }
         #expect(readers.map(\.id) == [1, 2, 1, 2, 1, 2, 3])
         for reader in readers {
-            #expect(failure { _ = try reader.container.decode(String.self, forKey: .name) } == overDecoder)
-            #expect(failure { _ = try reader.container.decodeIfPresent(Int.self, forKey: .id) } == overDecoder)
-            #expect(failure { _ = try reader.decoder.container(keyedBy: Keys.self) } == overDecoder)
+            #expect(Self.failure { _ = try reader.container.decode(String.self, forKey: .name) } == overDecoder)
+            #expect(Self.failure { _ = try reader.container.decodeIfPresent(Int.self, forKey: .id) } == overDecoder)
+            #expect(Self.failure { _ = try reader.decoder.container(keyedBy: Keys.self) } == overDecoder)
             #expect(reader.container.allKeys.isEmpty)
         }
         // Others of the type aren't concerned.
         readers.removeAll()
         #expect(try queue.read { db in try Reader.fetchOne(db, sql: "SELECT 7 AS id")?.id } == 7)
+    }
+
+    /// Uses what the records before it have kept.
+    struct Curious: Decodable, FetchableRecord {
+        /// What is kept by the records of one thread.
+        final class Kept {
+            var decoders: [any Decoder] = []
+            var values: [any SingleValueDecodingContainer] = []
+            var containers: [KeyedDecodingContainer<Keys>] = []
+            var failures: [String?] = []
+        }
+
+        // Each task has its own.
+        @TaskLocal static var kept: SendableBox<Kept>?
+
+        let id: Int
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: Keys.self)
+            id = try container.decode(Int.self, forKey: .id)
+            guard let kept = Self.kept?.value else { return }
+            kept.failures += kept.decoders.flatMap { decoder in
+                [
+                    KeptContainerTests.failure { _ = try decoder.container(keyedBy: Keys.self) },
+                    KeptContainerTests.failure { _ = try decoder.unkeyedContainer() },
+                ]
+            }
+            kept.failures += kept.values.map { value in KeptContainerTests.failure { _ = try value.decode(Int.self) } }
+            kept.failures += kept.containers.map { container in
+                KeptContainerTests.failure { _ = try container.superDecoder() }
+            }
+            #expect(kept.decoders.allSatisfy { $0.codingPath.isEmpty && $0.userInfo.isEmpty })
+            kept.decoders.append(decoder)
+            kept.values.append(try decoder.singleValueContainer())
+            if id == 2 { kept.containers.append(container) }
+        }
+    }
+
+    /// One thread uses it at a time.
+    struct SendableBox<Value>: @unchecked Sendable {
+        let value: Value
+    }
+
+    /// The decoder of a cursor serves all its rows; what a record was given is for that record alone.
+    @Test func aDecoderIsNotTheNextRecords() throws {
+        let sql = "SELECT 1 AS id UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4"
+        try DatabaseQueue().read { (db) throws in
+            let kept = Curious.Kept()
+            try Curious.$kept.withValue(SendableBox(value: kept)) {
+                let first = try Curious.fetchAll(db, sql: sql)
+                let second = try Row.fetchAll(db, sql: sql).map { try Curious(row: $0) }
+                #expect((first + second).map(\.id) == [1, 2, 3, 4, 1, 2, 3, 4])
+            }
+            // Three of each record before, and one of each container: two of eight records keep theirs.
+            #expect(kept.failures.count == 3 * (0..<8).reduce(0, +) + 6 + 2)
+            #expect(kept.failures.allSatisfy { $0 == overDecoder })
+        }
+    }
+
+    /// Places of decoders that are gone serve others, of other threads too.
+    @Test func placesAreUsedAgain() async throws {
+        let threads = (0..<4).map { thread in
+            OwnThread {
+                let queue = try DatabaseQueue()
+                var decoders: [any Decoder] = []
+                for number in 0..<200 {
+                    let row = try queue.read { db in try Row.fetchOne(db, sql: "SELECT ? AS id", arguments: [number]) }
+                    let reader = try Reader(row: try #require(row))
+                    guard reader.id == number else { return false }
+                    decoders.append(reader.decoder)
+                    for decoder in decoders.suffix(3) {
+                        let error = Self.failure { _ = try decoder.container(keyedBy: Keys.self) }
+                        guard error == "a row's decoder has been used after the row" else { return false }
+                    }
+                }
+                return true
+            }
+        }
+        for thread in threads { #expect(try await thread.value) }
     }
 
     /// A part of a row, whose container is kept.
@@ -75,7 +154,7 @@ import Testing
         }
         #expect(records.map(\.name) == ["a", "b"])
         for record in records {
-            #expect(failure { _ = try record.inner.decode(String.self, forKey: .name) } == overDecoder)
+            #expect(Self.failure { _ = try record.inner.decode(String.self, forKey: .name) } == overDecoder)
         }
     }
 
@@ -104,15 +183,15 @@ import Testing
             for writer in writers { try writer.update(db) }
             #expect(try String.fetchAll(db, sql: "SELECT name FROM kept ORDER BY id") == ["n1", "n2", "n3", "n4"])
             for writer in writers {
-                #expect(failure { try writer.container?.encode("x", forKey: .name) } == overEncoder)
-                #expect(failure { try writer.container?.encodeNil(forKey: .name) } == overEncoder)
+                #expect(Self.failure { try writer.container?.encode("x", forKey: .name) } == overEncoder)
+                #expect(Self.failure { try writer.container?.encodeNil(forKey: .name) } == overEncoder)
                 var late = writer.encoder?.container(keyedBy: Keys.self)
-                #expect(failure { try late?.encode(5, forKey: .id) } == overEncoder)
+                #expect(Self.failure { try late?.encode(5, forKey: .id) } == overEncoder)
             }
             #expect(try Writer(id: 5).databaseDictionary == ["id": 5.databaseValue, "name": "n5".databaseValue])
         }
         for writer in writers {
-            #expect(failure { try writer.container?.encode("x", forKey: .name) } == overEncoder)
+            #expect(Self.failure { try writer.container?.encode("x", forKey: .name) } == overEncoder)
         }
     }
 

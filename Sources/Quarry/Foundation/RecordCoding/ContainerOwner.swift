@@ -87,9 +87,14 @@ class ContainerOwner {
     }
 
     /// The record is over: containers that somebody has kept must find something that tells them so.
+    ///
+    /// - returns: whether nobody has: then others may be given out.
+    @discardableResult
     @inline(__always)
-    final func recordIsOver() {
-        if !isAlone { retire() }
+    final func recordIsOver() -> Bool {
+        if isAlone { return true }
+        retire()
+        return false
     }
 
     /// Stays until nobody else has a container.

@@ -19,8 +19,8 @@ public final class FetchableRecordDecoder {
     ///
     /// - throws: `RowDecodingError`.
     public func decode<T: FetchableRecord & Decodable>(_ type: T.Type, from row: Row) throws -> T {
-        let decoder = RowDecoder.begin(type, row)
-        defer { RowDecoder.end(decoder, row) }
-        return try T(from: decoder.takeUnretainedValue())
+        let decoder = row.beginDecoding(type)
+        defer { row.endDecoding(decoder) }
+        return try T(from: decoder)
     }
 }

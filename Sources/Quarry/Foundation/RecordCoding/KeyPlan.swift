@@ -59,6 +59,9 @@ final class KeyPlan {
 
     private static var byteCount: Int { 256 }
 
+    /// After the keys there is place for a value; in keys.
+    private static var placeSize: Int { 2 }
+
     init<Key: CodingKey>(_ decoder: RowDecoder, _ keys: Key.Type) {
         owner = Unmanaged.passUnretained(decoder)
         keysAreBytes = MemoryLayout<Key>.size == 1 && _isPOD(Key.self)
@@ -68,10 +71,12 @@ final class KeyPlan {
 
     // MARK: - Places
 
+    /// What is known of a key, if its column is.
     @inline(__always)
-    private func knownKey<Key: CodingKey>(_ key: Key) -> KnownKey {
-        guard let known else { return KnownKey() }
-        return known[Int(Self.byte(of: key))]
+    private func knownKey<Key: CodingKey>(_ key: Key) -> KnownKey? {
+        guard let known else { return nil }
+        let key = known[Int(Self.byte(of: key))]
+        return key.column >= 0 ? key : nil
     }
 
     /// The byte of a key that is one.
@@ -83,8 +88,11 @@ final class KeyPlan {
     /// The place of a key in the plan.
     @inline(__always)
     func place(of key: some CodingKey) -> Int {
-        let place = Int(knownKey(key).place)
-        return place >= 0 ? place : placeByName(key)
+        if let known {
+            let place = Int(known[Int(Self.byte(of: key))].place)
+            if place >= 0 { return place }
+        }
+        return placeByName(key)
     }
 
     @inline(never)
@@ -109,7 +117,7 @@ final class KeyPlan {
     @inline(never)
     private func remember(_ key: some CodingKey, _ place: Int) {
         if known == nil {
-            let room = room ?? .allocate(capacity: Self.byteCount)
+            let room = room ?? .allocate(capacity: Self.byteCount + Self.placeSize)
             room.initialize(repeating: KnownKey(), count: Self.byteCount)
             self.room = room
             known = room
@@ -129,8 +137,8 @@ final class KeyPlan {
     /// The column of a key; negative if there is none.
     @inline(__always)
     func column(of key: some CodingKey) -> Int {
-        let column = Int(knownKey(key).column)
-        return column >= 0 ? column : keys.entries[place(of: key)].fact.column
+        if let known = knownKey(key) { return Int(known.column) }
+        return keys.entries[place(of: key)].fact.column
     }
 
     func setConversion(_ conversion: Conversion, _ type: ObjectIdentifier, at place: Int) {
@@ -150,34 +158,162 @@ final class KeyPlan {
 
     // MARK: - Values
 
+    // Most keys are known, and most columns stand in a statement: these are read in place, without a call. What isn't
+    // so simple is asked for by functions of their own, which the simple case needs to keep nothing for.
+
     /// The value of a column, which must be in the row.
     @inline(__always)
-    private func value<Value: DatabaseValueConvertible>(_ type: Value.Type, _ column: Int) throws -> Value {
+    private func value<Value: DatabaseValueConvertible>(_ type: Value.Type, _ column: Int32) throws -> Value {
         let row = try owner._withUnsafeGuaranteedRef { try $0.activeRow() }
-        return try row._withUnsafeGuaranteedRef { try $0.decode(type, atIndex: column) }
+        return try row._withUnsafeGuaranteedRef { try $0.decode(type, atIndex: Int(column)) }
     }
+
+    /// A column in its statement.
+    @inline(__always)
+    private func statementColumn(_ column: Int32) -> (statement: SQLiteStatement, index: CInt)? {
+        guard let row = owner._withUnsafeGuaranteedRef({ $0.current }) else { return nil }
+        return row._withUnsafeGuaranteedRef { $0.statementColumn(atUncheckedIndex: column) }
+    }
+
+    /// The value of a key's column.
+    @inline(__always)
+    func value<Value: DatabaseValueConvertible>(_ type: Value.Type, _ key: some CodingKey) throws -> Value {
+        guard let known = knownKey(key) else { return try valueByName(type, key) }
+        return try value(type, known.column)
+    }
+
+    @inline(never)
+    private func valueByName<Value: DatabaseValueConvertible>(_ type: Value.Type, _ key: some CodingKey) throws -> Value
+    {
+        let column = column(of: key)
+        guard column >= 0 else { throw decoder.keyNotFound(key) }
+        return try value(type, Int32(truncatingIfNeeded: column))
+    }
+
+    /// The same; nil for NULL, and if there is no such column.
+    @inline(__always)
+    func valueIfPresent<Value: DatabaseValueConvertible>(_ type: Value.Type, _ key: some CodingKey) throws -> Value? {
+        guard let known = knownKey(key) else { return try valueIfPresentByName(type, key) }
+        return try value(Value?.self, known.column)
+    }
+
+    @inline(never)
+    private func valueIfPresentByName<Value: DatabaseValueConvertible>(
+        _ type: Value.Type, _ key: some CodingKey
+    ) throws -> Value? {
+        let column = column(of: key)
+        guard column >= 0 else { return nil }
+        return try value(Value?.self, Int32(truncatingIfNeeded: column))
+    }
+
+    /// The text of a key's column.
+    @inline(__always)
+    func string(_ key: some CodingKey) throws -> String {
+        guard let known = knownKey(key) else { return try valueByName(String.self, key) }
+        if let (statement, index) = statementColumn(known.column),
+            let text = StatementColumns.string(statement, index)
+        {
+            return text
+        }
+        return try unusualValue(String.self, known.column)
+    }
+
+    /// The same; nil for NULL too, and if there is no such column.
+    @inline(__always)
+    func stringIfPresent(_ key: some CodingKey) throws -> String? {
+        guard let known = knownKey(key) else { return try valueIfPresentByName(String.self, key) }
+        if let (statement, index) = statementColumn(known.column),
+            let text = String?.fromStatement(statement, atUncheckedIndex: index)
+        {
+            return text
+        }
+        return try unusualValue(String?.self, known.column)
+    }
+
+    /// The integer of a key's column.
+    @inline(__always)
+    func integer<Value: SQLInteger>(_ type: Value.Type, _ key: some CodingKey) throws -> Value {
+        guard let known = knownKey(key) else { return try valueByName(type, key) }
+        if let (statement, index) = statementColumn(known.column),
+            let integer = StatementColumns.integer(statement, index),
+            let value = Value(exactly: integer)
+        {
+            return value
+        }
+        return try unusualValue(type, known.column)
+    }
+
+    /// The same; nil for NULL too, and if there is no such column.
+    @inline(__always)
+    func integerIfPresent<Value: SQLInteger>(_ type: Value.Type, _ key: some CodingKey) throws -> Value? {
+        guard let known = knownKey(key) else { return try valueIfPresentByName(type, key) }
+        if let (statement, index) = statementColumn(known.column),
+            let stored = StatementColumns.integerOrNull(statement, index)
+        {
+            guard let integer = stored else { return nil }
+            if let value = Value(exactly: integer) { return value }
+        }
+        return try unusualValue(Value?.self, known.column)
+    }
+
+    /// The number of a key's column.
+    @inline(__always)
+    func number(_ key: some CodingKey) throws -> Double {
+        guard let known = knownKey(key) else { return try valueByName(Double.self, key) }
+        if let (statement, index) = statementColumn(known.column),
+            let number = StatementColumns.number(statement, index)
+        {
+            return number
+        }
+        return try unusualValue(Double.self, known.column)
+    }
+
+    /// The value of a column of another storage class than is usual, or of a row of its own.
+    @inline(never)
+    private func unusualValue<Value: DatabaseValueConvertible>(_ type: Value.Type, _ column: Int32) throws -> Value {
+        try value(type, column)
+    }
+
+    // MARK: - Values of other types
 
     /// The value of a key: of its column, or what else has its name.
     @inline(__always)
     func decode<T: Decodable>(_ type: T.Type, _ key: some CodingKey) throws -> T {
-        let known = knownKey(key)
-        if known.ownConversion == .date, T.self == Date.self {
-            if let (statement, index) = statementColumn(known),
-                let date = Date(sqliteStatement: statement, index: index)
-            {
-                return reinterpret(date)
-            }
-        } else if known.ownConversion == .data, T.self == Data.self {
-            if let (statement, index) = statementColumn(known),
-                let data = Data(sqliteStatement: statement, index: index)
-            {
-                return reinterpret(data)
+        if let known = knownKey(key) {
+            if T.self == Date.self {
+                if known.ownConversion == .date { return move(try foundationValue(Date.self, known.column)) }
+            } else if T.self == Data.self {
+                if known.ownConversion == .data { return move(try foundationValue(Data.self, known.column)) }
             }
         }
-        return try decode(type, at: place(of: key), key)
+        return try decodeByPlace(type, key)
+    }
+
+    @inline(__always)
+    private func foundationValue<Value: DatabaseValueConvertible & StatementColumnConvertible>(
+        _ type: Value.Type, _ column: Int32
+    ) throws -> Value {
+        if let (statement, index) = statementColumn(column),
+            let value = Value(sqliteStatement: statement, index: index)
+        {
+            return value
+        }
+        return try unusualValue(type, column)
+    }
+
+    /// A value of a type that is known to be the other. It is moved: to copy it would count what it refers to.
+    @inline(__always)
+    private func move<From, To>(_ value: consuming From, as type: To.Type = To.self) -> To {
+        let place = UnsafeMutableRawPointer(room.unsafelyUnwrapped + Self.byteCount)
+        place.initializeMemory(as: From.self, to: value)
+        return place.assumingMemoryBound(to: To.self).move()
     }
 
     @inline(never)
+    private func decodeByPlace<T: Decodable>(_ type: T.Type, _ key: some CodingKey) throws -> T {
+        try decode(type, at: place(of: key), key)
+    }
+
     private func decode<T: Decodable>(_ type: T.Type, at place: Int, _ key: some CodingKey) throws -> T {
         let column = keys.entries[place].fact.column
         guard column >= 0 else { return try decoder.decodeNested(type, key) }
@@ -187,27 +323,45 @@ final class KeyPlan {
     /// The same; nil for NULL, and for a key that is nowhere.
     @inline(__always)
     func decodeIfPresent<T: Decodable>(_ type: T.Type, _ key: some CodingKey) throws -> T? {
-        let known = knownKey(key)
-        if known.ownConversion == .date, T.self == Date.self {
-            if let (statement, index) = statementColumn(known),
-                let value = Date?.fromStatement(statement, atUncheckedIndex: index)
-            {
-                guard let value else { return nil }
-                return reinterpret(value) as T
-            }
-        } else if known.ownConversion == .data, T.self == Data.self {
-            if let (statement, index) = statementColumn(known),
-                let value = Data?.fromStatement(statement, atUncheckedIndex: index)
-            {
-                guard let value else { return nil }
-                return reinterpret(value) as T
+        if let known = knownKey(key) {
+            if T.self == Date.self {
+                if known.ownConversion == .date {
+                    guard let date = try foundationValueIfPresent(Date.self, known.column) else { return nil }
+                    return move(date) as T
+                }
+            } else if T.self == Data.self {
+                if known.ownConversion == .data {
+                    guard let data = try foundationValueIfPresent(Data.self, known.column) else { return nil }
+                    return move(data) as T
+                }
             }
         }
-        return try decodeIfPresent(type, at: place(of: key), key)
+        return try decodeIfPresentByPlace(type, key)
+    }
+
+    @inline(__always)
+    private func foundationValueIfPresent<Value: DatabaseValueConvertible & StatementColumnConvertible>(
+        _ type: Value.Type, _ column: Int32
+    ) throws -> Value? {
+        if let (statement, index) = statementColumn(column),
+            let value = Value?.fromStatement(statement, atUncheckedIndex: index)
+        {
+            return value
+        }
+        return try unusualValueIfPresent(type, column)
+    }
+
+    /// The same of another storage class than is usual, or of a row of its own.
+    @inline(never)
+    private func unusualValueIfPresent<Value: DatabaseValueConvertible>(
+        _ type: Value.Type, _ column: Int32
+    ) throws -> Value? {
+        try decoder.row().hasNull(atIndex: Int(column)) ? nil : value(type, column)
     }
 
     @inline(never)
-    private func decodeIfPresent<T: Decodable>(_ type: T.Type, at place: Int, _ key: some CodingKey) throws -> T? {
+    private func decodeIfPresentByPlace<T: Decodable>(_ type: T.Type, _ key: some CodingKey) throws -> T? {
+        let place = place(of: key)
         let column = keys.entries[place].fact.column
         guard column >= 0 else {
             if let row = try decoder.nestedRow(key) {
@@ -220,135 +374,4 @@ final class KeyPlan {
         guard try !decoder.row().hasNull(atIndex: column) else { return nil }
         return try decode(type, at: place, key)
     }
-
-    /// The value of a key's column.
-    @inline(__always)
-    func value<Value: DatabaseValueConvertible>(_ type: Value.Type, _ key: some CodingKey) throws -> Value {
-        let column = column(of: key)
-        guard column >= 0 else { throw decoder.keyNotFound(key) }
-        return try value(type, column)
-    }
-
-    /// The same; nil for NULL, and if there is no such column.
-    @inline(__always)
-    func valueIfPresent<Value: DatabaseValueConvertible>(_ type: Value.Type, _ key: some CodingKey) throws -> Value? {
-        let column = column(of: key)
-        guard column >= 0 else { return nil }
-        return try value(Value?.self, column)
-    }
-
-    // MARK: - Values of a statement
-
-    // Most columns stand in a statement: those of a key that is known are read in place, without a call.
-
-    /// The row, if a key's column is known.
-    @inline(__always)
-    private func knownRow(_ key: some CodingKey) -> (row: Unmanaged<Row>, column: Int)? {
-        let column = Int(knownKey(key).column)
-        guard column >= 0, let row = owner._withUnsafeGuaranteedRef({ $0.current }) else { return nil }
-        return (row, column)
-    }
-
-    /// The column of a known key, in its statement.
-    @inline(__always)
-    private func statementColumn(_ known: KnownKey) -> (statement: SQLiteStatement, index: CInt)? {
-        guard known.column >= 0, let row = owner._withUnsafeGuaranteedRef({ $0.current }) else { return nil }
-        return row._withUnsafeGuaranteedRef { $0.statementColumn(atUncheckedIndex: Int(known.column)) }
-    }
-
-    /// The text of a key's column.
-    @inline(__always)
-    func string(_ key: some CodingKey) throws -> String {
-        if let (statement, index) = statementColumn(knownKey(key)),
-            let text = StatementColumns.string(statement, index)
-        {
-            return text
-        }
-        return try stringSlowly(key)
-    }
-
-    @inline(never)
-    private func stringSlowly(_ key: some CodingKey) throws -> String { try value(String.self, key) }
-
-    /// The same; nil for NULL too, and if there is no such column.
-    @inline(__always)
-    func stringIfPresent(_ key: some CodingKey) throws -> String? {
-        if let (statement, index) = statementColumn(knownKey(key)),
-            let text = String?.fromStatement(statement, atUncheckedIndex: index)
-        {
-            return text
-        }
-        return try stringIfPresentSlowly(key)
-    }
-
-    @inline(never)
-    private func stringIfPresentSlowly(_ key: some CodingKey) throws -> String? {
-        try valueIfPresent(String.self, key)
-    }
-
-    /// The integer of a key's column.
-    @inline(__always)
-    func integer<Value: SQLInteger>(_ type: Value.Type, _ key: some CodingKey) throws -> Value {
-        if let (row, column) = knownRow(key),
-            let integer = row._withUnsafeGuaranteedRef({ $0.statementInteger(atUncheckedIndex: column) }),
-            let value = Value(exactly: integer)
-        {
-            return value
-        }
-        return try integerSlowly(type, key)
-    }
-
-    /// The same of an `Int`, in another order: the compiler makes one function of those that differ in a type alone,
-    /// and reaches it by another call.
-    @inline(__always)
-    func int(_ key: some CodingKey) throws -> Int {
-        if let row = owner._withUnsafeGuaranteedRef({ $0.current }) {
-            let column = Int(knownKey(key).column)
-            if column >= 0,
-                let integer = row._withUnsafeGuaranteedRef({ $0.statementInteger(atUncheckedIndex: column) }),
-                let value = Int(exactly: integer)
-            {
-                return value
-            }
-        }
-        return try integerSlowly(Int.self, key)
-    }
-
-    @inline(never)
-    private func integerSlowly<Value: SQLInteger>(_ type: Value.Type, _ key: some CodingKey) throws -> Value {
-        try value(type, key)
-    }
-
-    /// The same; nil for NULL too, and if there is no such column.
-    @inline(__always)
-    func integerIfPresent<Value: SQLInteger>(_ type: Value.Type, _ key: some CodingKey) throws -> Value? {
-        if let (row, column) = knownRow(key),
-            let known = row._withUnsafeGuaranteedRef({ $0.statementIntegerOrNull(atUncheckedIndex: column) })
-        {
-            guard let integer = known else { return nil }
-            if let value = Value(exactly: integer) { return value }
-        }
-        return try integerIfPresentSlowly(type, key)
-    }
-
-    @inline(never)
-    private func integerIfPresentSlowly<Value: SQLInteger>(
-        _ type: Value.Type, _ key: some CodingKey
-    ) throws -> Value? {
-        try valueIfPresent(type, key)
-    }
-
-    /// The number of a key's column.
-    @inline(__always)
-    func number(_ key: some CodingKey) throws -> Double {
-        if let (row, column) = knownRow(key),
-            let number = row._withUnsafeGuaranteedRef({ $0.statementNumber(atUncheckedIndex: column) })
-        {
-            return number
-        }
-        return try numberSlowly(key)
-    }
-
-    @inline(never)
-    private func numberSlowly(_ key: some CodingKey) throws -> Double { try value(Double.self, key) }
 }

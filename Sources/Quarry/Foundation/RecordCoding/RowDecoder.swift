@@ -41,16 +41,34 @@ final class RowDecoder: ContainerOwner {
     @exclusivity(unchecked)
     private var rootKey: String?
 
+    /// Where records look for the decoder.
+    private let slot = DecoderSlot()
+
     private init(_ type: any RecordDecodingStrategies.Type, _ row: Row, codingPath: [any CodingKey]) {
         self.type = type
         typeIdentifier = ObjectIdentifier(type)
         layout = row.layoutIdentifier
         self.codingPath = codingPath
+        super.init()
+        slot.serve(self)
+    }
+
+    deinit { slot.giveBack() }
+
+    /// What a record is given to decode itself.
+    @inline(__always)
+    var forRecord: RecordDecoder { RecordDecoder(slot: slot, number: slot.number) }
+
+    /// The same; throws if the record is over.
+    func recordDecoder() throws -> RecordDecoder {
+        _ = try activeRow()
+        return forRecord
     }
 
     // MARK: - Decoding a row
 
     /// The decoder of a row: the one that its cursor has kept, or a new one. To be given to `end`.
+    @inline(__always)
     static func begin(_ type: any RecordDecodingStrategies.Type, _ row: Row) -> Unmanaged<RowDecoder> {
         let (state, executionID) = row.takeDecodingState()
         guard let state else { return beginAnew(type, row, executionID) }
@@ -77,20 +95,18 @@ final class RowDecoder: ContainerOwner {
     }
 
     /// The record of a row is over: the row's cursor keeps its decoder for the next.
+    @inline(__always)
     static func end(_ decoder: Unmanaged<RowDecoder>, _ row: Row) {
-        let isRetired = decoder._withUnsafeGuaranteedRef { decoder in
-            decoder.end()
-            return decoder.isRetired
-        }
         // A container that somebody has is never used again.
-        if isRetired { decoder.release() } else { row.keepDecodingState(.fromOpaque(decoder.toOpaque())) }
+        guard decoder._withUnsafeGuaranteedRef({ $0.end() }) else { return decoder.release() }
+        row.keepDecodingState(.fromOpaque(decoder.toOpaque()))
     }
 
     /// A part of a record.
     private func decode<T: Decodable>(_ type: T.Type, from row: Row) throws -> T {
         begin(row, 0)
-        defer { end() }
-        return try T(from: self)
+        defer { _ = end() }
+        return try T(from: forRecord)
     }
 
     @inline(__always)
@@ -106,18 +122,20 @@ final class RowDecoder: ContainerOwner {
         for plan in plans { plan.forgetKeys() }
     }
 
+    /// - returns: whether nobody else has a container.
     @inline(__always)
-    private func end() {
+    private func end() -> Bool {
         current = nil
-        recordIsOver()
+        slot.recordIsOver()
         if hasParts { endParts() }
+        return recordIsOver()
     }
 
     @inline(never)
     private func endParts() {
         hasParts = false
         rootKey = nil
-        for part in parts { part.decoder.end() }
+        for part in parts { _ = part.decoder.end() }
         parts = []
     }
 
@@ -313,7 +331,7 @@ final class RowDecoder: ContainerOwner {
             decoder.current = Unmanaged.passUnretained(scope)
             parts.append((decoder, scope))
             hasParts = true
-            return decoder
+            return decoder.forRecord
         }
         let row = try row()
         let value = try row.decode(DatabaseValue.self, atIndex: column)

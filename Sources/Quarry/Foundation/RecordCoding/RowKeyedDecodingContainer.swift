@@ -65,7 +65,7 @@ struct RowKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
 
     @inline(__always) func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try standard(type, key) }
     @inline(__always) func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
-        try reference._withUnsafeGuaranteedRef { plan in try plan.int(key) }
+        try reference._withUnsafeGuaranteedRef { plan in try plan.integer(type, key) }
     }
 
     @inline(__always) func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try integer(type, key) }
@@ -143,7 +143,7 @@ struct RowKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
         try superDecoder(forKey: key).unkeyedContainer()
     }
 
-    func superDecoder() -> any Decoder { decoder }
+    func superDecoder() throws -> any Decoder { try decoder.recordDecoder() }
 
     func superDecoder(forKey key: Key) throws -> any Decoder {
         try decoder.nestedDecoder(plan, at: plan.place(of: key), key)

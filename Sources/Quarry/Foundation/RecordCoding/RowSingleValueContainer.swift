@@ -2,7 +2,7 @@ import QuarryCore
 
 /// The row as a single value: of a type that wraps another.
 struct RowSingleValueContainer: SingleValueDecodingContainer {
-    let decoder: RowDecoder
+    let decoder: RecordDecoder
 
     var codingPath: [any CodingKey] { decoder.codingPath }
 
@@ -15,6 +15,6 @@ struct RowSingleValueContainer: SingleValueDecodingContainer {
 
     /// The leftmost column.
     private func decodeFirst<C: DatabaseValueConvertible, T>(_ type: C.Type) throws -> T {
-        reinterpret(try decoder.row().decode(C.self, atIndex: 0))
+        reinterpret(try decoder.rowDecoder().takeUnretainedValue().row().decode(C.self, atIndex: 0))
     }
 }
