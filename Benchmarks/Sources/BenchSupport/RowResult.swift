@@ -19,10 +19,13 @@ package struct RowResult: Sendable {
         samples[peer]?.median
     }
 
-    /// The peer's median time in multiples of C's.
+    /// The peer's time in multiples of C's: the median of what the rounds say.
+    ///
+    /// A machine that is slow for a while is so for all peers of a round; a ratio of their medians may compare a slow
+    /// round with a fast one.
     package func ratio(_ peer: PeerName) -> Double? {
-        guard let time = samples[peer]?.median, let c = samples[.c]?.median else { return nil }
-        return time / c
+        guard let times = samples[peer], let c = samples[.c] else { return nil }
+        return times.medianRatio(to: c.nanoseconds)
     }
 
     /// The same of the fastest rounds: what remains of the difference when nothing else disturbs.
@@ -33,8 +36,8 @@ package struct RowResult: Sendable {
 
     /// How much of its budget Quarry used: 1 is all of it.
     package var budgetUse: Double? {
-        guard let quarry = median(.quarry) else { return nil }
-        return limit.map { quarry / $0 }
+        guard let quarry = samples[.quarry] else { return nil }
+        return limits.map { quarry.medianRatio(to: $0) }
     }
 
     package var verdict: Verdict {
@@ -47,13 +50,13 @@ package struct RowResult: Sendable {
         return bytes <= budget
     }
 
-    /// What an operation may take, in nanoseconds.
-    private var limit: Double? {
+    /// What an operation may take in each round, in nanoseconds.
+    private var limits: [Double]? {
         switch row.budget {
-        case .timesC(let factor): median(.c).map { $0 * factor }
-        case .overC(let nanoseconds): median(.c).map { $0 + nanoseconds }
-        case .timesGRDB(let factor): median(.grdb).map { $0 * factor }
-        case .nanoseconds(let nanoseconds): nanoseconds
+        case .timesC(let factor): samples[.c]?.nanoseconds.map { $0 * factor }
+        case .overC(let nanoseconds): samples[.c]?.nanoseconds.map { $0 + nanoseconds }
+        case .timesGRDB(let factor): samples[.grdb]?.nanoseconds.map { $0 * factor }
+        case .nanoseconds(let nanoseconds): samples[.quarry]?.nanoseconds.map { _ in nanoseconds }
         case .none: nil
         }
     }

@@ -8,8 +8,13 @@ package struct Samples: Sendable, Codable {
         nanoseconds.append(value)
     }
 
-    package var median: Double {
-        let sorted = nanoseconds.sorted()
+    package var median: Double { Self.median(nanoseconds) }
+
+    /// The median of the rounds' ratios to other times of the same rounds.
+    func medianRatio(to others: [Double]) -> Double { Self.median(zip(nanoseconds, others).map { $0 / $1 }) }
+
+    private static func median(_ values: [Double]) -> Double {
+        let sorted = values.sorted()
         let middle = sorted.count / 2
         return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
     }
