@@ -1,6 +1,7 @@
 /// Runs rows: all peers in one process, in turns, so that drift of the machine meets them alike.
 package struct Harness {
     package struct Options: Sendable {
+        /// The rounds of a row; up to three times as many where they differ.
         package var rounds: Int
         package var scale: Double
         /// A sample repeats its pass until it has run this long.
@@ -27,12 +28,14 @@ package struct Harness {
         let entrants = try entrants(row)
         let checksums = try warmUp(entrants, row)
         var samples: [PeerName: Samples] = [:]
-        for round in 0..<options.rounds {
+        var round = 0
+        while round < options.rounds || (round < 3 * options.rounds && Self.differ(samples)) {
             for entrant in turns(entrants, round) {
                 let nanoseconds = try entrant.sample(
                     atLeast: options.sampleNanoseconds, expecting: checksums[entrant.peer])
                 samples[entrant.peer, default: Samples()].append(nanoseconds)
             }
+            round += 1
         }
         return RowResult(
             row: row, samples: samples, mallocs: try countMallocs(entrants), bytesKept: try measureBytesKept(entrants))
@@ -42,6 +45,13 @@ package struct Harness {
     private func turns(_ entrants: [Entrant], _ round: Int) -> [Entrant] {
         guard entrants.count > 1, round % 2 == 1 else { return entrants }
         return [entrants[1], entrants[0]] + entrants[2...]
+    }
+
+    /// Whether the rounds say too different things of Quarry for their median to hold. Whether it is within its budget
+    /// isn't asked.
+    private static func differ(_ samples: [PeerName: Samples]) -> Bool {
+        guard let quarry = samples[.quarry], let c = samples[.c] else { return false }
+        return quarry.spreadOfRatios(to: c.nanoseconds) > 0.05
     }
 
     /// Checks that the peers do the same, and counts their allocations; takes no time.

@@ -13,6 +13,13 @@ package struct Samples: Sendable, Codable {
     /// The median of the rounds' ratios to other times of the same rounds.
     func medianRatio(to others: [Double]) -> Double { Self.median(zip(nanoseconds, others).map { $0 / $1 }) }
 
+    /// How far the middle half of these ratios goes, in multiples of their median; 0 for less than four.
+    func spreadOfRatios(to others: [Double]) -> Double {
+        let ratios = zip(nanoseconds, others).map { $0 / $1 }.sorted()
+        guard ratios.count > 3 else { return 0 }
+        return (ratios[ratios.count * 3 / 4] - ratios[ratios.count / 4]) / Self.median(ratios)
+    }
+
     private static func median(_ values: [Double]) -> Double {
         let sorted = values.sorted()
         let middle = sorted.count / 2

@@ -16,7 +16,7 @@ struct QuarryBench: ParsableCommand {
     @Option(help: "Run only the rows that start with one of these: 7 or 7.1,7.3 or 7.1/8.")
     var only: String?
 
-    @Option(help: "How many times each peer is measured in each row.")
+    @Option(help: "How many times each peer is measured in each row; up to three times as many where they differ.")
     var rounds = 5
 
     @Option(help: "Shrink tables, operation counts and times.")

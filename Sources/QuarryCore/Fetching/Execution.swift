@@ -139,7 +139,6 @@ extension Statement {
             return row
         }
         let row = Row(self)
-        row.keptDecodingState = self.row?.keptDecodingState.take()
         self.row = row
         return row
     }

@@ -36,12 +36,12 @@ final class BufferedRows {
             return nil
         }
         next += 1
-        rows[next - 1].becomeCurrent(decodingState)
+        rows[next - 1].adaptedSource?.becomeCurrent(decodingState)
         return rows[next - 1]
     }
 
     private func leaveRow() -> AnyObject? {
-        next == 0 || rows.isEmpty ? nil : rows[next - 1].resignCurrent()
+        next == 0 || rows.isEmpty ? nil : rows[next - 1].adaptedSource?.resignCurrent()
     }
 }
 

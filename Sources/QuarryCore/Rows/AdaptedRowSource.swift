@@ -39,6 +39,7 @@ final class RowAdaptation: Sendable {
 }
 
 /// What is behind a row that is seen through an adapter: another row, and the columns to show of it.
+@usableFromInline
 final class AdaptedRowSource {
     /// The row with all columns: that of a statement, or a copy of it.
     let base: Row
@@ -47,6 +48,25 @@ final class AdaptedRowSource {
 
     /// The scopes of a cursor's row, which stay the same from step to step as the row does; empty until one is wanted.
     private var scopeRows: [Row?] = []
+
+    @exclusivity(unchecked)
+    private var keptDecodingState: AnyObject?
+
+    /// Whether a cursor stands on the row, which is a copy.
+    private var isCurrentCopy = false
+
+    /// What the row's `decodingState` says.
+    ///
+    /// A row that lasts keeps none: several threads may decode it.
+    var decodingState: AnyObject? { isCurrent ? keptDecodingState : nil }
+
+    func takeDecodingState() -> AnyObject? { isCurrent ? keptDecodingState.take() : nil }
+
+    func keepDecodingState(_ state: AnyObject) {
+        if isCurrent { keptDecodingState = state }
+    }
+
+    private var isCurrent: Bool { isCurrentCopy || base.sqliteStatement != nil }
 
     /// What was fetched besides, and the number of the row there.
     var prefetch: (rows: any PrefetchedRows, index: Int)?
@@ -62,6 +82,20 @@ final class AdaptedRowSource {
         let copy = AdaptedRowSource(base: base.copy(), adaptation: adaptation)
         copy.prefetch = prefetch
         return Row(adapted: copy)
+    }
+
+    /// A cursor stands on the row from now on.
+    func becomeCurrent(_ decodingState: AnyObject?) {
+        isCurrentCopy = true
+        keptDecodingState = decodingState
+    }
+
+    /// The cursor has left the row, which only lasts from now on.
+    ///
+    /// - returns: the decoding state, for the cursor's next row.
+    func resignCurrent() -> AnyObject? {
+        isCurrentCopy = false
+        return keptDecodingState.take()
     }
 
     func scope(at index: Int) -> Row {

@@ -16,6 +16,7 @@
 /// give copies.
 public final class Row {
     /// What is behind a row.
+    @usableFromInline
     enum Source {
         /// The current row of a statement that runs.
         case statement(RunningStatement)
@@ -28,8 +29,9 @@ public final class Row {
     }
 
     /// A statement that runs, which its connection keeps: when the execution ends, its row expires.
+    @usableFromInline
     struct RunningStatement {
-        let reference: Unmanaged<Statement>
+        @usableFromInline let reference: Unmanaged<Statement>
 
         init(_ statement: Statement) { reference = .passUnretained(statement) }
 
@@ -43,6 +45,7 @@ public final class Row {
     @exclusivity(unchecked)
     final var sqliteStatement: SQLiteStatement?
 
+    @usableFromInline
     @exclusivity(unchecked)
     private(set) final var source: Source
 
@@ -66,27 +69,8 @@ public final class Row {
     @exclusivity(unchecked)
     final var columnCount: Int16
 
-    /// Whether a cursor stands on the row. Only then it keeps a decoding state: one that lasts may be decoded by
-    /// several threads.
-    @usableFromInline
-    @exclusivity(unchecked)
-    final var isCurrent: Bool
-
-    @usableFromInline
-    @exclusivity(unchecked)
-    final var keptDecodingState: AnyObject?
-
-    /// The number of the statement's execution whose row this is; 0 where that is all that there are rows of.
-    @usableFromInline
-    @exclusivity(unchecked)
-    private(set) final var executionID = 0
-
-    private init(
-        source: Source, layout: RowLayout, sqliteStatement: SQLiteStatement?, columnOffset: Int16 = 0,
-        isCurrent: Bool = false
-    ) {
+    private init(source: Source, layout: RowLayout, sqliteStatement: SQLiteStatement?, columnOffset: Int16 = 0) {
         self.source = source
-        self.isCurrent = isCurrent
         self.layout = layout
         self.columnCount = Int16(truncatingIfNeeded: layout.names.count)
         self.sqliteStatement = sqliteStatement
@@ -102,9 +86,8 @@ public final class Row {
     /// The row of a cursor on a statement. It gets its layout with `refreshLayout`.
     convenience init(_ statement: Statement) {
         self.init(
-            source: .statement(RunningStatement(statement)), layout: .unread,
-            sqliteStatement: statement.sqliteStatement, isCurrent: true)
-        executionID = statement.executionID
+            source: .statement(RunningStatement(statement)), layout: .unread, sqliteStatement: statement.sqliteStatement
+        )
     }
 
     /// Uses the row for another execution of its statement.
@@ -112,8 +95,6 @@ public final class Row {
         memo.rewind()
         source = .statement(RunningStatement(statement))
         sqliteStatement = statement.sqliteStatement
-        isCurrent = true
-        executionID = statement.executionID
     }
 
     private func setLayout(_ layout: RowLayout) {
@@ -136,7 +117,6 @@ public final class Row {
     /// Ends the use of a cursor's row. Those that see it through an adapter are to be detached before.
     func detach() {
         sqliteStatement = nil
-        isCurrent = false
         switch source {
         case .adapted(let adapted): adapted.detachScopes()
         case .statement: source = .expired
@@ -178,7 +158,7 @@ public final class Row {
         self.init(
             source: .adapted(adapted), layout: adapted.adaptation.layout,
             sqliteStatement: firstColumn == nil ? nil : adapted.base.sqliteStatement,
-            columnOffset: Int16(truncatingIfNeeded: firstColumn ?? 0), isCurrent: readsStatement)
+            columnOffset: Int16(truncatingIfNeeded: firstColumn ?? 0))
     }
 
     /// What is behind a row that is seen through an adapter.
@@ -204,11 +184,15 @@ public final class Row {
         }
     }
 
-    // MARK: - Decoding records
-
     /// What a layer above keeps with the row to decode records: it serves all rows of a cursor. A row that lasts keeps
     /// nothing.
-    package var decodingState: AnyObject? { isCurrent ? keptDecodingState : nil }
+    package var decodingState: AnyObject? {
+        switch source {
+        case .statement(let running): running.statement.decodingState
+        case .adapted(let adapted): adapted.decodingState
+        case .block, .expired: nil
+        }
+    }
 
     /// Takes what is kept, until `keepDecodingState`: a record's code may let go of the row's cursor meanwhile.
     ///
@@ -217,7 +201,17 @@ public final class Row {
     @inlinable
     @inline(__always)
     package final func takeDecodingState() -> (state: Unmanaged<AnyObject>?, executionID: Int) {
-        (isCurrent ? keptDecodingState.take().map { .passRetained($0) } : nil, executionID)
+        guard case .statement(let running) = source else { return (takeStateOfAnotherRow(), 0) }
+        return running.reference._withUnsafeGuaranteedRef {
+            ($0.decodingState.take().map { .passRetained($0) }, $0.executionID)
+        }
+    }
+
+    @usableFromInline
+    @inline(never)
+    final func takeStateOfAnotherRow() -> Unmanaged<AnyObject>? {
+        guard case .adapted(let adapted) = source else { return nil }
+        return adapted.takeDecodingState().map { .passRetained($0) }
     }
 
     /// Keeps something instead of what is kept.
@@ -226,22 +220,16 @@ public final class Row {
     @inlinable
     @inline(__always)
     package final func keepDecodingState(_ state: Unmanaged<AnyObject>) {
+        guard case .statement(let running) = source else { return keepStateOfAnotherRow(state) }
+        running.reference._withUnsafeGuaranteedRef { $0.decodingState = state.takeRetainedValue() }
+    }
+
+    @usableFromInline
+    @inline(never)
+    final func keepStateOfAnotherRow(_ state: Unmanaged<AnyObject>) {
+        let state = state.takeRetainedValue()
         // A row of its own is decoded once.
-        if isCurrent { keptDecodingState = state.takeRetainedValue() } else { state.release() }
-    }
-
-    /// A cursor stands on the row, a copy, from now on.
-    func becomeCurrent(_ decodingState: AnyObject?) {
-        isCurrent = true
-        keptDecodingState = decodingState
-    }
-
-    /// The cursor has left the row, which only lasts from now on.
-    ///
-    /// - returns: the decoding state, for the cursor's next row.
-    func resignCurrent() -> AnyObject? {
-        isCurrent = false
-        return keptDecodingState.take()
+        if case .adapted(let adapted) = source { adapted.keepDecodingState(state) }
     }
 
     // MARK: - Values

@@ -1,6 +1,7 @@
 /// The values of one row, copied: a word and a tag for each column, then the bytes of text and blobs.
 ///
 /// All of it lies in the object itself: a row of ten integers takes 114 bytes.
+@usableFromInline
 final class RowBlock: ManagedBuffer<Int, UInt64> {
     // Text and blobs: where their bytes start in the block, and how many there are.
     private struct Span {

@@ -123,6 +123,11 @@ public final class Statement {
         }
     }
 
+    /// What a layer above keeps to decode records from the rows.
+    @usableFromInline
+    @exclusivity(unchecked)
+    var decodingState: AnyObject?
+
     deinit {
         integerArguments.deallocate()
         lifetime.finalize(sqliteStatement)
