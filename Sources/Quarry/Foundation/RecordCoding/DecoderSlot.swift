@@ -5,9 +5,8 @@ import Synchronization
 ///
 /// A record's `init(from:)` takes a decoder, and drops it, for each row. To count these references would take as long
 /// as decoding a column, so it is given the place, and its number. The number rises when the record is over: who has
-/// kept a decoder is told so. Places last as long as the process, for decoders may be
-/// kept that long; the place of a decoder that is gone is the next one's, so there are never more of them than there
-/// were decoders at once.
+/// kept a decoder is told so. Places last as long as the process, for decoders may be kept that long; the place of a
+/// decoder that is gone is the next one's, so there are never more of them than there were decoders at once.
 struct DecoderSlot {
     private struct Content: ~Copyable {
         let number = Atomic<UInt>(0)

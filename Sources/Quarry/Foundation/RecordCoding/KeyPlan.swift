@@ -59,7 +59,7 @@ final class KeyPlan {
 
     private static var byteCount: Int { 256 }
 
-    /// After the keys there is place for a value; in keys.
+    /// The place for a value that is moved, after the keys: 16 bytes, or two of them.
     private static var placeSize: Int { 2 }
 
     init<Key: CodingKey>(_ decoder: RowDecoder, _ keys: Key.Type) {
@@ -302,8 +302,11 @@ final class KeyPlan {
     }
 
     /// A value of a type that is known to be the other. It is moved: to copy it would count what it refers to.
+    ///
+    /// - parameter value: a date or data, of a key that is known.
     @inline(__always)
     private func move<From, To>(_ value: consuming From, as type: To.Type = To.self) -> To {
+        assert(MemoryLayout<From>.size <= Self.placeSize * MemoryLayout<KnownKey>.stride)
         let place = UnsafeMutableRawPointer(room.unsafelyUnwrapped + Self.byteCount)
         place.initializeMemory(as: From.self, to: value)
         return place.assumingMemoryBound(to: To.self).move()
