@@ -50,9 +50,9 @@ final class EncodingTarget {
 
     // MARK: For Encodable records
 
-    /// The encoder of the record type that the target is kept for.
+    /// What is known of encoding the record type that the target is kept for.
     @exclusivity(unchecked)
-    var encoder: AnyObject?
+    var encodingState: AnyObject?
 
     init() {}
 

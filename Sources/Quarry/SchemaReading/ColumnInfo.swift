@@ -31,12 +31,27 @@ public struct ColumnInfo: Hashable, Sendable {
     /// When a generated column is computed; nil for those that are stored as they are given.
     public let generation: Generation?
 
-    init(_ row: Row, hidden: Int) {
-        name = row["name"]
-        type = row["type"]
-        isNotNull = row["notnull"]
-        defaultValueSQL = row["dflt_value"]
-        primaryKeyIndex = row["pk"]
+    /// The type as table definitions take it; nil if there is none.
+    public var columnType: Database.ColumnType? { type.isEmpty ? nil : Database.ColumnType(rawValue: type) }
+}
+
+extension ColumnInfo: FetchableRecord {
+    /// A column from a row of `table_info` or `table_xinfo`.
+    ///
+    /// ```swift
+    /// let columns = try ColumnInfo.fetchAll(db, sql: "SELECT * FROM pragma_table_xinfo('player')") // [ColumnInfo]
+    /// ```
+    ///
+    /// `table_info` leaves generated columns out, and doesn't say that a column is one.
+    ///
+    /// - throws: `RowDecodingError` for another row.
+    public init(row: borrowing Row) throws {
+        name = try row.decode(forColumn: "name")
+        type = try row.decode(forColumn: "type")
+        isNotNull = try row.decode(forColumn: "notnull")
+        defaultValueSQL = try row.decode(forColumn: "dflt_value")
+        primaryKeyIndex = try row.decode(forColumn: "pk")
+        let hidden: Int? = row["hidden"]
         generation =
             switch hidden {
             case 2: .virtual
@@ -44,7 +59,4 @@ public struct ColumnInfo: Hashable, Sendable {
             default: nil
             }
     }
-
-    /// The type as table definitions take it; nil if there is none.
-    public var columnType: Database.ColumnType? { type.isEmpty ? nil : Database.ColumnType(rawValue: type) }
 }

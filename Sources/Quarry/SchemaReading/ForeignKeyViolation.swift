@@ -19,14 +19,6 @@ public struct ForeignKeyViolation: Sendable {
     /// The schema of both tables.
     public var schemaName: String
 
-    init(_ row: Row, schemaName: String) {
-        originTable = row[0]
-        originRowID = row[1]
-        destinationTable = row[2]
-        foreignKeyId = row[3]
-        self.schemaName = schemaName
-    }
-
     /// What is violated, with the values of the row.
     ///
     /// ```
@@ -58,6 +50,23 @@ public struct ForeignKeyViolation: Sendable {
     }
 }
 
+extension ForeignKeyViolation: FetchableRecord {
+    /// A violation from a row of `foreign_key_check`, whose schema is taken to be `main`.
+    ///
+    /// ```swift
+    /// let violations = try ForeignKeyViolation.fetchAll(db, sql: "PRAGMA foreign_key_check") // [ForeignKeyViolation]
+    /// ```
+    ///
+    /// - throws: `RowDecodingError` for another row.
+    public init(row: borrowing Row) throws {
+        originTable = try row.decode(forColumn: "table")
+        originRowID = try row.decode(forColumn: "rowid")
+        destinationTable = try row.decode(forColumn: "parent")
+        foreignKeyId = try row.decode(forColumn: "fkid")
+        schemaName = "main"
+    }
+}
+
 extension ForeignKeyViolation: CustomStringConvertible {
     /// What is violated, as far as is known without the connection.
     public var description: String {
@@ -72,7 +81,7 @@ public final class ForeignKeyViolationCursor: Cursor {
     private var schemas: ArraySlice<String>
     private let table: String?
     private var schemaName = ""
-    private var rows: RowCursor?
+    private var violations: RecordCursor<ForeignKeyViolation>?
 
     init(_ database: Database, schemas: [String], table: String? = nil) {
         self.database = database
@@ -83,12 +92,15 @@ public final class ForeignKeyViolationCursor: Cursor {
     /// The next violation, or nil after the last.
     public func next() throws -> ForeignKeyViolation? {
         while true {
-            if let row = try rows?.next() { return ForeignKeyViolation(row, schemaName: schemaName) }
+            if var violation = try violations?.next() {
+                violation.schemaName = schemaName
+                return violation
+            }
             guard let schema = schemas.popFirst() else { return nil }
             schemaName = schema
             var sql = "PRAGMA \(schema.quotedDatabaseIdentifier).foreign_key_check"
             if let table { sql += "(\(table.quotedDatabaseIdentifier))" }
-            rows = try Row.fetchCursor(database.makeStatement(sql: sql))
+            violations = try ForeignKeyViolation.fetchCursor(database.makeStatement(sql: sql))
         }
     }
 }

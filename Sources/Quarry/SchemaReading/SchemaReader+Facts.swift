@@ -17,7 +17,7 @@ extension SchemaReader {
         try pragma("table_xinfo", name, schema, db) { row in
             let hidden: Int = row["hidden"]
             // 1: a column of a virtual table that SELECT * leaves out.
-            return hidden == 1 ? nil : ColumnInfo(row, hidden: hidden)
+            return hidden == 1 ? nil : try ColumnInfo(row: row)
         }
     }
 

@@ -187,12 +187,55 @@ import Testing
                 #expect(Self.failure { try writer.container?.encodeNil(forKey: .name) } == overEncoder)
                 var late = writer.encoder?.container(keyedBy: Keys.self)
                 #expect(Self.failure { try late?.encode(5, forKey: .id) } == overEncoder)
+                #expect(Self.failure { try late?.encode("x", forKey: .name) } == overEncoder)
+                #expect(Self.failure { try late?.encodeNil(forKey: .name) } == overEncoder)
+                var value = writer.encoder?.singleValueContainer()
+                #expect(Self.failure { try value?.encode(["name": "x"]) } == overEncoder)
             }
             #expect(try Writer(id: 5).databaseDictionary == ["id": 5.databaseValue, "name": "n5".databaseValue])
         }
         for writer in writers {
             #expect(Self.failure { try writer.container?.encode("x", forKey: .name) } == overEncoder)
         }
+    }
+
+    /// Encodes itself once more, into what the records before it were given.
+    final class Meddler: Encodable, PersistableRecord {
+        static let databaseTableName = "kept"
+        let id: Int
+        let others: [Meddler]
+        var encoder: (any Encoder)?
+        var failures: [String?] = []
+
+        init(id: Int, others: [Meddler]) { (self.id, self.others) = (id, others) }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Keys.self)
+            try container.encode(id, forKey: .id)
+            for other in others {
+                var late = other.encoder?.container(keyedBy: Keys.self)
+                failures.append(KeptContainerTests.failure { try late?.encode("late", forKey: .name) })
+                var value = other.encoder?.singleValueContainer()
+                failures.append(KeptContainerTests.failure { try value?.encode(["name": "late"]) })
+            }
+            try container.encode("n\(id)", forKey: .name)
+            self.encoder = encoder
+        }
+    }
+
+    /// The state of encoding serves all records; what a record was given is for that record alone.
+    @Test func anEncoderIsNotTheNextRecords() throws {
+        var records: [Meddler] = []
+        try DatabaseQueue().write { (db) throws in
+            try db.execute(sql: "CREATE TABLE kept (id INTEGER PRIMARY KEY, name TEXT)")
+            for id in 1...4 {
+                records.append(Meddler(id: id, others: records))
+                try records[id - 1].insert(db)
+            }
+            #expect(try String.fetchAll(db, sql: "SELECT name FROM kept ORDER BY id") == ["n1", "n2", "n3", "n4"])
+        }
+        #expect(records.map(\.failures.count) == [0, 2, 4, 6])
+        #expect(records.flatMap(\.failures).allSatisfy { $0 == overEncoder })
     }
 
     /// Two containers of one record.

@@ -177,7 +177,7 @@ import Testing
             try expectRows(
                 db, Athlete.select(max(.rowID)).group(.rowID).filter(coalesce([.rowID, Column("id")]) == 1),
                 #"SELECT MAX("rowid") FROM "athlete" WHERE COALESCE("rowid", "id") = 1 GROUP BY "rowid""#, ["1"])
-            let athlete = try #require(try Athlete.find(db, id: 1))
+            let athlete = try Athlete.find(db, id: 1)
             let name: SQLRequest<String> = "SELECT name FROM \(tableOf: athlete) WHERE id = 1"
             #expect(try name.fetchOne(db) == "Arthur")
             let conditions = [SQL(Column("id") > 3), SQL(sql: "name = ?", arguments: ["Craig"])]

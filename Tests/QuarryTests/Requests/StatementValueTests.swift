@@ -109,7 +109,7 @@ import Testing
             #expect(
                 try rows(db, Athlete.filter((5...8).contains(id)).select(name).order(id)) == ["n5", "n6", "c", "d"])
             let uneven: [[(any SQLExpressible)?]] =
-                (20..<26).map { [$0, "u\($0)", nil] }
+                (20..<26).map { (number: Int) in [number, "u\(number)", nil] }
                 + [[26, [1, 2, 3, 4, 5, 6].contains(score) && id > 0, 1]].map { row in row }
             #expect(
                 databaseFailure { () throws in try Athlete.insert(columns: columns, values: uneven).execute(db) }?

@@ -56,6 +56,10 @@ struct ForeignKeyTests {
             #expect(violation.description == "FOREIGN KEY constraint violation - from w to p")
             #expect(violation.originRowID == nil)
             #expect(try cursor.next() == nil)
+            // From SQL, as any record.
+            let fetched = try ForeignKeyViolation.fetchAll(db, sql: "PRAGMA main.foreign_key_check(c)")
+            #expect(fetched.map(\.originRowID) == [1, 2] && fetched.map(\.foreignKeyId) == [1, 0])
+            #expect(fetched.allSatisfy { $0.originTable == "c" && $0.schemaName == "main" })
             for check in [
                 { db in try db.checkForeignKeys(in: "w") }, { db in try db.checkForeignKeys(in: "W", in: "main") },
             ] as [(Database) throws -> Void] {

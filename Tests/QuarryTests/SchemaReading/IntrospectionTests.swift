@@ -69,6 +69,13 @@ struct IntrospectionTests {
             #expect(try db.columns(in: "sqlite_master").map(\.name) == ["type", "name", "tbl_name", "rootpage", "sql"])
             #expect(try db.columns(in: "json_each").first?.name == "key")
             expectSchemaError("no such table: nowhere") { try db.columns(in: "nowhere") }
+            // From SQL, as any record.
+            #expect(try ColumnInfo.fetchAll(db, sql: "SELECT * FROM pragma_table_xinfo('player')") == columns)
+            #expect(try ColumnInfo.fetchAll(db, sql: "PRAGMA table_info(player)") == Array(columns.prefix(4)))
+            let error = #expect(throws: RowDecodingError.self) {
+                try ColumnInfo.fetchOne(db, sql: "SELECT 'a' AS name")
+            }
+            #expect(error?.description.hasPrefix("column not found: \"type\"") == true)
             expectSchemaError("no such table: main.city") { try db.columns(in: "city", in: "main") }
         }
     }

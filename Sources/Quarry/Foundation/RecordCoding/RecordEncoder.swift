@@ -1,32 +1,41 @@
 import Foundation
 import QuarryCore
+import Synchronization
 
-/// Encodes `Encodable` records of one type into columns.
+/// What an `Encodable` record encodes itself into, for the time of that record.
 ///
-/// It stays with the target of the type: what it has found out (which column a key writes, how a type converts) holds
-/// for all records, and its container is made once.
-final class RecordEncoder {
-    let state: RecordEncodingState
+/// What is found out of a type (which column a key writes, how a type converts) stays with the target of the type, in
+/// the state, which serves all records. Who keeps an encoder beyond its record is told so, also while the next one is
+/// encoded.
+struct RecordEncoder {
+    fileprivate let state: RecordEncodingState
 
-    init(_ state: RecordEncodingState) { self.state = state }
+    /// That of the record.
+    private let number: Int
+
+    init(_ state: RecordEncodingState) {
+        self.state = state
+        number = state.number
+    }
 
     static func encode<Record: EncodableRecord & Encodable>(_ record: Record, to target: EncodingTarget) throws {
-        let encoder: RecordEncoder
-        if let kept = target.encoder {
-            let keptEncoder = unsafeDowncast(kept, to: RecordEncoder.self)
-            let fits =
-                !keptEncoder.state.isActive && !keptEncoder.state.isRetired
-                && keptEncoder.state.typeIdentifier == ObjectIdentifier(Record.self)
-            encoder = fits ? keptEncoder : RecordEncoder(RecordEncodingState(Record.self, target))
-            if keptEncoder.state.isRetired { target.encoder = encoder }
+        let state: RecordEncodingState
+        if let kept = target.encodingState {
+            let kept = unsafeDowncast(kept, to: RecordEncodingState.self)
+            let fits = !kept.isActive && !kept.isRetired && kept.typeIdentifier == ObjectIdentifier(Record.self)
+            state = fits ? kept : RecordEncodingState(Record.self, target)
+            if kept.isRetired { target.encodingState = state }
         } else {
-            encoder = RecordEncoder(RecordEncodingState(Record.self, target))
-            target.encoder = encoder
+            state = RecordEncodingState(Record.self, target)
+            target.encodingState = state
         }
-        encoder.state.begin()
-        defer { encoder.state.end() }
-        try record.encode(to: encoder)
+        state.begin()
+        defer { state.end() }
+        try record.encode(to: RecordEncoder(state))
     }
+
+    /// Whether the record is over. Then the state may be another thread's, for all but its number.
+    fileprivate var isOver: Bool { number != state.number || !state.isActive }
 }
 
 extension RecordEncoder: Encoder {
@@ -34,6 +43,7 @@ extension RecordEncoder: Encoder {
     var userInfo: [CodingUserInfoKey: Any] { state.type.databaseEncodingUserInfo }
 
     func container<Key: CodingKey>(keyedBy keys: Key.Type) -> KeyedEncodingContainer<Key> {
+        if isOver { return KeyedEncodingContainer(OverKeyedEncodingContainer(type: state.type)) }
         if let given = state.container(ObjectIdentifier(keys)) {
             if let type = given.type {
                 return type._withUnsafeGuaranteedRef {
@@ -47,7 +57,6 @@ extension RecordEncoder: Encoder {
             ContainerTypeOf<KeyedEncodingContainer<Key>>()
         }
         if MemoryLayout<Key>.size == 1, _isPOD(Key.self) { state.byteKeys = ObjectIdentifier(keys) }
-        if !state.isActive { state.retire() }
         return container
     }
 
@@ -55,7 +64,12 @@ extension RecordEncoder: Encoder {
         RefusingListContainer(type: state.type)
     }
 
-    func singleValueContainer() -> any SingleValueEncodingContainer { RecordSingleValueContainer(state: state) }
+    func singleValueContainer() -> any SingleValueEncodingContainer { RecordSingleValueContainer(encoder: self) }
+}
+
+/// For those who keep an encoder.
+struct EncoderIsOver: Error, CustomStringConvertible {
+    var description: String { "a record's encoder has been used after the record" }
 }
 
 /// What a record's encoder and its containers share.
@@ -95,6 +109,11 @@ final class RecordEncodingState: ContainerOwner {
     @exclusivity(unchecked)
     fileprivate(set) var byteKeys = ParameterLayout.ByteKey.none.type
 
+    /// Rises when a record is over.
+    private let records = Atomic<Int>(0)
+
+    fileprivate var number: Int { records.load(ordering: .relaxed) }
+
     /// Whether a record is being encoded.
     @exclusivity(unchecked)
     private(set) var isActive = false
@@ -114,6 +133,7 @@ final class RecordEncodingState: ContainerOwner {
 
     func end() {
         isActive = false
+        records.store(number &+ 1, ordering: .relaxed)
         recordIsOver()
     }
 
@@ -122,11 +142,6 @@ final class RecordEncodingState: ContainerOwner {
     func withTarget(_ body: (EncodingTarget) throws -> Void) throws {
         guard isActive else { throw EncoderIsOver() }
         try target._withUnsafeGuaranteedRef { try body($0) }
-    }
-
-    /// For those who keep an encoder.
-    private struct EncoderIsOver: Error, CustomStringConvertible {
-        var description: String { "a record's encoder has been used after the record" }
     }
 
     // MARK: - Columns
@@ -271,7 +286,7 @@ extension Optional: EncodableOptional where Wrapped: Encodable {
 
 /// The row as a single value: of a type that wraps another.
 private struct RecordSingleValueContainer: SingleValueEncodingContainer {
-    let state: RecordEncodingState
+    let encoder: RecordEncoder
 
     var codingPath: [any CodingKey] { [] }
 
@@ -280,7 +295,8 @@ private struct RecordSingleValueContainer: SingleValueEncodingContainer {
     // This one method is that of each standard type as well.
     func encode<T: Encodable>(_ value: T) throws {
         if value is any DatabaseValueConvertible { throw noColumn(value) }
-        try value.encode(to: RecordEncoder(state))
+        if encoder.isOver { throw EncoderIsOver() }
+        try value.encode(to: encoder)
     }
 
     func encode(_ value: Int128) throws { throw noColumn(value) }
@@ -290,7 +306,7 @@ private struct RecordSingleValueContainer: SingleValueEncodingContainer {
         EncodingError.invalidValue(
             value,
             EncodingError.Context(
-                codingPath: [], debugDescription: "\(state.type) encodes a single value, which has no column"))
+                codingPath: [], debugDescription: "\(encoder.state.type) encodes a single value, which has no column"))
     }
 }
 
