@@ -46,7 +46,11 @@ enum QuarryAllocations {
                 count = AllocationCount(try harness.runUntimed(row))
                 print(count.line)
             }
-            violations += count.violations
+            if count.isOfWaiting {
+                report("row \(row.id): its tasks wait for one another; another time they mostly don't")
+            } else {
+                violations += count.violations
+            }
             savings += count.savings
         }
         let known = Set(BenchRow.all.map(\.id))
@@ -113,6 +117,14 @@ private struct AllocationCount {
                     bytes, allowed))
         }
         return violations
+    }
+
+    /// Whether the tasks have formed a line that doesn't end, and allocate no more than what that takes.
+    var isOfWaiting: Bool {
+        guard let blocks = result.mallocs[.quarry], let threshold, let waiting = threshold.blocksOfWaiting else {
+            return false
+        }
+        return blocks > threshold.blocks && blocks <= waiting
     }
 
     /// A threshold that is met with room for a whole block wouldn't find one more. Where clients meet, that is chance.
