@@ -4,22 +4,18 @@ package struct AllocationThreshold: Sendable {
     package let blocks: Double
     /// Bytes that an operation's result keeps, where that is measured.
     package let bytesKept: Double?
-    /// Blocks an operation where each waits for a connection, of rows in which tasks meet.
-    package let blocksOfWaiting: Double?
 
-    private init(_ blocks: Double, waiting: Double? = nil, bytesKept: Double? = nil) {
+    private init(_ blocks: Double, bytesKept: Double? = nil) {
         self.blocks = blocks
         self.bytesKept = bytesKept
-        blocksOfWaiting = waiting
     }
 
     /// By row. Counts include SQLite's own: C's stand beside them when they are checked.
     ///
     /// The fraction of a count is what a pass allocates for itself, over its operations, and SQLite for its pages.
     /// Where clients meet (`/2`, `/8`), chance decides how many of them find no connection, and one that waits
-    /// allocates its place in the line. Short accesses on two cores mostly don't wait, so these rows are counted again
-    /// before they fail. For tasks a line may form that doesn't end while all come back at once, for seconds where the
-    /// machine is busy: then the threshold is what all allocate if each waits. Offloaded accesses of
+    /// allocates its place in the line. Short accesses on two cores mostly don't wait; now and then a line forms that
+    /// doesn't end while all come back at once, so these rows are counted again before they fail. Offloaded accesses of
     /// more tasks than connections mostly wait: there the threshold is what all allocate if each does.
     package static let all: [String: AllocationThreshold] = [
         "1.1": .init(0.01),
@@ -69,14 +65,14 @@ package struct AllocationThreshold: Sendable {
         "7.5": .init(0.01),
         "7.6": .init(0.01),
         "7.7/1": .init(0.04),
-        "7.7/2": .init(0.5, waiting: 6),
-        "7.7/8": .init(0.5, waiting: 6),
+        "7.7/2": .init(0.5),
+        "7.7/8": .init(0.5),
         "7.8/1": .init(0.04),
-        "7.8/2": .init(0.5, waiting: 6),
-        "7.8/8": .init(0.5, waiting: 6),
+        "7.8/2": .init(0.5),
+        "7.8/8": .init(0.5),
         "7.9/1": .init(0.04),
-        "7.9/2": .init(0.5, waiting: 6),
-        "7.9/8": .init(0.5, waiting: 6),
+        "7.9/2": .init(0.5),
+        "7.9/8": .init(0.5),
         "7.9o/1": .init(3.1),
         "7.9o/2": .init(3.1),
         "7.9o/8": .init(5),

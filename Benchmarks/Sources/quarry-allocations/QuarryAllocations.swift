@@ -10,6 +10,9 @@ enum QuarryAllocations {
     /// Small, so that all rows take seconds; large enough that what a pass itself allocates vanishes in its operations.
     private static let scale = 0.1
 
+    /// How long a row is counted again in which clients meet.
+    private static let patience = Duration.seconds(60)
+
     static func main() {
         do {
             try check(prefixes: CommandLine.arguments.dropFirst())
@@ -42,15 +45,15 @@ enum QuarryAllocations {
             var count = AllocationCount(try harness.runUntimed(row))
             print(count.line)
             // Where clients meet, chance decides how many wait; a change that allocates more does so each time.
-            for _ in 0..<2 where row.clients > 1 && !count.violations.isEmpty {
+            // Now and then a line of tasks doesn't end for seconds, for C's actor neither: so for a while it is tried
+            // again.
+            let start = ContinuousClock.now
+            while row.clients > 1, !count.violations.isEmpty, start.duration(to: .now) < patience {
+                Thread.sleep(forTimeInterval: 1)
                 count = AllocationCount(try harness.runUntimed(row))
                 print(count.line)
             }
-            if count.isOfWaiting {
-                report("row \(row.id): its tasks wait for one another; another time they mostly don't")
-            } else {
-                violations += count.violations
-            }
+            violations += count.violations
             savings += count.savings
         }
         let known = Set(BenchRow.all.map(\.id))
@@ -117,14 +120,6 @@ private struct AllocationCount {
                     bytes, allowed))
         }
         return violations
-    }
-
-    /// Whether the tasks have formed a line that doesn't end, and allocate no more than what that takes.
-    var isOfWaiting: Bool {
-        guard let blocks = result.mallocs[.quarry], let threshold, let waiting = threshold.blocksOfWaiting else {
-            return false
-        }
-        return blocks > threshold.blocks && blocks <= waiting
     }
 
     /// A threshold that is met with room for a whole block wouldn't find one more. Where clients meet, that is chance.
