@@ -19,7 +19,7 @@ WIDTH_OPTION := --experimental-maximum-parallelization-width
 AT_ONCE = $(shell swift test --help-hidden 2>&1 | grep -e '$(WIDTH_OPTION)' >/dev/null && echo '$(WIDTH_OPTION) 16')
 SWIFT_TEST = swift test --disable-xctest $(AT_ONCE)
 
-.PHONY: help setup build test stress test-tsan test-asan fuzz lint format docs bench allocations scaling demo codegen clean
+.PHONY: help setup build test stress test-tsan test-asan fuzz lint format docs bench allocations scaling build-time demo codegen clean
 
 help: ## Print this list
 	@echo "Quarry: make TARGET"
@@ -79,6 +79,9 @@ scaling: setup ## Measure cost as work grows, and draw the figures of Documentat
 	mkdir -p Benchmarks/Results
 	swift run --package-path Benchmarks -c release quarry-scaling --json Benchmarks/Results/scaling.json $(ARGS)
 	Benchmarks/plots Benchmarks/Results/scaling.json Documentation/Figures
+
+build-time: setup ## Measure a clean build of a program that uses Quarry, beside GRDB's (ARGS=…)
+	Benchmarks/build-time $(ARGS)
 
 demo: setup ## Import this machine's package database and print what is in it (ARGS=…: options of catalog)
 	swift build --package-path $(EXAMPLE) -c release --product catalog
