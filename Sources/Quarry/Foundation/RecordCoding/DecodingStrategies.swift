@@ -107,7 +107,7 @@ public enum DatabaseDateDecodingStrategy: Sendable {
                 Date(timeIntervalSinceReferenceDate: ($0 - 978_307_200_000) / 1000)
             }
         case .iso8601:
-            guard case .string(let text) = value.storage, text.utf8.count > 10 else { return nil }
+            guard case .string(let text) = value.rawStorage, text.utf8.count > 10 else { return nil }
             return Date.fromDatabaseValue(value)
         case .formatted(let formatter):
             return String.fromDatabaseValue(value).flatMap { formatter.date(from: $0) }
