@@ -65,14 +65,19 @@ extension Database {
 
     @inline(never)
     private func stateMayHaveChanged(_ statement: Statement, succeeded: Bool) {
+        let changeCount = schemaClock.changeCount
         schemaClock.statementDidEnd(
             statement.kind, succeeded: succeeded, isReadonly: statement.isReadonly,
             isAutocommit: ConnectionCalls.isAutocommit(pointer))
+        if case .attachment = statement.kind { hasAttached = true }
+        if hasAttached, changeCount != schemaClock.changeCount { forgetKeptStatements() }
         // Other statements that succeed neither begin nor end a transaction.
         if succeeded, !statement.kind.controlsTransactions, nextTransactionHandlers.isEmpty { return }
         let event = transaction.statementDidEnd(
             statement.kind, succeeded: succeeded, isReadonly: statement.isReadonly,
             isAutocommit: ConnectionCalls.isAutocommit(pointer))
+        // What a cursor has not yet begun must not run without its transaction.
+        if transaction.isWrapped, event != .didBegin, !transaction.isInside { stopUnsteppedStatements() }
         switch event {
         case .none: break
         // Where nothing is written, most transactions are never asked for their date.

@@ -106,6 +106,18 @@ public final class Database {
     @exclusivity(unchecked)
     var schemaClock = SchemaClock()
 
+    /// Whether a database has been attached: then a new table may hide one that kept statements read.
+    @exclusivity(unchecked)
+    var hasAttached = false
+
+    /// Counts the changes of others that `noteForeignSchemaChanges` has seen.
+    @exclusivity(unchecked)
+    var foreignSchemaChangeCount = 0
+
+    /// The states of the schemas that `noteForeignSchemaChanges` has seen last.
+    @exclusivity(unchecked)
+    var seenSchemas = SeenSchemas()
+
     /// What the layers above know of the schema, and answer those who build SQL.
     @exclusivity(unchecked)
     package var schemaKnowledge: AnyObject?
