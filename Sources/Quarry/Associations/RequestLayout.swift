@@ -23,7 +23,7 @@ struct RequestLayout {
         try statement.setArguments(writer.statementArguments())
 
         let ranking = derived.hasClauses ? derived.clauses.ranking : nil
-        var names = statement.columnNames
+        var names = statement.knownColumnNames
         var columnCount = names.count
         if ranking != nil { columnCount -= 1 }
         // A subquery, and joins in parentheses, give columns of the same name others.
@@ -138,7 +138,7 @@ struct RequestLayout {
         query.clauses.ranking = nil
         var writer = QueryWriter(db)
         try writer.write(query)
-        return try db.reusableStatement(sql: writer.sql()).columnNames
+        return try db.reusableStatement(sql: writer.sql()).knownColumnNames
     }
 
     /// The places of the columns of a table, and of those that are joined to it.

@@ -108,8 +108,17 @@ public final class Statement {
     @exclusivity(unchecked)
     var olderActive: Statement?
 
-    init(_ handle: consuming StatementHandle, sql: Substring, lifetime: ConnectionLifetime) {
+    /// `Database.schemaStamp` when the columns were last known to be those of the schema.
+    @exclusivity(unchecked)
+    private var schemaStamp: Int
+
+    /// The columns that the statement will have when it runs again; nil where they are those it was prepared with.
+    @exclusivity(unchecked)
+    private var comingLayout: (layout: RowLayout, repreparationCount: CInt)?
+
+    init(_ handle: consuming StatementHandle, sql: Substring, lifetime: ConnectionLifetime, schemaStamp: Int) {
         let pointer = handle.release()
+        self.schemaStamp = schemaStamp
         sqliteStatement = pointer
         let text = sql.utf8.skippingSpaceAndComments.droppingTrailingSpace
         self.sql = String(Substring(text))
@@ -140,21 +149,53 @@ public final class Statement {
     /// ```swift
     /// try db.makeStatement(sql: "SELECT id, name FROM player").columnCount // 2
     /// ```
-    public var columnCount: Int { StatementCalls.columnCount(sqliteStatement) }
+    public var columnCount: Int {
+        // Statements without columns never get some.
+        let count = StatementCalls.columnCount(sqliteStatement)
+        return count == 0 ? 0 : presentLayout(asksForOthers: true).names.count
+    }
 
-    /// The names of the columns, as SQLite gives them.
+    /// The names of the columns, as SQLite gives them. They are those of the schema that is there now: a statement that
+    /// was made before a change of the schema is prepared again when it runs.
     ///
     /// ```swift
     /// try db.makeStatement(sql: "SELECT id, name FROM player").columnNames // ["id", "name"]
     /// ```
-    public var columnNames: [String] { layout.names }
+    public var columnNames: [String] { presentLayout(asksForOthers: true).names }
+
+    /// The same for callers that have read the schema just now: what other connections have changed is known.
+    package var knownColumnNames: [String] { presentLayout(asksForOthers: false).names }
 
     /// The index of the leftmost column of that name, whatever the case; nil if there is none.
     ///
     /// ```swift
     /// try db.makeStatement(sql: "SELECT id, name FROM player").index(ofColumn: "NAME") // 1
     /// ```
-    public func index(ofColumn name: String) -> Int? { layout.index(of: name) }
+    public func index(ofColumn name: String) -> Int? { presentLayout(asksForOthers: true).index(of: name) }
+
+    /// The columns of the row that the statement stands on; those that it will have, where it has not taken a step.
+    ///
+    /// - parameter asksForOthers: whether to ask SQLite if other connections have changed the schema.
+    private func presentLayout(asksForOthers: Bool) -> RowLayout {
+        guard !StatementCalls.isBusy(sqliteStatement), lifetime.isOwned, let database = lifetime.database else {
+            return layout
+        }
+        // Where that fails, the statement fails when it runs.
+        if asksForOthers { try? database.noteForeignSchemaChanges() }
+        return layoutOfSchema(database)
+    }
+
+    @inline(never)
+    private func layoutOfSchema(_ database: Database) -> RowLayout {
+        let count = StatementCalls.repreparationCount(sqliteStatement)
+        if schemaStamp != database.schemaStamp {
+            schemaStamp = database.schemaStamp
+            let names = try? database.columnNames(ofFirst: sql)
+            comingLayout = names.map { (RowLayout(names: $0, showsValues: layout.showsValues), count) }
+        }
+        if let comingLayout, comingLayout.repreparationCount == count { return comingLayout.layout }
+        return layout
+    }
 
     /// Whether `layout` is that one.
     func hasLayout(_ layout: RowLayout) -> Bool {
@@ -166,7 +207,9 @@ public final class Statement {
         let count = StatementCalls.repreparationCount(sqliteStatement)
         if let currentLayout, repreparationCount == count { return currentLayout }
         repreparationCount = count
-        let layout = RowLayout(names: (0..<columnCount).map { StatementCalls.columnName(sqliteStatement, $0) })
+        let layout = RowLayout(
+            names: StatementCalls.columnNames(sqliteStatement),
+            showsValues: lifetime.database?.options.publicStatementArguments ?? false)
         currentLayout = layout
         return layout
     }
@@ -308,15 +351,16 @@ public final class Statement {
     func bindingError(_ code: CInt, _ value: DatabaseValue, _ index: Int) -> DatabaseError {
         isBound = false
         let parameter = parameterNames[index].map { ":\($0)" } ?? "\(index + 1)"
+        let showsValues = lifetime.database?.options.publicStatementArguments ?? false
         let message =
             if case .unrepresentable(let value) = value.content {
-                "could not bind \(value) to parameter \(parameter): \(value.reason)"
+                "could not bind \(showsValues ? "\(value) to " : "")parameter \(parameter): \(value.reason)"
             } else {
                 "could not bind parameter \(parameter): \(SQLiteLibrary.errorString(code))"
             }
         return DatabaseError(
             resultCode: ResultCode(rawValue: code), message: message, sql: sql, arguments: arguments,
-            publicStatementArguments: lifetime.database?.options.publicStatementArguments ?? false)
+            publicStatementArguments: showsValues)
     }
 
     // MARK: - Execution
