@@ -49,9 +49,9 @@ public struct SQLInterpolation: StringInterpolationProtocol, Sendable {
         appendInterpolation(identifier: key.stringValue)
     }
 
-    /// `\(Database.CollationName.nocase)`: the name of a collation.
+    /// `\(Database.CollationName.nocase)`: the name of a collation, in quotes where it needs them.
     public mutating func appendInterpolation(_ collation: Database.CollationName) {
-        elements.append(.sql(collation.rawValue, StatementArguments()))
+        elements.append(.sql(collation.sql, StatementArguments()))
     }
 
     /// `\(value)`: a value as an argument; nil is NULL.
@@ -139,5 +139,19 @@ extension Database {
         public static let nocase = CollationName("NOCASE")
         /// Ignores spaces at the end.
         public static let rtrim = CollationName("RTRIM")
+    }
+}
+
+extension Database.CollationName {
+    /// The name as it stands in SQL, in quotes where it needs them.
+    package var sql: String {
+        let isWord = rawValue.utf8.allSatisfy { byte in
+            switch byte {
+            case 48...57, 65...90, 97...122, UInt8(ascii: "_"): true
+            default: false
+            }
+        }
+        return isWord && !(rawValue.utf8.first.map { 48...57 ~= $0 } ?? true)
+            ? rawValue : rawValue.quotedDatabaseIdentifier
     }
 }
