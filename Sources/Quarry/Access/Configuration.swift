@@ -192,7 +192,7 @@ public struct Configuration: Sendable {
 
     // MARK: - Privacy
 
-    /// Whether errors and traces show the arguments of statements.
+    /// Whether errors and traces show the arguments of statements, and errors the values of rows.
     public var publicStatementArguments = false
 }
 

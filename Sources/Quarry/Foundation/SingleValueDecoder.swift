@@ -35,7 +35,7 @@ final class SingleValueDecoder: Decoder {
 
     fileprivate func mismatch(_ type: Any.Type) -> any Error {
         DecodingError.typeMismatch(
-            type, DecodingError.Context(codingPath: [], debugDescription: "\(value) is no \(type)"))
+            type, DecodingError.Context(codingPath: [], debugDescription: "\(value.storageClass) is no \(type)"))
     }
 }
 

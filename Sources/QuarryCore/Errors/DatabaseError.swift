@@ -43,7 +43,7 @@ public struct DatabaseError: Error, Sendable {
     /// ```
     ///
     /// - parameter resultCode: SQLite's code.
-    /// - parameter message: what went wrong, in words.
+    /// - parameter message: what went wrong, in words; nil for SQLite's text for the code.
     /// - parameter sql: the statement that failed.
     /// - parameter arguments: the arguments of that statement.
     /// - parameter publicStatementArguments: whether `description` shows the arguments.
@@ -55,7 +55,7 @@ public struct DatabaseError: Error, Sendable {
         publicStatementArguments: Bool = false
     ) {
         content = Content(
-            extendedResultCode: resultCode, message: message, sql: sql, arguments: arguments,
+            extendedResultCode: resultCode, message: message ?? SQLiteLibrary.errorString(resultCode.rawValue), sql: sql, arguments: arguments,
             publicStatementArguments: publicStatementArguments)
     }
 

@@ -112,11 +112,11 @@ import Testing
             #expect(recordFailure { try Player.find(db, key: 4321) } == "Key not found in table player: [id:4321]")
             #expect(
                 recordFailure { try Player.find(db, key: ["name": "nobody"]) }
-                    == "Key not found in table player: [name:\"nobody\"]")
+                    == "Key not found in table player: [name:TEXT]")
             #expect(recordFailure { try Player.find(db, id: nil) } == "Key not found in table player: [id:NULL]")
             #expect("\(Player.recordNotFound(db, key: 1))" == "Key not found in table player: [id:1]")
             #expect("\(Player.recordNotFound(db, id: 1))" == "Key not found in table player: [id:1]")
-            #expect("\(Player.recordNotFound(key: ["name": "a"]))" == "Key not found in table player: [name:\"a\"]")
+            #expect("\(Player.recordNotFound(key: ["name": "a"]))" == "Key not found in table player: [name:TEXT]")
             #expect("\(Player(id: 5, name: "").recordNotFound(db))" == "Key not found in table player: [id:5]")
         }
     }

@@ -8,7 +8,8 @@ import QuarryCore
 final class RowDecoder: ContainerOwner {
     let type: any RecordDecodingStrategies.Type
     private let typeIdentifier: ObjectIdentifier
-    private let layout: ObjectIdentifier
+    /// Kept: a layout that is gone could have its address taken by another one.
+    private let columnsIdentity: AnyObject
     let codingPath: [any CodingKey]
 
     /// The row that is decoded; nil between rows, when nobody should have the decoder any more. Who decodes keeps it.
@@ -47,7 +48,7 @@ final class RowDecoder: ContainerOwner {
     private init(_ type: any RecordDecodingStrategies.Type, _ row: Row, codingPath: [any CodingKey]) {
         self.type = type
         typeIdentifier = ObjectIdentifier(type)
-        layout = row.layoutIdentifier
+        columnsIdentity = row.columnsIdentity
         self.codingPath = codingPath
         super.init()
         slot.serve(self)
@@ -74,7 +75,7 @@ final class RowDecoder: ContainerOwner {
         guard let state else { return beginAnew(type, row, executionID) }
         let kept = Unmanaged<RowDecoder>.fromOpaque(state.toOpaque())
         let fits = kept._withUnsafeGuaranteedRef { kept in
-            guard kept.typeIdentifier == ObjectIdentifier(type), kept.layout == row.layoutIdentifier else {
+            guard kept.typeIdentifier == ObjectIdentifier(type), row.hasColumns(kept.columnsIdentity) else {
                 return false
             }
             kept.begin(row, executionID)
@@ -356,7 +357,8 @@ final class RowDecoder: ContainerOwner {
     func mismatch(
         _ type: Any.Type, _ value: DatabaseValue, _ row: Row, _ column: Int, _ key: any CodingKey
     ) -> any Error {
-        row.decodingError("could not decode \(type) from database value \(value)\(path(key))", columnIndex: column)
+        row.decodingError(
+            "could not decode \(type) from database value \(row.shown(value))\(path(key))", columnIndex: column)
     }
 
     /// An error of a nested decoder, with its place in the row.
@@ -365,7 +367,8 @@ final class RowDecoder: ContainerOwner {
     ) -> any Error {
         if error is RowDecodingError { return error }
         var inner = ""
-        var reason = String(describing: error)
+        // An error of the type's own may hold the value.
+        var reason = row.showsValues ? String(describing: error) : "it threw \(Swift.type(of: error))"
         if let error = error as? DecodingError {
             let context: DecodingError.Context
             switch error {
@@ -376,11 +379,16 @@ final class RowDecoder: ContainerOwner {
             @unknown default: return error
             }
             inner = context.codingPath.map { ".\($0.stringValue)" }.joined() + inner
-            reason = context.debugDescription
+            if case .dataCorrupted = error, !row.showsValues {
+                reason = "the data is not valid"
+            } else {
+                reason = context.debugDescription
+            }
         }
         let value = (try? row.decode(DatabaseValue.self, atIndex: column)) ?? .null
         return row.decodingError(
-            "could not decode \(type) from database value \(value)\(path(key, inner)): \(reason)", columnIndex: column)
+            "could not decode \(type) from database value \(row.shown(value))\(path(key, inner)): \(reason)",
+            columnIndex: column)
     }
 
     private func path(_ key: any CodingKey, _ inner: String = "") -> String {
