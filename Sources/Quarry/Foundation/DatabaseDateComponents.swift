@@ -76,7 +76,9 @@ extension DatabaseDateComponents: DatabaseValueConvertible, StatementColumnConve
     }
 
     /// Reads the column: NULL is no value.
-    public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> DatabaseDateComponents? {
+    public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt)
+        -> DatabaseDateComponents?
+    {
         DatabaseDateComponents(sqliteStatement: sqliteStatement, index: index)
     }
 

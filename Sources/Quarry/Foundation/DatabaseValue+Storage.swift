@@ -47,7 +47,6 @@ extension DatabaseValue {
     /// The storage class and content.
     ///
     /// What SQLite can't store, such as an integer above `Int64.max`, shows as text, and throws when it is bound.
-    @inlinable
     public var storage: Storage {
         switch rawStorage {
         case .null: .null

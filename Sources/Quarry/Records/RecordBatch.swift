@@ -39,8 +39,9 @@ final class RecordBatch {
         self.target = target
     }
 
-    /// Whether a table or a trigger says FAIL or ROLLBACK itself: `UNIQUE ON CONFLICT FAIL`, `RAISE(FAIL, …)`. A trigger
-    /// of one table may write to any other.
+    /// Whether a table or a trigger says FAIL or ROLLBACK itself: `UNIQUE ON CONFLICT FAIL`, `RAISE(FAIL, …)`.
+    ///
+    /// A trigger of one table may write to any other.
     private static func schemaMayDoTheSame(_ schema: String, _ db: Database) throws -> Bool {
         let statements = try String.fetchCursor(
             db.makeStatement(

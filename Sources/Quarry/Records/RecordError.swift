@@ -17,8 +17,8 @@ public enum RecordError: Error, Sendable {
 extension RecordError: CustomStringConvertible {
     /// `Key not found in table player: [id:1]`
     ///
-    /// A number is shown: it is an id, which a log needs. A text or blob may be private, a name or an address, and shows
-    /// its storage class: `[email:TEXT]`. The key itself has the value.
+    /// A number is shown: it is an id, which a log needs. A text or blob may be private, a name or an address, and
+    /// shows its storage class: `[email:TEXT]`. The key itself has the value.
     public var description: String {
         switch self {
         case .recordNotFound(let table, let key):

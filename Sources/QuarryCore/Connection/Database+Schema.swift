@@ -21,7 +21,9 @@ extension Database {
     @inline(never)
     package func noteForeignSchemaChanges() throws {
         let isKnown = !hasAttached && seenSchemas.changeCount == schemaClock.changeCount
-        if isKnown, transaction.isInside, let dataVersion = pinnedDataVersion(schema: "main"), dataVersion == seenSchemas.dataVersion {
+        if isKnown, transaction.isInside, let dataVersion = pinnedDataVersion(schema: "main"),
+            dataVersion == seenSchemas.dataVersion
+        {
             return
         }
         let names = hasAttached ? try attachedDatabases().map(\.name) : ["main"]

@@ -55,7 +55,8 @@ public struct DatabaseError: Error, Sendable {
         publicStatementArguments: Bool = false
     ) {
         content = Content(
-            extendedResultCode: resultCode, message: message ?? SQLiteLibrary.errorString(resultCode.rawValue), sql: sql, arguments: arguments,
+            extendedResultCode: resultCode, message: message ?? SQLiteLibrary.errorString(resultCode.rawValue),
+            sql: sql, arguments: arguments,
             publicStatementArguments: publicStatementArguments)
     }
 

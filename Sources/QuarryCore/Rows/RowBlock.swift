@@ -33,8 +33,9 @@ final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
     @inline(__always)
     var count: Int { Int(head.count) }
 
+    // `header` looks for overlapping accesses.
     @inline(__always)
-    private var head: RowBlockHeader { withUnsafeMutablePointerToHeader { $0.pointee } }  // `header` looks for overlapping accesses.
+    private var head: RowBlockHeader { withUnsafeMutablePointerToHeader { $0.pointee } }
 
     @inline(__always)
     private var base: UnsafeMutableRawPointer { withUnsafeMutablePointerToElements { UnsafeMutableRawPointer($0) } }

@@ -33,7 +33,9 @@ struct ErrorTests {
             var errors: [(any Error)?] = []
             errors.append(#expect(throws: RowDecodingError.self) { try Int.fetchAll(db, sql: sql) })
             errors.append(
-                #expect(throws: RowDecodingError.self) { try Row.fetchAll(db, sql: sql)[0].decode(Int.self, atIndex: 0) })
+                #expect(throws: RowDecodingError.self) {
+                    try Row.fetchAll(db, sql: sql)[0].decode(Int.self, atIndex: 0)
+                })
             errors.append(#expect(throws: RowDecodingError.self) { try adapted.decode(Int.self, forColumn: "name") })
             _ = live
             for error in errors {

@@ -42,7 +42,8 @@ struct LeftTransactionTests {
         }
     }
 
-    @Test("what follows throws, whatever has ended it", arguments: ["ROLLBACK", "COMMIT", "END", "ROLLBACK TRANSACTION"])
+    @Test(
+        "what follows throws, whatever has ended it", arguments: ["ROLLBACK", "COMMIT", "END", "ROLLBACK TRANSACTION"])
     func endedBySQL(end: String) throws {
         try withTable { db throws in
             expectError(.SQLITE_ABORT, aborted) {
@@ -55,7 +56,9 @@ struct LeftTransactionTests {
                         expectError(.SQLITE_ABORT, aborted, sql: "BEGIN") { try db.execute(sql: "BEGIN") }
                         expectError(.SQLITE_ABORT, aborted, sql: "SAVEPOINT a") { try db.execute(sql: "SAVEPOINT a") }
                         expectCode(.SQLITE_ABORT) { try db.inSavepoint { .commit } }
-                        expectCode(.SQLITE_ABORT) { try db.openBlob(table: "t", column: "a", rowID: 1, readOnly: false) }
+                        expectCode(.SQLITE_ABORT) {
+                            try db.openBlob(table: "t", column: "a", rowID: 1, readOnly: false)
+                        }
                     }
                     return .commit
                 }
