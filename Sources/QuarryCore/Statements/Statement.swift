@@ -276,16 +276,16 @@ public final class Statement {
     func bindingError(_ code: CInt, _ value: DatabaseValue, _ index: Int) -> DatabaseError {
         isBound = false
         let parameter = parameterNames[index].map { ":\($0)" } ?? "\(index + 1)"
-        let showsValues = lifetime.database?.options.publicStatementArguments ?? false
         let message =
             if case .unrepresentable(let value) = value.content {
-                "could not bind \(showsValues ? "\(value) to " : "")parameter \(parameter): \(value.reason)"
+                // A number or a date, which an error may show.
+                "could not bind \(value) to parameter \(parameter): \(value.reason)"
             } else {
                 "could not bind parameter \(parameter): \(SQLiteLibrary.errorString(code))"
             }
         return DatabaseError(
             resultCode: ResultCode(rawValue: code), message: message, sql: sql, arguments: arguments,
-            publicStatementArguments: showsValues)
+            publicStatementArguments: lifetime.database?.options.publicStatementArguments ?? false)
     }
 
     // MARK: - Execution
