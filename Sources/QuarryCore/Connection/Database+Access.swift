@@ -170,6 +170,7 @@ extension Database {
     package func suspendAccess() {
         stopAllStatements()
         if !openBlobs.isEmpty { closeBlobs() }
+        followsTask = false
         lifetime.leave()
     }
 }
