@@ -95,7 +95,7 @@ final class AccessRunner: Sendable {
         try sync { db in try Self.read(db, kind, body) }
     }
 
-    private static func read<T>(_ db: Database, _ kind: ReadKind, _ body: (Database) throws -> T) throws -> T {
+    static func read<T>(_ db: Database, _ kind: ReadKind, _ body: (Database) throws -> T) throws -> T {
         switch kind {
         case .transaction: try db.beginRead(pinned: false)
         case .pinnedTransaction: try db.beginRead(pinned: true)
@@ -121,6 +121,31 @@ final class AccessRunner: Sendable {
         let place = Place(lane, nil, workers, mayRunInline(placement) ? .task : .inOrder)
         return try await withTaskCancellationHandler {
             try await runRead(place, placement, kind, body)
+        } onCancel: {
+            place.cancel()
+        }
+    }
+
+    /// Waits for a connection for a task, and runs `body`, which may wait for others, on the library's threads.
+    ///
+    /// - parameter barrier: a lane whose connections must all be at rest meanwhile.
+    func withLease<T: Sendable>(
+        barrier: ConnectionLane? = nil,
+        _ body: @Sendable (ConnectionLane.Lease, AccessToken) async throws -> T
+    ) async throws -> T {
+        let place = Place(lane, barrier, workers, .inOrder)
+        return try await withTaskCancellationHandler {
+            try await withTaskExecutorPreference(place.executor, isolation: nil) {
+                let lease = try await lane.lease(place.turn)
+                defer { lane.release(lease) }
+                guard let barrier = place.barrier, let ticket = place.barrierTicket else {
+                    return try await body(lease, place.token)
+                }
+                barrier.request(ticket, place.token, .barrier)
+                try await barrier.beginBarrier(ticket, for: lease)
+                defer { barrier.endBarrier() }
+                return try await body(lease, place.token)
+            }
         } onCancel: {
             place.cancel()
         }

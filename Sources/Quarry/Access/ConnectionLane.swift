@@ -215,14 +215,14 @@ final class ConnectionLane: Sendable {
 
     /// Takes a place in the line for a task, now; `lease(_:)` then waits for its turn.
     func request(
-        _ ticket: Ticket, _ token: AccessToken, _ request: Machine.Request = .connection
+        _ ticket: Ticket, _ token: AccessToken, _ request: Machine.Request = .connection, isFirst: Bool = false
     ) {
         let answer: Machine.Answer? = state.withLock { state in
             // Who cancels raises the flag before it takes the lock: either it is seen here, or the place is found
             // there.
             guard !token.isCancelled else { return nil }
             let now = SystemClock.monotonicNanoseconds()
-            let answer = state.machine.acquire(request, ticket, ticket.standing, now: now)
+            let answer = state.machine.acquire(request, ticket, ticket.standing, isFirst: isFirst, now: now)
             if case .wait(let id) = answer {
                 ticket.id = id
                 setTimer(&state, now: now)
@@ -320,7 +320,8 @@ final class ConnectionLane: Sendable {
         state.withLock { $0.barrierHolder = Lent(database: holder.database) }
     }
 
-    private func grant(_ ticket: Ticket) async throws -> Machine.Grant {
+    /// Waits for the outcome of a ticket.
+    func grant(_ ticket: Ticket) async throws -> Machine.Grant {
         while true {
             switch await ticket.outcome() {
             case .granted(let grant): return grant

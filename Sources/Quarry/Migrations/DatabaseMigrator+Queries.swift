@@ -143,9 +143,17 @@ extension DatabaseMigrator {
     }
 
     /// Runs `body` with an empty database in a file of its own, set up as the connections of another.
+    ///
+    /// The file has a name, as the database has: `prepareDatabase` may ask for what a nameless temporary database
+    /// refuses, such as a log that stays.
     func withScratchDatabase<T>(like db: Database, _ body: (Database) throws -> T) throws -> T {
-        // https://www.sqlite.org/inmemorydb.html#temporary_databases
-        let scratch = try db.configuration.open(path: "", readonly: false)
+        let folder = try ScratchFolder()
+        return try withScratchDatabase(path: folder.path + "/scratch.sqlite", like: db, body)
+    }
+
+    /// The connection is closed when this returns, and its files can go.
+    private func withScratchDatabase<T>(path: String, like db: Database, _ body: (Database) throws -> T) throws -> T {
+        let scratch = try db.configuration.open(path: path, readonly: false)
         return try AccessRunner.frame(scratch, nil, body)
     }
 }

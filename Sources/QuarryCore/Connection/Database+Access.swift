@@ -183,6 +183,7 @@ extension Database {
     package func suspendAccess() {
         stopAllStatements()
         if !openBlobs.isEmpty { closeBlobs() }
+        followsTask = false
         lifetime.leave()
     }
 }

@@ -109,7 +109,7 @@ extension Database {
         // The connection has a message for its last error, which isn't always this one: SQL that is too long never
         // reaches it.
         let isConnectionError = extendedCode.primaryResultCode.rawValue == code & 0xFF
-        let resultCode = isConnectionError ? extendedCode : ResultCode(rawValue: code)
+        var resultCode = isConnectionError ? extendedCode : ResultCode(rawValue: code)
         let primary = resultCode.primaryResultCode
         let isInterruption = primary == .SQLITE_INTERRUPT || primary == .SQLITE_ABORT
         if uncancellableDepth == 0, isInterruption || primary == .SQLITE_BUSY, isAccessCancelled {
@@ -117,8 +117,12 @@ extension Database {
         }
         var message =
             isConnectionError ? ConnectionCalls.errorMessage(pointer) : SQLiteLibrary.errorString(code)
-        if isInterruption, let limit = deadline.exceeded() {
-            message = "statement timeout: it ran longer than \(limit) seconds"
+        if isInterruption || primary == .SQLITE_BUSY, let limit = deadline.exceeded() {
+            message =
+                isInterruption
+                ? "statement timeout: it ran longer than \(limit) seconds"
+                : "statement timeout: it waited for a lock for longer than \(limit) seconds"
+            if !isInterruption { resultCode = .SQLITE_INTERRUPT }
         } else if let tokenizerFailure {
             message = tokenizerFailure.message
         }

@@ -158,14 +158,16 @@ public final class Database {
 
     /// Opens a connection, and sets it up: busy handler, string literals, foreign keys, pragmas.
     ///
+    /// - parameter followsTask: whether opening is cancelled with the task that runs it.
     /// - parameter prepare: the last step: what the user does to each connection.
     package init(
-        path: String, options: ConnectionOptions, context: (any Sendable)? = nil,
+        path: String, options: ConnectionOptions, context: (any Sendable)? = nil, followsTask: Bool = false,
         prepare: (Database) throws -> Void = { _ in }
     ) throws {
         ErrorLog.install()
         let handle = try ConnectionHandle(
-            path: path, mode: options.readonly ? .readOnly : .readWriteCreate, vfs: options.vfs)
+            path: options.acceptsURIs ? path : FileKind.plainPath(path),
+            mode: options.readonly ? .readOnly : .readWriteCreate, vfs: options.vfs)
         lifetime = ConnectionLifetime(handle)
         self.options = options
         self.context = context
@@ -174,7 +176,7 @@ public final class Database {
         statementCache = StatementCache(capacity: options.statementCacheCapacity)
         lifetime.database = self
 
-        try beginAccess(nil)
+        try beginAccess(nil, followsTask: followsTask)
         do {
             try naming(path, showsSQL: true) { try setUp() }
             try prepare(self)
@@ -210,14 +212,17 @@ public final class Database {
         do {
             try body()
         } catch let error as DatabaseError {
+            // A file that is no database fails whatever statement comes first.
+            let sql = showsSQL && error.resultCode != .SQLITE_NOTADB ? error.sql : nil
             throw DatabaseError(
-                resultCode: error.extendedResultCode,
-                message: "\(error.message ?? "\(error.extendedResultCode)") - while opening \(path)",
-                sql: showsSQL ? error.sql : nil)
+                resultCode: error.extendedResultCode, message: error.message, sql: sql
+            ).with(circumstances: " - while opening \(path)")
         }
     }
 
     private func setUp() throws {
+        if !options.trustedSchema { ConnectionCalls.turn(pointer, .trustedSchema, on: false) }
+        if options.isDefensive { ConnectionCalls.turn(pointer, .defensive, on: true) }
         ConnectionCalls.setAcceptsDoubleQuotedStringLiterals(pointer, options.acceptsDoubleQuotedStringLiterals)
         installBusyHandler()
         installStatementDeadline()

@@ -165,7 +165,13 @@ struct ErrorTests {
         try withConnection { db throws in
             expectCode(.SQLITE_ERROR) { try db.makeStatement(sql: "SELECT * FROM nowhere_to_be_found") }
         }
+        try TestConnection().access { db throws in
+            let statement = try db.makeStatement(sql: "SELECT 'left behind'")
+            expectCode(.SQLITE_BUSY) { try db.close() }
+            #expect(try String.fetchOne(statement) == "left behind")
+        }
         let all = messages.withLock { $0 }
+        #expect(all.contains("5 (SQLITE_BUSY): unfinalized statement: SELECT 'left behind'"), "\(all)")
         #expect(
             all.contains {
                 $0.hasPrefix(

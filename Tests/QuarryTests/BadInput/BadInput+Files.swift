@@ -413,7 +413,8 @@ extension BadInput {
     private static func shortened(_ error: DatabaseError) -> DatabaseError {
         let name = String(repeating: "a", count: 300)
         return DatabaseError(
-            resultCode: error.extendedResultCode, message: error.message?.replacing(name, with: "aaa…"))
+            resultCode: error.extendedResultCode,
+            message: ((error.message ?? "") + (error.circumstances ?? "")).replacing(name, with: "aaa…"))
     }
 }
 

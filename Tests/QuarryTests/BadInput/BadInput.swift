@@ -81,7 +81,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
         case let error as DatabaseError:
             let code = "\(error.extendedResultCode)".split(separator: " ").last?.dropFirst().dropLast() ?? "?"
             let sql = error.sql.map { " - while executing `\($0)`" } ?? ""
-            return "\(code): \(error.message ?? "no message")\(sql)"
+            return "\(code): \(error.message ?? "no message")\(error.circumstances ?? "")\(sql)"
         case let error as RowDecodingError:
             return "RowDecodingError: \(error.description)"
         default:

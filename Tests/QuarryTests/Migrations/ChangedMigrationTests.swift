@@ -1,3 +1,5 @@
+import CSQLite
+import Foundation
 import Quarry
 import QuarryTestSupport
 import Testing
@@ -224,5 +226,40 @@ import Testing
         }
         let plan = try queue.read { db in try migrator.plan(db) }
         #expect(plan.steps.map(\.statements) == [["CREATE TABLE t (a)", "INSERT INTO t VALUES ('x')"]])
+    }
+
+    // MARK: - The database in which migrations run again
+
+    /// `prepareDatabase` runs on it too, and may ask for what only a file with a name has.
+    @Test func theScratchDatabaseIsAFile() throws {
+        let folder = try TemporaryFolder()
+        let paths = Recorded<[String]>([])
+        let fails = Recorded(false)
+        struct Refused: Error {}
+        var configuration = Configuration()
+        configuration.prepareDatabase { db in
+            var flag: CInt = 1
+            let code = sqlite3_file_control(db.sqliteConnection, nil, SQLITE_FCNTL_PERSIST_WAL, &flag)
+            guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+            let path = try db.attachedDatabases()[0].path
+            paths.update { $0.append(path) }
+            if fails.value { throw Refused() }
+            // A file that stays behind.
+            _ = try String.fetchOne(db, sql: "PRAGMA main.journal_mode = WAL")
+        }
+        let queue = try DatabaseQueue(path: folder.file("a.sqlite"), configuration: configuration)
+        let migrator = Self.migrator([nil], erases: true)
+        try migrator.migrate(queue)
+        try migrator.migrate(queue)
+        try queue.write { db in try db.execute(sql: "INSERT INTO t1 VALUES (1)") }
+        fails.update { $0 = true }
+        #expect(throws: Refused.self) { try migrator.migrate(queue) }
+        #expect(try queue.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t1") } == 1)
+        #expect(paths.value.count == 3)
+        for path in paths.value.dropFirst() {
+            let scratch = URL(fileURLWithPath: path).deletingLastPathComponent().path
+            #expect(path.hasSuffix("/scratch.sqlite"))
+            #expect(!FileManager.default.fileExists(atPath: scratch), "\(scratch)")
+        }
     }
 }
