@@ -5,27 +5,27 @@ import Testing
 // The class of the page "Coming from GRDB".
 
 /// The base class of records that know which of their columns have changed.
-open class Record: FetchableRecord, TableRecord, PersistableRecord {
+class Record: FetchableRecord, TableRecord, PersistableRecord {
     /// The columns as the database has them, by their names in lower case; nil for a record that was never in it.
     private var reference: [String: DatabaseValue]?
 
     /// Subclasses override these three.
-    open class var databaseTableName: String { "\(self)" }
-    open class var persistenceConflictPolicy: PersistenceConflictPolicy { PersistenceConflictPolicy() }
-    open class var databaseSelection: [any SQLSelectable] { [AllColumns()] }
+    class var databaseTableName: String { "\(self)" }
+    class var persistenceConflictPolicy: PersistenceConflictPolicy { PersistenceConflictPolicy() }
+    class var databaseSelection: [any SQLSelectable] { [AllColumns()] }
 
-    public init() {}
+    init() {}
 
-    public required init(row: Row) throws {
+    required init(row: Row) throws {
         keep(row)
     }
 
-    open func encode(to container: inout PersistenceContainer) throws {}
+    func encode(to container: inout PersistenceContainer) throws {}
 
     // MARK: - Changes
 
     /// The columns with another value than the database has, and the value that it has; nil where that isn't known.
-    public final var databaseChanges: [String: DatabaseValue?] {
+    final var databaseChanges: [String: DatabaseValue?] {
         get throws {
             var changes: [String: DatabaseValue?] = [:]
             for (column, value) in try databaseDictionary {
@@ -36,14 +36,14 @@ open class Record: FetchableRecord, TableRecord, PersistableRecord {
         }
     }
 
-    public final var hasDatabaseChanges: Bool {
+    final var hasDatabaseChanges: Bool {
         guard let changes = try? databaseChanges else { return true }
         return !changes.isEmpty
     }
 
     /// Updates the columns that have changed. Returns whether there are any.
     @discardableResult
-    public final func updateChanges(_ db: Database) throws -> Bool {
+    final func updateChanges(_ db: Database) throws -> Bool {
         let columns = try databaseChanges.keys
         if columns.isEmpty { return false }
         try update(db, columns: Set(columns))
@@ -56,30 +56,30 @@ open class Record: FetchableRecord, TableRecord, PersistableRecord {
 
     // MARK: - Callbacks. An override calls that of `super`.
 
-    open func willInsert(_ db: Database) throws {}
-    open func aroundInsert(_ db: Database, insert: () throws -> InsertionSuccess) throws {
+    func willInsert(_ db: Database) throws {}
+    func aroundInsert(_ db: Database, insert: () throws -> InsertionSuccess) throws {
         keep(try insert().persistenceContainer)
     }
-    open func didInsert(_ inserted: InsertionSuccess) {}
+    func didInsert(_ inserted: InsertionSuccess) {}
 
-    open func willUpdate(_ db: Database, columns: Set<String>) throws {}
-    open func aroundUpdate(_ db: Database, columns: Set<String>, update: () throws -> PersistenceSuccess) throws {
+    func willUpdate(_ db: Database, columns: Set<String>) throws {}
+    func aroundUpdate(_ db: Database, columns: Set<String>, update: () throws -> PersistenceSuccess) throws {
         for (column, value) in try update().persistenceContainer where columns.contains(column) {
             reference = reference ?? [:]
             reference?[column.lowercased()] = value
         }
     }
-    open func didUpdate(_ updated: PersistenceSuccess) {}
+    func didUpdate(_ updated: PersistenceSuccess) {}
 
-    open func willSave(_ db: Database) throws {}
-    open func aroundSave(_ db: Database, save: () throws -> PersistenceSuccess) throws { _ = try save() }
-    open func didSave(_ saved: PersistenceSuccess) {}
+    func willSave(_ db: Database) throws {}
+    func aroundSave(_ db: Database, save: () throws -> PersistenceSuccess) throws { _ = try save() }
+    func didSave(_ saved: PersistenceSuccess) {}
 
-    open func willDelete(_ db: Database) throws {}
-    open func aroundDelete(_ db: Database, delete: () throws -> Bool) throws {
+    func willDelete(_ db: Database) throws {}
+    func aroundDelete(_ db: Database, delete: () throws -> Bool) throws {
         if try delete() { reference = nil }
     }
-    open func didDelete(deleted: Bool) {}
+    func didDelete(deleted: Bool) {}
 }
 
 @Suite("Samples: a base class for records") struct RecordClassSamples {
