@@ -56,6 +56,18 @@ import Testing
         }
     }
 
+    @Test func debugShowsUUIDs() throws {
+        try withValues { (db) throws in
+            let sql = """
+                SELECT x'E621E1F8C36C495A93FC0C247A3E6E5F', x'E621E1F8C36C495A93FC0C247A3E6E', 'ÿ', \
+                CAST('abcdefghijklmnop' AS BLOB)
+                """
+            #expect(
+                try dump(db, sql, .debug())
+                    == "E621E1F8-C36C-495A-93FC-0C247A3E6E5F|X'E621E1F8C36C495A93FC0C247A3E6E'|ÿ|abcdefghijklmnop\n")
+        }
+    }
+
     @Test func list() throws {
         try withValues { (db) throws in
             #expect(

@@ -67,6 +67,14 @@ public enum DatabaseDataDecodingStrategy: Sendable {
 
     /// What a closure makes of the value; nil if it is none, which is an error.
     case custom(@Sendable (DatabaseValue) -> Data?)
+
+    /// The data of a value, or nil if it is none.
+    func data(_ value: DatabaseValue) -> Data? {
+        switch self {
+        case .deferredToData: Data.fromDatabaseValue(value)
+        case .custom(let decode): decode(value)
+        }
+    }
 }
 
 /// How a `Date` property of a `Decodable` record is read.

@@ -36,6 +36,10 @@ final class RowDecoder: ContainerOwner {
     @exclusivity(unchecked)
     private var parts: [(decoder: RowDecoder, row: Row)] = []
 
+    /// How the leftmost column is decoded, by types that wrap its value.
+    private(set) lazy var firstColumn = ColumnDecoding(
+        type, column: current?.takeUnretainedValue().names.first ?? "")
+
     private lazy var columns = ColumnKeys(current?.takeUnretainedValue(), type.databaseColumnDecodingStrategy)
 
     /// The one key without a column that stands for the row itself.
@@ -189,10 +193,10 @@ final class RowDecoder: ContainerOwner {
         let row = try row()
         let fact = plan.fact(place)
         let column = fact.column
-        if fact.type != ObjectIdentifier(type) {
+        guard fact.type == ObjectIdentifier(type), let conversion = fact.conversion else {
             return try resolve(type, row, plan, at: place, key)
         }
-        switch fact.conversion {
+        switch conversion {
         case .convertible(let convertible):
             return try decodeConvertible(convertible, as: type, row, column)
         case .date(let strategy):
@@ -207,14 +211,9 @@ final class RowDecoder: ContainerOwner {
             let value = try row.decode(DatabaseValue.self, atIndex: column)
             guard let data = decode(value) else { throw mismatch(type, value, row, column, key) }
             return reinterpret(data)
-        case .singleValue:
-            let value = try row.decode(DatabaseValue.self, atIndex: column)
-            let decoder = SingleValueDecoder(value: value, for: self.type)
-            do {
-                return try T(from: decoder)
-            } catch {
-                throw failure(error, type, row, column, key)
-            }
+        case .singleValue(let decoding):
+            let single = try singleValueDecoder(decoding, row, column, key)
+            return try decodeSingleValue(type, single, decoding, row, column, key)
         case .json(let decoder):
             return try decodeJSON(type, decoder, row, column, key)
         }
@@ -236,19 +235,41 @@ final class RowDecoder: ContainerOwner {
             conversion = .convertible(convertible)
         } else {
             // One value, or JSON: the type itself knows.
-            let single = SingleValueDecoder(
-                value: try row.decode(DatabaseValue.self, atIndex: column), for: self.type)
-            do {
-                let value = try T(from: single)
-                plan.setConversion(.singleValue, ObjectIdentifier(type), at: place)
-                return value
-            } catch {
-                guard single.needsJSON else { throw failure(error, type, row, column, key) }
-            }
-            conversion = .json(self.type.databaseJSONDecoder(for: name))
+            let decoding = ColumnDecoding(self.type, column: name)
+            let single = try singleValueDecoder(decoding, row, column, key)
+            let result = Result { try decodeSingleValue(type, single, decoding, row, column, key) }
+            let isAlwaysJSON = single.needsJSON && !single.asksForOneValue
+            plan.setConversion(
+                isAlwaysJSON ? .json(decoding.jsonDecoder) : .singleValue(decoding), ObjectIdentifier(type), at: place)
+            return try result.get()
         }
         plan.setConversion(conversion, ObjectIdentifier(type), at: place)
         return try decodeColumn(type, plan, at: place, key)
+    }
+
+    private func singleValueDecoder(
+        _ decoding: ColumnDecoding, _ row: Row, _ column: Int, _ key: any CodingKey
+    ) throws -> SingleValueDecoder {
+        let value = try row.decode(DatabaseValue.self, atIndex: column)
+        return SingleValueDecoder(value: value, column: decoding, path: codingPath, key: key)
+    }
+
+    /// The value of a type that asks for one value, for several, or for either, as its value is.
+    private func decodeSingleValue<T: Decodable>(
+        _ type: T.Type, _ single: SingleValueDecoder, _ decoding: ColumnDecoding, _ row: Row, _ column: Int,
+        _ key: any CodingKey
+    ) throws -> T {
+        do {
+            let value = try T(from: single)
+            guard single.needsJSON else { return value }
+            // It tried several values before it took one. Text that is the JSON of several is what it has encoded so.
+            let json = Data.fromDatabaseValue(try row.decode(DatabaseValue.self, atIndex: column))
+            guard let json, json.isJSONOfSeveralValues else { return value }
+            return (try? decoding.jsonDecoder.decode(type, from: json)) ?? value
+        } catch {
+            guard single.needsJSON else { throw failure(error, type, row, column, key) }
+            return try decodeJSON(type, decoding.jsonDecoder, row, column, key)
+        }
     }
 
     private func decodeConvertible<C: DatabaseValueConvertible, T>(
@@ -310,10 +331,8 @@ final class RowDecoder: ContainerOwner {
         hasParts = true
         do {
             return try decode(type, from: try row(), at: key)
-        } catch let error as RowDecodingError {
-            throw error
         } catch {
-            throw keyNotFound(key)
+            throw error.isOfRow ? error : keyNotFound(key)
         }
     }
 
@@ -351,7 +370,12 @@ final class RowDecoder: ContainerOwner {
 
     func keyNotFound(_ key: any CodingKey) -> any Error {
         guard let current = current?.takeUnretainedValue() else { return DecoderIsOver() }
-        return current.decodingError("column not found: \(String(reflecting: key.stringValue))\(path(key))")
+        let description = "column not found: \(String(reflecting: key.stringValue))\(path(key))"
+        return DecodingError.keyNotFound(
+            key,
+            DecodingError.Context(
+                codingPath: codingPath, debugDescription: description,
+                underlyingError: current.decodingError(description)))
     }
 
     func mismatch(
@@ -365,7 +389,7 @@ final class RowDecoder: ContainerOwner {
     private func failure(
         _ error: any Error, _ type: Any.Type, _ row: Row, _ column: Int, _ key: any CodingKey
     ) -> any Error {
-        if error is RowDecodingError { return error }
+        if error.isOfRow { return error }
         var inner = ""
         // An error of the type's own may hold the value.
         var reason = row.showsValues ? String(describing: error) : "it threw \(Swift.type(of: error))"
@@ -395,5 +419,15 @@ final class RowDecoder: ContainerOwner {
         let outer = codingPath.map { "\($0.stringValue)." }.joined()
         let table = (type as? any TableRecord.Type).map { ", table: \(String(reflecting: $0.databaseTableName))" } ?? ""
         return " for key path \(outer)\(key.stringValue)\(inner) of \(type)\(table)"
+    }
+}
+
+extension Error {
+    /// Whether this says already which row could not be decoded.
+    fileprivate var isOfRow: Bool {
+        if case .keyNotFound(_, let context)? = self as? DecodingError {
+            return context.underlyingError is RowDecodingError
+        }
+        return self is RowDecodingError
     }
 }
