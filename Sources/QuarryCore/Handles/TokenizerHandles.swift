@@ -145,7 +145,8 @@ private enum TokenizerThunks {
         guard let database = registration.database else { return SQLITE_MISUSE }
         do {
             let arguments = (0..<Int(count)).map { arguments?[$0].map { String(cString: $0) } ?? "" }
-            let tokenizer = try registration.make(database, arguments)
+            // FTS5 is in the midst of making or opening its table.
+            let tokenizer = try database.sealed { try registration.make(database, arguments) }
             result.pointee = OpaquePointer(Unmanaged.passRetained(Instance(tokenizer, database)).toOpaque())
             return SQLITE_OK
         } catch {
@@ -168,11 +169,11 @@ private enum TokenizerThunks {
             let database = instance.database
             TokenizerFailure.forget()
             // FTS5 is in the midst of a row: another row of the same table would take its tokens.
-            database?.readOnlyDepth += 1
+            database?.sealDepth += 1
             let code = instance.tokenizer.tokenize(
                 context: context, tokenization: FTS5Tokenization(rawValue: flags), pText: text, nText: count,
                 tokenCallback: callback)
-            database?.readOnlyDepth -= 1
+            database?.sealDepth -= 1
             if code != SQLITE_OK { database?.tokenizerDidFail(code) }
             return code
         }
