@@ -19,11 +19,12 @@ WIDTH_OPTION := --experimental-maximum-parallelization-width
 AT_ONCE = $(shell swift test --help-hidden 2>&1 | grep -e '$(WIDTH_OPTION)' >/dev/null && echo '$(WIDTH_OPTION) 16')
 SWIFT_TEST = swift test --disable-xctest $(AT_ONCE)
 
-.PHONY: help setup build test stress test-tsan test-asan fuzz lint format docs bench allocations scaling build-time demo codegen clean
+.PHONY: help setup build test test-newer-sqlite stress test-tsan test-asan fuzz lint format docs bench allocations scaling \
+	build-time demo codegen clean
 
 help: ## Print this list
 	@echo "Quarry: make TARGET"
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-17s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Check Swift; install SQLite's development files (apt) where they are missing
 	@Scripts/setup
@@ -39,6 +40,11 @@ test: setup ## Run all tests, the example's and the code generator's too (FILTER
 	$(if $(FILTER),,swift test --skip-build --disable-xctest --filter QuarryStressTests)
 	$(if $(FILTER),,swift test --disable-xctest --package-path $(EXAMPLE))
 	$(if $(FILTER),,swift test --disable-xctest --package-path $(CODEGEN))
+
+test-newer-sqlite: setup ## Run the tests on a newer SQLite, which is built once (FILTER=name: those that match; Linux)
+	swift build --build-tests
+	folder=$$(Scripts/newer-sqlite) && QUARRY_SQLITE_VERSION=$$(basename "$$folder") LD_LIBRARY_PATH=$$folder \
+		$(SWIFT_TEST) --skip-build $(if $(FILTER),--filter '$(FILTER)',--skip QuarryStressTests)
 
 stress: setup ## Run the tests under load, SECONDS=30 each (FILTER=name: those that match)
 	swift build --build-tests

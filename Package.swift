@@ -57,7 +57,7 @@ let package = Package(
             name: "QuarrySQLTests", dependencies: ["QuarrySQL", "QuarryTestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "QuarryTests", dependencies: ["FuzzProperties", "Quarry", "QuarryTestSupport"],
+            name: "QuarryTests", dependencies: ["CSQLite", "FuzzProperties", "Quarry", "QuarryTestSupport"],
             swiftSettings: settings),
 
         // Failing disks, lost power, killed processes, memory that is out.

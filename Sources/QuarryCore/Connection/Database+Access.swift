@@ -173,6 +173,13 @@ extension Database {
         return try body()
     }
 
+    /// Runs what SQLite calls in the midst of its work.
+    func sealed<T>(_ body: () throws -> T) rethrows -> T {
+        sealDepth += 1
+        defer { sealDepth -= 1 }
+        return try body()
+    }
+
     /// Whether nothing can be written.
     package var isReadOnly: Bool { options.readonly || readOnlyDepth > 0 }
 }

@@ -3,7 +3,7 @@ extension Database {
     @inline(__always)
     func statementWillStart(_ statement: Statement) throws {
         if max(runDepth, activeStatements.count) >= Self.maximumNesting { try checkNesting(statement) }
-        if readOnlyDepth > 0, !statement.isReadonly { try checkMayRunReadOnly(statement) }
+        if readOnlyDepth > 0, !statement.isReadonly || sealDepth > 0 { try checkMayRunReadOnly(statement) }
         if isCancellable, isAccessCancelled, uncancellableDepth == 0, !mayEndTransaction(statement) {
             throw CancellationError()
         }
@@ -34,6 +34,10 @@ extension Database {
     private func checkMayRunReadOnly(_ statement: Statement) throws(DatabaseError) {
         // SQLite refuses what writes to a read-only connection, and lets it ask for its journal mode, which counts as
         // writing.
+        if sealDepth > 0, statement.isReadonly {
+            guard statement.kind.controlsTransactions else { return }
+            throw DatabaseError.misuse("a collation or tokenizer can't begin or end a transaction", sql: statement.sql)
+        }
         if options.readonly || asksForJournalMode(statement) { return }
         throw DatabaseError(
             resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database", sql: statement.sql)

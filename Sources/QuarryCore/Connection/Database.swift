@@ -75,6 +75,13 @@ public final class Database {
     @exclusivity(unchecked)
     var readOnlyDepth = 0
 
+    /// While positive, statements that begin or end transactions throw, too: SQLite calls a collation or a tokenizer in
+    /// the midst of work on pages or on the schema, and reads what such a statement would free.
+    @exclusivity(unchecked)
+    var sealDepth = 0 {
+        didSet { readOnlyDepth += sealDepth - oldValue }
+    }
+
     /// Whether a lock that another connection has is an error at once: the access must not wait where it runs.
     @exclusivity(unchecked)
     package var refusesToWait = false

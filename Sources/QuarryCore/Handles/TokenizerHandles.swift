@@ -184,7 +184,8 @@ private enum TokenizerThunks {
         guard let database = registration.database else { return SQLITE_MISUSE }
         do {
             let arguments = (0..<Int(count)).map { arguments?[$0].map { String(cString: $0) } ?? "" }
-            let tokenizer = try registration.make(database, arguments)
+            // FTS5 is in the midst of making or opening its table.
+            let tokenizer = try database.sealed { try registration.make(database, arguments) }
             result.pointee = OpaquePointer(Unmanaged.passRetained(Instance(tokenizer, database)).toOpaque())
             return SQLITE_OK
         } catch {
@@ -207,14 +208,14 @@ private enum TokenizerThunks {
             let database = instance.database
             TokenizerFailure.forget()
             // FTS5 is in the midst of a row: another row of the same table would take its tokens.
-            database?.readOnlyDepth += 1
+            database?.sealDepth += 1
             var target = TokenTarget(context: context, callback: callback, textCount: text == nil ? 0 : count)
             var code = withUnsafeMutablePointer(to: &target) { target in
                 instance.tokenizer.tokenize(
                     context: target, tokenization: FTS5Tokenization(rawValue: flags), pText: text, nText: count,
                     tokenCallback: { TokenTarget.take($0, $1, $2, $3, $4, $5) })
             }
-            database?.readOnlyDepth -= 1
+            database?.sealDepth -= 1
             // A tokenizer may go on after a token that was refused.
             if target.hasRefused, code == SQLITE_OK { code = TokenizerFailure.note(TokenTarget.error) }
             if code != SQLITE_OK { database?.tokenizerDidFail(code) }

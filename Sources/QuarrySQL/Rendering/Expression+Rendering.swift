@@ -133,6 +133,15 @@ extension QueryWriter {
     private mutating func write(
         _ lhs: SQLExpression, _ equality: ExpressionNode.Equality, _ rhs: SQLExpression
     ) throws {
+        if rhs.isNull, case .value = lhs.content, !lhs.isNull {
+            // Newer versions of SQLite read the text "5 IS NOT NULL" as the number 1: ORDER BY would take that for the
+            // place of a column. They read "NULL IS NOT 5" as it is.
+            switch equality {
+            case .is, .equal: write("NULL IS ")
+            case .isNot, .notEqual: write("NULL IS NOT ")
+            }
+            return try write(lhs)
+        }
         try write(operand: lhs)
         if rhs.isNull {
             switch equality {

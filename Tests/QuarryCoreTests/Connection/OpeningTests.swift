@@ -93,9 +93,9 @@ struct OpeningTests {
     func defaults() throws {
         try withConnection { db throws in
             #expect(try Bool.fetchOne(db, sql: "PRAGMA foreign_keys") == true)
-            expectError(.SQLITE_ERROR, "no such column: text", sql: #"SELECT "text""#) {
-                try String.fetchOne(db, sql: #"SELECT "text""#)
-            }
+            let error = #expect(throws: DatabaseError.self) { try String.fetchOne(db, sql: #"SELECT "text""#) }
+            #expect(error?.extendedResultCode == .SQLITE_ERROR)
+            #expect(noSuchColumn("text").contains(error?.message))
             try db.execute(sql: "CREATE TABLE t (a UNIQUE); INSERT INTO t VALUES (1)")
             expectCode(.SQLITE_CONSTRAINT_UNIQUE) { try db.execute(sql: "INSERT INTO t VALUES (1)") }
         }

@@ -153,7 +153,8 @@ extension BadInput {
         .files(
             "a pool without a path",
             "SQLITE_ERROR: could not activate WAL Mode at path:  (its journal mode is delete)"
-        ) { _ in _ = try DatabasePool(path: "") },
+        ) { _ in _ = try DatabasePool(path: "") }
+        .or("SQLITE_ERROR: could not activate WAL Mode at path:  (its journal mode is memory)"),
         .files(
             "a pool on a file that never changes",
             """

@@ -121,7 +121,7 @@ import Testing
                     4,1.0
                     5,0.1
                     6,1.0e+300
-                    7,1.0e+15
+                    7,\(try String.fetchOne(db, sql: "SELECT quote(1.0e15)")!)
                     8,-9.0e+999
                     9,\(try String.fetchOne(db, sql: "SELECT quote(1.0 / 3.0)")!)
                     10,''
