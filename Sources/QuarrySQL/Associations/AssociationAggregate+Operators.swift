@@ -6,14 +6,16 @@ extension AssociationAggregate {
     private func map(
         key: String? = nil, _ change: @escaping @Sendable (SQLExpression) -> SQLExpression
     ) -> AssociationAggregate {
-        AssociationAggregate(key: key) { query in .init(expression: change(prepare(&query).expression)) }
+        AssociationAggregate(key: key, computedAt: depth) { query in
+            .init(expression: change(prepare(&query).expression))
+        }
     }
 
     private static func combine(
         _ lhs: AssociationAggregate, _ rhs: AssociationAggregate,
         _ change: @escaping @Sendable (SQLExpression, SQLExpression) -> SQLExpression
     ) -> AssociationAggregate {
-        AssociationAggregate { query in
+        AssociationAggregate(computedAt: Swift.max(lhs.depth, rhs.depth)) { query in
             let lhs = lhs.prepare(&query).expression
             return .init(expression: change(lhs, rhs.prepare(&query).expression))
         }
@@ -23,7 +25,7 @@ extension AssociationAggregate {
 
     /// The opposite: `COUNT(…) > 0` of `isEmpty`.
     public static prefix func ! (aggregate: AssociationAggregate) -> AssociationAggregate {
-        AssociationAggregate { query in
+        AssociationAggregate(computedAt: aggregate.depth) { query in
             let prepared = aggregate.prepare(&query)
             let expression = prepared.expression
             return .init(expression: prepared.negation ?? expression.negated, negation: expression)

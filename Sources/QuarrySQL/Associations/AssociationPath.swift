@@ -177,9 +177,7 @@ extension AssociationPath.Step {
 
 extension SQLExpression {
     /// What must hold for it to hold.
-    fileprivate var conditions: [SQLExpression] {
-        if case .association(let operands, .and) = kind { operands } else { [self] }
-    }
+    fileprivate var conditions: [SQLExpression] { operands(of: .and) }
 
     fileprivate func isSameObject(as other: SQLExpression) -> Bool {
         if case .node(let node) = content, case .node(let otherNode) = other.content {

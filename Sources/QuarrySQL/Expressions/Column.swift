@@ -30,7 +30,7 @@ extension ColumnExpression {
 /// let name: String = row[Column("name")]
 /// let winners = try Player.filter(Column("score") > 1000).fetchAll(db)
 /// ```
-public struct Column: ColumnExpression, Hashable, Sendable {
+public struct Column: ColumnExpression, Sendable {
     /// The name of the column, without quotes.
     public let name: String
 

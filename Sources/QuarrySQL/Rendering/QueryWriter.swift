@@ -13,6 +13,9 @@ package struct QueryWriter {
     /// The scopes, by their place, with a table that hides another of the same name, which is meant.
     var hidingScopes: Set<Int> = []
 
+    /// How many expressions and queries are around what is written.
+    var depth = 0
+
     /// What SQLite can do: what it can't is written in another way, or throws.
     package var abilities = SQLiteAbilities.ofLibrary
 

@@ -95,12 +95,16 @@ extension SQL {
 private struct ExpressionFragment: QueryFragment {
     let expression: SQLExpression
 
+    var nestingDepth: Int { expression.depth }
+
     func write(to writer: inout QueryWriter) throws { try writer.write(expression) }
 }
 
 private struct SubqueryFragment: QueryFragment {
     let query: SQLSubquery
     let isInParentheses: Bool
+
+    var nestingDepth: Int { query.depth }
 
     func write(to writer: inout QueryWriter) throws {
         guard isInParentheses else { return try writer.write(inParentheses: query, selectsName: true) }
@@ -111,11 +115,15 @@ private struct SubqueryFragment: QueryFragment {
 private struct SelectionFragment: QueryFragment {
     let selection: SQLSelection
 
+    var nestingDepth: Int { selection.depth }
+
     func write(to writer: inout QueryWriter) throws { try writer.write(selection) }
 }
 
 private struct OrderingFragment: QueryFragment {
     let ordering: SQLOrdering
+
+    var nestingDepth: Int { ordering.depth }
 
     func write(to writer: inout QueryWriter) throws { try writer.write([ordering]) }
 }
@@ -123,11 +131,15 @@ private struct OrderingFragment: QueryFragment {
 private struct TableFragment: QueryFragment {
     let table: SelectQuery.NamedTable
 
+    var nestingDepth: Int { table.query.depth }
+
     func write(to writer: inout QueryWriter) throws { try writer.write(definition: table) }
 }
 
 private struct ColumnsFragment: QueryFragment {
     let query: SelectQuery
+
+    var nestingDepth: Int { query.depth }
 
     func write(to writer: inout QueryWriter) throws {
         try writer.withTables(of: query, avoidingOuterNames: false) { try $0.writeSelections() }

@@ -5,6 +5,9 @@ extension QueryWriter {
     ///
     /// - parameter singleRow: whether only the first row will be looked at: `LIMIT 1`.
     package mutating func write(_ query: SelectQuery, singleRow: Bool = false) throws {
+        try checkDepth(of: query)
+        self.depth += NestingDepth.ofQuery
+        defer { self.depth -= NestingDepth.ofQuery }
         let query = try derivingJoins(of: query)
         let mark = mark
         let depth = scopes.count
@@ -18,6 +21,12 @@ extension QueryWriter {
         if hidingScopes.contains(depth) {
             throw misuse("two tables that a request and a subquery name are called the same")
         }
+    }
+
+    /// - throws: `SQLITE_ERROR` if the clauses are nested deeper than SQLite takes.
+    package func checkDepth(of query: SelectQuery) throws {
+        let total = depth + query.clauseDepth
+        guard total <= NestingDepth.maximum else { throw NestingDepth.error(total) }
     }
 
     private mutating func write(
