@@ -40,8 +40,7 @@ public struct AssociationAggregate<RowDecoder>: Sendable {
         self.key = key
         guard depth < NestingDepth.maximum else {
             // Closures can't be taken apart: none is put into the other beyond the limit.
-            let error = NestingDepth.error(depth + 1).message ?? ""
-            self.prepare = { _ in Prepared(expression: .failing(error)) }
+            self.prepare = { _ in Prepared(expression: .connected { _ in throw NestingDepth.error }) }
             self.depth = depth
             return
         }

@@ -160,10 +160,12 @@ extension Prefetch {
     fileprivate mutating func merge(_ other: Prefetch) {
         // Of paths that differ in length, the first is followed, and found to differ.
         for (index, pivot) in other.path.pivots.enumerated() where path.pivots.indices.contains(index) {
+            // Rows behind pivots of different keys are different rows.
+            if path.pivots[index].key.plural != pivot.key.plural { path.isAmbiguous = true }
             path.pivots[index].merge(pivot, selects: false)
         }
         path.last.merge(other.path.last, selects: true)
-        path.isAmbiguous = path.isAmbiguous || path.pivots.count != other.path.pivots.count
+        path.isAmbiguous = path.isAmbiguous || other.path.isAmbiguous || path.pivots.count != other.path.pivots.count
     }
 }
 

@@ -43,3 +43,8 @@ public struct Column: ColumnExpression, Sendable {
     /// The rowid: <https://www.sqlite.org/lang_createtable.html#rowid>.
     public static let rowID = Column("rowid")
 }
+
+extension NamedColumn where Self == Column {
+    /// The rowid: `row[.rowID]`. See <https://www.sqlite.org/lang_createtable.html#rowid>.
+    public static var rowID: Column { Column("rowid") }
+}

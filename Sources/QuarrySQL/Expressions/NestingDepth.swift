@@ -20,10 +20,10 @@ enum NestingDepth {
     /// From this depth on, parts are destroyed one after the other.
     static let ofFlatDestruction = 64
 
-    static func error(_ depth: Int) -> DatabaseError {
+    static var error: DatabaseError {
         DatabaseError(
             resultCode: .SQLITE_ERROR,
-            message: "expression tree is too large: it is \(depth) levels deep, and SQLite takes \(maximum)")
+            message: "a request is nested too deep: SQLite takes expressions of \(maximum) levels")
     }
 }
 

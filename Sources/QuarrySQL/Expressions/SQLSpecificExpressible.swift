@@ -117,6 +117,9 @@ public struct SQLSubquery: Sendable {
 
     package var content: Content { storage.content }
 
+    /// Whether both are one object.
+    func isSameObject(as other: SQLSubquery) -> Bool { storage === other.storage }
+
     /// How deep it is nested, itself included.
     var depth: Int { Int(storage.depth) }
 

@@ -9,8 +9,7 @@ extension QueryWriter {
         case .node:
             guard let node = expression.node else { return }
             // Its own depth leaves out what is only known with a connection at hand.
-            let total = depth + Int(node.depth)
-            guard total <= NestingDepth.maximum else { throw NestingDepth.error(total) }
+            guard depth + Int(node.depth) <= NestingDepth.maximum else { throw NestingDepth.error }
             depth += 1
             if case .association(_, let association) = node.kind, node.isLong {
                 try write(.association(expression.operands(of: association), association))
@@ -191,6 +190,15 @@ extension QueryWriter {
     private mutating func write(existenceOf table: TableIdentity, _ isNegated: Bool) throws {
         guard let name = tableName(of: table) else {
             throw misuse("exists is asked of an alias that the request doesn't use, or that is no table")
+        }
+        if try schema().isViewWithoutKey(name, database) {
+            // A row has one column at least that isn't NULL, as far as anybody can tell.
+            let columns = try schema().columnNames(of: name, database)
+            return try write(list: columns, separator: isNegated ? " AND " : " OR ") { writer, column in
+                writer.write("(")
+                try writer.write(column: column, of: table)
+                writer.write(isNegated ? " IS NULL)" : " IS NOT NULL)")
+            }
         }
         guard let column = try schema().rowColumn(of: name, database) else {
             throw misuse("exists is asked of \(name), which has no column that is never NULL")

@@ -52,6 +52,8 @@ package struct QueryWriter {
 
     mutating func write(sql: String) { text.append(contentsOf: sql.utf8) }
 
+    mutating func write(bytes: ArraySlice<UInt8>) { text.append(contentsOf: bytes) }
+
     /// `"name"`
     mutating func write(identifier name: String) {
         text.append(UInt8(ascii: "\""))
@@ -81,22 +83,25 @@ package struct QueryWriter {
 
     /// What was written as SQL, with what is interpolated.
     mutating func write(literal sql: SQL) throws {
+        let start = mark
         for element in sql.elements {
             switch element {
-            case .sql(let sql, let arguments):
-                guard arguments.namedValues.isEmpty else {
-                    throw misuse("named arguments can't be part of a request: use positional ones", sql: sql)
+            case .sql(let text, let arguments):
+                if arguments.isEmpty {
+                    write(sql: text)
+                } else if arguments.isPositional, !text.mayNameParameters {
+                    write(sql: text)
+                    self.arguments += arguments.values
+                } else {
+                    return try rewriteParameters(of: sql, from: start)
                 }
-                write(sql: sql)
-                self.arguments += arguments.values
             case .value(let value): write(value)
             case .fragment(let fragment):
                 if let fragment = fragment as? any QueryFragment {
                     try fragment.write(to: &self)
                 } else {
-                    let (sql, arguments) = try fragment.build(database)
-                    write(sql: sql)
-                    self.arguments += arguments.values
+                    let (text, arguments) = try fragment.build(database)
+                    try write(literal: SQL(sql: text, arguments: arguments))
                 }
             }
         }
@@ -162,6 +167,8 @@ package protocol QueryFragment: SQLFragment {
 }
 
 extension QueryFragment {
+    package var definesTable: Bool { false }
+
     package func build(_ db: Database) throws -> (sql: String, arguments: StatementArguments) {
         var writer = QueryWriter(db)
         try write(to: &writer)

@@ -34,6 +34,8 @@ extension QueryWriter {
         }
         return !(query.selection ?? []).contains { selection in
             switch selection.content {
+            // A condition can name it.
+            case .named where query.filter != nil: true
             // Aggregates make one row of all; SQL may.
             case .expression(let expression), .named(let expression, _): expression.isAggregate || expression.isSQL
             case .sql, .connected: true

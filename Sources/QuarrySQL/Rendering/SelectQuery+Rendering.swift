@@ -25,8 +25,7 @@ extension QueryWriter {
 
     /// - throws: `SQLITE_ERROR` if the clauses are nested deeper than SQLite takes.
     package func checkDepth(of query: SelectQuery) throws {
-        let total = depth + query.clauseDepth
-        guard total <= NestingDepth.maximum else { throw NestingDepth.error(total) }
+        guard depth + query.clauseDepth <= NestingDepth.maximum else { throw NestingDepth.error }
     }
 
     private mutating func write(
@@ -132,7 +131,7 @@ extension QueryWriter {
     /// `"name" AS (SELECT …)`
     mutating func write(definition table: SelectQuery.NamedTable) throws {
         write(identifier: table.name)
-        if let columns = table.columns {
+        if let columns = table.columns, !columns.isEmpty {
             write("(")
             write(list: columns) { $0.write(identifier: $1) }
             write(")")
@@ -222,7 +221,7 @@ extension QueryWriter {
     func columns(of query: SelectQuery) throws -> [String] {
         switch query.source {
         case .table(let name): return try schema().columnNames(of: name, database)
-        case .named(_, let columns?): return columns
+        case .named(_, let columns?) where !columns.isEmpty: return columns
         case .function(_, _, let columns): return columns
         case .named, .query: throw misuse("the columns of \(query.sourceName) aren't known: name those to select")
         }
@@ -352,7 +351,9 @@ extension QueryWriter {
         var isFirst = true
         try writeOrder(of: query, isReversed: false, &index, &isFirst)
         if query.hasClauses, query.clauses.hasStableOrder {
-            let keys = try schema().keyColumns(of: currentTable(), database)
+            let table = try currentTable()
+            let isView = try schema().isViewWithoutKey(table, database)
+            let keys = try isView ? schema().columnNames(of: table, database) : schema().keyColumns(of: table, database)
             for key in keys {
                 write(isFirst ? " ORDER BY " : ", ")
                 isFirst = false
