@@ -14,8 +14,9 @@ struct RequestLayout {
     /// - parameter fetch: what the prefetches are part of; nil for one of their own.
     init(_ query: SelectQuery, _ db: Database, singleRow: Bool = false, fetch: PrefetchingFetch? = nil) throws {
         var query = query
-        let marked = try Self.mark(&query, db)
         var writer = QueryWriter(db)
+        try writer.checkDepth(of: query)
+        let marked = try Self.mark(&query, db)
         let derived = try writer.derivingJoins(of: query)
         let known = try writer.columnCounts(of: derived)
         try writer.write(derived, singleRow: singleRow)

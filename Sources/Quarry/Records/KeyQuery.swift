@@ -157,10 +157,11 @@ struct KeyQuery {
         var count = 0
         for part in parts {
             let (sql, arguments) = condition(part)
-            try db.execute(
-                sql: "DELETE FROM \(table.quotedDatabaseIdentifier) WHERE \(sql)",
-                arguments: StatementArguments(values: arguments))
-            count += db.changesCount
+            count += try db.countingChanges(of: table) {
+                try db.execute(
+                    sql: "DELETE FROM \(table.quotedDatabaseIdentifier) WHERE \(sql)",
+                    arguments: StatementArguments(values: arguments))
+            }
         }
         return count
     }
