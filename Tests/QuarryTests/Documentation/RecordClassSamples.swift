@@ -41,15 +41,6 @@ class Record: FetchableRecord, TableRecord, PersistableRecord {
         return !changes.isEmpty
     }
 
-    /// Updates the columns that have changed. Returns whether there are any.
-    @discardableResult
-    final func updateChanges(_ db: Database) throws -> Bool {
-        let columns = try databaseChanges.keys
-        if columns.isEmpty { return false }
-        try update(db, columns: Set(columns))
-        return true
-    }
-
     private func keep(_ columns: some Sequence<(String, DatabaseValue)>) {
         reference = Dictionary(columns.map { ($0.lowercased(), $1) }, uniquingKeysWith: { first, _ in first })
     }
@@ -80,6 +71,17 @@ class Record: FetchableRecord, TableRecord, PersistableRecord {
         if try delete() { reference = nil }
     }
     func didDelete(deleted: Bool) {}
+}
+
+extension PersistableRecord where Self: Record {
+    /// Updates the columns that have changed. Returns whether there are any.
+    @discardableResult
+    func updateChanges(_ db: Database) throws -> Bool {
+        let columns = try databaseChanges.keys
+        if columns.isEmpty { return false }
+        try update(db, columns: Set(columns))
+        return true
+    }
 }
 
 @Suite("Samples: a base class for records") struct RecordClassSamples {

@@ -178,8 +178,9 @@ final class RecordEncodingState: ContainerOwner {
             let column = keys.entries[place].fact.column
             // What no statement wants need not be converted.
             if target.skip(column) { return }
-            let known = keys.entries[place].fact
-            if known.type == ObjectIdentifier(T.self), let conversion = known.conversion {
+            if keys.entries[place].fact.type == ObjectIdentifier(T.self),
+                let conversion = keys.entries[place].fact.conversion
+            {
                 return try encode(value, conversion, column, target, key)
             }
             let conversion = try conversion(T.self, value, column, key)

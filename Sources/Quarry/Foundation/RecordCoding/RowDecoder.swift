@@ -267,7 +267,9 @@ final class RowDecoder: ContainerOwner {
             guard let json, json.isJSONOfSeveralValues else { return value }
             return (try? decoding.jsonDecoder.decode(type, from: json)) ?? value
         } catch {
-            guard single.needsJSON else { throw failure(error, type, row, column, key) }
+            guard single.needsJSON else {
+                throw failure(error, type, row, column, key, known: codingPath.count + 1)
+            }
             return try decodeJSON(type, decoding.jsonDecoder, row, column, key)
         }
     }
@@ -386,8 +388,10 @@ final class RowDecoder: ContainerOwner {
     }
 
     /// An error of a nested decoder, with its place in the row.
+    ///
+    /// - parameter known: how many keys of the error's path lead to the column.
     private func failure(
-        _ error: any Error, _ type: Any.Type, _ row: Row, _ column: Int, _ key: any CodingKey
+        _ error: any Error, _ type: Any.Type, _ row: Row, _ column: Int, _ key: any CodingKey, known: Int = 0
     ) -> any Error {
         if error.isOfRow { return error }
         var inner = ""
@@ -402,7 +406,7 @@ final class RowDecoder: ContainerOwner {
                 inner = ".\(missing.stringValue)"
             @unknown default: return error
             }
-            inner = context.codingPath.map { ".\($0.stringValue)" }.joined() + inner
+            inner = context.codingPath.dropFirst(known).map { ".\($0.stringValue)" }.joined() + inner
             if case .dataCorrupted = error, !row.showsValues {
                 reason = "the data is not valid"
             } else {
