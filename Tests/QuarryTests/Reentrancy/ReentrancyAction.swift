@@ -46,7 +46,6 @@ struct ReentrancyAction: Sendable {
         sql("INSERT INTO sorted (a) VALUES ('bb'), ('aa')"), sql("DELETE FROM sorted"),
         sql("VACUUM"), sql("REINDEX"), sql("ANALYZE"), sql("ATTACH ':memory:' AS more"), sql("DETACH more"),
         sql("PRAGMA journal_mode = MEMORY"), sql("PRAGMA foreign_keys = OFF"), sql("not SQL"), sql("SELECT f(1)"),
-        sql("INSERT INTO document VALUES ('again and again')"),
         ReentrancyAction("a record of the same type is inserted") { _, db in
             var record = MidstRecord(a: 3, place: "")
             try record.insert(db)
