@@ -10,11 +10,19 @@ extension MutablePersistableRecord {
     /// DELETE FROM "player" WHERE "id"=1
     /// ```
     ///
-    /// - parameter table: the table, if it isn't the type's own.
     /// - returns: whether there was such a row.
     /// - throws: `DatabaseError`; what a callback throws.
     @discardableResult
-    public func delete(_ db: Database, table: String? = nil) throws -> Bool {
+    public func delete(_ db: Database) throws -> Bool {
+        try delete(db, table: nil)
+    }
+
+    /// Deletes the row that has the record's primary key, of another table than the type's own.
+    ///
+    /// - returns: whether there was such a row.
+    /// - throws: `DatabaseError`; what a callback throws.
+    @discardableResult
+    public func delete(_ db: Database, table: String?) throws -> Bool {
         let plan = try RecordPlans.plan(Self.self, table, db)
         return try deleting(db) { try plan.write(self, WriteKind(verb: .delete), db) }
     }
@@ -27,9 +35,12 @@ extension MutablePersistableRecord {
     /// ```sql
     /// SELECT EXISTS (SELECT 1 FROM "player" WHERE "id"=1)
     /// ```
-    ///
-    /// - parameter table: the table, if it isn't the type's own.
-    public func exists(_ db: Database, table: String? = nil) throws -> Bool {
+    public func exists(_ db: Database) throws -> Bool {
+        try exists(db, table: nil)
+    }
+
+    /// Whether a row of another table than the type's own has the record's primary key.
+    public func exists(_ db: Database, table: String?) throws -> Bool {
         let plan = try RecordPlans.plan(Self.self, table, db)
         let exists = try plan.query(self, WriteKind(verb: .exists), db) { try Bool.fetchOne($0, arguments: $1) }
         return (exists ?? nil) ?? false

@@ -139,9 +139,15 @@ private struct AllButLastAdapter: RowAdapter {
 extension PersistableRecord {
     /// Inserts the record, or overwrites the row that is in the way.
     ///
-    /// - parameter table: the table, if it isn't the type's own.
     /// - throws: `DatabaseError`; what a callback throws.
-    public func upsert(_ db: Database, table: String? = nil) throws {
+    public func upsert(_ db: Database) throws {
+        try upsert(db, table: nil)
+    }
+
+    /// Inserts the record into another table than the type's own, or overwrites the row that is in the way.
+    ///
+    /// - throws: `DatabaseError`; what a callback throws.
+    public func upsert(_ db: Database, table: String?) throws {
         var record = self
         try record.upsert(db, Self.upsertKind, table)
     }

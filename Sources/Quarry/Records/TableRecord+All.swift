@@ -1,7 +1,8 @@
 public import QuarryCore
 public import QuarrySQL
 
-// All rows of a record type's table.
+// All rows of a record type's table. A method with a default argument couldn't be passed as a function, as in
+// `dbQueue.read(Player.fetchAll)`: the table is an argument of a method of its own.
 
 extension TableRecord {
     /// All rows, of another table where one is given.
@@ -20,9 +21,12 @@ extension TableRecord {
     /// ```sql
     /// SELECT COUNT(*) FROM "player"
     /// ```
-    ///
-    /// - parameter table: the table, if it isn't the type's own.
-    public static func fetchCount(_ db: Database, table: String? = nil) throws -> Int {
+    public static func fetchCount(_ db: Database) throws -> Int {
+        try all().fetchCount(db)
+    }
+
+    /// The number of rows, of another table than the type's own.
+    public static func fetchCount(_ db: Database, table: String?) throws -> Int {
         try all(in: table).fetchCount(db)
     }
 
@@ -32,10 +36,17 @@ extension TableRecord {
     /// DELETE FROM "player"
     /// ```
     ///
-    /// - parameter table: the table, if it isn't the type's own.
     /// - returns: how many there were.
     @discardableResult
-    public static func deleteAll(_ db: Database, table: String? = nil) throws -> Int {
+    public static func deleteAll(_ db: Database) throws -> Int {
+        try all().deleteAll(db)
+    }
+
+    /// Deletes all rows, of another table than the type's own.
+    ///
+    /// - returns: how many there were.
+    @discardableResult
+    public static func deleteAll(_ db: Database, table: String?) throws -> Int {
         try all(in: table).deleteAll(db)
     }
 
@@ -98,9 +109,12 @@ extension FetchableRecord where Self: TableRecord {
     /// ```sql
     /// SELECT * FROM "player"
     /// ```
-    ///
-    /// - parameter table: the table, if it isn't the type's own.
-    public static func fetchCursor(_ db: Database, table: String? = nil) throws -> RecordCursor<Self> {
+    public static func fetchCursor(_ db: Database) throws -> RecordCursor<Self> {
+        try all().fetchCursor(db)
+    }
+
+    /// A cursor over all records, of another table than the type's own.
+    public static func fetchCursor(_ db: Database, table: String?) throws -> RecordCursor<Self> {
         try all(in: table).fetchCursor(db)
     }
 
@@ -112,9 +126,12 @@ extension FetchableRecord where Self: TableRecord {
     /// ```sql
     /// SELECT * FROM "player"
     /// ```
-    ///
-    /// - parameter table: the table, if it isn't the type's own.
-    public static func fetchAll(_ db: Database, table: String? = nil) throws -> [Self] {
+    public static func fetchAll(_ db: Database) throws -> [Self] {
+        try all().fetchAll(db)
+    }
+
+    /// All records, of another table than the type's own.
+    public static func fetchAll(_ db: Database, table: String?) throws -> [Self] {
         try all(in: table).fetchAll(db)
     }
 
@@ -123,9 +140,12 @@ extension FetchableRecord where Self: TableRecord {
     /// ```sql
     /// SELECT * FROM "player" LIMIT 1
     /// ```
-    ///
-    /// - parameter table: the table, if it isn't the type's own.
-    public static func fetchOne(_ db: Database, table: String? = nil) throws -> Self? {
+    public static func fetchOne(_ db: Database) throws -> Self? {
+        try all().fetchOne(db)
+    }
+
+    /// Any record, nil if there is none, of another table than the type's own.
+    public static func fetchOne(_ db: Database, table: String?) throws -> Self? {
         try all(in: table).fetchOne(db)
     }
 }
@@ -139,9 +159,12 @@ extension FetchableRecord where Self: TableRecord & Hashable {
     /// ```sql
     /// SELECT * FROM "player"
     /// ```
-    ///
-    /// - parameter table: the table, if it isn't the type's own.
-    public static func fetchSet(_ db: Database, table: String? = nil) throws -> Set<Self> {
+    public static func fetchSet(_ db: Database) throws -> Set<Self> {
+        try all().fetchSet(db)
+    }
+
+    /// The set of all records, of another table than the type's own.
+    public static func fetchSet(_ db: Database, table: String?) throws -> Set<Self> {
         try all(in: table).fetchSet(db)
     }
 }
