@@ -40,7 +40,7 @@ extension Database {
                 }
                 // Reading makes the log and its index, which a process that can't write needs to find:
                 // https://www.sqlite.org/wal.html#read_only_databases
-                _ = try schemaVersion()
+                try makeStatement(sql: "PRAGMA main.schema_version").execute()
                 return
             } catch DatabaseError.SQLITE_BUSY where SystemClock.monotonicNanoseconds() < end {
                 SystemClock.sleep(nanoseconds: 5_000_000)
