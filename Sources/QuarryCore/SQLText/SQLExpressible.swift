@@ -64,3 +64,8 @@ package protocol SQLFragment: Sendable {
     /// Whether it is what stands in WITH: `"name" AS (SELECT …)`.
     var definesTable: Bool { get }
 }
+
+extension SQLFragment {
+    package var nestingDepth: Int { 0 }
+    package var definesTable: Bool { false }
+}

@@ -167,8 +167,6 @@ package protocol QueryFragment: SQLFragment {
 }
 
 extension QueryFragment {
-    package var definesTable: Bool { false }
-
     package func build(_ db: Database) throws -> (sql: String, arguments: StatementArguments) {
         var writer = QueryWriter(db)
         try write(to: &writer)
