@@ -4,13 +4,13 @@ import Testing
 /// Requests that must be SQL, and SQL that must find the right rows.
 @Suite struct RequestSafetyTests {
     private func sql(_ db: Database, _ request: some FetchRequest) throws -> String {
-        try request.makePreparedRequest(db).statement.sql
+        try request.makePreparedRequest(db, forSingleResult: false).statement.sql
     }
 
     // MARK: - Operators
 
     @Test func comparedColumnsAreSQLWhereBooleansAreTaken() throws {
-        try withRequestTables { db in
+        try withRequestTables { (db) throws in
             let (a, b) = (Column("score"), Column("teamId"))
             let (json, other) = (JSONColumn("info"), JSONColumn("name"))
             let comparisons: [(any SQLExpressible, String)] = [
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test func negatedComparisonsDeleteOnlyTheirRows() throws {
-        try withRequestTables { db in
+        try withRequestTables { (db) throws in
             let same = [Column("id") == Column("teamId")].joined(operator: .and)
             #expect(try Athlete.filter(!same).deleteAll(db) == 2)
             #expect(try Athlete.fetchCount(db) == 2)
@@ -68,7 +68,7 @@ import Testing
 
     @Test(arguments: [1_100, 100_000])
     func expressionsNestedDeepThrow(depth: Int) throws {
-        try withRequestTables { db in
+        try withRequestTables { (db) throws in
             func expectTooDeep(_ request: QueryInterfaceRequest<Athlete>, line: Int = #line) {
                 let error = databaseFailure { () throws in _ = try request.fetchCount(db) }
                 #expect(error?.message?.contains("nested too deep") == true, "line \(line)")
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test func conditionsThatGrowInALoopStayFlat() throws {
-        try withRequestTables { db in
+        try withRequestTables { (db) throws in
             var condition = Column("id") == 1
             var reversed = Column("id") == 1
             for number in 2...100 {
@@ -118,7 +118,7 @@ import Testing
     // MARK: - Rows
 
     @Test func collationsBehindMembershipAreThoseOfTheLeftSide() throws {
-        try withRequestTables { db in
+        try withRequestTables { (db) throws in
             let name = Column("name")
             try expectRows(
                 db, Athlete.select(name).filter(["arthur", "CRAIG"].contains(name).collating(.nocase)),
@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test func changesOfViewsAreCounted() throws {
-        try withRequestTables { db in
+        try withRequestTables { (db) throws in
             try db.execute(
                 sql: """
                     CREATE VIEW roster AS SELECT id, name FROM athlete;
@@ -154,7 +154,7 @@ import Testing
     }
 
     @Test func countsSeeTheAnnotationsThatConditionsName() throws {
-        try withRequestTables { db in
+        try withRequestTables { (db) throws in
             let request = Athlete.annotated(with: Column("score").forKey("alt")).filter(Column("alt").detached > 10)
             #expect(try request.fetchCount(db) == 2)
             #expect(try Athlete.select([40, 3].contains(max(Column("id")))).fetchCount(db) == 1)
@@ -162,7 +162,7 @@ import Testing
     }
 
     @Test func requestsInLiteralsAreStatementsWhereOneBegins() throws {
-        try withRequestTables { db in
+        try withRequestTables { (db) throws in
             let ids = Squad.select(Column("id"))
             let cte = CommonTableExpression<Row>(named: "c", columns: [], request: ids)
             let named: SQLRequest<Int> = "WITH \(definitionFor: cte) \(cte.all())"
@@ -179,7 +179,7 @@ import Testing
     }
 
     @Test func groupsByThePrimaryKeyCanBeChanged() throws {
-        try withRequestTables { db in
+        try withRequestTables { (db) throws in
             #expect(try Athlete.group(Column("id")).updateAll(db, Column("score").set(to: 1)) == 4)
             #expect(try Athlete.group(Column.rowID).updateAll(db, Column("score").set(to: 1)) == 4)
             let error = databaseFailure { () throws in try Athlete.group(Column("teamId")).deleteAll(db) }
@@ -188,7 +188,7 @@ import Testing
     }
 
     @Test func changedRecordsAreReturnedWhole() throws {
-        try withRequestTables { db in
+        try withRequestTables { (db) throws in
             let one = Athlete.filter(Column("id") == 1)
             #expect(try one.select(Column("name")).deleteAndFetchAll(db).map(\.score) == [10])
             let names = Athlete.filter(Column("id") == 2).select(Column("name"), as: String.self)
@@ -197,14 +197,14 @@ import Testing
     }
 
     @Test func joinedTablesOfChangesAreNotSelected() throws {
-        try withRequestTables { db in
+        try withRequestTables { (db) throws in
             let team = Athlete.belongsTo(Squad.self, using: ForeignKey(["teamId"]))
             #expect(try Athlete.including(required: team).updateAll(db, Column("score").set(to: 1)) == 3)
         }
     }
 
     @Test func tablesOfOneNameInWITHMustBeTheSame() throws {
-        try withRequestTables { db in
+        try withRequestTables { (db) throws in
             let team = Athlete.belongsTo(Squad.self, using: ForeignKey(["teamId"]))
             let first = CommonTableExpression<Row>(named: "c", sql: "SELECT 1 AS x")
             let other = CommonTableExpression<Row>(named: "C", sql: "SELECT 2 AS x")
@@ -219,7 +219,7 @@ import Testing
     // MARK: - Arguments
 
     @Test func namedArgumentsBelongToTheirPartOfARequest() throws {
-        try withRequestTables { db in
+        try withRequestTables { (db) throws in
             let request =
                 Athlete
                 .filter(sql: "id <> :id AND name <> ':id' /* :id */ AND id > :id - 5", arguments: ["id": 1])
@@ -244,7 +244,7 @@ import Testing
 
     @Test func literalsTakeExpressionsOfAnyKind() throws {
         func upper(_ value: any SQLExpressible) -> SQLExpression { SQL("UPPER(\(value))").sqlExpression }
-        try withRequestTables { db in
+        try withRequestTables { (db) throws in
             let selected = "SELECT UPPER(?), UPPER(\"name\") FROM \"athlete\""
             #expect(try sql(db, Athlete.select(upper("a"), upper(Column("name")))) == selected)
             let all: SQLRequest<Row> = "SELECT \(.allColumns) FROM athlete ORDER BY name COLLATE \(.localizedCompare)"
@@ -258,7 +258,7 @@ import Testing
     }
 
     @Test func functionsOfAggregatesAreAggregates() throws {
-        try withRequestTables { db in
+        try withRequestTables { (db) throws in
             let athletes = Squad.hasMany(Athlete.self, using: ForeignKey(["teamId"]))
             let request = Squad.select(Column("id"))
                 .annotated(with: abs(-athletes.max(Column("score"))), length(athletes.min(Column("name"))))
