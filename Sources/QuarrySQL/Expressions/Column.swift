@@ -48,3 +48,9 @@ extension NamedColumn where Self == Column {
     /// The rowid: `row[.rowID]`. See <https://www.sqlite.org/lang_createtable.html#rowid>.
     public static var rowID: Column { Column("rowid") }
 }
+
+// Where a column is asked for, this one is found before those of the protocols that columns refine.
+extension ColumnExpression where Self == Column {
+    /// The rowid: `ForeignKey([.rowID])`. See <https://www.sqlite.org/lang_createtable.html#rowid>.
+    public static var rowID: Column { Column("rowid") }
+}
