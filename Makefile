@@ -19,8 +19,8 @@ WIDTH_OPTION := --experimental-maximum-parallelization-width
 AT_ONCE = $(shell swift test --help-hidden 2>&1 | grep -e '$(WIDTH_OPTION)' >/dev/null && echo '$(WIDTH_OPTION) 16')
 SWIFT_TEST = swift test --disable-xctest $(AT_ONCE)
 
-.PHONY: help setup build test test-newer-sqlite stress test-tsan test-asan fuzz lint format docs bench allocations scaling \
-	build-time demo codegen clean
+.PHONY: help setup build test test-newer-sqlite stress test-tsan test-asan fuzz lint format docs compatibility bench allocations \
+	scaling build-time demo codegen clean
 
 help: ## Print this list
 	@echo "Quarry: make TARGET"
@@ -73,6 +73,12 @@ format: ## Format all Swift files in place
 
 docs: setup ## Build the documentation into .build/documentation
 	Scripts/build-documentation
+
+compatibility: setup ## Run the programs of Tests/QuarryCompatibilityTests with GRDB and with Quarry (ARGS=--record: write texts)
+	swift build --package-path Benchmarks --product grdb-programs
+	@"$$(swift build --package-path Benchmarks --show-bin-path)/grdb-programs" $(ARGS) Tests/QuarryCompatibilityTests/Expected
+	swift build --build-tests
+	$(SWIFT_TEST) --skip-build --filter QuarryCompatibilityTests
 
 bench: setup ## Compare C, Quarry and GRDB (ONLY=6: rows 6.x; ARGS=…: options of quarry-bench)
 	swift run --package-path Benchmarks -c release quarry-bench $(if $(ONLY),--only $(ONLY)) $(ARGS)

@@ -60,6 +60,10 @@ let package = Package(
             name: "QuarryTests", dependencies: ["CSQLite", "FuzzProperties", "Quarry", "QuarryTestSupport"],
             swiftSettings: settings),
 
+        // Programs written from GRDB's documentation. They are built as their users would build them, so without the
+        // settings above; the package in Benchmarks builds the same files with GRDB.
+        .testTarget(name: "QuarryCompatibilityTests", dependencies: ["Quarry"], exclude: ["Expected"]),
+
         // Failing disks, lost power, killed processes, memory that is out.
         .testTarget(
             name: "QuarryFaultTests", dependencies: ["Quarry", "QuarryTestProcess", "QuarryTestSupport"],

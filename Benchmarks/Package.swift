@@ -15,6 +15,7 @@ let package = Package(
         .executable(name: "quarry-bench", targets: ["quarry-bench"]),
         .executable(name: "quarry-allocations", targets: ["quarry-allocations"]),
         .executable(name: "quarry-scaling", targets: ["quarry-scaling"]),
+        .executable(name: "grdb-programs", targets: ["grdb-programs"]),
     ],
     dependencies: [
         .package(name: "Quarry", path: ".."),
@@ -63,5 +64,10 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
+
+        // The programs of Tests/QuarryCompatibilityTests, with GRDB.
+        .executableTarget(
+            name: "grdb-programs", dependencies: [.product(name: "GRDB", package: "GRDB.swift")],
+            swiftSettings: [.define("GRDB_PROGRAMS")]),
     ]
 )
