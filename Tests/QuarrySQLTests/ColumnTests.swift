@@ -11,4 +11,13 @@ import Testing
             #expect(text == #"SELECT "first ""name""", "rowid" FROM player"#)
         }
     }
+
+    @Test func theRowIDIsFoundWhereAnyProtocolOfColumnsIsAskedFor() {
+        let columns: [any ColumnExpression] = [.rowID]
+        let selection: [any SQLSelectable] = [.rowID]
+        let expressions: [any SQLSpecificExpressible] = [.rowID]
+        #expect(columns.map(\.name) == ["rowid"])
+        #expect(selection.count + expressions.count == 2)
+        #expect(ForeignKey([.rowID], to: [.rowID]) == ForeignKey(["rowid"], to: ["rowid"]))
+    }
 }

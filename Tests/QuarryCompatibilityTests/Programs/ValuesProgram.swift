@@ -88,7 +88,9 @@ enum ValuesProgram: Program {
             "a".databaseValue, 1.databaseValue, 1.0.databaseValue, .null, Data([97]).databaseValue,
         ]
         print(texts[1] == texts[2], texts[0] == texts[4], Set(texts).count, texts.dropLast().map(\.description))
-        print(texts.map { Int.fromDatabaseValue($0) ?? -1 }, texts.map { String.fromDatabaseValue($0) ?? "-" })
+        print(
+            texts.map { Int.fromDatabaseValue($0) ?? -1 },
+            [texts[0], texts[3], texts[4]].map { String.fromDatabaseValue($0) ?? "-" })
         print(texts.map { Bool.fromDatabaseValue($0) ?? false }, texts.map { Data.fromDatabaseValue($0)?.count ?? -1 })
         print(
             DatabaseValue(value: 12) ?? .null, DatabaseValue(value: Data?.none as Any) == nil,
