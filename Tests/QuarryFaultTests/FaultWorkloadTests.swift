@@ -125,7 +125,7 @@ private struct FaultRun {
         var problems: [String] = []
         if !fault.codes.contains(where: { $0 ~= error.extendedResultCode }) { problems.append("another code") }
         if error.message?.isEmpty != false { problems.append("no message") }
-        if error.sql == nil, error.message?.contains(folder.path) != true { problems.append("neither SQL nor path") }
+        if error.sql == nil, !error.description.contains(folder.path) { problems.append("neither SQL nor path") }
         return problems
     }
 

@@ -13,6 +13,7 @@ extension URL: DatabaseValueConvertible {
 
     /// The URL that `URL(string:)` makes of text: characters that a URL can't have are percent-encoded.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> URL? {
-        String.fromDatabaseValue(dbValue).flatMap { URL(string: $0) }
+        guard case .string(let text) = dbValue.storage else { return nil }
+        return URL(string: text)
     }
 }

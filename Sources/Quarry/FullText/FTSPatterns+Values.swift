@@ -27,7 +27,8 @@ extension FTS3Pattern: DatabaseValueConvertible {
 
     /// The pattern, if SQLite accepts it.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> FTS3Pattern? {
-        String.fromDatabaseValue(dbValue).flatMap { try? FTS3Pattern(rawPattern: $0) }
+        guard case .string(let text) = dbValue.storage else { return nil }
+        return try? FTS3Pattern(rawPattern: text)
     }
 }
 
@@ -63,6 +64,7 @@ extension FTS5Pattern: DatabaseValueConvertible {
 
     /// The pattern, if SQLite accepts it and it names no column.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> FTS5Pattern? {
-        String.fromDatabaseValue(dbValue).flatMap { try? FTS5Pattern(rawPattern: $0) }
+        guard case .string(let text) = dbValue.storage else { return nil }
+        return try? FTS5Pattern(rawPattern: text)
     }
 }

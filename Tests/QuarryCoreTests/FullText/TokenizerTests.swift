@@ -126,13 +126,13 @@ private final class Synonyms: FTS5WrapperTokenizer {
                 try db.execute(sql: "CREATE VIRTUAL TABLE d\(index) USING fts5(a, tokenize = \"misplacing \(place)\")")
                 expectCode(.SQLITE_MISUSE) { try db.execute(sql: "INSERT INTO d\(index) VALUES ('abc')") }
                 expectCode(.SQLITE_MISUSE) {
-                    try db.makeTokenizer(components: ["misplacing"] + place.split(separator: " ").map(String.init))
+                    try db.makeTokenizer(components: ["misplacing"] + place.split(separator: " ").map { $0.filter { $0 != "'" } })
                         .tokenize(document: "abc")
                 }
             }
             try db.execute(sql: "CREATE VIRTUAL TABLE d USING fts5(a, tokenize = 'misplacing 0 3')")
             try db.execute(sql: "INSERT INTO d VALUES ('abc')")
-            #expect(try String.fetchOne(db, sql: "SELECT highlight(d, 0, '[', ']') FROM d('x')") == "[abc]")
+            #expect(try String.fetchOne(db, sql: "SELECT highlight(d, 0, '[', ']') FROM d('xyz')") == "[abc]")
             expectError(
                 .SQLITE_MISUSE, "a tokenizer has told a token at bytes 0..<3 of a text of 2 bytes",
                 sql: "INSERT INTO d VALUES ('ab')"

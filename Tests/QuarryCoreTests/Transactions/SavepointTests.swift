@@ -159,7 +159,7 @@ struct SavepointTests {
     @Test("a rollback of everything inside makes the release fail")
     func rollbackInside() throws {
         try withTable { db throws in
-            expectError(.SQLITE_ERROR, "no such savepoint: quarry", sql: "RELEASE SAVEPOINT quarry") {
+            expectError(.SQLITE_ABORT, "Transaction was aborted", sql: "RELEASE SAVEPOINT quarry") {
                 try db.beginTransaction()
                 try db.inSavepoint {
                     try db.rollback()

@@ -114,10 +114,10 @@ struct TransactionTests {
         }
     }
 
-    @Test("a commit inside inTransaction makes its own commit fail, and later statements run")
+    @Test("what follows a commit or a rollback inside inTransaction is refused")
     func commitInside() throws {
         try withTable { db throws in
-            expectError(.SQLITE_ERROR, "cannot commit - no transaction is active", sql: "COMMIT TRANSACTION") {
+            expectError(.SQLITE_ABORT, "Transaction was aborted", sql: "INSERT INTO t VALUES (2)") {
                 try db.inTransaction {
                     try db.execute(sql: "INSERT INTO t VALUES (1)")
                     try db.commit()
@@ -131,12 +131,14 @@ struct TransactionTests {
                 try db.execute(sql: "COMMIT")
                 return .rollback
             }
-            try db.inTransaction {
-                try db.rollback()
-                try db.execute(sql: "INSERT INTO t VALUES (4)")
-                return .rollback
+            expectError(.SQLITE_ABORT, "Transaction was aborted", sql: "INSERT INTO t VALUES (4)") {
+                try db.inTransaction {
+                    try db.rollback()
+                    try db.execute(sql: "INSERT INTO t VALUES (4)")
+                    return .rollback
+                }
             }
-            #expect(try values(db) == [1, 2, 3, 4])
+            #expect(try values(db) == [1, 3])
         }
     }
 

@@ -25,7 +25,6 @@ import Testing
             #expect(
                 rows[0] == """
                     ▿ [id:1 name:"Reds" color:"red"]
-                      unadapted: [id:1 name:"Reds" color:"red"]
                       + players: 3 rows
                     """)
             try expectSQL(db, Team.none().including(all: Team.players), #"SELECT * FROM "team" WHERE 0"#)
@@ -354,7 +353,7 @@ import Testing
                         #""award") WHERE "quarry_rank" <= 2 ORDER BY "quarry_rank""#),
                 ])
             #expect(
-                rows.map { $0.split(separator: " ").suffix(2).joined(separator: " ") } == ["2 rows", "1 row", "0 rows"])
+                rows.map { $0.split(separator: " ").suffix(2).joined(separator: " ") } == ["2 rows", "1 row", "0 row"])
             let lists = try Row.fetchAll(db, Team.including(all: titles.limit(1, offset: 1)))
             #expect(lists.map { $0.prefetchedRows["awards"]?.map { $0["title"] as String } } == [["gold"], [], []])
             let all = try Row.fetchAll(db, Player.including(all: Player.awards.distinct().limit(1)))

@@ -259,7 +259,7 @@ extension BadInput {
         },
         .connection(
             "a transaction that its closure has committed",
-            "SQLITE_ERROR: cannot commit - no transaction is active - while executing `COMMIT TRANSACTION`"
+            "SQLITE_ABORT: Transaction was aborted"
         ) { db in
             try db.inTransaction {
                 try db.commit()
@@ -268,7 +268,7 @@ extension BadInput {
         },
         .connection(
             "a transaction that its closure has rolled back",
-            "SQLITE_ERROR: cannot commit - no transaction is active - while executing `COMMIT TRANSACTION`"
+            "SQLITE_ABORT: Transaction was aborted"
         ) { db in
             try db.inTransaction {
                 try db.rollback()
@@ -277,7 +277,7 @@ extension BadInput {
         },
         .connection(
             "a savepoint that its closure has released",
-            "SQLITE_ERROR: no such savepoint: quarry - while executing `RELEASE SAVEPOINT quarry`"
+            "SQLITE_ABORT: Transaction was aborted - while executing `RELEASE SAVEPOINT quarry`"
         ) { db in
             try db.inTransaction {
                 try db.inSavepoint {
@@ -314,7 +314,7 @@ extension BadInput {
         },
         .queue(
             "a read that leaves a transaction open behind its own",
-            "Refusal: Refusal()"
+            "SQLITE_ABORT: Transaction was aborted - while executing `BEGIN DEFERRED TRANSACTION`"
         ) { queue in
             try queue.read { db in
                 try db.commit()

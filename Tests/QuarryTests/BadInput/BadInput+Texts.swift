@@ -238,17 +238,16 @@ extension BadInput {
         .connection(
             "malformed JSON",
             """
-            RowDecodingError: could not decode Address from database value TEXTstreet\\": " - column: \
-            "\\'{\\"street\\": \\'", column index: 0, row: ['{"street": ':"{\\"street\\": "], sql: `SELECT \
-            '{"street": '`
+            RowDecodingError: could not decode Address from database value TEXT - column: "\\'{\\"street\\": \
+            \\'", column index: 0, row: ['{"street": ':TEXT], sql: `SELECT '{"street": '`
             """
         ) { db in _ = try Address.fetchOne(db, sql: "SELECT '{\"street\": '") },
         .connection(
             "JSON without a key",
             """
-            RowDecodingError: could not decode Address from database value TEXTstreet\\": \\"Baker Street\\"}" - \
-            column: "\\'{\\"street\\": \\"Baker Street\\"}\\'", column index: 0, row: ['{"street": "Baker \
-            Street"}':"{\\"street\\": \\"Baker Street\\"}"], sql: `SELECT '{"street": "Baker Street"}'`
+            RowDecodingError: could not decode Address from database value TEXT - column: "\\'{\\"street\\": \
+            \\"Baker Street\\"}\\'", column index: 0, row: ['{"street": "Baker Street"}':TEXT], sql: `SELECT \
+            '{"street": "Baker Street"}'`
             """
         ) { db in
             _ = try Address.fetchOne(db, sql: "SELECT '{\"street\": \"Baker Street\"}'")
@@ -256,11 +255,9 @@ extension BadInput {
         .connection(
             "JSON with a value of another type",
             """
-            RowDecodingError: could not decode Address from database value TEXTstreet\\": \\"Baker Street\\", \
-            \\"number\\": \\"221b\\"}" - column: "\\'{\\"street\\": \\"Baker Street\\", \\"number\\": \
-            \\"221b\\"}\\'", column index: 0, row: ['{"street": "Baker Street", "number": "221b"}':"{\\"street\\": \
-            \\"Baker Street\\", \\"number\\": \\"221b\\"}"], sql: `SELECT '{"street": "Baker Street", "number": \
-            "221b"}'`
+            RowDecodingError: could not decode Address from database value TEXT - column: "\\'{\\"street\\": \
+            \\"Baker Street\\", \\"number\\": \\"221b\\"}\\'", column index: 0, row: ['{"street": "Baker \
+            Street", "number": "221b"}':TEXT], sql: `SELECT '{"street": "Baker Street", "number": "221b"}'`
             """
         ) { db in
             _ = try Address.fetchOne(db, sql: "SELECT '{\"street\": \"Baker Street\", \"number\": \"221b\"}'")

@@ -90,20 +90,6 @@ extension BadInput {
             """
         ) { db in _ = try Double.fetchOne(db, sql: "SELECT x'3ff0000000000000'") },
         .connection(
-            "an integer as text",
-            """
-            RowDecodingError: could not decode String from database value INTEGER - column: "12", column index: 0, \
-            row: [12:INTEGER], sql: `SELECT 12`
-            """
-        ) { db in _ = try String.fetchOne(db, sql: "SELECT 12") },
-        .connection(
-            "a real as text",
-            """
-            RowDecodingError: could not decode String from database value REAL - column: "1.5", column index: 0, \
-            row: [1.5:REAL], sql: `SELECT 1.5`
-            """
-        ) { db in _ = try String.fetchOne(db, sql: "SELECT 1.5") },
-        .connection(
             "an integer as data",
             """
             RowDecodingError: could not decode Data from database value INTEGER - column: "12", column index: 0, \

@@ -76,7 +76,8 @@ import Testing
         #expect(bridged.userInfo[NSLocalizedDescriptionKey] as? String == description)
         #expect(bridged.userInfo[NSLocalizedFailureReasonErrorKey] as? String == "UNIQUE constraint failed: t.a")
         #expect(!"\(bridged) \(bridged.userInfo)".contains("secret"))
-        #expect(DatabaseError(resultCode: .SQLITE_FULL).errorUserInfo[NSLocalizedFailureReasonErrorKey] == nil)
+        let reason = DatabaseError(resultCode: .SQLITE_FULL).errorUserInfo[NSLocalizedFailureReasonErrorKey]
+        #expect(reason as? String == "database or disk is full")
     }
 
     @Test func rowDecodingErrorsAreLocalized() throws {

@@ -146,7 +146,7 @@ import Testing
             #expect(try read(Wrapper<Int>.self, from: "1".databaseValue, in: db) == nil)
             #expect(try read(Wrapper<Int>.self, from: .null, in: db) == nil)
             #expect(try read(Wrapper<Int8>.self, from: 300.databaseValue, in: db) == nil)
-            #expect(try read(Wrapper<String>.self, from: 1.databaseValue, in: db) == nil)
+            #expect(try read(Wrapper<String>.self, from: 1.databaseValue, in: db) == Wrapper("1"))
             #expect(try read(Wrapper<String>.self, from: #""a""#.databaseValue, in: db) == Wrapper(#""a""#))
             #expect(try read(Wrapper<[Int]>.self, from: "1".databaseValue, in: db) == nil)
         }

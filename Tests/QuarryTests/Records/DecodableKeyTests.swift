@@ -317,7 +317,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("1, NULL, NULL", "could not decode Optional<String> from database value INTEGER - column: \"text\""),
+        ("x'ff', NULL, NULL", "could not decode Optional<String> from database value BLOB - column: \"text\""),
         ("NULL, 'x', NULL", "could not decode Date from database value TEXT - column: \"date\""),
         ("NULL, NULL, 1.5", "could not decode Data from database value REAL - column: \"data\""),
     ])

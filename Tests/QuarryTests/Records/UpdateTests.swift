@@ -87,7 +87,7 @@ import Testing
                 #expect(sql.isEmpty)
                 #expect(
                     recordFailure { try Pair(a: 1, b: "x", c: 1).update(db) }
-                        == "Key not found in table pair: [a:1 b:\"x\"]")
+                        == "Key not found in table pair: [a:1 b:TEXT]")
                 #expect(recordFailure { try NoKey(x: 2).update(db) } == "Key not found in table noKey: [rowid:NULL]")
                 #expect(
                     recordFailure { try Player(id: 1234, name: "x").updateAndFetch(db) }

@@ -32,10 +32,6 @@ import Testing
                 key == "table pair has a primary key of 2 columns (a, b): filter by a dictionary of them")
             let columns = try message(db) { try Player.filter(key: ["score": 1, "teamId": 2]).fetchAll(db) }
             #expect(columns == "table player has no unique index on exactly these columns: score, teamId")
-            let named = try message(db) {
-                try Player.filter(sql: "score > :score", arguments: ["score": 1]).fetchAll(db)
-            }
-            #expect(named == "named arguments can't be part of a request: use positional ones")
             let grouped = try message(db) { try Player.group(Column("teamId")).deleteAll(db) }
             #expect(
                 grouped == "rows of table player that are grouped can't be changed: they are several rows each")
