@@ -19,11 +19,12 @@ WIDTH_OPTION := --experimental-maximum-parallelization-width
 AT_ONCE = $(shell swift test --help-hidden 2>&1 | grep -e '$(WIDTH_OPTION)' >/dev/null && echo '$(WIDTH_OPTION) 16')
 SWIFT_TEST = swift test --disable-xctest $(AT_ONCE)
 
-.PHONY: help setup build test stress test-tsan test-asan fuzz lint format docs bench allocations scaling demo codegen clean
+.PHONY: help setup build test test-newer-sqlite stress test-tsan test-asan fuzz lint format docs bench allocations scaling \
+	build-time demo codegen clean
 
 help: ## Print this list
 	@echo "Quarry: make TARGET"
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-17s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Check Swift; install SQLite's development files (apt) where they are missing
 	@Scripts/setup
@@ -39,6 +40,11 @@ test: setup ## Run all tests, the example's and the code generator's too (FILTER
 	$(if $(FILTER),,swift test --skip-build --disable-xctest --filter QuarryStressTests)
 	$(if $(FILTER),,swift test --disable-xctest --package-path $(EXAMPLE))
 	$(if $(FILTER),,swift test --disable-xctest --package-path $(CODEGEN))
+
+test-newer-sqlite: setup ## Run the tests on a newer SQLite, which is built once (FILTER=name: those that match; Linux)
+	swift build --build-tests
+	folder=$$(Scripts/newer-sqlite) && QUARRY_SQLITE_VERSION=$$(basename "$$folder") LD_LIBRARY_PATH=$$folder \
+		$(SWIFT_TEST) --skip-build $(if $(FILTER),--filter '$(FILTER)',--skip QuarryStressTests)
 
 stress: setup ## Run the tests under load, SECONDS=30 each (FILTER=name: those that match)
 	swift build --build-tests
@@ -79,6 +85,9 @@ scaling: setup ## Measure cost as work grows, and draw the figures of Documentat
 	mkdir -p Benchmarks/Results
 	swift run --package-path Benchmarks -c release quarry-scaling --json Benchmarks/Results/scaling.json $(ARGS)
 	Benchmarks/plots Benchmarks/Results/scaling.json Documentation/Figures
+
+build-time: setup ## Measure a clean build of a program that uses Quarry, beside GRDB's (ARGS=…)
+	Benchmarks/build-time $(ARGS)
 
 demo: setup ## Import this machine's package database and print what is in it (ARGS=…: options of catalog)
 	swift build --package-path $(EXAMPLE) -c release --product catalog

@@ -13,9 +13,6 @@ let package = Package(
     products: [
         .library(name: "Quarry", targets: ["Quarry"])
     ],
-    dependencies: [
-        .package(url: "https://github.com/apple/swift-collections", from: "1.1.0")
-    ],
     targets: [
         // The system's SQLite, and `static inline` shims for what Swift can't import.
         .systemLibrary(
@@ -29,13 +26,7 @@ let package = Package(
         .target(name: "QuarrySQL", dependencies: ["QuarryCore"], swiftSettings: settings),
 
         // What users import: queues, pools and snapshots, and the conformances of Foundation's types.
-        .target(
-            name: "Quarry",
-            dependencies: [
-                "QuarryCore", "QuarrySQL",
-                .product(name: "DequeModule", package: "swift-collections"),
-            ],
-            swiftSettings: settings),
+        .target(name: "Quarry", dependencies: ["QuarryCore", "QuarrySQL"], swiftSettings: settings),
 
         // VFSs for tests: one whose operations fail on demand, one that records what is written, one whose syncs wait.
         .target(name: "CTestVFS", dependencies: ["CSQLite"], path: "Tests/CTestVFS"),
@@ -66,7 +57,7 @@ let package = Package(
             name: "QuarrySQLTests", dependencies: ["QuarrySQL", "QuarryTestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "QuarryTests", dependencies: ["FuzzProperties", "Quarry", "QuarryTestSupport"],
+            name: "QuarryTests", dependencies: ["CSQLite", "FuzzProperties", "Quarry", "QuarryTestSupport"],
             swiftSettings: settings),
 
         // Failing disks, lost power, killed processes, memory that is out.

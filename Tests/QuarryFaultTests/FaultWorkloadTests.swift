@@ -51,7 +51,7 @@ import Testing
         }
         #expect(found.problems == [])
         #expect(found.errors > 0 && found.errors <= found.operations)
-        #expect(found.operations > (fault.operations == .all ? 200 : 5), "\(found.operations)")
+        #expect(found.operations > (fault.operations == .all ? 200 : 4), "\(found.operations)")
     }
 
     struct Findings: Sendable {

@@ -88,6 +88,77 @@ extension UnderLoad {
             return beats
         }
 
+        // MARK: - Opening and closing
+
+        /// What waits, or may run for long, and has an asynchronous form.
+        enum Operation: String, CaseIterable, Sendable, CustomTestStringConvertible {
+            case openPool, openQueue, makeSnapshot, makeSnapshotPool
+            case close, releaseMemory, backup
+
+            var testDescription: String { rawValue }
+
+            /// Whether it opens connections.
+            var opens: Bool {
+                switch self {
+                case .openPool, .openQueue, .makeSnapshot, .makeSnapshotPool: true
+                case .close, .releaseMemory, .backup: false
+                }
+            }
+
+            func run(_ pool: DatabasePool) async throws {
+                switch self {
+                case .openPool: _ = try await DatabasePool.open(path: pool.path, configuration: pool.configuration)
+                case .openQueue: _ = try await DatabaseQueue.open(path: pool.path, configuration: pool.configuration)
+                case .makeSnapshot: _ = try await pool.makeSnapshotAsync()
+                case .makeSnapshotPool: _ = try await pool.makeSnapshotPoolAsync()
+                case .close: try await pool.closeAsync()
+                case .releaseMemory: await pool.releaseMemoryAsync()
+                case .backup: try await DatabaseQueue().backupAsync(to: pool)
+                }
+            }
+        }
+
+        /// Those that open wait in `prepareDatabase`, the others for a write.
+        @Test(arguments: Operation.allCases) func theHeartBeatsBesideOpeningAndClosing(_ operation: Operation)
+            async throws
+        {
+            let folder = try TemporaryFolder()
+            let isGated = Recorded(false)
+            let preparing = Recorded(0)
+            let mayGoOn = Step("the heart has beaten")
+            let pools = try (0..<Self.poolCount).map { index in
+                var configuration = Configuration()
+                configuration.maximumReaderCount = 2
+                configuration.prepareDatabase { _ in
+                    guard isGated.value else { return }
+                    preparing.update { $0 += 1 }
+                    try mayGoOn.wait()
+                }
+                return try DatabasePool(path: folder.file("\(index).sqlite"), configuration: configuration)
+            }
+            for pool in pools { try await pool.write { db in try db.execute(sql: "CREATE TABLE t (a INTEGER)") } }
+            let holders = operation.opens ? [] : try await hold(.longTransaction, pools, nil, until: mayGoOn)
+            isGated.update { $0 = operation.opens }
+            let ended = Recorded(0)
+            let tasks = pools.map { pool in
+                Task {
+                    try await operation.run(pool)
+                    ended.update { $0 += 1 }
+                }
+            }
+            try await until("all wait") {
+                operation.opens
+                    ? preparing.value == pools.count : pools.allSatisfy { $0.writer.lane.waiterCount == 1 }
+            }
+            var beats = 0
+            for _ in 0..<Self.beatsForEachWrite * pools.count { beats += await Task.detached { 1 }.value }
+            #expect(ended.value == 0, "all have waited all the time")
+            #expect(beats == Self.beatsForEachWrite * pools.count)
+            mayGoOn.reach()
+            for task in tasks { try await task.value }
+            for holder in holders { try await holder.value }
+        }
+
         /// Puts what writes wait for in their way.
         private func hold(
             _ obstacle: Obstacle, _ pools: [DatabasePool], _ disk: StallVFS?, until mayGoOn: Step

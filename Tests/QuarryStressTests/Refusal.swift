@@ -35,7 +35,7 @@ enum Refusal: String, Hashable, Comparable {
         switch error.resultCode {
         case .SQLITE_INTERRUPT where message.hasSuffix("interrupted"): .interrupted
         case .SQLITE_ABORT where message == "Transaction was aborted": .aborted
-        case .SQLITE_INTERRUPT where message.hasPrefix("statement timeout: it ran longer than "): .statementTimeout
+        case .SQLITE_INTERRUPT where message.hasPrefix("statement timeout: "): .statementTimeout
         case .SQLITE_BUSY where message.hasSuffix("(Configuration.acquireTimeout)"): .acquireTimeout
         case .SQLITE_BUSY where message.hasSuffix("(Configuration.maximumWaiters)"): .tooManyWaiters
         case .SQLITE_MISUSE where message == "Connection is closed": .closed

@@ -93,7 +93,7 @@ import Testing
         var data = try Data(contentsOf: URL(fileURLWithPath: database))
         data.replaceSubrange(100..<108, with: Data(repeating: 0xFF, count: 8))
         try data.write(to: URL(fileURLWithPath: damaged))
-        try check(damaged, 65, "\(damaged): database disk image is malformed - while opening \(damaged)")
+        try check(damaged, 65, "\(damaged): database disk image is malformed")
     }
 
     @Test func optionsThatAreWrong() throws {

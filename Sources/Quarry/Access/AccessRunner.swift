@@ -100,7 +100,7 @@ final class AccessRunner: Sendable {
         try sync { db in try Self.read(db, kind, body) }
     }
 
-    private static func read<T>(_ db: Database, _ kind: ReadKind, _ body: (Database) throws -> T) throws -> T {
+    static func read<T>(_ db: Database, _ kind: ReadKind, _ body: (Database) throws -> T) throws -> T {
         switch kind {
         case .transaction: try db.beginRead(pinned: false)
         case .pinnedTransaction: try db.beginRead(pinned: true)
@@ -126,6 +126,36 @@ final class AccessRunner: Sendable {
         let place = Place(lane, nil, workers, mayRunInline(placement) ? .task : .inOrder)
         return try await withTaskCancellationHandler {
             try await runRead(place, placement, kind, body)
+        } onCancel: {
+            place.cancel()
+        }
+    }
+
+    /// Waits for a connection for a task, and runs `body`, which may wait for others, on the library's threads.
+    ///
+    /// - parameter barrier: a lane whose connections must all be at rest meanwhile.
+    /// - parameter task: the number of the task that waits, as of `WaitingThreads.newTask()`: it has other connections, or
+    ///   will wait for more.
+    func withLease<T: Sendable>(
+        barrier: ConnectionLane? = nil, task: UInt,
+        _ body: @Sendable (ConnectionLane.Lease, AccessToken) async throws -> T
+    ) async throws -> T {
+        let place = Place(lane, barrier, workers, .inOrder)
+        return try await withTaskCancellationHandler {
+            try await withTaskExecutorPreference(place.executor, isolation: nil) {
+                lane.enter(place.turn, task: task)
+                let lease = try await lane.lease(place.turn)
+                if let barrier = place.barrier, let ticket = place.barrierTicket {
+                    try await lane.beginBarrier(of: barrier, ticket, place.token, for: lease, task: task)
+                }
+                lane.setHolder(task, of: lease.slot)
+                defer {
+                    lane.setHolder(nil, of: lease.slot)
+                    place.barrier?.endBarrier()
+                    lane.release(lease)
+                }
+                return try await body(lease, place.token)
+            }
         } onCancel: {
             place.cancel()
         }

@@ -78,6 +78,8 @@ extension ErasedReader {
 
     public func close() throws { try base.close() }
 
+    public func closeAsync() async throws { try await base.closeAsync() }
+
     public func interrupt() { base.interrupt() }
 
     public func read<T>(_ value: (Database) throws -> T) throws -> T { try base.read(value) }

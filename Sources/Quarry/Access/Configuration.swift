@@ -54,7 +54,7 @@ public struct Configuration: Sendable {
     }
 
     /// How often SQLite waits for the disk: <https://www.sqlite.org/pragma.html#pragma_synchronous>. nil leaves
-    /// SQLite's default, and is `normal` in WAL mode.
+    /// SQLite's default, and is `normal` in WAL mode, unless `prepareDatabase` sets it.
     public var synchronous: SynchronousMode?
 
     /// How often SQLite waits for the disk.
@@ -89,6 +89,33 @@ public struct Configuration: Sendable {
     /// Whether `"text"` is a string where there is no such column:
     /// <https://www.sqlite.org/quirks.html#double_quoted_string_literals_are_accepted>.
     public var acceptsDoubleQuotedStringLiterals = false
+
+    /// Whether views, triggers, constraints and defaults in the file may call functions with side effects:
+    /// <https://www.sqlite.org/pragma.html#pragma_trusted_schema>.
+    ///
+    /// ```swift
+    /// config.trustedSchema = false // for a file that others have made
+    /// ```
+    public var trustedSchema = true
+
+    /// Whether SQL that could damage the file is refused: changes of `sqlite_master` and of shadow tables.
+    ///
+    /// ```swift
+    /// config.defensive = true // for SQL that others have written
+    /// ```
+    ///
+    /// See <https://www.sqlite.org/c3ref/c_dbconfig_defensive.html#sqlitedbconfigdefensive>.
+    public var defensive = false
+
+    /// Whether a path that begins with `file:` is a URI, whose parameters choose how the file is opened:
+    /// <https://www.sqlite.org/uri.html>.
+    ///
+    /// ```swift
+    /// config.acceptsURIs = false // for a path that a user has given
+    /// ```
+    ///
+    /// Without, it names a file, for `Database.attach` too. It doesn't concern `ATTACH` in SQL.
+    public var acceptsURIs = true
 
     /// Whether `Database.loadExtension` may be used: <https://www.sqlite.org/loadext.html>.
     public var allowsLoadingExtensions = false
@@ -155,8 +182,8 @@ public struct Configuration: Sendable {
     /// ```
     public var maximumWaiters: Int?
 
-    /// Seconds a statement may run, from its first step to its last; nil for any time. Then `SQLITE_INTERRUPT` is
-    /// thrown, and a transaction that writes is rolled back.
+    /// Seconds a statement may run, from its first step to its last, waits for locks included; nil for any time. Then
+    /// `SQLITE_INTERRUPT` is thrown, and a transaction that writes is rolled back.
     ///
     /// ```swift
     /// config.statementTimeout = 10
@@ -192,7 +219,7 @@ public struct Configuration: Sendable {
 
     // MARK: - Privacy
 
-    /// Whether errors and traces show the arguments of statements.
+    /// Whether errors and traces show the arguments of statements, and errors the values of rows.
     public var publicStatementArguments = false
 }
 
@@ -211,6 +238,9 @@ extension Configuration {
         options.statementTimeout = statementTimeout
         options.statementCacheCapacity = statementCacheCapacity
         options.vfs = vfs
+        options.acceptsURIs = acceptsURIs
+        options.trustedSchema = trustedSchema
+        options.isDefensive = defensive
         options.transactionClock = clock
         // https://www.sqlite.org/pragma.html#pragma_cache_size: a negative number counts kibibytes.
         if let cacheSize { options.pragmas.append("PRAGMA cache_size = -\(max(1, cacheSize / 1024))") }
@@ -221,12 +251,17 @@ extension Configuration {
     }
 
     /// Opens a connection with this configuration.
-    func open(path: String, readonly: Bool, options: ConnectionOptions? = nil) throws -> Database {
+    ///
+    /// - parameter followsTask: whether it is cancelled with the task that runs it.
+    func open(
+        path: String, readonly: Bool, options: ConnectionOptions? = nil, followsTask: Bool = false
+    ) throws -> Database {
         try check()
         var configuration = self
         configuration.readonly = readonly
         return try Database(
-            path: path, options: options ?? connectionOptions(readonly: readonly), context: configuration
+            path: path, options: options ?? connectionOptions(readonly: readonly), context: configuration,
+            followsTask: followsTask
         ) { db in
             db.makeSchemaKnowledge = { SchemaReader() }
             db.addPredefinedFunctionsAndCollations()
@@ -234,8 +269,24 @@ extension Configuration {
         }
     }
 
+    /// Opens a connection that writes in WAL mode.
+    ///
+    /// ```sql
+    /// PRAGMA synchronous = NORMAL
+    /// ```
+    ///
+    /// - parameter followsTask: whether it is cancelled with the task that runs it.
+    func openInWALMode(path: String, followsTask: Bool = false) throws -> Database {
+        var options = connectionOptions(readonly: false)
+        // Before `prepareDatabase`, which may ask for another mode.
+        if synchronous == nil { options.pragmas.append("PRAGMA synchronous = NORMAL") }
+        let database = try open(path: path, readonly: false, options: options, followsTask: followsTask)
+        try AccessRunner.frame(database, nil, followsTask: followsTask) { db in try db.activateWAL(path: path) }
+        return database
+    }
+
     /// Throws for numbers that mean nothing.
-    private func check() throws {
+    func check() throws {
         try check(maximumReaderCount, from: 1, to: 10_000, "maximumReaderCount")
         try check(maximumWaiters, from: 0, "maximumWaiters")
         try check(statementCacheCapacity, from: 0, "statementCacheCapacity")

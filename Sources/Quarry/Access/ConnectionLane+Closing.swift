@@ -41,6 +41,51 @@ extension ConnectionLane {
         return true
     }
 
+    /// Closes all connections of lanes for a task: as `close`, but waiting suspends the task, and closing runs on the
+    /// library's threads.
+    ///
+    /// - parameter lanes: in the order in which they are waited for. Their connections are closed in the other order.
+    /// - throws: as `close`; `CancellationError`, while it waits.
+    static func close(_ lanes: [ConnectionLane], _ workers: WorkerThreads) async throws {
+        guard let first = lanes.first, !first.isClosed else { return }
+        for lane in lanes { try lane.checkMayClose() }
+        let token = AccessToken()
+        let tickets = lanes.map { _ in Ticket(workers, .inOrder) }
+        first.request(tickets[0], token, .barrier, isFirst: true)
+        try await withTaskCancellationHandler {
+            // As a barrier, it mustn't need a thread of Swift's: all of them may wait behind it.
+            try await withTaskExecutorPreference(tickets[0], isolation: nil) {
+                try await close(lanes, tickets, token)
+            }
+        } onCancel: {
+            token.cancel()
+            for (lane, ticket) in zip(lanes, tickets) { lane.cancel(ticket) }
+        }
+    }
+
+    /// - parameter tickets: the first has its place already.
+    private static func close(_ lanes: [ConnectionLane], _ tickets: [Ticket], _ token: AccessToken) async throws {
+        var held: [ConnectionLane] = []
+        do {
+            for (lane, ticket) in zip(lanes, tickets) {
+                if !held.isEmpty { lane.request(ticket, token, .barrier, isFirst: true) }
+                do {
+                    _ = try await lane.grant(ticket)
+                } catch  where lane.isClosed {
+                    for lane in held.reversed() { lane.abandonClosing() }
+                    return
+                }
+                held.append(lane)
+            }
+            if token.isCancelled { throw CancellationError() }
+            for lane in lanes.reversed() { try lane.closeConnections() }
+        } catch {
+            for lane in held.reversed() { lane.abandonClosing() }
+            throw error
+        }
+        for lane in lanes.reversed() { lane.finishClosing() }
+    }
+
     /// Throws `SQLITE_BUSY` where closing would wait for the thread that runs.
     func checkMayClose() throws {
         guard ownedConnection != nil else { return }

@@ -13,8 +13,12 @@ final class ConnectionLane: Sendable {
         var connections: [Lent?]
         /// The connection that is being closed, which nobody may interrupt.
         var closing: Lent?
+        /// Who has a slot where no access runs: a thread that opens its connection, or a task that waits for more.
+        var holders: [Int: UInt] = [:]
         /// The connection whose access has the barrier.
         var barrierHolder: Lent?
+        /// The task that has the barrier, until its access begins; 0 for none.
+        var barrierTask: UInt = 0
         var isTimerSet = false
         var isWatching = false
         var isTicking = false
@@ -174,8 +178,9 @@ final class ConnectionLane: Sendable {
         defer { WaitingThreads.end() }
         if let error = WaitingThreads.begin(self, id) { try giveUp(id, error) }
         let deadline = limits.acquireTimeout.map { arrival &+ nanoseconds($0) }
+        var nextLook = arrival &+ Self.lookInterval
         while true {
-            switch waiter.wait(until: deadline) {
+            switch waiter.wait(until: min(deadline ?? .max, nextLook)) {
             case .granted(let grant): return grant
             case .failed(let error): throw error
             case .retry:
@@ -183,10 +188,19 @@ final class ConnectionLane: Sendable {
                 // It is awake; once its patience is over, it is the next.
                 if SystemClock.monotonicNanoseconds() >= arrival &+ Machine.patience { waiter.spin() }
             case nil:
-                try giveUp(id, timeoutError(request))
+                let now = SystemClock.monotonicNanoseconds()
+                if now >= deadline ?? .max {
+                    try giveUp(id, timeoutError(request))
+                } else if now >= nextLook {
+                    nextLook = now &+ Self.lookInterval
+                    if let error = WaitingThreads.lookAgain(self, id) { try giveUp(id, error) }
+                }
             }
         }
     }
+
+    /// Nanoseconds after which a thread that sleeps looks again whether its wait ends.
+    private static let lookInterval: UInt64 = 1_000_000_000
 
     /// Gives up a thread's place in the line, and throws, unless it was served at the last moment: then the outcome is on
     /// its way.
@@ -218,7 +232,8 @@ final class ConnectionLane: Sendable {
 
     /// Takes a place in the line for a task, now; `lease(_:)` then waits for its turn.
     func request(
-        _ ticket: Ticket, _ token: AccessToken, _ request: Machine.Request = .connection, isFirst: Bool = false
+        _ ticket: Ticket, _ token: AccessToken, _ request: Machine.Request = .connection, isFirst: Bool = false,
+        task: UInt = 0
     ) {
         let answer: Machine.Answer? = state.withLock { state in
             // Who cancels raises the flag before it takes the lock: either it is seen here, or the place is found
@@ -239,7 +254,7 @@ final class ConnectionLane: Sendable {
             ticket.resolve(.granted(grant))
         case .refused(let refusal): ticket.resolve(.failed(error(refusal)))
         case .wait(let id):
-            if request == .barrier, let error = WaitingThreads.check(self, id) { cancel(ticket, error) }
+            if request == .barrier, let error = WaitingThreads.begin(self, id, task: task) { cancel(ticket, error) }
         case nil: ticket.resolve(.failed(CancellationError()))
         }
     }
@@ -361,11 +376,16 @@ final class ConnectionLane: Sendable {
             return Lease(connection.database, slot: slot)
         case .open(let slot):
             // Outside the lock: opening takes a while, and others go on meanwhile.
+            setHolder(Database.currentThread, of: slot)
             do {
                 let connection = Lent(database: try open())
-                state.withLock { $0.connections[slot] = connection }
+                state.withLock { state in
+                    state.connections[slot] = connection
+                    state.holders[slot] = nil
+                }
                 return Lease(connection.database, slot: slot)
             } catch {
+                setHolder(nil, of: slot)
                 perform(decide { $0.openingFailed(slot, now: SystemClock.monotonicNanoseconds()) })
                 throw error
             }

@@ -9,32 +9,42 @@ import QuarryCore
 #endif
 
 extension Database {
-    /// Switches the database to write-ahead logging: <https://www.sqlite.org/wal.html>.
+    /// Switches the main database to write-ahead logging, unless it is: <https://www.sqlite.org/wal.html>.
     ///
     /// ```sql
-    /// PRAGMA journal_mode = WAL
-    /// PRAGMA synchronous = NORMAL
+    /// PRAGMA main.journal_mode = WAL
     /// ```
+    ///
+    /// Without the schema, attached databases would be switched too.
     ///
     /// The busy handler isn't asked while the journal is switched, so that two processes that open one file at a time
     /// would fail: it is tried again for some seconds.
-    ///
-    /// - parameter synchronous: the mode that was asked for, which is set already.
-    func activateWAL(path: String, synchronous: Configuration.SynchronousMode?) throws {
+    func activateWAL(path: String) throws {
+        guard try String.fetchOne(self, sql: "PRAGMA main.journal_mode") != "wal" else { return }
+        // The switch is a transaction of the old journal, which is only safe from power failures at `FULL`:
+        // https://www.sqlite.org/pragma.html#pragma_synchronous
+        let synchronous = try Int.fetchOne(self, sql: "PRAGMA main.synchronous")
+        if synchronous == 1 { try execute(sql: "PRAGMA main.synchronous = FULL") }
+        try switchToWAL(path: path)
+        if synchronous == 1 { try execute(sql: "PRAGMA main.synchronous = NORMAL") }
+    }
+
+    private func switchToWAL(path: String) throws {
         let end = SystemClock.monotonicNanoseconds() + 5_000_000_000
         while true {
             do {
-                let mode = try String.fetchOne(self, sql: "PRAGMA journal_mode = WAL")
+                let mode = try String.fetchOne(self, sql: "PRAGMA main.journal_mode = WAL")
                 guard mode == "wal" else {
-                    throw DatabaseError(
-                        message:
-                            "could not activate WAL Mode at path: \(path) (its journal mode is \(mode ?? "unknown"))")
+                    throw DatabaseError(message: "could not activate WAL Mode at path: \(path)")
+                        .with(circumstances: " (its journal mode is \(mode ?? "unknown"))")
                 }
-                break
+                // Reading makes the log and its index, which a process that can't write needs to find:
+                // https://www.sqlite.org/wal.html#read_only_databases
+                _ = try schemaVersion()
+                return
             } catch DatabaseError.SQLITE_BUSY where SystemClock.monotonicNanoseconds() < end {
                 SystemClock.sleep(nanoseconds: 5_000_000)
             }
         }
-        if synchronous == nil { try execute(sql: "PRAGMA synchronous = NORMAL") }
     }
 }

@@ -10,6 +10,18 @@ extension DatabasePool {
         }
     }
 
+    /// As `releaseMemory`; waiting suspends the task. If it is cancelled meanwhile, nothing is freed.
+    ///
+    /// ```swift
+    /// await dbPool.releaseMemoryAsync()
+    /// ```
+    public func releaseMemoryAsync() async {
+        try? await writer.async(.offloaded, barrier: readers.lane) { db in
+            db.releaseMemory()
+            self.releaseReaders()
+        }
+    }
+
     /// As `releaseMemory`, without waiting: readers that are in use go when they come back.
     public func releaseMemoryEventually() {
         releaseReaders()

@@ -12,11 +12,32 @@ extension DatabasePool {
     /// While it lives, the log can't be taken into the database as a whole:
     /// <https://www.sqlite.org/wal.html#avoiding_excessively_large_wal_files>.
     ///
+    /// It doesn't wait for writes: what a write that runs has not committed isn't seen.
+    ///
     /// - throws: `SQLITE_MISUSE` inside a transaction of this pool's writer; `DatabaseError` if no connection can be
     ///   opened.
     public func makeSnapshot() throws -> DatabaseSnapshot {
-        let connections = try pinnedConnections(count: 1)
-        return DatabaseSnapshot(pool: self, connection: connections[0])
+        let connections = try openConnections(count: 1)
+        _ = try pinAlike(connections)
+        return DatabaseSnapshot(
+            pool: self, connection: connections[0], workers: WorkerThreads(connectionCount: 1))
+    }
+
+    /// As `makeSnapshot`; opening the connection holds none of Swift's threads.
+    ///
+    /// ```swift
+    /// let snapshot = try await dbPool.makeSnapshotAsync()
+    /// ```
+    ///
+    /// - throws: as `makeSnapshot`; `CancellationError`.
+    public func makeSnapshotAsync() async throws -> DatabaseSnapshot {
+        let workers = WorkerThreads(connectionCount: 1)
+        let connections = try await workers.opening {
+            let connections = try self.openConnections(count: 1, followsTask: true)
+            _ = try self.pinAlike(connections, followsTask: true)
+            return connections
+        }
+        return DatabaseSnapshot(pool: self, connection: connections[0], workers: workers)
     }
 
     /// Several connections that go on seeing the last commit, the same one, whatever is written.
@@ -27,41 +48,119 @@ extension DatabasePool {
     /// async let teams = snapshot.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM team")! }
     /// ```
     ///
-    /// All `Configuration.maximumReaderCount` connections are opened at once: what they see is pinned while nobody
-    /// writes.
+    /// All `Configuration.maximumReaderCount` connections are opened at once. It waits for no write, unless others
+    /// commit so often that the connections can't be pinned between two commits: then it takes the write lock for a
+    /// moment.
     ///
-    /// - throws: as `makeSnapshot`.
+    /// - throws: as `makeSnapshot`; `SQLITE_BUSY` if others commit all the time and the pool is read-only.
     public func makeSnapshotPool() throws -> DatabaseSnapshotPool {
-        let connections = try pinnedConnections(count: configuration.maximumReaderCount)
-        return DatabaseSnapshotPool(pool: self, connections: connections)
+        let connections = try openConnections(count: configuration.maximumReaderCount)
+        if try !pinAlike(connections) {
+            try checkMayLock()
+            try writer.reentrant { db in try pin(connections, locking: db) }
+        }
+        return DatabaseSnapshotPool(
+            pool: self, connections: connections, workers: WorkerThreads(connectionCount: connections.count))
     }
 
-    /// Opens connections that see the last commit of now, for good.
-    private func pinnedConnections(count: Int) throws -> [ConnectionLane.Lent] {
+    /// As `makeSnapshotPool`; opening the connections holds none of Swift's threads, and waiting suspends the task.
+    ///
+    /// ```swift
+    /// let snapshot = try await dbPool.makeSnapshotPoolAsync()
+    /// ```
+    ///
+    /// - throws: as `makeSnapshotPool`; `CancellationError`.
+    public func makeSnapshotPoolAsync() async throws -> DatabaseSnapshotPool {
+        let count = configuration.maximumReaderCount
+        let workers = WorkerThreads(connectionCount: count)
+        let (connections, isPinned) = try await workers.opening {
+            let connections = try self.openConnections(count: count, followsTask: true)
+            return (connections, try self.pinAlike(connections, followsTask: true))
+        }
+        if !isPinned {
+            do {
+                try checkMayLock()
+                try await writer.async(.offloaded) { db in try self.pin(connections, locking: db) }
+            } catch {
+                workers.shutDown()
+                throw error
+            }
+        }
+        return DatabaseSnapshotPool(pool: self, connections: connections, workers: workers)
+    }
+
+    // MARK: - Pinning
+
+    /// How often connections are pinned between the commits of others, before these are kept out.
+    static let pinningTries = 20
+
+    /// Opens connections for a snapshot.
+    private func openConnections(count: Int, followsTask: Bool = false) throws -> [ConnectionLane.Lent] {
+        if writer.lane.isClosed { throw DatabaseError.connectionIsClosed() }
+        if writer.lane.ownedConnection?.isInsideTransaction ?? false { throw Self.isInsideTransaction() }
         var options = configuration.connectionOptions(readonly: true)
         options.busyMode = configuration.readonlyBusyMode ?? .timeout(10)
         // The transaction goes from access to access.
         options.allowsUnsafeTransactions = true
-        let connections = try (0..<count).map { _ in
-            ConnectionLane.Lent(database: try configuration.open(path: path, readonly: true, options: options))
+        return try (0..<count).map { _ in
+            ConnectionLane.Lent(
+                database: try configuration.open(
+                    path: path, readonly: true, options: options, followsTask: followsTask))
         }
-        try writer.reentrant { db in
-            guard !db.isInsideTransaction else {
-                throw DatabaseError(
-                    resultCode: .SQLITE_MISUSE,
-                    message: "a snapshot sees the last commit: it can't be made inside a transaction")
-            }
-            let pin = {
-                for connection in connections {
-                    try connection.database.beginAccess(nil)
-                    defer { connection.database.suspendAccess() }
-                    try connection.database.beginRead(pinned: true)
-                }
-            }
-            // The write lock keeps other processes out as well, so that all connections see one commit.
-            if count > 1, !configuration.readonly { try db.withWriteLock(pin) } else { try pin() }
+    }
+
+    /// Pins what connections see to one commit, while others may write.
+    ///
+    /// The first connection begins its read anew when the others have begun theirs. If SQLite finds nothing changed
+    /// since that connection's last read, nobody has committed in between, and so all see the same.
+    ///
+    /// - returns: false if others have committed in between, each time.
+    func pinAlike(_ connections: [ConnectionLane.Lent], followsTask: Bool = false) throws -> Bool {
+        var version = try Self.pin(connections[0], followsTask: followsTask)
+        guard connections.count > 1 else { return true }
+        for _ in 0..<Self.pinningTries {
+            for connection in connections.dropFirst() { _ = try Self.pin(connection, followsTask: followsTask) }
+            let newVersion = try Self.pin(connections[0], followsTask: followsTask)
+            if let version, newVersion == version { return true }
+            version = newVersion
         }
-        return connections
+        return false
+    }
+
+    /// Pins what connections see to one commit, while nobody can write, in other processes neither.
+    ///
+    /// - parameter db: the writer.
+    func pin(_ connections: [ConnectionLane.Lent], locking db: Database) throws {
+        guard !db.isInsideTransaction else { throw Self.isInsideTransaction() }
+        try db.withWriteLock {
+            for connection in connections { _ = try Self.pin(connection, followsTask: false) }
+        }
+    }
+
+    /// Pins what a connection sees to the last commit, for good or until it is pinned again.
+    ///
+    /// - returns: another number than the connection's last one if anybody has committed since.
+    private static func pin(_ connection: ConnectionLane.Lent, followsTask: Bool) throws -> UInt32? {
+        let db = connection.database
+        try db.beginAccess(nil, followsTask: followsTask)
+        defer { db.suspendAccess() }
+        if db.isInsideTransaction { try db.finishRead {} }
+        try db.beginRead(pinned: true)
+        return db.pinnedDataVersion(schema: "main")
+    }
+
+    /// Throws for a pool that can't keep others from writing.
+    private func checkMayLock() throws {
+        guard configuration.readonly else { return }
+        throw DatabaseError(
+            resultCode: .SQLITE_BUSY,
+            message: "others commit too often for \(configuration.maximumReaderCount) connections to see one commit")
+    }
+
+    private static func isInsideTransaction() -> DatabaseError {
+        DatabaseError(
+            resultCode: .SQLITE_MISUSE,
+            message: "a snapshot sees the last commit: it can't be made inside a transaction")
     }
 
     /// Reads the state of the last commit, while this write goes on. Called inside a write, outside a transaction.

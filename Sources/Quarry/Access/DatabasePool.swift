@@ -34,17 +34,40 @@ public final class DatabasePool: DatabaseWriter {
     /// ```
     ///
     /// - throws: `DatabaseError`: `SQLITE_CANTOPEN`, `SQLITE_NOTADB`; what `Configuration.prepareDatabase` throws.
-    public init(path: String, configuration: Configuration = Configuration()) throws {
+    public convenience init(path: String, configuration: Configuration = Configuration()) throws {
+        try configuration.check()
+        try self.init(path: path, configuration: configuration, workers: configuration.makePoolWorkers())
+    }
+
+    /// Opens a file as the initializer does; what it waits for, the disk or a lock, holds none of Swift's threads.
+    ///
+    /// ```swift
+    /// let dbPool = try await DatabasePool.open(path: "/var/lib/players.sqlite")
+    /// ```
+    ///
+    /// `Configuration.prepareDatabase` runs on a thread of the library's. Cancelling the task ends the wait for a lock.
+    ///
+    /// - throws: as the initializer; `CancellationError`.
+    public static func open(
+        path: String, configuration: Configuration = Configuration()
+    ) async throws -> DatabasePool {
+        try configuration.check()
+        let workers = configuration.makePoolWorkers()
+        return try await workers.opening {
+            try DatabasePool(path: path, configuration: configuration, workers: workers, followsTask: true)
+        }
+    }
+
+    /// - parameter followsTask: whether opening is cancelled with the task that runs it.
+    private init(path: String, configuration: Configuration, workers: WorkerThreads, followsTask: Bool = false) throws {
         self.configuration = configuration
         self.path = path
-        let database = try configuration.open(path: path, readonly: configuration.readonly)
-        if !configuration.readonly {
-            try AccessRunner.frame(database, nil) { db in
-                try db.activateWAL(path: path, synchronous: configuration.synchronous)
-            }
-        }
+        let database =
+            configuration.readonly
+            ? try configuration.open(path: path, readonly: true, followsTask: followsTask)
+            : try configuration.openInWALMode(path: path, followsTask: followsTask)
         let name = configuration.label ?? path
-        workers = WorkerThreads(connectionCount: configuration.maximumReaderCount + 1)
+        self.workers = workers
         let openReader = configuration.readerOpener(path: path)
         readers = AccessRunner(
             ConnectionLane(
@@ -87,6 +110,11 @@ public final class DatabasePool: DatabaseWriter {
         }
         readers.lane.finishClosing()
         writer.lane.finishClosing()
+    }
+
+    public func closeAsync() async throws {
+        // The writer's connection goes last: it takes the log into the database, and removes it.
+        try await ConnectionLane.close([writer.lane, readers.lane], workers)
     }
 
     public func interrupt() {
@@ -188,6 +216,8 @@ public final class DatabasePool: DatabaseWriter {
 }
 
 extension Configuration {
+    fileprivate func makePoolWorkers() -> WorkerThreads { WorkerThreads(connectionCount: maximumReaderCount + 1) }
+
     /// Opens a reader of a pool.
     func readerOpener(path: String) -> @Sendable () throws -> Database {
         var options = connectionOptions(readonly: true)

@@ -36,6 +36,26 @@ public final class DatabaseQueue: DatabaseWriter {
         try self.init(path: path, isInMemory: path == ":memory:", configuration: configuration)
     }
 
+    /// Opens a file as the initializer does; what it waits for, the disk or a lock, holds none of Swift's threads.
+    ///
+    /// ```swift
+    /// let dbQueue = try await DatabaseQueue.open(path: "/var/lib/players.sqlite")
+    /// ```
+    ///
+    /// `Configuration.prepareDatabase` runs on a thread of the library's. Cancelling the task ends the wait for a lock.
+    ///
+    /// - throws: as the initializer; `CancellationError`.
+    public static func open(
+        path: String, configuration: Configuration = Configuration()
+    ) async throws -> DatabaseQueue {
+        let workers = WorkerThreads(connectionCount: 1)
+        return try await workers.opening {
+            try DatabaseQueue(
+                path: path, isInMemory: path == ":memory:", configuration: configuration, workers: workers,
+                followsTask: true)
+        }
+    }
+
     /// A database in memory.
     ///
     /// ```swift
@@ -54,12 +74,18 @@ public final class DatabaseQueue: DatabaseWriter {
         }
         // https://www.sqlite.org/inmemorydb.html
         let path = name.map { "file:\($0.percentEncodedForURI)?mode=memory&cache=shared" } ?? ":memory:"
+        var configuration = configuration
+        // The name is no path from outside: nothing in it is a parameter.
+        if name != nil { configuration.acceptsURIs = true }
         try self.init(path: path, isInMemory: true, configuration: configuration)
     }
 
+    /// - parameter workers: the threads of its asynchronous accesses, if there are any yet.
+    /// - parameter followsTask: whether opening is cancelled with the task that runs it.
     /// - parameter fill: fills the database, before it may become read-only.
     init(
-        path: String, isInMemory: Bool, configuration: Configuration, fill: ((Database) throws -> Void)? = nil
+        path: String, isInMemory: Bool, configuration: Configuration, workers: WorkerThreads? = nil,
+        followsTask: Bool = false, fill: ((Database) throws -> Void)? = nil
     ) throws {
         var configuration = configuration
         configuration.maximumReaderCount = 1
@@ -73,19 +99,17 @@ public final class DatabaseQueue: DatabaseWriter {
             if configuration.readonly {
                 try AccessRunner.frame(database, nil) { db in try db.execute(sql: "PRAGMA query_only = 1") }
             }
+        } else if case .wal = configuration.journalMode, !configuration.readonly {
+            database = try configuration.openInWALMode(path: path, followsTask: followsTask)
         } else {
-            database = try configuration.open(path: path, readonly: configuration.readonly)
-            if case .wal = configuration.journalMode, !configuration.readonly {
-                try AccessRunner.frame(database, nil) { db in
-                    try db.activateWAL(path: path, synchronous: configuration.synchronous)
-                }
-            }
+            database = try configuration.open(
+                path: path, readonly: configuration.readonly, followsTask: followsTask)
         }
         let lane = ConnectionLane(
             "the connection of \(configuration.label ?? path)", capacity: 1, limits: configuration.laneLimits,
             connections: [.init(database: database)], open: { throw DatabaseError.connectionIsClosed() })
-        workers = WorkerThreads(connectionCount: 1)
-        runner = AccessRunner(lane, workers: workers)
+        self.workers = workers ?? WorkerThreads(connectionCount: 1)
+        runner = AccessRunner(lane, workers: self.workers)
         readPlacement = configuration.asyncExecution.readPlacement(inMemory: isInMemory)
         writePlacement = configuration.asyncExecution.writePlacement(inMemory: isInMemory)
     }
@@ -98,6 +122,10 @@ public final class DatabaseQueue: DatabaseWriter {
         try runner.lane.close()
     }
 
+    public func closeAsync() async throws {
+        try await ConnectionLane.close([runner.lane], workers)
+    }
+
     public func interrupt() {
         runner.lane.interrupt()
     }
@@ -105,6 +133,11 @@ public final class DatabaseQueue: DatabaseWriter {
     /// Frees as much memory as can be, after the accesses that came before.
     public func releaseMemory() {
         try? runner.sync { db in db.releaseMemory() }
+    }
+
+    /// As `releaseMemory`; waiting suspends the task. If it is cancelled meanwhile, nothing is freed.
+    public func releaseMemoryAsync() async {
+        try? await runner.async(.offloaded) { db in db.releaseMemory() }
     }
 
     // MARK: - Reading

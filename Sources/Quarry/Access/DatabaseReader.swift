@@ -31,6 +31,17 @@ public protocol DatabaseReader: AnyObject, Sendable {
     /// - throws: `SQLITE_BUSY` if statements are left; the database stays usable then.
     func close() throws
 
+    /// As `close`; waiting suspends the task, and closing holds none of Swift's threads.
+    ///
+    /// ```swift
+    /// try await dbPool.closeAsync()
+    /// ```
+    ///
+    /// Cancelling the task ends the wait: `CancellationError` is thrown, and the database stays open.
+    ///
+    /// - throws: as `close`; `CancellationError`.
+    func closeAsync() async throws
+
     /// Interrupts the statements that run: they throw `SQLITE_INTERRUPT`. Transactions that write are rolled back by
     /// SQLite.
     ///

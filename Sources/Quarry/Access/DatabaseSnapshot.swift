@@ -19,14 +19,15 @@ public final class DatabaseSnapshot: PinnedReader {
 
     let core: SnapshotCore
 
-    init(pool: DatabasePool, connection: ConnectionLane.Lent) {
+    init(pool: DatabasePool, connection: ConnectionLane.Lent, workers: WorkerThreads) {
         var configuration = pool.configuration
         configuration.readonly = true
         configuration.maximumReaderCount = 1
         self.configuration = configuration
         path = pool.path
         core = SnapshotCore(
-            "a snapshot of \(configuration.label ?? path)", configuration: configuration, connections: [connection])
+            "a snapshot of \(configuration.label ?? path)", configuration: configuration, connections: [connection],
+            workers: workers)
     }
 }
 
@@ -49,24 +50,26 @@ public final class DatabaseSnapshotPool: PinnedReader {
 
     let core: SnapshotCore
 
-    init(pool: DatabasePool, connections: [ConnectionLane.Lent]) {
+    init(pool: DatabasePool, connections: [ConnectionLane.Lent], workers: WorkerThreads) {
         var configuration = pool.configuration
         configuration.readonly = true
         self.configuration = configuration
         path = pool.path
         core = SnapshotCore(
             "a connection of a snapshot of \(configuration.label ?? path)", configuration: configuration,
-            connections: connections)
+            connections: connections, workers: workers)
     }
 }
 
 /// A snapshot that stands on a `SnapshotCore`.
-protocol PinnedReader: DatabaseSnapshotReader {
+protocol PinnedReader: DatabaseSnapshotReader, LaneReader {
     var core: SnapshotCore { get }
 }
 
 extension PinnedReader {
     public func close() throws { try core.runner.lane.close() }
+
+    public func closeAsync() async throws { try await ConnectionLane.close([core.runner.lane], core.workers) }
 
     public func interrupt() { core.runner.lane.interrupt() }
 

@@ -10,15 +10,16 @@ public protocol DatabaseSnapshotReader: DatabaseReader {
 /// What the two kinds of snapshots are made of: connections whose transaction stays open.
 final class SnapshotCore: Sendable {
     let runner: AccessRunner
-    private let workers: WorkerThreads
+    let workers: WorkerThreads
     private let placement: AccessRunner.Placement
 
-    init(_ name: String, configuration: Configuration, connections: [ConnectionLane.Lent]) {
-        let count = connections.count
-        workers = WorkerThreads(connectionCount: count)
+    init(
+        _ name: String, configuration: Configuration, connections: [ConnectionLane.Lent], workers: WorkerThreads
+    ) {
+        self.workers = workers
         runner = AccessRunner(
             ConnectionLane(
-                name, capacity: count, limits: configuration.laneLimits, connections: connections,
+                name, capacity: connections.count, limits: configuration.laneLimits, connections: connections,
                 open: { throw DatabaseError(resultCode: .SQLITE_ABORT, message: "Snapshot is lost.") }),
             workers: workers)
         placement = configuration.asyncExecution.readPlacement(inMemory: false)
@@ -58,7 +59,7 @@ final class SnapshotCore: Sendable {
     }
 
     /// Somebody may have ended the transaction that is the snapshot.
-    private static func checkTransaction(_ db: Database) throws {
+    static func checkTransaction(_ db: Database) throws {
         guard db.isInsideTransaction else {
             throw DatabaseError(resultCode: .SQLITE_ABORT, message: "Snapshot is lost.")
         }

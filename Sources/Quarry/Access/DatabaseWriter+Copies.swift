@@ -29,6 +29,101 @@ extension DatabaseReader {
     }
 }
 
+extension DatabaseReader {
+    /// Copies the database over another one, as `backup`; waiting suspends the task, and the copy is made on the
+    /// library's threads.
+    ///
+    /// ```swift
+    /// let copy = try await DatabaseQueue.open(path: "/var/backups/players.sqlite")
+    /// try await dbPool.backupAsync(to: copy)
+    /// ```
+    ///
+    /// Cancelling the task ends the wait, or the backup; the destination is as it was then.
+    ///
+    /// - parameter writer: the destination, whose content is replaced.
+    /// - parameter pagesPerStep: how many pages are copied between two calls of `progress`; negative for all at once.
+    /// - parameter progress: what it throws ends the backup, and is thrown, unless all is copied.
+    /// - throws: `DatabaseError`; `CancellationError`.
+    public func backupAsync(
+        to writer: any DatabaseWriter, pagesPerStep: CInt = -1,
+        progress: (@Sendable (DatabaseBackupProgress) throws -> Void)? = nil
+    ) async throws {
+        guard let source = erasedBase as? any LaneReader, let destination = writer.erasedBase as? any LaneWriter else {
+            return try await writer.barrierWriteWithoutTransaction { destination in
+                try read { source in try source.backup(to: destination, pagesPerStep: pagesPerStep, progress: progress)
+                }
+            }
+        }
+        guard source !== destination else { throw DatabaseError.backupToItself() }
+        let (from, kind) = (source.backupSource, source.backupReadKind)
+        let (to, barrier) = (destination.backupDestination, destination.backupBarrier)
+        typealias Held = (lease: ConnectionLane.Lease, token: AccessToken)
+        let copy: @Sendable (Held, Held) throws -> Void = { from, to in
+            try AccessRunner.frame(to.lease.database, to.token) { destination in
+                try AccessRunner.frame(from.lease.database, from.token) { source in
+                    if case .bare = kind { try SnapshotCore.checkTransaction(source) }
+                    try AccessRunner.read(source, kind) { source in
+                        try source.backup(to: destination, pagesPerStep: pagesPerStep, progress: progress)
+                    }
+                }
+            }
+        }
+        let task = WaitingThreads.newTask()
+        defer { WaitingThreads.end(task: task) }
+        // In one order, whatever is copied where: two backups that go opposite ways would wait for each other.
+        if ObjectIdentifier(source) < ObjectIdentifier(destination) {
+            try await from.withLease(task: task) { source, sourceToken in
+                try await to.withLease(barrier: barrier, task: task) { destination, token in
+                    try copy((source, sourceToken), (destination, token))
+                }
+            }
+        } else {
+            try await to.withLease(barrier: barrier, task: task) { destination, token in
+                try await from.withLease(task: task) { source, sourceToken in
+                    try copy((source, sourceToken), (destination, token))
+                }
+            }
+        }
+    }
+}
+
+/// A reader whose connections are those of a lane.
+protocol LaneReader: DatabaseReader {
+    var backupSource: AccessRunner { get }
+    var backupReadKind: AccessRunner.ReadKind { get }
+}
+
+/// A writer whose connections are those of lanes.
+protocol LaneWriter: DatabaseWriter {
+    var backupDestination: AccessRunner { get }
+    /// The lane whose connections must be at rest meanwhile.
+    var backupBarrier: ConnectionLane? { get }
+}
+
+extension DatabaseQueue: LaneReader, LaneWriter {
+    var backupSource: AccessRunner { runner }
+    var backupReadKind: AccessRunner.ReadKind { .transaction }
+    var backupDestination: AccessRunner { runner }
+    var backupBarrier: ConnectionLane? { nil }
+}
+
+extension DatabasePool: LaneReader, LaneWriter {
+    var backupSource: AccessRunner { readers }
+    var backupReadKind: AccessRunner.ReadKind { .pinnedTransaction }
+    var backupDestination: AccessRunner { writer }
+    var backupBarrier: ConnectionLane? { readers.lane }
+}
+
+extension PinnedReader {
+    var backupSource: AccessRunner { core.runner }
+    var backupReadKind: AccessRunner.ReadKind { .bare }
+}
+
+extension DatabaseReader {
+    /// The reader itself, or the one that it forwards to.
+    fileprivate var erasedBase: any DatabaseReader { (self as? any ErasedReader)?.base.erasedBase ?? self }
+}
+
 extension DatabaseWriter {
     /// Deletes all there is: tables, views, triggers. It waits for reads, and makes later ones wait.
     ///

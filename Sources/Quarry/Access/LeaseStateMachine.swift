@@ -1,5 +1,3 @@
-import DequeModule
-
 /// Who has which connection, and who waits: the decisions of a lane of connections, as a value.
 ///
 /// A lane has `capacity` slots, each with a connection or with none yet. Requests are served in the order they came.

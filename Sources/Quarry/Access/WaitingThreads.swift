@@ -1,6 +1,8 @@
 import QuarryCore
+import Synchronization
 
 /// The threads that sleep until they get a connection, of all databases: one that is about to sleep for ever is told so.
+/// So are the few tasks that wait while they have a connection.
 ///
 /// Only who falls asleep comes here. The lock is taken before those of lanes, never while one is held.
 enum WaitingThreads {
@@ -21,15 +23,45 @@ enum WaitingThreads {
         }
     }
 
-    /// The thread that runs has slept.
-    static func end() {
-        let entry = entries.withLock { $0.removeValue(forKey: Database.currentThread) }
-        _ = consume entry
+    /// The thread that runs has slept for long.
+    ///
+    /// Who falls asleep last finds a circle: nothing else closes one. This is for what that overlooks.
+    ///
+    /// - returns: as `begin`.
+    static func lookAgain(_ lane: ConnectionLane, _ place: Int) -> DatabaseError? {
+        let error = begin(lane, place, task: 0)
+        if error != nil { overlooked.add(1, ordering: .relaxed) }
+        return error
     }
 
-    /// Whether a task that waits for a barrier would wait for ever.
-    static func check(_ lane: ConnectionLane, _ place: Int) -> DatabaseError? {
-        entries.withLock { deadlock(lane, place, $0) }
+    /// How many deadlocks were found late: for tests.
+    static var overlookedCount: Int { overlooked.load(ordering: .relaxed) }
+
+    private static let overlooked = Atomic<Int>(0)
+
+    /// The thread that runs has slept.
+    static func end() { end(task: Database.currentThread) }
+
+    private static let taskCount = Atomic<UInt>(0)
+
+    /// A number for a task that will wait while it has a connection. Those of threads are addresses, which are even.
+    static func newTask() -> UInt { taskCount.add(2, ordering: .relaxed).newValue - 1 }
+
+    /// A task is about to wait.
+    ///
+    /// - parameter task: its number; 0 for one that has no connection, which is asked for the place alone.
+    /// - returns: as for a thread.
+    static func begin(_ lane: ConnectionLane, _ place: Int, task: UInt) -> DatabaseError? {
+        entries.withLock { entries in
+            if task != 0 { entries[task] = Entry(lane: lane, place: place) }
+            return deadlock(lane, place, entries)
+        }
+    }
+
+    /// A task waits no more.
+    static func end(task: UInt) {
+        let entry = entries.withLock { $0.removeValue(forKey: task) }
+        _ = consume entry
     }
 
     private static func deadlock(

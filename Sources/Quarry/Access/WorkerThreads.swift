@@ -1,4 +1,3 @@
-import DequeModule
 import QuarryCore
 import Synchronization
 
@@ -245,6 +244,19 @@ final class WorkerThreads: TaskExecutor, @unchecked Sendable {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return crew.threadCount
+    }
+
+    /// Runs `body`, which may block, on these threads for a task. If it throws, they are needed no more.
+    func opening<T: Sendable>(_ body: @Sendable () throws -> T) async throws -> T {
+        do {
+            return try await withTaskExecutorPreference(self, isolation: nil) {
+                try Task.checkCancellation()
+                return try body()
+            }
+        } catch {
+            shutDown()
+            throw error
+        }
     }
 
     /// Lets threads end that have nothing to do.

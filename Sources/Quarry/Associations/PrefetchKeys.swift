@@ -23,7 +23,7 @@ struct PrefetchKeys {
         let key = columns.map { row.prefetchKey(atIndex: $0) }
         if key.contains(where: \.isNull) { return parents.append(-1) }
         if let known = number(of: key) { return parents.append(known) }
-        if key.count == 1, case .int64(let integer) = key[0].storage {
+        if key.count == 1, case .int64(let integer) = key[0].rawStorage {
             integers[integer] = count
         } else {
             others[key] = count
@@ -34,7 +34,7 @@ struct PrefetchKeys {
     }
 
     private func number(of key: [DatabaseValue]) -> Int? {
-        if key.count == 1, case .int64(let integer) = key[0].storage { return integers[integer] }
+        if key.count == 1, case .int64(let integer) = key[0].rawStorage { return integers[integer] }
         return others[key]
     }
 
@@ -106,7 +106,7 @@ extension DatabaseValue {
     /// What values have in common that a column of some affinity and collation holds for equal: `1`, `1.0` and `'1'`;
     /// `'fr'`, `'FR'` and `'fr  '`.
     fileprivate var similarity: DatabaseValue {
-        switch storage {
+        switch rawStorage {
         case .null, .blob: self
         case .int64(let integer): "\(integer)".databaseValue
         case .double(let number):

@@ -119,7 +119,8 @@ struct PrefetchQuery {
     func rows(of plan: RequestLayout) -> PreparedRequest {
         let root = plan.adapter.root
         let isPlain =
-            root.scopes.isEmpty && plan.adapter.names == nil && root.columns.count == plan.statement.columnCount
+            root.scopes.isEmpty && plan.adapter.names == nil
+            && root.columns.count == plan.statement.knownColumnNames.count
         return isPlain ? PreparedRequest(statement: plan.statement) : plan.rows
     }
 }

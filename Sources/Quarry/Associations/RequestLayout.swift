@@ -14,8 +14,9 @@ struct RequestLayout {
     /// - parameter fetch: what the prefetches are part of; nil for one of their own.
     init(_ query: SelectQuery, _ db: Database, singleRow: Bool = false, fetch: PrefetchingFetch? = nil) throws {
         var query = query
-        let marked = try Self.mark(&query, db)
         var writer = QueryWriter(db)
+        try writer.checkDepth(of: query)
+        let marked = try Self.mark(&query, db)
         let derived = try writer.derivingJoins(of: query)
         let known = try writer.columnCounts(of: derived)
         try writer.write(derived, singleRow: singleRow)
@@ -23,7 +24,7 @@ struct RequestLayout {
         try statement.setArguments(writer.statementArguments())
 
         let ranking = derived.hasClauses ? derived.clauses.ranking : nil
-        var names = statement.columnNames
+        var names = statement.knownColumnNames
         var columnCount = names.count
         if ranking != nil { columnCount -= 1 }
         // A subquery, and joins in parentheses, give columns of the same name others.
@@ -138,7 +139,7 @@ struct RequestLayout {
         query.clauses.ranking = nil
         var writer = QueryWriter(db)
         try writer.write(query)
-        return try db.reusableStatement(sql: writer.sql()).columnNames
+        return try db.reusableStatement(sql: writer.sql()).knownColumnNames
     }
 
     /// The places of the columns of a table, and of those that are joined to it.

@@ -7,7 +7,7 @@ public import QuarryCore
 /// Barbara|
 /// ```
 ///
-/// A blob is written as text where its bytes are UTF-8, else as `X'0AFF'`.
+/// A blob is written as text where its bytes are UTF-8, as a UUID where it has 16 bytes, else as `X'0AFF'`.
 public struct DebugDumpFormat: DumpFormat, Sendable {
     /// Whether the names of the columns come first, where there is a row.
     public var header: Bool
@@ -30,13 +30,24 @@ public struct DebugDumpFormat: DumpFormat, Sendable {
     /// Writes a line.
     public mutating func writeRow(_ db: Database, statement: Statement, to stream: inout DumpStream) {
         if header { headerLine.write(statement, separator: separator, to: &stream) }
-        let texts = stream.values(of: statement).map { $0.text(nullValue: nullValue, blobs: .readable) }
+        let texts = stream.values(of: statement).map { $0.uuidText ?? $0.text(nullValue: nullValue, blobs: .readable) }
         stream.write(texts.joined(separator: separator) + "\n")
     }
 
     /// Forgets the columns.
     public mutating func finalize(_ db: Database, statement: Statement, to stream: inout DumpStream) {
         headerLine = DumpHeader()
+    }
+}
+
+extension DatabaseValue {
+    /// A blob of 16 bytes that are no text, as a UUID: `E621E1F8-C36C-495A-93FC-0C247A3E6E5F`.
+    fileprivate var uuidText: String? {
+        guard case .blob(let bytes) = storage, bytes.count == 16, String(validating: bytes, as: UTF8.self) == nil else {
+            return nil
+        }
+        let parts = [0..<4, 4..<6, 6..<8, 8..<10, 10..<16]
+        return parts.map { Array(bytes[$0]).digits }.joined(separator: "-")
     }
 }
 

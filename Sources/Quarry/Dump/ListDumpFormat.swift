@@ -55,7 +55,7 @@ extension DumpFormat where Self == ListDumpFormat {
 extension DatabaseValue {
     /// Numbers and texts as they are, blobs as text.
     func plainText(nullValue: String) -> String {
-        switch storage {
+        switch rawStorage {
         case .null: nullValue
         case .int64(let integer): "\(integer)"
         case .double(let number): "\(number)"
@@ -66,6 +66,6 @@ extension DatabaseValue {
 
     /// Numbers and texts as they are.
     func text(nullValue: String, blobs: DumpBlobStyle) -> String {
-        if case .blob(let bytes) = storage { blobs.text(bytes) } else { plainText(nullValue: nullValue) }
+        if case .blob(let bytes) = rawStorage { blobs.text(bytes) } else { plainText(nullValue: nullValue) }
     }
 }

@@ -49,7 +49,7 @@ public struct MarkdownDumpFormat: DumpFormat, Sendable {
         rows.append(
             stream.values(of: statement).map { value in
                 let text = Self.escaped(value.text(nullValue: nullValue, blobs: blobs))
-                switch value.storage {
+                switch value.rawStorage {
                 case .null: return Cell(text: text, isNumber: nil)
                 case .int64, .double: return Cell(text: text, isNumber: true)
                 case .string, .blob: return Cell(text: text, isNumber: false)

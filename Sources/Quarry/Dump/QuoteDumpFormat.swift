@@ -37,7 +37,7 @@ public struct QuoteDumpFormat: DumpFormat, Sendable {
 
     private static func literal(_ statement: Statement, _ index: Int, _ db: Database) throws -> String {
         let value = DatabaseValue(sqliteStatement: statement.sqliteStatement, index: CInt(index))
-        switch value.storage {
+        switch value.rawStorage {
         case .null: return "NULL"
         case .int64(let integer): return "\(integer)"
         case .string(let text): return literal(text)

@@ -17,6 +17,11 @@ extension CGFloat: DatabaseValueConvertible, StatementColumnConvertible {
         self.init(value)
     }
 
+    /// Reads the column: NULL is no value.
+    public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> CGFloat? {
+        CGFloat(sqliteStatement: sqliteStatement, index: index)
+    }
+
     /// Binds a real.
     public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
         Double(self).bind(to: sqliteStatement, at: index)

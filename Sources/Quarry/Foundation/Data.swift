@@ -13,7 +13,7 @@ extension Data: DatabaseValueConvertible, StatementColumnConvertible {
 
     /// A blob, or the UTF-8 of text; nil for NULL and numbers.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Data? {
-        switch dbValue.storage {
+        switch dbValue.rawStorage {
         case .blob(let bytes): Data(bytes)
         case .string(let text): Data(text.utf8)
         default: nil
@@ -28,6 +28,11 @@ extension Data: DatabaseValueConvertible, StatementColumnConvertible {
         case .blob, .text: self.init(copying: StatementColumns.bytes(ofBorrowed: value, type))
         default: return nil
         }
+    }
+
+    /// Reads the column: NULL is no value.
+    public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> Data? {
+        Data(sqliteStatement: sqliteStatement, index: index)
     }
 
     /// Binds a blob with its length.

@@ -66,13 +66,20 @@ extension DatabaseDateComponents: DatabaseValueConvertible, StatementColumnConve
     /// The components of a text in one of the formats, with a space or a `T` between day and time, and after a time
     /// perhaps `Z` or `±HH:MM`. Nil for any other text, and for numbers.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> DatabaseDateComponents? {
-        switch dbValue.storage {
+        switch dbValue.rawStorage {
         case .string(var text):
             text.withUTF8 { DateText(UnsafeRawBufferPointer($0)) }.map { DatabaseDateComponents($0) }
         case .blob(let bytes):
             bytes.withUnsafeBytes { DateText($0) }.map { DatabaseDateComponents($0) }
         default: nil
         }
+    }
+
+    /// Reads the column: NULL is no value.
+    public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt)
+        -> DatabaseDateComponents?
+    {
+        DatabaseDateComponents(sqliteStatement: sqliteStatement, index: index)
     }
 
     /// Reads text in one of the formats.

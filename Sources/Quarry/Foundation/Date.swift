@@ -34,13 +34,18 @@ extension Date: DatabaseValueConvertible, StatementColumnConvertible {
 
     /// The date of a text or number.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Date? {
-        switch dbValue.storage {
+        switch dbValue.rawStorage {
         case .null: nil
         case .int64(let seconds): Date(timeIntervalSince1970: Double(seconds))
         case .double(let seconds): seconds.isFinite ? Date(timeIntervalSince1970: seconds) : nil
         case .string(var text): text.withUTF8 { Date(databaseText: UnsafeRawBufferPointer($0)) }
         case .blob(let bytes): bytes.withUnsafeBytes { Date(databaseText: $0) }
         }
+    }
+
+    /// Reads the column: NULL is no value.
+    public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> Date? {
+        Date(sqliteStatement: sqliteStatement, index: index)
     }
 
     /// Reads a text or number.

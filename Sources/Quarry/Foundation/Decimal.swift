@@ -23,12 +23,17 @@ extension Decimal: DatabaseValueConvertible, StatementColumnConvertible {
 
     /// The number of a text, an integer or a real.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Decimal? {
-        switch dbValue.storage {
+        switch dbValue.rawStorage {
         case .int64(let value): Decimal(value)
         case .double(let value): Decimal(shortest: value)
         case .string(var text): text.withUTF8 { Decimal(databaseText: UnsafeRawBufferPointer($0)) }
         default: nil
         }
+    }
+
+    /// Reads the column: NULL is no value.
+    public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> Decimal? {
+        Decimal(sqliteStatement: sqliteStatement, index: index)
     }
 
     /// Reads text, an integer or a real.

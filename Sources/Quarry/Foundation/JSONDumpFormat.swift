@@ -62,7 +62,7 @@ public struct JSONDumpFormat: DumpFormat, Sendable {
     }
 
     private func encoded(_ value: DatabaseValue) throws -> String {
-        switch value.storage {
+        switch value.rawStorage {
         case .null: "null"
         case .int64(let integer): "\(integer)"
         case .double(let number): try encoded(number)

@@ -1,3 +1,4 @@
+import Foundation
 import QuarryCore
 
 /// Decodes a type that is one value, and finds out which type isn't.
@@ -7,16 +8,29 @@ final class SingleValueDecoder: Decoder {
     /// Whether the type asked for a container of several values.
     private(set) var needsJSON = false
 
-    /// The record type whose property is decoded.
-    private let recordType: (any RecordDecodingStrategies.Type)?
+    /// Whether the type asked for one value, before it asked for several.
+    private(set) var asksForOneValue = false
 
-    init(value: DatabaseValue, for recordType: (any RecordDecodingStrategies.Type)? = nil) {
+    /// The column of the record that is decoded; nil for a value that is in none.
+    fileprivate let column: ColumnDecoding?
+
+    /// The keys of the record.
+    private let outerPath: [any CodingKey]
+
+    /// The key of the column.
+    private let key: (any CodingKey)?
+
+    init(
+        value: DatabaseValue, column: ColumnDecoding? = nil, path: [any CodingKey] = [], key: (any CodingKey)? = nil
+    ) {
         self.value = value
-        self.recordType = recordType
+        self.column = column
+        outerPath = path
+        self.key = key
     }
 
-    var codingPath: [any CodingKey] { [] }
-    var userInfo: [CodingUserInfoKey: Any] { recordType?.databaseDecodingUserInfo ?? [:] }
+    var codingPath: [any CodingKey] { key.map { outerPath + [$0] } ?? outerPath }
+    var userInfo: [CodingUserInfoKey: Any] { column?.recordType.databaseDecodingUserInfo ?? [:] }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         throw refusal(of: [String: Any].self)
@@ -26,7 +40,10 @@ final class SingleValueDecoder: Decoder {
         throw refusal(of: [Any].self)
     }
 
-    func singleValueContainer() -> any SingleValueDecodingContainer { SingleContainer(decoder: self) }
+    func singleValueContainer() -> any SingleValueDecodingContainer {
+        if !needsJSON { asksForOneValue = true }
+        return SingleContainer(decoder: self)
+    }
 
     fileprivate func refusal(of type: Any.Type) -> any Error {
         needsJSON = true
@@ -35,22 +52,36 @@ final class SingleValueDecoder: Decoder {
 
     fileprivate func mismatch(_ type: Any.Type) -> any Error {
         DecodingError.typeMismatch(
-            type, DecodingError.Context(codingPath: [], debugDescription: "\(value) is no \(type)"))
+            type, DecodingError.Context(codingPath: [], debugDescription: "\(value.storageClass) is no \(type)"))
     }
 }
 
 private struct SingleContainer: SingleValueDecodingContainer {
     let decoder: SingleValueDecoder
 
-    var codingPath: [any CodingKey] { [] }
+    var codingPath: [any CodingKey] { decoder.codingPath }
 
     func decodeNil() -> Bool { decoder.value.isNull }
 
     // This one method is that of each standard type as well.
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
-        guard let convertible = type as? any DatabaseValueConvertible.Type else { return try T(from: decoder) }
-        guard let value = convertible.fromDatabaseValue(decoder.value) as? T else { throw decoder.mismatch(type) }
-        return value
+        guard let column = decoder.column else {
+            guard let convertible = type as? any DatabaseValueConvertible.Type else { return try T(from: decoder) }
+            return try convert(convertible)
+        }
+        if type == Date.self { return try found(column.date.date(decoder.value), type) }
+        if type == Data.self { return try found(column.data.data(decoder.value), type) }
+        guard let convertible = column.convertible(type) else { return try T(from: decoder) }
+        return try convert(convertible)
+    }
+
+    private func convert<C: DatabaseValueConvertible, T>(_ type: C.Type, as result: T.Type = T.self) throws -> T {
+        try found(C.fromDatabaseValue(decoder.value), result)
+    }
+
+    private func found<Value, T>(_ value: Value?, _ type: T.Type) throws -> T {
+        guard let value else { throw decoder.mismatch(type) }
+        return reinterpret(value)
     }
 
     // They have a method of their own in the protocol, which fails; JSON has room for them.

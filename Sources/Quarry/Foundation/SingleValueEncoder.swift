@@ -1,3 +1,4 @@
+import Foundation
 import QuarryCore
 
 /// Encodes a type that is one value, and finds out which type isn't.
@@ -8,13 +9,19 @@ final class SingleValueEncoder: Encoder {
     /// Whether the type asked for a container of several values.
     fileprivate(set) var needsJSON = false
 
-    /// The record type whose property is encoded.
-    private let recordType: (any RecordEncodingStrategies.Type)?
+    /// The column of the record that is encoded; nil for a value that goes into none.
+    fileprivate let column: ColumnEncoding?
 
-    init(for recordType: (any RecordEncodingStrategies.Type)? = nil) { self.recordType = recordType }
+    /// The key of the column.
+    private let key: (any CodingKey)?
 
-    var codingPath: [any CodingKey] { [] }
-    var userInfo: [CodingUserInfoKey: Any] { recordType?.databaseEncodingUserInfo ?? [:] }
+    init(column: ColumnEncoding? = nil, key: (any CodingKey)? = nil) {
+        self.column = column
+        self.key = key
+    }
+
+    var codingPath: [any CodingKey] { key.map { [$0] } ?? [] }
+    var userInfo: [CodingUserInfoKey: Any] { column?.recordType.databaseEncodingUserInfo ?? [:] }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         needsJSON = true
@@ -32,12 +39,36 @@ final class SingleValueEncoder: Encoder {
 private struct SingleContainer: SingleValueEncodingContainer {
     let encoder: SingleValueEncoder
 
-    var codingPath: [any CodingKey] { [] }
+    var codingPath: [any CodingKey] { encoder.codingPath }
 
     func encodeNil() { encoder.value = .null }
 
     // This one method is that of each standard type as well.
     func encode<T: Encodable>(_ value: T) throws {
+        if let column = encoder.column {
+            if T.self == Date.self {
+                encoder.value = column.date.databaseValue(reinterpret(value))
+                return
+            }
+            if T.self == Data.self {
+                encoder.value = column.data.databaseValue(reinterpret(value))
+                return
+            }
+            if T.self == UUID.self {
+                encoder.value = column.uuid.databaseValue(reinterpret(value))
+                return
+            }
+            if T.self == Double.self {
+                encoder.value = .number(reinterpret(value))
+                return
+            }
+            if T.self == Float.self {
+                encoder.value = .number(Double(reinterpret(value) as Float))
+                return
+            }
+            // What an optional wraps has a strategy.
+            if T.self is any OptionalValue.Type { return try value.encode(to: encoder) }
+        }
         if let value = value as? any DatabaseValueConvertible {
             encoder.value = value.databaseValue
         } else {
@@ -63,7 +94,7 @@ extension SingleValueEncoder {
 private struct RefusingKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let encoder: SingleValueEncoder
 
-    var codingPath: [any CodingKey] { [] }
+    var codingPath: [any CodingKey] { encoder.codingPath }
 
     func encodeNil(forKey key: Key) throws { try encoder.refuse() }
     func encode<T: Encodable>(_ value: T, forKey key: Key) throws { try encoder.refuse() }
@@ -82,7 +113,7 @@ private struct RefusingKeyedContainer<Key: CodingKey>: KeyedEncodingContainerPro
 private struct RefusingUnkeyedContainer: UnkeyedEncodingContainer {
     let encoder: SingleValueEncoder
 
-    var codingPath: [any CodingKey] { [] }
+    var codingPath: [any CodingKey] { encoder.codingPath }
     var count: Int { 0 }
 
     func encodeNil() throws { try encoder.refuse() }

@@ -15,11 +15,16 @@ extension UUID: DatabaseValueConvertible, StatementColumnConvertible {
 
     /// A blob of 16 bytes, or text of 36 characters: hexadecimal digits of any case with dashes.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> UUID? {
-        switch dbValue.storage {
+        switch dbValue.rawStorage {
         case .blob(let bytes): bytes.withUnsafeBytes { UUID(bytes: $0) }
         case .string(var text): text.withUTF8 { UUID(text: UnsafeRawBufferPointer($0)) }
         default: nil
         }
+    }
+
+    /// Reads the column: NULL is no value.
+    public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> UUID? {
+        UUID(sqliteStatement: sqliteStatement, index: index)
     }
 
     /// Reads a blob of 16 bytes, or text.

@@ -81,7 +81,8 @@ extension FTS3 {
     /// try FTS3.tokenize("running dogs", withTokenizer: .porter)               // ["run", "dog"]
     /// ```
     ///
-    /// A NUL ends a text, as it does for full-text tables of this kind.
+    /// A NUL ends a text, as it does for full-text tables of this kind. Some tokenizers of SQLite cut a text inside a
+    /// character: U+FFFD takes the place of what is no UTF-8 in such a token.
     ///
     /// - parameter string: the text.
     /// - parameter tokenizer: the tokenizer.
@@ -94,10 +95,11 @@ extension FTS3 {
             try db.execute(
                 sql: "CREATE VIRTUAL TABLE tokens USING fts3tokenize(\(arguments.joined(separator: ", ")))")
             let tokens = Result {
-                try String.fetchAll(db, sql: "SELECT token FROM tokens WHERE input = ?", arguments: [text])
+                try [UInt8].fetchAll(
+                    db, sql: "SELECT CAST(token AS BLOB) FROM tokens WHERE input = ?", arguments: [text])
             }
             try db.execute(sql: "DROP TABLE tokens")
-            return try tokens.get()
+            return try tokens.get().map { String(decoding: $0, as: UTF8.self) }
         }
     }
 }

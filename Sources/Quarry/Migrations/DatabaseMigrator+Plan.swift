@@ -51,9 +51,7 @@ extension DatabaseMigrator {
         let applied = erases ? [] : try appliedIdentifiers(db)
         let pending = try pending(upTo: targetIdentifier, applied: applied)
         if !erases, let change = try changedMigrations(db).first {
-            throw DatabaseMigrationError(
-                change.identifier,
-                .changed(applied: change.appliedChecksum, registered: change.registeredChecksum))
+            throw change.error
         }
         guard !pending.isEmpty else { return MigrationPlan(erasesDatabase: erases, steps: []) }
         return try withScratchDatabase(like: db) { copy in

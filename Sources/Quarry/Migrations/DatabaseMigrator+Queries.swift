@@ -59,6 +59,13 @@ extension DatabaseMigrator {
 
         /// The one it has now.
         public let registeredChecksum: String
+
+        var error: DatabaseError {
+            DatabaseError(
+                resultCode: .SQLITE_MISUSE,
+                message: "migration \(identifier) has changed since it was applied: its checksum was "
+                    + "\(appliedChecksum), and is \(registeredChecksum)")
+        }
     }
 
     /// The migrations that were applied with another checksum than they are registered with.
@@ -93,9 +100,7 @@ extension DatabaseMigrator {
     func checkChecksums(_ history: MigrationHistory, _ applied: Set<String>) throws {
         guard hasChecksums else { return }
         if let change = try changedMigrations(history, applied).first {
-            throw DatabaseMigrationError(
-                change.identifier,
-                .changed(applied: change.appliedChecksum, registered: change.registeredChecksum))
+            throw change.error
         }
         let noted = try history.checksums()
         let new = registered.compactMap { migration -> (identifier: String, checksum: String)? in
@@ -113,6 +118,27 @@ extension DatabaseMigrator {
             }
             return .commit
         }
+    }
+
+    /// Removes merged migrations that are noted beside the one that has taken their place. That happens where a
+    /// database has applied it before they were merged into it.
+    func forgetMergedMigrations(_ history: MigrationHistory, _ applied: inout Set<String>) throws {
+        let merged = mergedMigrations(among: applied)
+        // A database that can't be written keeps them.
+        guard !merged.isEmpty, !history.db.isReadOnly, !history.db.isInsideTransaction else { return }
+        try history.db.inTransaction(.immediate) {
+            applied = try history.identifiers()
+            let merged = mergedMigrations(among: applied)
+            for identifier in merged.sorted() { try history.forget(identifier) }
+            applied.subtract(merged)
+            return .commit
+        }
+    }
+
+    /// The migrations that are noted, and merged into others that are noted too.
+    private func mergedMigrations(among applied: Set<String>) -> Set<String> {
+        registered.filter { applied.contains($0.identifier) }
+            .reduce(into: []) { $0.formUnion($1.mergedIdentifiers.intersection(applied)) }
     }
 
     /// Whether the migrations that the database has applied would make another schema now, or aren't registered any
@@ -143,9 +169,17 @@ extension DatabaseMigrator {
     }
 
     /// Runs `body` with an empty database in a file of its own, set up as the connections of another.
+    ///
+    /// The file has a name, as the database has: `prepareDatabase` may ask for what a nameless temporary database
+    /// refuses, such as a log that stays.
     func withScratchDatabase<T>(like db: Database, _ body: (Database) throws -> T) throws -> T {
-        // https://www.sqlite.org/inmemorydb.html#temporary_databases
-        let scratch = try db.configuration.open(path: "", readonly: false)
+        let folder = try ScratchFolder()
+        return try withScratchDatabase(path: folder.path + "/scratch.sqlite", like: db, body)
+    }
+
+    /// The connection is closed when this returns, and its files can go.
+    private func withScratchDatabase<T>(path: String, like db: Database, _ body: (Database) throws -> T) throws -> T {
+        let scratch = try db.configuration.open(path: path, readonly: false)
         return try AccessRunner.frame(scratch, nil, body)
     }
 }

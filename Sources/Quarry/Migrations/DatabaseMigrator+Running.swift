@@ -8,6 +8,8 @@ public struct MigrationProgress: Hashable, Sendable {
         case begins
         /// The migration is applied, and committed: by this process, or by another one meanwhile.
         case committed
+        /// The migration could not begin, has failed, or was cancelled. The error is thrown next.
+        case failed
     }
 
     /// The migration.
@@ -35,9 +37,9 @@ extension DatabaseMigrator {
     /// Nobody reads meanwhile. Where several processes migrate one file at the same time, each migration is applied
     /// once, by one of them; the others wait for it, as `Configuration.busyMode` says, and return when all are applied.
     ///
-    /// - throws: `DatabaseMigrationError`, which says which migration failed and why; the database is as it was before
-    ///   that one. `DatabaseError`: `SQLITE_MISUSE` for mistakes in the registration, `SQLITE_BUSY` where another
-    ///   connection holds the lock.
+    /// - throws: what a migration throws; the database is as it was before that one, and `migrate(_:upTo:progress:)`
+    ///   tells which it was. `DatabaseError`: for foreign keys without a row; `SQLITE_MISUSE` for mistakes in the
+    ///   registration; `SQLITE_BUSY` where another connection holds the lock.
     public func migrate(_ writer: any DatabaseWriter) throws {
         try writer.barrierWriteWithoutTransaction { db in try run(db, upTo: nil) }
     }
@@ -55,6 +57,24 @@ extension DatabaseMigrator {
         try writer.barrierWriteWithoutTransaction { db in try run(db, upTo: targetIdentifier) }
     }
 
+    /// Applies migrations on this thread, and tells how far it is.
+    ///
+    /// ```swift
+    /// try migrator.migrate(dbPool) { progress in
+    ///     if progress.state == .failed { logger.error("migration \(progress.identifier) has failed") }
+    /// }
+    /// ```
+    ///
+    /// - parameter writer: the database.
+    /// - parameter targetIdentifier: the last migration to apply; nil for all.
+    /// - parameter progress: called when a migration begins, and when it is applied or has failed.
+    /// - throws: as `migrate(_:)`.
+    public func migrate(
+        _ writer: any DatabaseWriter, upTo targetIdentifier: String? = nil, progress: (MigrationProgress) -> Void
+    ) throws {
+        try writer.barrierWriteWithoutTransaction { db in try run(db, upTo: targetIdentifier, progress) }
+    }
+
     /// Applies migrations as the synchronous `migrate`, and tells how far it is; waiting suspends the task.
     ///
     /// ```swift
@@ -68,7 +88,8 @@ extension DatabaseMigrator {
     ///
     /// - parameter writer: the database.
     /// - parameter targetIdentifier: the last migration to apply; nil for all.
-    /// - parameter progress: called when a migration begins, and when it is applied, where the migrations run.
+    /// - parameter progress: called when a migration begins, and when it is applied or has failed, where the migrations
+    ///   run.
     public func migrate(
         _ writer: any DatabaseWriter, upTo targetIdentifier: String? = nil,
         progress: @escaping @Sendable (MigrationProgress) -> Void
@@ -98,7 +119,7 @@ extension DatabaseMigrator {
 
     // MARK: - Running
 
-    func run(_ db: Database, upTo target: String?, _ progress: ((MigrationProgress) -> Void)? = nil) throws {
+    func run(_ db: Database, upTo target: String?, _ progress: (MigrationProgress) -> Void = { _ in }) throws {
         try checkRegistrations()
         if target == nil, !eraseDatabaseOnSchemaChange, try isUpToDate(db) { return }
         if eraseDatabaseOnSchemaChange, try hasSchemaChanges(db) { try db.erase() }
@@ -106,14 +127,20 @@ extension DatabaseMigrator {
         var applied = try history.identifiers()
         let pending = try pending(upTo: target, applied: applied)
         try checkChecksums(history, applied)
+        try forgetMergedMigrations(history, &applied)
         for (index, migration) in pending.enumerated() {
             func report(_ state: MigrationProgress.State) {
-                progress?(
+                progress(
                     MigrationProgress(
                         identifier: migration.identifier, index: index + 1, count: pending.count, state: state))
             }
             report(.begins)
-            try apply(migration, history, &applied)
+            do {
+                try apply(migration, history, &applied)
+            } catch {
+                report(.failed)
+                throw error
+            }
             report(.committed)
         }
     }
@@ -163,12 +190,6 @@ extension DatabaseMigrator {
                 let now = try history.identifiers()
                 guard now != applied else { throw error(afterBusy: migration) }
                 applied = now
-            } catch let error as CancellationError {
-                throw error
-            } catch let error as DatabaseMigrationError {
-                throw error
-            } catch {
-                throw hasBegun ? DatabaseMigrationError(migration.identifier, .failed(error)) : error
             }
         }
     }

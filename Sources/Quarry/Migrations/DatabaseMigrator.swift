@@ -69,7 +69,7 @@ public struct DatabaseMigrator: Sendable {
     ///
     /// A migration that has been applied must never change: databases that have it won't run it again. A `checksum`
     /// finds out: it is noted with the migration, and where another one is registered later, `migrate` throws
-    /// `DatabaseMigrationError`. It can be anything that is another one when the migration is: a hash of its SQL, made
+    /// `SQLITE_MISUSE`. It can be anything that is another one when the migration is: a hash of its SQL, made
     /// by a tool.
     ///
     /// Registering an identifier twice is a mistake, which the next call that can throw reports as `SQLITE_MISUSE`.
@@ -96,6 +96,7 @@ public struct DatabaseMigrator: Sendable {
     /// ```
     ///
     /// The closure gets those of `mergedIdentifiers` that the database has applied. They are noted no more when it is.
+    /// Where a database has applied the migration already, `migrate` removes what is noted of the others.
     ///
     /// - parameter identifier: names it in the database, for good.
     /// - parameter foreignKeyChecks: how foreign keys are checked.

@@ -66,7 +66,7 @@ struct MigrationHistory {
         if let checksum = migration.checksum { try note(checksum, of: migration.identifier) }
     }
 
-    private func forget(_ identifier: String) throws {
+    func forget(_ identifier: String) throws {
         try db.execute(sql: "DELETE FROM main.\(Self.table) WHERE identifier = ?", arguments: [identifier])
         if try exists(Self.checksumTable) {
             try db.execute(sql: "DELETE FROM main.\(Self.checksumTable) WHERE identifier = ?", arguments: [identifier])

@@ -303,4 +303,7 @@ extension DatabaseValue {
     fileprivate static var notANumber: DatabaseValue {
         .unrepresentable("the number NaN", reason: "SQLite would store NULL")
     }
+
+    /// A number of a record. A NaN is refused.
+    static func number(_ number: Double) -> DatabaseValue { number.isNaN ? notANumber : number.databaseValue }
 }

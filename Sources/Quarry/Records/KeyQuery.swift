@@ -157,10 +157,11 @@ struct KeyQuery {
         var count = 0
         for part in parts {
             let (sql, arguments) = condition(part)
-            try db.execute(
-                sql: "DELETE FROM \(table.quotedDatabaseIdentifier) WHERE \(sql)",
-                arguments: StatementArguments(values: arguments))
-            count += db.changesCount
+            count += try db.countingChanges(of: table) {
+                try db.execute(
+                    sql: "DELETE FROM \(table.quotedDatabaseIdentifier) WHERE \(sql)",
+                    arguments: StatementArguments(values: arguments))
+            }
         }
         return count
     }
@@ -183,16 +184,18 @@ struct KeyQuery {
 }
 
 extension RecordPlan {
-    /// Columns in the order of the unique key that they are, as they are written.
+    /// Columns that identify a row, as they are written: those of a unique key in its order, then the others.
     ///
-    /// - throws: `SQLITE_MISUSE` if they are none.
+    /// - throws: `SQLITE_MISUSE` if no unique key is among them, or the table has no such column.
     func uniqueKey(_ columns: [String], _ db: Database) throws -> [String] {
         let shape = try shape(db, sure: true)
         var keys = [shape.primaryKey]
         keys += shape.rowIDNames.map { [$0] }
-        if let key = keys.first(where: { $0.isSameKey(as: columns) }) { return key.spelled(as: columns) }
-        if let key = try shape.uniqueKeys(db).first(where: { $0.isSameKey(as: columns) }) {
-            return key.spelled(as: columns)
+        let key = try keys.first { $0.isKey(in: columns) } ?? shape.uniqueKeys(db).first { $0.isKey(in: columns) }
+        if let key {
+            let others = columns.filter { column in !key.contains { $0.isSameName(as: column) } }
+            // SQLite would take a name that is no column's for a text.
+            if others.allSatisfy({ shape.column($0) != nil }) { return key.spelled(as: columns) + others.sorted() }
         }
         let names = columns.sorted().map { String(reflecting: $0) }.joined(separator: ", ")
         throw DatabaseError(
@@ -202,9 +205,9 @@ extension RecordPlan {
 }
 
 extension [String] {
-    /// Whether these are the same columns, in any order.
-    fileprivate func isSameKey(as columns: [String]) -> Bool {
-        count == columns.count && allSatisfy { name in columns.contains { $0.isSameName(as: name) } }
+    /// Whether these are among some columns, in any order.
+    fileprivate func isKey(in columns: [String]) -> Bool {
+        !isEmpty && allSatisfy { name in columns.contains { $0.isSameName(as: name) } }
     }
 
     /// In the order of these, with the names of those.

@@ -213,6 +213,29 @@ extension MutablePersistableRecord {
             try insertAndFetch(db, Self.insertKind(conflictResolution), table, Fetching(selection, fetch))
         }
     }
+
+    /// Inserts the record, and gives a statement for columns of the row, which a closure chooses.
+    ///
+    /// ```swift
+    /// let score = try player.insertAndFetch(db) { statement in
+    ///     try Int.fetchOne(statement) // Int?
+    /// } select: { [$0.score] }
+    /// ```
+    /// ```sql
+    /// INSERT INTO "player" ("id", "name") VALUES (NULL,'Arthur') RETURNING "score"
+    /// ```
+    ///
+    /// - parameter fetch: is given the statement, which it runs.
+    /// - parameter selection: is given the columns of the type.
+    /// - throws: `DatabaseError`; what the closures and callbacks throw.
+    public mutating func insertAndFetch<T>(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil,
+        fetch: (Statement) throws -> T, select selection: (DatabaseComponents) throws -> [any SQLSelectable]
+    ) throws -> T {
+        try insertAndFetch(
+            db, onConflict: conflictResolution, table: table, selection: selection(Self.databaseComponents),
+            fetch: fetch)
+    }
 }
 
 /// What is fetched of a row that is written.
@@ -320,5 +343,34 @@ extension PersistableRecord {
     ) throws -> T {
         var record = self
         return try record.insertAndFetch(db, Self.insertKind(conflictResolution), table, Fetching(returnedType))
+    }
+
+    /// Inserts the record, and gives a statement for columns of the row.
+    ///
+    /// - parameter selection: the columns.
+    /// - parameter fetch: is given the statement, which it runs.
+    /// - throws: `DatabaseError`; what `fetch` and callbacks throw.
+    public func insertAndFetch<T>(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil,
+        selection: [any SQLSelectable], fetch: (Statement) throws -> T
+    ) throws -> T {
+        var record = self
+        return try withoutActuallyEscaping(fetch) { fetch in
+            try record.insertAndFetch(db, Self.insertKind(conflictResolution), table, Fetching(selection, fetch))
+        }
+    }
+
+    /// Inserts the record, and gives a statement for columns of the row, which a closure chooses.
+    ///
+    /// - parameter fetch: is given the statement, which it runs.
+    /// - parameter selection: is given the columns of the type.
+    /// - throws: `DatabaseError`; what the closures and callbacks throw.
+    public func insertAndFetch<T>(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil,
+        fetch: (Statement) throws -> T, select selection: (DatabaseComponents) throws -> [any SQLSelectable]
+    ) throws -> T {
+        try insertAndFetch(
+            db, onConflict: conflictResolution, table: table, selection: selection(Self.databaseComponents),
+            fetch: fetch)
     }
 }

@@ -151,4 +151,19 @@ extension PersistableRecord {
         var record = self
         return try record.saveAndFetch(db, conflictResolution, table, Fetching(returnedType))
     }
+
+    /// Saves the record, and gives a statement for columns of the row.
+    ///
+    /// - parameter selection: the columns.
+    /// - parameter fetch: is given the statement, which it runs.
+    /// - throws: as `save`; what `fetch` throws.
+    public func saveAndFetch<T>(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil,
+        selection: [any SQLSelectable], fetch: (Statement) throws -> T
+    ) throws -> T {
+        var record = self
+        return try withoutActuallyEscaping(fetch) { fetch in
+            try record.saveAndFetch(db, conflictResolution, table, Fetching(selection, fetch))
+        }
+    }
 }

@@ -19,12 +19,14 @@ final class RecordBatch {
     /// More save little.
     private static let mostRecords = 32
 
+    /// - parameter schema: that of the table.
     /// - returns: nil where records can't be inserted together.
-    init?(_ slot: RecordPlan.Slot, _ target: EncodingTarget, _ db: Database) throws {
+    init?(_ slot: RecordPlan.Slot, _ target: EncodingTarget, schema: String, _ db: Database) throws {
         let columnCount = slot.parameters.count
         guard let layout = slot.layout, columnCount > 0, columnCount == slot.names.count,
             // With the others, the rows before one that fails stay, or all is rolled back.
-            [.abort, .ignore, .replace].contains(slot.kind.resolution)
+            [.abort, .ignore, .replace].contains(slot.kind.resolution),
+            try !Self.schemaMayDoTheSame(schema, db)
         else { return nil }
         size = min(Self.mostRecords, db.maximumStatementArgumentCount / columnCount)
         guard size > 1 else { return nil }
@@ -35,6 +37,25 @@ final class RecordBatch {
         self.slot = slot
         self.layout = layout
         self.target = target
+    }
+
+    /// Whether a table or a trigger says FAIL or ROLLBACK itself: `UNIQUE ON CONFLICT FAIL`, `RAISE(FAIL, …)`.
+    ///
+    /// A trigger of one table may write to any other.
+    private static func schemaMayDoTheSame(_ schema: String, _ db: Database) throws -> Bool {
+        let statements = try String.fetchCursor(
+            db.makeStatement(
+                sql: """
+                    SELECT sql FROM \(schema.quotedDatabaseIdentifier).sqlite_master
+                    WHERE sql LIKE '%FAIL%' OR sql LIKE '%ROLLBACK%'
+                    UNION ALL
+                    SELECT sql FROM sqlite_temp_master WHERE sql LIKE '%FAIL%' OR sql LIKE '%ROLLBACK%'
+                    """))
+        while let sql = try statements.next() {
+            let words = sql.uppercased().split { !($0.isLetter || $0.isNumber || $0 == "_") }
+            if words.contains(where: { $0 == "FAIL" || $0 == "ROLLBACK" }) { return true }
+        }
+        return false
     }
 
     var isFree: Bool { !statement.isExecuting }

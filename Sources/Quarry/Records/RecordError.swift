@@ -16,11 +16,24 @@ public enum RecordError: Error, Sendable {
 
 extension RecordError: CustomStringConvertible {
     /// `Key not found in table player: [id:1]`
+    ///
+    /// A number is shown: it is an id, which a log needs. A text or blob may be private, a name or an address, and
+    /// shows its storage class: `[email:TEXT]`. The key itself has the value.
     public var description: String {
         switch self {
         case .recordNotFound(let table, let key):
-            let values = key.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value)" }
+            let values = key.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value.idInError)" }
             return "Key not found in table \(table): [\(values.joined(separator: " "))]"
+        }
+    }
+}
+
+extension DatabaseValue {
+    /// The value of an id in an error: a number, or the storage class of what may be private.
+    var idInError: String {
+        switch rawStorage {
+        case .null, .int64, .double: description
+        case .string, .blob: storageClass
         }
     }
 }

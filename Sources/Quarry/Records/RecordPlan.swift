@@ -250,8 +250,9 @@ final class RecordPlan {
     func batch(_ kind: WriteKind, _ db: Database) throws -> RecordBatch? {
         guard let last = lastInsert, last.kind == kind, canBind(last) else { return nil }
         if let batch, batch.slot === last { return batch.isFree ? batch : nil }
-        guard try !shape(db, sure: false).isView else { return nil }
-        batch = try RecordBatch(last, target, db)
+        let shape = try shape(db, sure: false)
+        guard !shape.isView, let schema = shape.schema else { return nil }
+        batch = try RecordBatch(last, target, schema: schema, db)
         return batch
     }
 

@@ -29,9 +29,9 @@ extension TableRecord {
     /// try Citizenship.exists(db, key: ["citizenId": 1, "countryCode": "FR"])
     /// ```
     ///
-    /// - parameter key: the columns of the primary key or of a unique index, with their values.
+    /// - parameter key: the columns of the primary key or of a unique index, with their values; other columns too.
     /// - parameter table: the table, if it isn't the type's own.
-    /// - throws: `SQLITE_MISUSE` if the columns aren't such a key; `DatabaseError`.
+    /// - throws: `SQLITE_MISUSE` if no such key is among the columns; `DatabaseError`.
     public static func exists(
         _ db: Database, key: [String: (any DatabaseValueConvertible)?], table: String? = nil
     ) throws -> Bool {

@@ -61,16 +61,21 @@ extension ChangeStatement {
 }
 
 extension Change {
+    private var table: String {
+        switch self {
+        case .insertion(let insertion): insertion.table
+        case .update(let update): update.query.sourceName
+        case .deletion(let query): query.sourceName
+        }
+    }
+
     fileprivate func prepare(_ db: Database) throws -> Statement {
         try db.prepare { try $0.write(self) }.statement
     }
 
     fileprivate func execute(_ db: Database) throws -> Int {
         let statement = try prepare(db)
-        // A statement that finds no row leaves the count of the one before.
-        let count = db.totalChangesCount
-        try statement.execute()
-        return db.totalChangesCount == count ? 0 : db.changesCount
+        return try db.countingChanges(of: table) { try statement.execute() }
     }
 
     /// The rows to insert, if they may have more values than a statement can take.

@@ -20,8 +20,8 @@ extension QueryInterfaceRequest {
     /// - throws: `SQLITE_MISUSE` for a request whose rows are grouped; `DatabaseError`.
     @discardableResult
     public func deleteAll(_ db: Database) throws -> Int {
-        try db.prepare { try $0.write(deletionOf: query) }.statement.execute()
-        return db.changesCount
+        let statement = try db.prepare { try $0.write(deletionOf: query) }.statement
+        return try db.countingChanges(of: query.sourceName) { try statement.execute() }
     }
 
     /// A statement that deletes the rows, and returns columns of them.
@@ -32,8 +32,7 @@ extension QueryInterfaceRequest {
     }
 
     private func deletion(_ db: Database) throws -> PreparedRequest {
-        let selection = query.selection ?? [AllColumns().sqlSelection]
-        return try db.prepare { try $0.write(deletionOf: query, returning: selection) }
+        try db.prepare { try $0.write(deletionOf: query, returning: returnedSelection) }
     }
 
     // MARK: - Updating
@@ -58,8 +57,8 @@ extension QueryInterfaceRequest {
     ) throws -> Int {
         guard !assignments.isEmpty else { return 0 }
         let conflictResolution = conflictResolution ?? defaultConflictResolution
-        try db.prepare { try $0.write(updateOf: query, conflictResolution, assignments) }.statement.execute()
-        return db.changesCount
+        let statement = try db.prepare { try $0.write(updateOf: query, conflictResolution, assignments) }.statement
+        return try db.countingChanges(of: query.sourceName) { try statement.execute() }
     }
 
     /// Sets columns of the rows.
@@ -95,8 +94,16 @@ extension QueryInterfaceRequest {
     fileprivate func updating(
         _ db: Database, _ conflictResolution: Database.ConflictResolution?, _ assignments: [ColumnAssignment]
     ) throws -> PreparedRequest {
-        try update(db, conflictResolution, assignments, query.selection ?? [AllColumns().sqlSelection])
+        try update(db, conflictResolution, assignments, returnedSelection)
     }
+
+    /// A record is made of its own columns, whatever the request selects; values and rows of what it selects.
+    private var returnedSelection: [SQLSelection] {
+        if let type = RowDecoder.self as? any (FetchableRecord & TableRecord).Type { return type.selection ?? all }
+        return RowDecoder.self is any FetchableRecord.Type ? all : query.selection ?? all
+    }
+
+    private var all: [SQLSelection] { [AllColumns().sqlSelection] }
 
     fileprivate func deleting(_ db: Database) throws -> PreparedRequest { try deletion(db) }
 

@@ -18,7 +18,7 @@ extension SQLSpecificExpressible {
     /// - parameter pattern: in the syntax of Swift's `Regex`. A request throws if it isn't valid.
     public func regexp(_ pattern: some SQLExpressible) -> SQLExpression {
         let (value, pattern) = (sqlExpression, pattern.sqlExpression)
-        return .whenConnected { db in
+        return .whenConnected([value, pattern]) { db in
             try db.addRegularExpressions()
             if case .value(let pattern) = pattern.content, let text = String.fromDatabaseValue(pattern) {
                 _ = try RegularExpressionCache.compile(text)
@@ -55,11 +55,11 @@ extension Database {
 extension DatabaseValue {
     /// What SQLite would cast it to; nil for NULL and blobs that are no UTF-8.
     fileprivate var text: String? {
-        switch storage {
+        switch rawStorage {
         case .null: nil
         case .string(let text): text
         case .int64(let number): String(number)
-        case .double(let number): String(number)
+        case .double(let number): SQLiteLibrary.text(of: number)
         case .blob(let bytes): String(validating: bytes, as: UTF8.self)
         }
     }

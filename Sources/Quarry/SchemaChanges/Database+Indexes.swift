@@ -35,7 +35,7 @@ extension Database {
         try checkAccess()
         let found = try schema.table(table, in: schemaName, self)
         let indexes = try schema.indexes(of: found, self).filter { index in
-            index.origin == .createIndexStatement && index.columns.schemaNames == columns.schemaNames
+            index.origin == .createIndex && index.columns.schemaNames == columns.schemaNames
         }
         guard indexes.count <= 1 else {
             let names = indexes.map(\.name).sorted().joined(separator: ", ")

@@ -107,11 +107,16 @@ extension Database {
             throw SchemaReader.noSuchTable(tableName, in: schemaName)
         }
         guard found.kind == .view else { return try schema.primaryKey(of: found, self) }
-        let view = DatabaseObjectID(name: found.name, schemaID: .attached(found.schema))
-        guard let columns = try schemaSource?.columnsForPrimaryKey(self, inView: view) else {
+        guard let columns = try primaryKeyColumns(ofView: found) else {
             throw DatabaseError(message: "database view \(found.name) has no primary key")
         }
         return PrimaryKeyInfo(columns: columns, isRowID: false, tableHasRowID: false)
+    }
+
+    /// The primary key that the source of the schema gives a view; nil for none.
+    private func primaryKeyColumns(ofView view: SchemaReader.Found) throws -> [String]? {
+        let view = DatabaseObjectID(name: view.name, schemaID: .attached(view.schema))
+        return try schemaSource?.columnsForPrimaryKey(self, inView: view)
     }
 
     /// The indexes of a table, those of its constraints included. Indexes on expressions are left out.
@@ -128,14 +133,17 @@ extension Database {
         return try schema.indexes(of: schema.table(tableName, in: schemaName, self), self)
     }
 
-    /// Whether no two rows have the same values in some columns: they are the primary key, the rowid, or those of a
-    /// unique index that is about all rows.
+    /// Whether no two rows have the same values in some columns: the primary key, the rowid, or the columns of a unique
+    /// index that is about all rows are among them.
     ///
     /// ```swift
     /// try db.table("player", hasUniqueKey: ["email"])
+    /// try db.table("player", hasUniqueKey: ["email", "name"]) // true too
     /// ```
     ///
-    /// - parameter tableName: the name of a table.
+    /// A view has the primary key that `Configuration.schemaSource` gives it, or none.
+    ///
+    /// - parameter tableName: the name of a table or view.
     /// - parameter columns: the columns, in any order and case.
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first that has it.
     /// - throws: `DatabaseError`: "no such table: player".
@@ -143,18 +151,23 @@ extension Database {
         _ tableName: String, hasUniqueKey columns: some Collection<String>, in schemaName: String? = nil
     ) throws -> Bool {
         try checkAccess()
-        let found = try schema.table(tableName, in: schemaName, self)
-        let names = columns.schemaNames
-        let set = Set(names)
-        guard set.count == names.count else { return false }
+        guard let found = try schema.find(tableName, in: schemaName, self) else {
+            throw SchemaReader.noSuchTable(tableName, in: schemaName)
+        }
+        let set = Set(columns.schemaNames)
+        if found.kind == .view {
+            let key = try primaryKeyColumns(ofView: found)
+            return key.map { !$0.isEmpty && set.isSuperset(of: $0.schemaNames) } ?? false
+        }
         let key = try schema.primaryKey(of: found, self)
-        if Set(key.columns.schemaNames) == set { return true }
-        if key.tableHasRowID, names.count == 1, ["rowid", "_rowid_", "oid"].schemaNames.contains(names[0]) {
-            let others = try schema.columns(of: found, self).map(\.name)
-            if !others.schemaNames.contains(names[0]) { return true }
+        if set.isSuperset(of: key.columns.schemaNames) { return true }
+        if key.tableHasRowID {
+            let others = try schema.columns(of: found, self).map(\.name).schemaNames
+            let names = ["rowid", "_rowid_", "oid"].schemaNames
+            if names.contains(where: { set.contains($0) && !others.contains($0) }) { return true }
         }
         return try schema.indexes(of: found, self).contains { index in
-            index.isUnique && !index.isPartial && Set(index.columns.schemaNames) == set
+            index.isUnique && !index.isPartial && set.isSuperset(of: index.columns.schemaNames)
         }
     }
 

@@ -25,6 +25,10 @@ public struct ForeignKeyViolation: Sendable {
     /// FOREIGN KEY constraint violation - from player(teamId) to team(id), in [id:1 teamId:42]
     /// ```
     public func failureDescription(_ db: Database) throws -> String {
+        try failureDescription(db, showsTexts: true)
+    }
+
+    private func failureDescription(_ db: Database, showsTexts: Bool) throws -> String {
         let keys = try db.foreignKeys(on: originTable, in: schemaName)
         guard let key = keys.first(where: { $0.id == foreignKeyId }) else { return description }
         var text =
@@ -36,17 +40,17 @@ public struct ForeignKeyViolation: Sendable {
         let table = "\(schemaName.quotedDatabaseIdentifier).\(originTable.quotedDatabaseIdentifier)"
         let sql = "SELECT * FROM \(table) WHERE \(rowID.quotedDatabaseIdentifier) = ?"
         if let row = try Row.fetchOne(db, sql: sql, arguments: [originRowID]) {
-            let values = row.map { "\($0.0):\($0.1)" }.joined(separator: " ")
-            text += ", in [\(values)]"
+            let values = row.map { "\($0.0):\(showsTexts ? $0.1.description : $0.1.idInError)" }
+            text += ", in [\(values.joined(separator: " "))]"
         }
         return text
     }
 
-    /// The violation as an error, `SQLITE_CONSTRAINT_FOREIGNKEY`.
+    /// The violation as an error, `SQLITE_CONSTRAINT_FOREIGNKEY`. Texts and blobs of the row may be private: they are
+    /// shown where `Configuration.publicStatementArguments` is true.
     public func databaseError(_ db: Database) -> DatabaseError {
-        DatabaseError(
-            resultCode: .SQLITE_CONSTRAINT_FOREIGNKEY,
-            message: (try? failureDescription(db)) ?? description)
+        let text = try? failureDescription(db, showsTexts: db.options.publicStatementArguments)
+        return DatabaseError(resultCode: .SQLITE_CONSTRAINT_FOREIGNKEY, message: text ?? description)
     }
 }
 

@@ -5,9 +5,9 @@ import QuarryCore
 /// See <https://www.sqlite.org/pragma.html#pragma_index_list>.
 public struct IndexInfo: Hashable, Sendable {
     /// What made an index.
-    public enum Origin: String, Hashable, Sendable {
+    public enum Origin: String, Hashable, Sendable, DatabaseValueConvertible {
         /// `CREATE INDEX`
-        case createIndexStatement = "c"
+        case createIndex = "c"
         /// `UNIQUE`
         case uniqueConstraint = "u"
         /// `PRIMARY KEY`
@@ -59,6 +59,6 @@ public struct IndexInfo: Hashable, Sendable {
         self.terms = terms
         isUnique = row["unique"]
         isPartial = row["partial"]
-        origin = Origin(rawValue: row["origin"]) ?? .createIndexStatement
+        origin = Origin(rawValue: row["origin"]) ?? .createIndex
     }
 }

@@ -10,6 +10,12 @@ extension SchemaReader: QuerySchema {
         return key.tableHasRowID ? "rowid" : key.columns.first
     }
 
+    func isViewWithoutKey(_ table: String, _ db: Database) throws -> Bool {
+        guard let found = try find(table, in: nil, db), found.kind == .view else { return false }
+        let view = DatabaseObjectID(name: found.name, schemaID: .attached(found.schema))
+        return try db.schemaSource?.columnsForPrimaryKey(db, inView: view) == nil
+    }
+
     func columnNames(of table: String, _ db: Database) throws -> [String] { try db.columns(in: table).map(\.name) }
 
     func uniqueKeys(of table: String, _ db: Database) throws -> [[String]] {

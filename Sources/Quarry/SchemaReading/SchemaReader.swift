@@ -84,6 +84,8 @@ final class SchemaReader {
                 return known
             }
             schemas[schema] = nil
+            // Statements that were made before have other columns now.
+            try db.noteForeignSchemaChanges()
         }
         let known = try KnownSchema(db, name: schema, version: db.schemaVersion(of: schema))
         known.dataVersion = db.pinnedDataVersion(schema: schema)

@@ -203,11 +203,13 @@ final class ConnectionLifetime: @unchecked Sendable {
         return first
     }
 
-    /// Closes the connection for good, or throws `SQLITE_BUSY` and leaves it usable.
+    /// Closes the connection for good, or throws `SQLITE_BUSY` and leaves it usable. Then the statements that are left
+    /// go to the error log.
     func close() throws(DatabaseError) {
         _ = exhume()
         guard let code = handle?.close() else { return }
         guard code == ResultCode.SQLITE_OK.rawValue else {
+            for sql in ConnectionCalls.statements(pointer) { ErrorLog.log(code, "unfinalized statement: \(sql)") }
             throw DatabaseError(
                 resultCode: ResultCode(rawValue: code),
                 message: "unable to close due to unfinalized statements or unfinished backups")

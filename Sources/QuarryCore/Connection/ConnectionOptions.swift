@@ -14,6 +14,14 @@ package struct ConnectionOptions: Sendable {
     package var statementCacheCapacity = 128
     /// The name of a registered VFS: <https://www.sqlite.org/vfs.html>.
     package var vfs: String?
+    /// Whether a path that begins with `file:` is a URI, and no file of that name: <https://www.sqlite.org/uri.html>.
+    package var acceptsURIs = true
+    /// Whether what the file's schema calls may have side effects:
+    /// <https://www.sqlite.org/pragma.html#pragma_trusted_schema>.
+    package var trustedSchema = true
+    /// Whether SQL can't damage the file:
+    /// <https://www.sqlite.org/c3ref/c_dbconfig_defensive.html#sqlitedbconfigdefensive>.
+    package var isDefensive = false
     /// Whether opening reads the schema, to find out whether the file can be used: not for further connections to it.
     package var checksSchema = true
     /// `PRAGMA name = value` statements that follow the opening.

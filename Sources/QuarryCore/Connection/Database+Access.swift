@@ -72,6 +72,15 @@ extension Database {
         for statement in activeStatements.newestFirst { statement.stopExecution(self) }
     }
 
+    /// Ends the executions that have not taken a step.
+    @inline(never)
+    func stopUnsteppedStatements() {
+        guard activeStatements.count > 0 else { return }
+        for statement in activeStatements.newestFirst where !StatementCalls.isBusy(statement.sqliteStatement) {
+            statement.stopExecution(self)
+        }
+    }
+
     /// Runs the body of a method that can't throw, as its callers expect: its error is thrown when the access ends.
     ///
     /// Where there is no access, the next one throws it.
@@ -140,15 +149,19 @@ extension Database {
         guard !lifetime.isClosed else { return }
         failingAccess {
             try checkAccess()
-            statementCache.removeAll()
-            recordPlans = nil
+            forgetKeptStatements()
             ConnectionCalls.releaseMemory(pointer)
         }
     }
 
-    func forgetStatements() {
+    /// Lets every text be prepared anew when it comes again.
+    func forgetKeptStatements() {
         statementCache.removeAll()
         recordPlans = nil
+    }
+
+    func forgetStatements() {
+        forgetKeptStatements()
         for index in controlStatements.indices { controlStatements[index] = nil }
     }
 
@@ -166,6 +179,13 @@ extension Database {
         return try body()
     }
 
+    /// Runs what SQLite calls in the midst of its work.
+    func sealed<T>(_ body: () throws -> T) rethrows -> T {
+        sealDepth += 1
+        defer { sealDepth -= 1 }
+        return try body()
+    }
+
     /// Whether nothing can be written.
     package var isReadOnly: Bool { options.readonly || readOnlyDepth > 0 }
 }
@@ -176,6 +196,7 @@ extension Database {
     package func suspendAccess() {
         stopAllStatements()
         if !openBlobs.isEmpty { closeBlobs() }
+        followsTask = false
         lifetime.leave()
     }
 }

@@ -3,7 +3,7 @@ extension Database {
     @inline(__always)
     func statementWillStart(_ statement: Statement) throws {
         if max(runDepth, activeStatements.count) >= Self.maximumNesting { try checkNesting(statement) }
-        if readOnlyDepth > 0, !statement.isReadonly { try checkMayRunReadOnly(statement) }
+        if readOnlyDepth > 0, !statement.isReadonly || sealDepth > 0 { try checkMayRunReadOnly(statement) }
         if isCancellable, isAccessCancelled, uncancellableDepth == 0, !mayEndTransaction(statement) {
             throw CancellationError()
         }
@@ -34,6 +34,10 @@ extension Database {
     private func checkMayRunReadOnly(_ statement: Statement) throws(DatabaseError) {
         // SQLite refuses what writes to a read-only connection, and lets it ask for its journal mode, which counts as
         // writing.
+        if sealDepth > 0, statement.isReadonly {
+            guard statement.kind.controlsTransactions else { return }
+            throw DatabaseError.misuse("a collation or tokenizer can't begin or end a transaction", sql: statement.sql)
+        }
         if options.readonly || asksForJournalMode(statement) { return }
         throw DatabaseError(
             resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database", sql: statement.sql)
@@ -65,14 +69,19 @@ extension Database {
 
     @inline(never)
     private func stateMayHaveChanged(_ statement: Statement, succeeded: Bool) {
+        let changeCount = schemaClock.changeCount
         schemaClock.statementDidEnd(
             statement.kind, succeeded: succeeded, isReadonly: statement.isReadonly,
             isAutocommit: ConnectionCalls.isAutocommit(pointer))
+        if case .attachment = statement.kind { hasAttached = true }
+        if hasAttached, changeCount != schemaClock.changeCount { forgetKeptStatements() }
         // Other statements that succeed neither begin nor end a transaction.
         if succeeded, !statement.kind.controlsTransactions, nextTransactionHandlers.isEmpty { return }
         let event = transaction.statementDidEnd(
             statement.kind, succeeded: succeeded, isReadonly: statement.isReadonly,
             isAutocommit: ConnectionCalls.isAutocommit(pointer))
+        // What a cursor has not yet begun must not run without its transaction.
+        if transaction.isWrapped, event != .didBegin, !transaction.isInside { stopUnsteppedStatements() }
         switch event {
         case .none: break
         // Where nothing is written, most transactions are never asked for their date.
@@ -104,7 +113,7 @@ extension Database {
         // The connection has a message for its last error, which isn't always this one: SQL that is too long never
         // reaches it.
         let isConnectionError = extendedCode.primaryResultCode.rawValue == code & 0xFF
-        let resultCode = isConnectionError ? extendedCode : ResultCode(rawValue: code)
+        var resultCode = isConnectionError ? extendedCode : ResultCode(rawValue: code)
         let primary = resultCode.primaryResultCode
         let isInterruption = primary == .SQLITE_INTERRUPT || primary == .SQLITE_ABORT
         if uncancellableDepth == 0, isInterruption || primary == .SQLITE_BUSY, isAccessCancelled {
@@ -112,8 +121,12 @@ extension Database {
         }
         var message =
             isConnectionError ? ConnectionCalls.errorMessage(pointer) : SQLiteLibrary.errorString(code)
-        if isInterruption, let limit = deadline.exceeded() {
-            message = "statement timeout: it ran longer than \(limit) seconds"
+        if isInterruption || primary == .SQLITE_BUSY, let limit = deadline.exceeded() {
+            message =
+                isInterruption
+                ? "statement timeout: it ran longer than \(limit) seconds"
+                : "statement timeout: it waited for a lock for longer than \(limit) seconds"
+            if !isInterruption { resultCode = .SQLITE_INTERRUPT }
         } else if let tokenizerFailure {
             message = tokenizerFailure.message
         }

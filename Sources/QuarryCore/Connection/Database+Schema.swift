@@ -4,6 +4,57 @@ extension Database {
     /// A count that another number follows whenever this connection may have changed its schema, or what is attached.
     package var schemaChangeCount: Int { schemaClock.changeCount }
 
+    /// The schemas, and the number that SQLite has given their states.
+    struct SeenSchemas: Equatable {
+        var versions: [String: Int32] = [:]
+
+        // What shows without a query that they are still true.
+        var dataVersion: UInt32? = nil
+        var changeCount = -1
+    }
+
+    /// Finds out whether other connections have changed the schemas, and lets SQLite learn it: one `PRAGMA
+    /// schema_version` for each schema, none in a transaction that has asked before.
+    ///
+    /// SQLite itself notices such a change when a statement that reads the schema runs. Until then the names of other
+    /// statements keep the meaning that they had.
+    @inline(never)
+    package func noteForeignSchemaChanges() throws {
+        let isKnown = !hasAttached && seenSchemas.changeCount == schemaClock.changeCount
+        if isKnown, transaction.isInside, let dataVersion = pinnedDataVersion(schema: "main"),
+            dataVersion == seenSchemas.dataVersion
+        {
+            return
+        }
+        let names = hasAttached ? try attachedDatabases().map(\.name) : ["main"]
+        var versions: [String: Int32] = [:]
+        for name in names where name != "temp" { versions[name] = try schemaVersion(of: name) }
+        if versions != seenSchemas.versions {
+            for name in versions.keys {
+                try executeOnce(sql: "SELECT 1 FROM \(name.quotedDatabaseIdentifier).sqlite_master LIMIT 0")
+            }
+            foreignSchemaChangeCount &+= 1
+            if hasAttached { forgetKeptStatements() }
+        }
+        seenSchemas = SeenSchemas(
+            versions: versions, dataVersion: pinnedDataVersion(schema: "main"), changeCount: schemaClock.changeCount)
+    }
+
+    /// Another number whenever this connection may have changed its schema, or has seen that others may have.
+    var schemaStamp: Int { schemaClock.changeCount &+ foreignSchemaChangeCount }
+
+    /// The names of the columns of a statement, prepared for that alone.
+    func columnNames(ofFirst sql: String) throws -> [String] {
+        try withSQL(sql) { text in
+            var start = 0
+            switch StatementHandle.prepare(pointer, sql: text, from: &start, persistent: false) {
+            case .statement(let handle): return StatementCalls.columnNames(handle.pointer)
+            case .empty: return []
+            case .failure(let code): throw error(code, sql: sql)
+            }
+        }
+    }
+
     /// The number that tells whether the schema that is read has changed since.
     ///
     /// - returns: nil where no transaction reads the database: the state it will read isn't decided yet.

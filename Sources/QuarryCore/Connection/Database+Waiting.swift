@@ -16,11 +16,14 @@ struct StatementDeadline {
         end = SystemClock.monotonicNanoseconds() &+ UInt64(max(0, min(limit, 1e9)) * 1e9)
     }
 
-    /// Whether the statement may go on.
-    mutating func check() -> Bool {
-        if SystemClock.monotonicNanoseconds() > end { isExceeded = true }
-        return !isExceeded
+    /// Nanoseconds that the statement may still take.
+    var remaining: UInt64 {
+        let now = SystemClock.monotonicNanoseconds()
+        return now < end ? end - now : 0
     }
+
+    /// The statement is stopped, since it has run for too long.
+    mutating func exceed() { isExceeded = true }
 
     /// The limit, if it is why the statement was stopped.
     mutating func exceeded() -> Double? {
@@ -30,7 +33,8 @@ struct StatementDeadline {
 }
 
 extension Database {
-    /// Waits in short sleeps of our own, not with `sqlite3_busy_timeout`: cancelling ends the wait.
+    /// Waits in short sleeps of our own, not with `sqlite3_busy_timeout`: cancelling ends the wait, and so does the
+    /// statement's timeout.
     func installBusyHandler() {
         switch options.busyMode {
         case .immediateError:
@@ -43,7 +47,8 @@ extension Database {
                 guard waited < seconds, mayWait else { return false }
                 // 1, 2, 4, 8, 10, 10… milliseconds
                 let milliseconds = min(10, 1 << min(tries, 4))
-                SystemClock.sleep(nanoseconds: UInt64(min(Double(milliseconds) * 1e-3, seconds - waited) * 1e9))
+                let length = UInt64(min(Double(milliseconds) * 1e-3, seconds - waited) * 1e9)
+                SystemClock.sleep(nanoseconds: min(length, timeLeft))
                 return mayWait
             }
         case .callback(let callback):
@@ -53,8 +58,20 @@ extension Database {
 
     private var mayWait: Bool {
         if refusesToWait { return false }
-        if uncancellableDepth == 0, isAccessCancelled { return false }
-        return true
+        guard uncancellableDepth == 0 else { return true }
+        return !isAccessCancelled && timeLeft > 0
+    }
+
+    /// Nanoseconds that the statement which runs may still take; notes when there are none.
+    private var timeLeft: UInt64 {
+        guard deadline.limit != nil, uncancellableDepth == 0 else { return .max }
+        let remaining = deadline.remaining
+        guard remaining == 0 else { return remaining }
+        // A checkpoint, a backup and the reading of the schema are no statements: the time is that of one that has
+        // ended.
+        guard runDepth > 0 || activeStatements.newestFirst.contains(where: \.isStepping) else { return .max }
+        deadline.exceed()
+        return 0
     }
 
     /// Makes statements that run look for cancellation, from the first access on that can be cancelled.
@@ -71,6 +88,6 @@ extension Database {
     func installStatementDeadline() {
         guard let seconds = options.statementTimeout else { return }
         deadline.limit = seconds
-        _ = hooks.onProgress { [unowned self] in uncancellableDepth > 0 || deadline.check() }
+        _ = hooks.onProgress { [unowned self] in timeLeft > 0 }
     }
 }

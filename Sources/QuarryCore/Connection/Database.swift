@@ -75,6 +75,13 @@ public final class Database {
     @exclusivity(unchecked)
     var readOnlyDepth = 0
 
+    /// While positive, statements that begin or end transactions throw, too: SQLite calls a collation or a tokenizer in
+    /// the midst of work on pages or on the schema, and reads what such a statement would free.
+    @exclusivity(unchecked)
+    var sealDepth = 0 {
+        didSet { readOnlyDepth += sealDepth - oldValue }
+    }
+
     /// Whether a lock that another connection has is an error at once: the access must not wait where it runs.
     @exclusivity(unchecked)
     package var refusesToWait = false
@@ -105,6 +112,18 @@ public final class Database {
     /// Tells when what is known of the schema has to be read again.
     @exclusivity(unchecked)
     var schemaClock = SchemaClock()
+
+    /// Whether a database has been attached: then a new table may hide one that kept statements read.
+    @exclusivity(unchecked)
+    var hasAttached = false
+
+    /// Counts the changes of others that `noteForeignSchemaChanges` has seen.
+    @exclusivity(unchecked)
+    var foreignSchemaChangeCount = 0
+
+    /// The states of the schemas that `noteForeignSchemaChanges` has seen last.
+    @exclusivity(unchecked)
+    var seenSchemas = SeenSchemas()
 
     /// What the layers above know of the schema, and answer those who build SQL.
     @exclusivity(unchecked)
@@ -146,14 +165,16 @@ public final class Database {
 
     /// Opens a connection, and sets it up: busy handler, string literals, foreign keys, pragmas.
     ///
+    /// - parameter followsTask: whether opening is cancelled with the task that runs it.
     /// - parameter prepare: the last step: what the user does to each connection.
     package init(
-        path: String, options: ConnectionOptions, context: (any Sendable)? = nil,
+        path: String, options: ConnectionOptions, context: (any Sendable)? = nil, followsTask: Bool = false,
         prepare: (Database) throws -> Void = { _ in }
     ) throws {
         ErrorLog.install()
         let handle = try ConnectionHandle(
-            path: path, mode: options.readonly ? .readOnly : .readWriteCreate, vfs: options.vfs)
+            path: options.acceptsURIs ? path : FileKind.plainPath(path),
+            mode: options.readonly ? .readOnly : .readWriteCreate, vfs: options.vfs)
         lifetime = ConnectionLifetime(handle)
         self.options = options
         self.context = context
@@ -162,7 +183,7 @@ public final class Database {
         statementCache = StatementCache(capacity: options.statementCacheCapacity)
         lifetime.database = self
 
-        try beginAccess(nil)
+        try beginAccess(nil, followsTask: followsTask)
         do {
             try naming(path, showsSQL: true) { try setUp() }
             try prepare(self)
@@ -211,14 +232,17 @@ public final class Database {
         do {
             try body()
         } catch let error as DatabaseError {
+            // A file that is no database fails whatever statement comes first.
+            let sql = showsSQL && error.resultCode != .SQLITE_NOTADB ? error.sql : nil
             throw DatabaseError(
-                resultCode: error.extendedResultCode,
-                message: "\(error.message ?? "\(error.extendedResultCode)") - while opening \(path)",
-                sql: showsSQL ? error.sql : nil)
+                resultCode: error.extendedResultCode, message: error.message, sql: sql
+            ).with(circumstances: " - while opening \(path)")
         }
     }
 
     private func setUp() throws {
+        if !options.trustedSchema { ConnectionCalls.turn(pointer, .trustedSchema, on: false) }
+        if options.isDefensive { ConnectionCalls.turn(pointer, .defensive, on: true) }
         ConnectionCalls.setAcceptsDoubleQuotedStringLiterals(pointer, options.acceptsDoubleQuotedStringLiterals)
         installBusyHandler()
         installStatementDeadline()

@@ -23,16 +23,18 @@ public struct DatabaseError: Error, Sendable {
         let sql: String?
         let arguments: StatementArguments?
         let publicStatementArguments: Bool
+        let circumstances: String?
 
         init(
             extendedResultCode: ResultCode, message: String?, sql: String?, arguments: StatementArguments?,
-            publicStatementArguments: Bool
+            publicStatementArguments: Bool, circumstances: String?
         ) {
             self.extendedResultCode = extendedResultCode
             self.message = message
             self.sql = sql
             self.arguments = arguments
             self.publicStatementArguments = publicStatementArguments
+            self.circumstances = circumstances
         }
     }
 
@@ -43,7 +45,7 @@ public struct DatabaseError: Error, Sendable {
     /// ```
     ///
     /// - parameter resultCode: SQLite's code.
-    /// - parameter message: what went wrong, in words.
+    /// - parameter message: what went wrong, in words; nil for SQLite's text for the code.
     /// - parameter sql: the statement that failed.
     /// - parameter arguments: the arguments of that statement.
     /// - parameter publicStatementArguments: whether `description` shows the arguments.
@@ -55,8 +57,16 @@ public struct DatabaseError: Error, Sendable {
         publicStatementArguments: Bool = false
     ) {
         content = Content(
-            extendedResultCode: resultCode, message: message, sql: sql, arguments: arguments,
-            publicStatementArguments: publicStatementArguments)
+            extendedResultCode: resultCode, message: message ?? SQLiteLibrary.errorString(resultCode.rawValue),
+            sql: sql, arguments: arguments,
+            publicStatementArguments: publicStatementArguments, circumstances: nil)
+    }
+
+    private init(_ error: DatabaseError, arguments: StatementArguments?, circumstances: String?) {
+        content = Content(
+            extendedResultCode: error.extendedResultCode, message: error.message, sql: error.sql,
+            arguments: arguments, publicStatementArguments: error.publicStatementArguments,
+            circumstances: circumstances)
     }
 
     /// The primary code, such as `SQLITE_CONSTRAINT`.
@@ -67,8 +77,11 @@ public struct DatabaseError: Error, Sendable {
     /// See <https://www.sqlite.org/rescode.html#primary_result_codes_versus_extended_result_codes>.
     public var extendedResultCode: ResultCode { content.extendedResultCode }
 
-    /// What went wrong, in words.
+    /// What went wrong, in words: SQLite's message, where the error is SQLite's.
     public var message: String? { content.message }
+
+    /// The text that `description` shows behind the message: the file that couldn't be opened, and the system's reason.
+    package var circumstances: String? { content.circumstances }
 
     /// The SQL of the statement that failed.
     public var sql: String? { content.sql }
@@ -83,9 +96,12 @@ public struct DatabaseError: Error, Sendable {
 
     /// The same error with the arguments of the statement.
     package func with(_ arguments: StatementArguments) -> DatabaseError {
-        DatabaseError(
-            resultCode: extendedResultCode, message: message, sql: sql, arguments: arguments,
-            publicStatementArguments: publicStatementArguments)
+        DatabaseError(self, arguments: arguments, circumstances: circumstances)
+    }
+
+    /// The same error with a text for `description`, which follows the message: ` - while opening players.sqlite`.
+    package func with(circumstances: String) -> DatabaseError {
+        DatabaseError(self, arguments: arguments, circumstances: (content.circumstances ?? "") + circumstances)
     }
 
     /// Whether the error tells that a statement or transaction was interrupted: `SQLITE_INTERRUPT` or `SQLITE_ABORT`.
@@ -116,6 +132,7 @@ extension DatabaseError: CustomStringConvertible {
     private func describe(withArguments showsArguments: Bool) -> String {
         var text = "SQLite error \(resultCode.rawValue)"
         text += ": " + (message ?? SQLiteLibrary.errorString(extendedResultCode.rawValue))
+        if let circumstances { text += circumstances }
         if let sql {
             text += " - while executing `\(sql)`"
         }
@@ -143,6 +160,10 @@ extension DatabaseError {
 
     package static func outsideAccess() -> DatabaseError {
         misuse("Database was used outside of its access.")
+    }
+
+    package static func backupToItself() -> DatabaseError {
+        misuse("a database can't be backed up to itself")
     }
 
     package static func connectionIsClosed() -> DatabaseError {

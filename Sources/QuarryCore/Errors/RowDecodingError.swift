@@ -2,9 +2,12 @@
 ///
 /// ```swift
 /// let ids = try Int.fetchAll(db, sql: "SELECT 'foo' AS id")
-/// // RowDecodingError: could not decode Int from database value "foo" - column: "id", column index: 0,
-/// // row: [id:"foo"], sql: `SELECT 'foo' AS id`
+/// // RowDecodingError: could not decode Int from database value TEXT - column: "id", column index: 0,
+/// // row: [id:TEXT], sql: `SELECT 'foo' AS id`
 /// ```
+///
+/// Values may be private: in their place stand their storage classes, unless `Configuration.publicStatementArguments`
+/// is true.
 public struct RowDecodingError: Error, Sendable {
     /// What went wrong, and where, for developers.
     public let description: String
@@ -14,7 +17,9 @@ public struct RowDecodingError: Error, Sendable {
     }
 
     /// A value that isn't what was asked for.
-    static func mismatch(_ type: Any.Type, value: DatabaseValue, place: Place) -> RowDecodingError {
+    ///
+    /// - parameter value: as `Row.shown` has it.
+    static func mismatch(_ type: Any.Type, value: String, place: Place) -> RowDecodingError {
         RowDecodingError("could not decode \(type) from database value \(value)", place)
     }
 

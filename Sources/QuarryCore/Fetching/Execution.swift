@@ -90,18 +90,31 @@ struct Execution: ~Copyable {
     mutating func advanceUnusually(_ code: CInt) throws -> Bool {
         if code == ResultCode.SQLITE_ROW.rawValue {
             hasStepped = true
-            // The first step is the one in which SQLite prepares a statement again after a change of the schema.
-            if let adapterBox {
-                if statement.refreshRow() { row = try statement.adaptRow(by: adapterBox.adapter) }
-            } else {
-                row.refreshLayout(statement)
-            }
+            try learnColumns()
             return true
         }
         id = Self.failed
+        // Without a row, the columns are those that SQLite knows now all the same.
+        if !hasStepped, code == ResultCode.SQLITE_DONE.rawValue { try learnColumns() }
         try statement.endExecution(code)
         id = Self.over
         return false
+    }
+
+    /// The first step is the one in which SQLite prepares a statement again after a change of the schema.
+    @inline(__always)
+    private mutating func learnColumns() throws {
+        if let adapterBox {
+            if statement.refreshRow() { row = try statement.adaptRow(by: adapterBox.adapter) }
+        } else {
+            row.refreshLayout(statement)
+        }
+    }
+
+    /// The names of the columns: before the first step, those that it will find.
+    var columnNames: [String] {
+        let isToStep = !hasStepped && adapterBox == nil && begunID == statement.executionID
+        return isToStep ? statement.columnNames : row.layout.names
     }
 
     @usableFromInline
@@ -185,7 +198,11 @@ extension Statement {
     @inline(never)
     func staleExecutionError() -> DatabaseError {
         do {
-            _ = try lifetime.accessedDatabase()
+            let database = try lifetime.accessedDatabase()
+            // It was begun for a transaction that is gone.
+            if database.transaction.isAborted(isAutocommit: ConnectionCalls.isAutocommit(database.pointer)) {
+                return database.abortedTransactionError(sql: sql)
+            }
         } catch {
             return error
         }

@@ -64,10 +64,10 @@ public final class FetchCursor<Element: RowDecodable>: DatabaseCursor {
     public var arguments: StatementArguments { execution.statement.arguments }
 
     /// The names of the columns.
-    public var columnNames: [String] { execution.row.layout.names }
+    public var columnNames: [String] { execution.columnNames }
 
     /// The number of columns.
-    public var columnCount: Int { execution.row.count }
+    public var columnCount: Int { execution.columnNames.count }
 }
 
 /// A cursor of rows: each step gives the same `Row` with other values.

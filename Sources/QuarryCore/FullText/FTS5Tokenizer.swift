@@ -58,7 +58,8 @@ public protocol FTS5Tokenizer: AnyObject {
     /// - parameter tokenization: what the tokens are for.
     /// - parameter pText: UTF-8, which may be wrong where the database has such text.
     /// - parameter nText: its length in bytes.
-    /// - parameter tokenCallback: called for each token.
+    /// - parameter tokenCallback: called for each token. It answers `SQLITE_MISUSE` for a token whose place is outside
+    ///   of the text.
     /// - returns: `SQLITE_OK`, or what `tokenCallback` has returned, or the code of an error.
     func tokenize(
         context: UnsafeMutableRawPointer?, tokenization: FTS5Tokenization, pText: UnsafePointer<CChar>?, nText: CInt,
@@ -218,7 +219,8 @@ public struct FTS5TokenSink: ~Copyable {
     /// Adds a token. An empty one is left out: nothing would find it.
     ///
     /// - parameter token: the token.
-    /// - parameter range: where it stands in the text, in bytes of UTF-8.
+    /// - parameter range: where it stands in the text, in bytes of UTF-8. A place outside of the text ends the
+    ///   tokenization with `SQLITE_MISUSE`.
     /// - parameter flags: `.colocated` for a synonym of the token before.
     /// - throws: what ends the tokenization; pass it on.
     public func add(_ token: String, range: Range<Int>, flags: FTS5TokenFlags = []) throws {
@@ -229,7 +231,8 @@ public struct FTS5TokenSink: ~Copyable {
     /// Adds a token. An empty one is left out: nothing would find it.
     ///
     /// - parameter utf8: the token.
-    /// - parameter range: where it stands in the text, in bytes.
+    /// - parameter range: where it stands in the text, in bytes. A place outside of the text ends the tokenization with
+    ///   `SQLITE_MISUSE`.
     /// - parameter flags: `.colocated` for a synonym of the token before.
     /// - throws: what ends the tokenization; pass it on.
     public func add(utf8 token: UnsafeBufferPointer<UInt8>, range: Range<Int>, flags: FTS5TokenFlags = []) throws {

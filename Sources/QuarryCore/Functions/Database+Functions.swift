@@ -103,8 +103,9 @@ extension Database {
         failingAccess {
             try checkAccess()
             try checkDefinedName(collation.name, of: "collation")
+            let registration = CollationRegistration(collation, database: self)
             try checkDefinition(
-                FunctionHandles.add(pointer, collation), "could not add collation \(collation.name)")
+                FunctionHandles.add(pointer, registration), "could not add collation \(collation.name)")
         }
     }
 

@@ -8,7 +8,8 @@
 /// ```
 ///
 /// The order must be one (if a comes before b, and b before c, then a comes before c) and must never change while an
-/// index is sorted by it: see `reindex(collation:)`. Each connection has collations of its own: add them in
+/// index is sorted by it: see `reindex(collation:)`. It may read the database, and writes throw `SQLITE_READONLY` in
+/// its midst: SQLite is at work on an index there. Each connection has collations of its own: add them in
 /// `prepareDatabase`.
 ///
 /// See <https://www.sqlite.org/c3ref/create_collation.html>.

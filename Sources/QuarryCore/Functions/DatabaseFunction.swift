@@ -87,7 +87,8 @@ public final class DatabaseFunction: Identifiable, Sendable {
     /// ```
     ///
     /// - parameter name: the name in SQL.
-    /// - parameter argumentCount: how many arguments it takes, from 0 to 127; nil for any number.
+    /// - parameter argumentCount: how many arguments it takes, from 0 to 127 (1000 from SQLite 3.48 on); nil
+    ///   for any number.
     /// - parameter pure: whether the same arguments always give the same result (`SQLITE_DETERMINISTIC`): SQLite then
     ///   calls it less often, and accepts it in indexes.
     /// - parameter options: where SQL may call it.
@@ -114,7 +115,8 @@ public final class DatabaseFunction: Identifiable, Sendable {
     /// ```
     ///
     /// - parameter name: the name in SQL.
-    /// - parameter argumentCount: how many arguments it takes, from 0 to 127; nil for any number.
+    /// - parameter argumentCount: how many arguments it takes, from 0 to 127 (1000 from SQLite 3.48 on); nil
+    ///   for any number.
     /// - parameter pure: whether the same rows always give the same result (`SQLITE_DETERMINISTIC`).
     /// - parameter options: where SQL may call it.
     /// - parameter aggregate: the type whose values take in the rows.

@@ -10,6 +10,24 @@ final class FunctionRegistration {
     }
 }
 
+/// A collation as one connection has it. SQLite keeps it as long as the collation is defined.
+final class CollationRegistration {
+    let collation: DatabaseCollation
+    private weak var database: Database?
+
+    init(_ collation: DatabaseCollation, database: Database) {
+        self.collation = collation
+        self.database = database
+    }
+
+    /// Compares two texts, while nothing can be written, and no transaction can end: SQLite is in the midst of an
+    /// index, which would change below it.
+    func compare(_ lhs: UnsafeRawBufferPointer, _ rhs: UnsafeRawBufferPointer) -> Int {
+        guard let database else { return collation.compare(lhs, rhs) }
+        return database.sealed { collation.compare(lhs, rhs) }
+    }
+}
+
 /// The arguments of a call, in an array that one call leaves to the next.
 struct FunctionArguments {
     private var values: [DatabaseValue] = []

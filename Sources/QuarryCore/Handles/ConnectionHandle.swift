@@ -42,8 +42,8 @@ struct ConnectionHandle: ~Copyable {
         if let kind = FileKind(databasePath: path), kind != .file {
             // SQLite would wait for who writes to a pipe, without end.
             throw DatabaseError(
-                resultCode: .SQLITE_CANTOPEN,
-                message: "unable to open database file: it is \(kind.rawValue) - while opening \(path)")
+                resultCode: .SQLITE_CANTOPEN, message: SQLiteLibrary.errorString(SQLITE_CANTOPEN)
+            ).with(circumstances: ": it is \(kind.rawValue) - while opening \(path)")
         }
         var pointer: OpaquePointer?
         let code = sqlite3_open_v2(path, &pointer, mode.flags, vfs)
@@ -54,8 +54,8 @@ struct ConnectionHandle: ~Copyable {
             // A connection that failed to open has to be closed all the same.
             sqlite3_close_v2(pointer)
             throw DatabaseError(
-                resultCode: ResultCode(rawValue: extendedCode),
-                message: "\(reason ?? SQLiteLibrary.errorString(code))\(systemReason) - while opening \(path)")
+                resultCode: ResultCode(rawValue: extendedCode), message: reason ?? SQLiteLibrary.errorString(code)
+            ).with(circumstances: "\(systemReason) - while opening \(path)")
         }
         self.pointer = pointer
     }
@@ -109,11 +109,15 @@ enum ConnectionCalls {
     enum Switch {
         case foreignKeys
         case legacyAlterTable
+        case trustedSchema
+        case defensive
 
         fileprivate var option: CInt {
             switch self {
             case .foreignKeys: CInt(SQLITE_DBCONFIG_ENABLE_FKEY)
             case .legacyAlterTable: CInt(SQLITE_DBCONFIG_LEGACY_ALTER_TABLE)
+            case .trustedSchema: CInt(SQLITE_DBCONFIG_TRUSTED_SCHEMA)
+            case .defensive: CInt(SQLITE_DBCONFIG_DEFENSIVE)
             }
         }
     }
@@ -204,6 +208,18 @@ enum ConnectionCalls {
         for option in [SQLITE_DBCONFIG_DQS_DDL, SQLITE_DBCONFIG_DQS_DML] {
             _ = csqlite_db_config_bool(connection, CInt(option), accepts ? 1 : 0, nil)
         }
+    }
+
+    /// The SQL of the statements that there are. The corresponding C functions are `sqlite3_next_stmt` and
+    /// `sqlite3_sql`.
+    static func statements(_ connection: SQLiteConnection) -> [String] {
+        var texts: [String] = []
+        var statement = sqlite3_next_stmt(connection, nil)
+        while let current = statement {
+            if let sql = sqlite3_sql(current) { texts.append(String(cString: sql)) }
+            statement = sqlite3_next_stmt(connection, current)
+        }
+        return texts
     }
 
     /// Ends every statement of the connection that runs. The corresponding C functions are `sqlite3_next_stmt` and

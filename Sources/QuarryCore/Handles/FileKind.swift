@@ -30,6 +30,9 @@ enum FileKind: String {
         }
     }
 
+    /// A path that SQLite takes for no URI, whatever options the library was built with: `./file:a` for `file:a`.
+    static func plainPath(_ path: String) -> String { path.utf8.starts(with: "file:".utf8) ? "./" + path : path }
+
     /// The path of a URI; another path as it is.
     private static func filePath(_ path: String) -> String {
         guard path.utf8.starts(with: "file:".utf8) else { return path }

@@ -85,15 +85,21 @@ enum FunctionHandles {
     }
 
     /// Adds a collation. The corresponding C function is `sqlite3_create_collation_v2`.
-    static func add(_ connection: SQLiteConnection, _ collation: DatabaseCollation) -> CInt {
-        let context = Unmanaged.passRetained(collation).toOpaque()
+    static func add(_ connection: SQLiteConnection, _ registration: CollationRegistration) -> CInt {
+        let context = Unmanaged.passRetained(registration).toOpaque()
         let code = sqlite3_create_collation_v2(
-            connection, collation.name, SQLITE_UTF8, context, { FunctionHandles.compare($0, $1, $2, $3, $4) },
+            connection, registration.collation.name, SQLITE_UTF8, context,
+            { context, leftCount, left, rightCount, right in
+                guard let context else { return 0 }
+                return Unmanaged<CollationRegistration>.fromOpaque(context)._withUnsafeGuaranteedRef {
+                    FunctionHandles.order(leftCount, left, rightCount, right, $0.compare)
+                }
+            },
             { context in
-                if let context { Unmanaged<DatabaseCollation>.fromOpaque(context).release() }
+                if let context { Unmanaged<CollationRegistration>.fromOpaque(context).release() }
             })
         // Unlike the functions above, this one releases nothing when it fails.
-        if code != SQLITE_OK { Unmanaged<DatabaseCollation>.fromOpaque(context).release() }
+        if code != SQLITE_OK { Unmanaged<CollationRegistration>.fromOpaque(context).release() }
         return code
     }
 
@@ -102,20 +108,23 @@ enum FunctionHandles {
     static func addForGood(_ connection: SQLiteConnection, _ collation: DatabaseCollation) -> CInt {
         sqlite3_create_collation_v2(
             connection, collation.name, SQLITE_UTF8, Unmanaged.passUnretained(collation).toOpaque(),
-            { FunctionHandles.compare($0, $1, $2, $3, $4) }, nil)
+            { context, leftCount, left, rightCount, right in
+                guard let context else { return 0 }
+                return Unmanaged<DatabaseCollation>.fromOpaque(context)._withUnsafeGuaranteedRef {
+                    FunctionHandles.order(leftCount, left, rightCount, right, $0.compare)
+                }
+            }, nil)
     }
 
-    private static func compare(
-        _ context: UnsafeMutableRawPointer?, _ leftCount: CInt, _ left: UnsafeRawPointer?, _ rightCount: CInt,
-        _ right: UnsafeRawPointer?
+    @inline(__always)
+    private static func order(
+        _ leftCount: CInt, _ left: UnsafeRawPointer?, _ rightCount: CInt, _ right: UnsafeRawPointer?,
+        _ compare: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Int
     ) -> CInt {
-        guard let context else { return 0 }
-        return Unmanaged<DatabaseCollation>.fromOpaque(context)._withUnsafeGuaranteedRef { collation in
-            let order = collation.compare(
-                UnsafeRawBufferPointer(start: left, count: Int(leftCount)),
-                UnsafeRawBufferPointer(start: right, count: Int(rightCount)))
-            return CInt(order.signum())
-        }
+        let order = compare(
+            UnsafeRawBufferPointer(start: left, count: Int(leftCount)),
+            UnsafeRawBufferPointer(start: right, count: Int(rightCount)))
+        return CInt(order.signum())
     }
 
     /// The corresponding C function is `sqlite3_create_collation_v2`, without an implementation.

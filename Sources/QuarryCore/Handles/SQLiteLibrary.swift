@@ -1,6 +1,7 @@
 import CSQLite
 
 /// What SQLite tells of itself, without a connection.
+@usableFromInline
 package enum SQLiteLibrary {
     /// The version as a number: 3040001 for 3.40.1. The corresponding C function is `sqlite3_libversion_number`.
     package static var versionNumber: CInt { sqlite3_libversion_number() }
@@ -8,6 +9,19 @@ package enum SQLiteLibrary {
     /// English for a result code. The corresponding C function is `sqlite3_errstr`.
     package static func errorString(_ code: CInt) -> String {
         sqlite3_errstr(code).map { String(cString: $0) } ?? "unknown error"
+    }
+
+    /// A real as `CAST(… AS TEXT)` writes it: `1.5`, `1.0e+20`, `Inf`. The corresponding C function is
+    /// `sqlite3_vsnprintf`.
+    @usableFromInline
+    @inline(never)
+    package static func text(of number: Double) -> String {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
+            withVaList([number]) { arguments in
+                _ = sqlite3_vsnprintf(CInt(buffer.count), buffer.baseAddress, "%!.15g", arguments)
+            }
+            return buffer.baseAddress.map { String(cString: $0) } ?? ""
+        }
     }
 
     /// Whether the library was built with an option. The corresponding C function is `sqlite3_compileoption_used`.

@@ -11,9 +11,10 @@ enum SerializationHandle {
     /// The bytes of a database file. The corresponding C functions are `sqlite3_serialize` and
     /// `sqlite3_db_readonly`, which tells whether there is such a database.
     static func serialize(_ connection: SQLiteConnection, schema: String) -> Outcome {
+        // A database without a page has no byte. Newer versions would write a first page to have one, in a read too.
+        if pageCount(connection, schema: schema) == 0 { return .bytes([]) }
         var size: sqlite3_int64 = 0
         guard let bytes = sqlite3_serialize(connection, schema, &size, 0) else {
-            // A database without a page has no byte.
             if size == 0 { return .bytes([]) }
             if sqlite3_db_readonly(connection, schema) < 0 { return .noSuchSchema }
             // It prepares and steps a PRAGMA, whose error is the connection's; of memory that is out it tells nothing.
@@ -22,6 +23,18 @@ enum SerializationHandle {
         }
         defer { sqlite3_free(bytes) }
         return .bytes(Array(UnsafeBufferPointer(start: bytes, count: Int(size))))
+    }
+
+    /// How many pages a database has; nil where it can't be read, or there is no such schema.
+    ///
+    /// The corresponding C functions are `sqlite3_prepare_v3`, `sqlite3_step` and `sqlite3_column_int64`.
+    private static func pageCount(_ connection: SQLiteConnection, schema: String) -> Int64? {
+        let sql = "PRAGMA \"\(schema.replacing("\"", with: "\"\""))\".page_count"
+        var statement: OpaquePointer?
+        guard sqlite3_prepare_v3(connection, sql, -1, 0, &statement, nil) == SQLITE_OK else { return nil }
+        defer { sqlite3_finalize(statement) }
+        guard sqlite3_step(statement) == SQLITE_ROW else { return nil }
+        return sqlite3_column_int64(statement, 0)
     }
 
     /// Makes a database of a connection one in memory, with a copy of these bytes. The corresponding C function is

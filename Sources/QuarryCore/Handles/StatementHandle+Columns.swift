@@ -131,7 +131,7 @@ public enum StatementColumns {
         }
     }
 
-    /// Text, or a blob that is UTF-8.
+    /// Text, a blob that is UTF-8, or a number as SQLite writes it.
     @inlinable
     public static func string(_ statement: SQLiteStatement, _ index: CInt) -> String? {
         let value = borrow(statement, index)
@@ -141,9 +141,19 @@ public enum StatementColumns {
             return String(utf8: UnsafeBufferPointer(start: text, count: Int(sqlite3_value_bytes(value))))
         case SQLITE_BLOB:
             return withBlob(statement, index) { String(utf8: $0.assumingMemoryBound(to: UInt8.self)) }
-        default:
+        case SQLITE_NULL:
             return nil
+        default:
+            return text(ofNumber: value)
         }
+    }
+
+    /// The text of a number. `sqlite3_value_text` would change the value in place.
+    @usableFromInline
+    @inline(never)
+    static func text(ofNumber value: OpaquePointer) -> String {
+        type(ofBorrowed: value) == .integer
+            ? String(sqlite3_value_int64(value)) : SQLiteLibrary.text(of: sqlite3_value_double(value))
     }
 
     /// A blob, or the UTF-8 of text, copied.

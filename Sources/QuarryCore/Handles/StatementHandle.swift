@@ -85,6 +85,11 @@ enum StatementCalls {
         sqlite3_column_name(statement, CInt(index)).map { String(cString: $0) } ?? ""
     }
 
+    /// The names of all columns.
+    static func columnNames(_ statement: SQLiteStatement) -> [String] {
+        (0..<columnCount(statement)).map { columnName(statement, $0) }
+    }
+
     /// How often SQLite has prepared it again, because the schema had changed. The corresponding C function is
     /// `sqlite3_stmt_status`.
     static func repreparationCount(_ statement: SQLiteStatement) -> CInt {

@@ -121,6 +121,45 @@ struct TokenizerHandle: ~Copyable {
     deinit { functions.xDelete?(pointer) }
 }
 
+/// Where a tokenizer in Swift sends its tokens: they are looked at before FTS5 gets them.
+///
+/// FTS5's `highlight` and `snippet` read the text at the places that a tokenizer has told, wherever they are.
+private struct TokenTarget {
+    let context: UnsafeMutableRawPointer?
+    let callback: FTS5TokenCallback
+    let textCount: CInt
+    private(set) var hasRefused = false
+
+    init(context: UnsafeMutableRawPointer?, callback: @escaping FTS5TokenCallback, textCount: CInt) {
+        self.context = context
+        self.callback = callback
+        self.textCount = textCount
+    }
+
+    static var error: DatabaseError {
+        .misuse("a tokenizer has told a token's place outside of its text")
+    }
+
+    static func take(
+        _ target: UnsafeMutableRawPointer?, _ flags: CInt, _ token: UnsafePointer<CChar>?, _ count: CInt,
+        _ start: CInt, _ end: CInt
+    ) -> CInt {
+        guard let target = target?.assumingMemoryBound(to: TokenTarget.self) else { return SQLITE_MISUSE }
+        guard 0 <= start, start <= end, end <= target.pointee.textCount, count >= 0, token != nil || count == 0 else {
+            return target.pointee.refuse(start, end)
+        }
+        return target.pointee.callback(target.pointee.context, flags, token, count, start, end)
+    }
+
+    @inline(never)
+    private mutating func refuse(_ start: CInt, _ end: CInt) -> CInt {
+        hasRefused = true
+        return TokenizerFailure.note(
+            DatabaseError.misuse(
+                "a tokenizer has told a token at bytes \(start)..<\(end) of a text of \(textCount) bytes"))
+    }
+}
+
 /// What FTS5 calls for a tokenizer that is written in Swift.
 private enum TokenizerThunks {
     /// An instance, as FTS5 has it.
@@ -145,7 +184,8 @@ private enum TokenizerThunks {
         guard let database = registration.database else { return SQLITE_MISUSE }
         do {
             let arguments = (0..<Int(count)).map { arguments?[$0].map { String(cString: $0) } ?? "" }
-            let tokenizer = try registration.make(database, arguments)
+            // FTS5 is in the midst of making or opening its table.
+            let tokenizer = try database.sealed { try registration.make(database, arguments) }
             result.pointee = OpaquePointer(Unmanaged.passRetained(Instance(tokenizer, database)).toOpaque())
             return SQLITE_OK
         } catch {
@@ -168,11 +208,16 @@ private enum TokenizerThunks {
             let database = instance.database
             TokenizerFailure.forget()
             // FTS5 is in the midst of a row: another row of the same table would take its tokens.
-            database?.readOnlyDepth += 1
-            let code = instance.tokenizer.tokenize(
-                context: context, tokenization: FTS5Tokenization(rawValue: flags), pText: text, nText: count,
-                tokenCallback: callback)
-            database?.readOnlyDepth -= 1
+            database?.sealDepth += 1
+            var target = TokenTarget(context: context, callback: callback, textCount: text == nil ? 0 : count)
+            var code = withUnsafeMutablePointer(to: &target) { target in
+                instance.tokenizer.tokenize(
+                    context: target, tokenization: FTS5Tokenization(rawValue: flags), pText: text, nText: count,
+                    tokenCallback: { TokenTarget.take($0, $1, $2, $3, $4, $5) })
+            }
+            database?.sealDepth -= 1
+            // A tokenizer may go on after a token that was refused.
+            if target.hasRefused, code == SQLITE_OK { code = TokenizerFailure.note(TokenTarget.error) }
             if code != SQLITE_OK { database?.tokenizerDidFail(code) }
             return code
         }

@@ -36,6 +36,7 @@ extension Database {
             throw DatabaseError(
                 resultCode: .SQLITE_CANTOPEN, message: "the path has a NUL character: \(String(reflecting: path))")
         }
+        let path = options.acceptsURIs ? path : FileKind.plainPath(path)
         if let kind = FileKind(databasePath: path), kind != .file {
             // SQLite would wait for who writes to a pipe, without end.
             throw DatabaseError(

@@ -27,7 +27,7 @@ extension Database {
     public func backup(
         to destDb: Database, pagesPerStep: CInt = -1, progress: ((DatabaseBackupProgress) throws -> Void)? = nil
     ) throws {
-        guard destDb !== self else { throw DatabaseError.misuse("a database can't be backed up to itself") }
+        guard destDb !== self else { throw DatabaseError.backupToItself() }
         guard pagesPerStep != 0 else { throw DatabaseError.misuse("pagesPerStep is 0: nothing would be copied") }
         try operationWillStart(writes: false)
         try destDb.operationWillStart(writes: true, "backup of \(description) to \(destDb.description)")

@@ -30,9 +30,12 @@ extension Database {
         // A size of 65536 is written as 1: https://www.sqlite.org/fileformat.html#page_size
         let size = Int(bytes[16]) << 8 | Int(bytes[17])
         let pageSize = size == 1 ? 65_536 : max(512, size)
-        return stride(from: 0, to: bytes.count, by: pageSize).lazy
-            .map { $0..<min($0 + pageSize, bytes.count) }
-            .filter { page in bytes[page.lowerBound] == 0 && bytes[page].allSatisfy { $0 == 0 } }
+        var pages: [Range<Int>] = []
+        for start in stride(from: 0, to: bytes.count, by: pageSize) where bytes[start] == 0 {
+            let page = start..<min(start + pageSize, bytes.count)
+            if bytes[page].allSatisfy({ $0 == 0 }) { pages.append(page) }
+        }
+        return pages
     }
 
     /// Throws unless pages that came as zeros are zeros.

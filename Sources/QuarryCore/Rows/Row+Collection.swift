@@ -37,6 +37,18 @@ extension Row: RandomAccessCollection {
     public var databaseValues: LazyMapCollection<Row, DatabaseValue> { lazy.map { $0.1 } }
 }
 
+extension Row {
+    /// A row with the columns of a dictionary, sorted by name; nil is NULL.
+    ///
+    /// ```swift
+    /// let values: [String: (any DatabaseValueConvertible)?] = ["id": 1, "name": "Arthur"]
+    /// let player = try Player(row: Row(values))
+    /// ```
+    public convenience init(_ dictionary: [String: (any DatabaseValueConvertible)?]) {
+        self.init(columns: dictionary.sorted { $0.key < $1.key }.map { ($0.key, $0.value?.databaseValue ?? .null) })
+    }
+}
+
 extension Row: ExpressibleByDictionaryLiteral {
     /// A row with those columns, in that order: `["id": 1, "name": "Arthur"]`.
     public convenience init(dictionaryLiteral elements: (String, (any DatabaseValueConvertible)?)...) {
@@ -51,6 +63,12 @@ extension Row: CustomStringConvertible {
     public var description: String {
         if case .expired = unadapted.source { return "[a row whose cursor is over]" }
         return "[" + map { "\($0.0):\($0.1)" }.joined(separator: " ") + "]"
+    }
+
+    /// The row as errors show it: `[id:INTEGER name:TEXT]` where values are private.
+    var shown: String {
+        if case .expired = unadapted.source { return description }
+        return "[" + map { "\($0.0):\(shown($0.1))" }.joined(separator: " ") + "]"
     }
 }
 

@@ -65,7 +65,7 @@ extension Row {
         if let result = Value.fromDatabaseValue(value) { return result }
         if let memoryError { throw memoryError }
         throw RowDecodingError.mismatch(
-            name, value: value, place: place(columnName: layout.names[index], columnIndex: index))
+            name, value: shown(value), place: place(columnName: layout.names[index], columnIndex: index))
     }
 
     /// The value of the leftmost column; nil for NULL, unless that has a value.
@@ -107,7 +107,7 @@ extension Row {
     }
 
     /// A copy of the value at an index, which must be in the row.
-    func checkedValue(atIndex index: Int) -> DatabaseValue {
+    package func checkedValue(atIndex index: Int) -> DatabaseValue {
         guard 0..<count ~= index else {
             trap("\(RowDecodingError.indexOutOfRange(index, count: count, place: place()))")
         }
@@ -128,7 +128,7 @@ extension Row {
     }
 
     func place(columnName: String? = nil, columnIndex: Int? = nil) -> RowDecodingError.Place {
-        var place = RowDecodingError.Place(columnName: columnName, columnIndex: columnIndex, row: description)
+        var place = RowDecodingError.Place(columnName: columnName, columnIndex: columnIndex, row: shown)
         if case .statement(let running) = unadapted.source {
             let statement = running.statement
             place.sql = statement.sql

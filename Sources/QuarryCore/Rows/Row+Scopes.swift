@@ -18,9 +18,11 @@ extension Row {
     /// ```
     public var scopesTree: ScopesTreeView { ScopesTreeView(row: self) }
 
-    /// The row with the same columns, but without scopes.
+    /// The row with the same columns, but without scopes and prefetched rows.
     public var unscoped: Row {
-        guard let adaptedSource, !adaptedSource.adaptation.scopes.isEmpty else { return self }
+        guard let adaptedSource, !adaptedSource.adaptation.scopes.isEmpty || adaptedSource.prefetch != nil else {
+            return self
+        }
         return Row(
             adapted: AdaptedRowSource(base: adaptedSource.base, adaptation: adaptedSource.adaptation.withoutScopes))
     }
@@ -107,12 +109,17 @@ extension Row: CustomDebugStringConvertible {
     /// ```
     public var debugDescription: String {
         guard let adaptedSource else { return description }
-        return "▿ \(self)\n  unadapted: \(adaptedSource.base)" + scopesDescription(indentation: "  ")
+        let parts = scopesDescription(indentation: "  ")
+        let base = adaptedSource.base
+        // An adapter that only carries prefetched rows shows the row as it is.
+        let isSame = scopes.isEmpty && base.count == count && base.elementsEqual(self) { $0 == $1 }
+        if isSame { return parts.isEmpty ? description : "▿ \(self)" + parts }
+        return "▿ \(self)\n  unadapted: \(base)" + parts
     }
 
     private func scopesDescription(indentation: String) -> String {
         let lists = ownPrefetchedRows.map { key, rows in
-            "\n\(indentation)+ \(key): \(rows.count) row\(rows.count == 1 ? "" : "s")"
+            "\n\(indentation)+ \(key): \(rows.count) row\(rows.count < 2 ? "" : "s")"
         }
         let scopes = scopes.map { name, row in
             "\n\(indentation)- \(name): \(row)" + row.scopesDescription(indentation: indentation + "  ")

@@ -16,19 +16,6 @@ extension Row {
         fastDecode(Value.self, index) ?? decodeOrTrap(Value.self, atIndex: index)
     }
 
-    /// The value of a column: nil for NULL, otherwise an `Int64`, `Double`, `String` or `[UInt8]`.
-    ///
-    /// ```swift
-    /// let row = try Row.fetchOne(db, sql: "SELECT 'Arthur', NULL")!
-    /// if let name = row[0] as? String { print(name) }
-    /// ```
-    ///
-    /// - parameter index: the column, from 0. The process ends if it isn't in the row.
-    @_disfavoredOverload
-    public subscript(_ index: Int) -> (any DatabaseValueConvertible)? {
-        checkedValue(atIndex: index).untyped
-    }
-
     // MARK: - By name
 
     /// The value of the leftmost column of that name, whatever the case, converted.
@@ -47,18 +34,6 @@ extension Row {
         return self[index]
     }
 
-    /// The value of the leftmost column of that name: nil for NULL or a missing column, otherwise an `Int64`, `Double`,
-    /// `String` or `[UInt8]`.
-    ///
-    /// ```swift
-    /// let row = try Row.fetchOne(db, sql: "SELECT 'Arthur' AS name")!
-    /// if let name = row["name"] as? String { print(name) }
-    /// ```
-    @_disfavoredOverload
-    public subscript(_ columnName: String) -> (any DatabaseValueConvertible)? {
-        columnIndex(columnName).flatMap { value(atUncheckedIndex: $0).untyped }
-    }
-
     // MARK: - By column
 
     /// The value of a column, converted: as by name.
@@ -68,12 +43,6 @@ extension Row {
     /// ```
     @inlinable
     public subscript<Value: DatabaseValueConvertible>(_ column: some NamedColumn) -> Value {
-        self[column.name]
-    }
-
-    /// The value of a column: as by name.
-    @_disfavoredOverload
-    public subscript(_ column: some NamedColumn) -> (any DatabaseValueConvertible)? {
         self[column.name]
     }
 
@@ -161,19 +130,6 @@ extension Row {
         case .expired:
             _ = try decodeSlowly(DatabaseValue.self, atIndex: index)
             return try body(nil)
-        }
-    }
-}
-
-extension DatabaseValue {
-    /// nil for NULL, otherwise the Swift value of the storage.
-    var untyped: (any DatabaseValueConvertible)? {
-        switch storage {
-        case .null: nil
-        case .int64(let value): value
-        case .double(let value): value
-        case .string(let value): value
-        case .blob(let value): value
         }
     }
 }

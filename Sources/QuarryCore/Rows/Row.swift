@@ -234,11 +234,16 @@ public final class Row {
 
     // MARK: - Values
 
-    /// What tells rows with the same columns from others.
+    /// What tells rows with the same columns from others, for as long as it is kept.
     @inlinable
-    package final var layoutIdentifier: ObjectIdentifier {
-        @inline(__always) get { ObjectIdentifier(layout) }
+    package final var columnsIdentity: AnyObject {
+        @inline(__always) get { layout }
     }
+
+    /// Whether the row has those columns: `columnsIdentity` of the row, or of another one of its result.
+    @inlinable
+    @inline(__always)
+    package final func hasColumns(_ identity: AnyObject) -> Bool { layout === identity }
 
     /// The names of the columns.
     package var names: [String] { layout.names }
@@ -255,8 +260,14 @@ public final class Row {
             problem, place(columnName: columnIndex.map { layout.names[$0] }, columnIndex: columnIndex))
     }
 
+    /// A value as errors show it: what it holds only where the connection makes arguments public.
+    package func shown(_ value: DatabaseValue) -> String { showsValues ? value.description : value.storageClass }
+
+    /// Whether errors may show the row's values.
+    package var showsValues: Bool { unadapted.layout.showsValues }
+
     /// The value of a column; the index must be in the row.
-    func value(atUncheckedIndex index: Int) -> DatabaseValue {
+    package func value(atUncheckedIndex index: Int) -> DatabaseValue {
         switch source {
         case .statement(let running): StatementColumns.value(running.sqliteStatement, CInt(index))
         case .block(let block): block.value(index)

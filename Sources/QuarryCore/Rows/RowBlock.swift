@@ -1,33 +1,70 @@
+/// What a `RowBlock` knows of itself.
+@usableFromInline
+struct RowBlockHeader {
+    /// The number of columns.
+    let count: Int32
+
+    /// How many bytes, as a power of two, the starts of text and blobs count in.
+    let shift: Int32
+}
+
 /// The values of one row, copied: a word and a tag for each column, then the bytes of text and blobs.
 ///
 /// All of it lies in the object itself: a row of ten integers takes 114 bytes.
 @usableFromInline
-final class RowBlock: ManagedBuffer<Int, UInt64> {
-    // Text and blobs: where their bytes start in the block, and how many there are.
+final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
+    /// Text and blobs: where their bytes start in the block, and how many there are.
+    ///
+    /// A value has less than 2^31 bytes (https://www.sqlite.org/limits.html), and a row of a result may have many. The
+    /// start has 33 bits: in blocks of more than 8 GiB it counts units of several bytes.
     private struct Span {
-        var start: UInt32
-        var count: UInt32
+        let bits: UInt64
+
+        init(start: Int, count: Int, shift: Int32) {
+            bits = UInt64(truncatingIfNeeded: start &>> Int(shift)) &<< 31 | UInt64(truncatingIfNeeded: count)
+        }
+
+        var count: Int { Int(truncatingIfNeeded: bits & 0x7FFF_FFFF) }
+
+        func start(_ shift: Int32) -> Int { Int(truncatingIfNeeded: bits &>> 31) &<< Int(shift) }
     }
 
     /// The number of columns.
     @inline(__always)
-    var count: Int { withUnsafeMutablePointerToHeader { $0.pointee } }  // `header` looks for overlapping accesses.
+    var count: Int { Int(head.count) }
+
+    // `header` looks for overlapping accesses.
+    @inline(__always)
+    private var head: RowBlockHeader { withUnsafeMutablePointerToHeader { $0.pointee } }
 
     @inline(__always)
     private var base: UnsafeMutableRawPointer { withUnsafeMutablePointerToElements { UnsafeMutableRawPointer($0) } }
 
-    private static func make(count: Int, byteCount: Int) -> RowBlock {
-        let block = create(minimumCapacity: (9 * count + byteCount + 7) / 8) { _ in count }
+    /// - parameter byteCount: the bytes of text and blobs.
+    private static func make(count: Int, byteCount: Int, shift: Int32) -> RowBlock {
+        let padding = shift == 0 ? 0 : count << Int(shift)
+        let block = create(minimumCapacity: (9 * count + byteCount + padding + 7) / 8) { _ in
+            RowBlockHeader(count: Int32(truncatingIfNeeded: count), shift: shift)
+        }
         return unsafeDowncast(block, to: RowBlock.self)
     }
 
+    /// How many bytes, as a power of two, the starts of spans count in.
+    private static func shift(count: Int, byteCount: Int) -> Int32 {
+        var shift = 0
+        while (9 * count + byteCount + count << shift) >> shift >= 1 << 33 { shift += 1 }
+        return Int32(truncatingIfNeeded: shift)
+    }
+
     /// Copies the current row of a statement.
-    static func copy(_ statement: SQLiteStatement, count: Int) -> RowBlock {
+    ///
+    /// - parameter shift: for tests; otherwise what the row needs.
+    static func copy(_ statement: SQLiteStatement, count: Int, shift: Int32? = nil) -> RowBlock {
         // Each column is looked up once: its word and tag are kept on the stack until it is known how long the text is.
         withUnsafeTemporaryAllocation(byteCount: 16 * count, alignment: 8) { buffer in
             let words = buffer.baseAddress.unsafelyUnwrapped
             let tags = words + 8 * count
-            var end = 9 * count
+            var byteCount = 0
             for index in 0..<count {
                 let value = StatementColumns.borrow(statement, CInt(index))
                 let type = StatementColumns.type(ofBorrowed: value)
@@ -42,40 +79,44 @@ final class RowBlock: ManagedBuffer<Int, UInt64> {
                 case .null:
                     words.storeBytes(of: 0, toByteOffset: 8 * index, as: Int64.self)
                 case .text, .blob:
-                    // SQLite's values have at most 2^31 - 1 bytes, and rows too: https://www.sqlite.org/limits.html
-                    let byteCount = StatementColumns.bytes(ofBorrowed: value, type).count
+                    let count = StatementColumns.bytes(ofBorrowed: value, type).count
                     words.storeBytes(
-                        of: Span(start: UInt32(end), count: UInt32(byteCount)), toByteOffset: 8 * index, as: Span.self)
-                    end += byteCount
+                        of: Span(start: byteCount, count: count, shift: 0), toByteOffset: 8 * index, as: Span.self)
+                    byteCount += count
                 }
             }
-            let block = make(count: count, byteCount: end - 9 * count)
+            let shift = shift ?? (byteCount >> 32 == 0 ? 0 : Self.shift(count: count, byteCount: byteCount))
+            let block = make(count: count, byteCount: byteCount, shift: shift)
             let base = block.base
             base.copyMemory(from: words, byteCount: 9 * count)
-            guard end > 9 * count else { return block }
+            var end = 9 * count
             for index in 0..<count {
                 let type = block.type(index)
                 guard type == .text || type == .blob else { continue }
                 let value = StatementColumns.borrow(statement, CInt(index))
-                block.copy(StatementColumns.bytes(ofBorrowed: value, type), index)
+                block.append(StatementColumns.bytes(ofBorrowed: value, type), type, index, &end)
             }
             return block
         }
     }
 
     /// Copies values.
-    static func copy(_ values: [DatabaseValue]) -> RowBlock {
+    ///
+    /// - parameter shift: for tests; otherwise what the row needs.
+    static func copy(_ values: [DatabaseValue], shift: Int32? = nil) -> RowBlock {
         let byteCount = values.reduce(0) { sum, value in
-            switch value.storage {
+            switch value.rawStorage {
             case .string(let text): sum + text.utf8.count
             case .blob(let bytes): sum + bytes.count
             default: sum
             }
         }
-        let block = make(count: values.count, byteCount: byteCount)
+        let block = make(
+            count: values.count, byteCount: byteCount,
+            shift: shift ?? Self.shift(count: values.count, byteCount: byteCount))
         var end = 9 * values.count
         for (index, value) in values.enumerated() {
-            switch value.storage {
+            switch value.rawStorage {
             case .null: block.store(0 as Int64, .null, index)
             case .int64(let value): block.store(value, .integer, index)
             case .double(let value): block.store(value, .real, index)
@@ -94,16 +135,12 @@ final class RowBlock: ManagedBuffer<Int, UInt64> {
     private func append(
         _ bytes: UnsafeRawBufferPointer, _ type: StatementColumns.StorageType, _ index: Int, _ end: inout Int
     ) {
-        store(Span(start: UInt32(end), count: UInt32(bytes.count)), type, index)
-        copy(bytes, index)
+        let shift = head.shift
+        let unit = 1 &<< Int(shift)
+        end = (end &+ unit &- 1) & ~(unit &- 1)
+        store(Span(start: end, count: bytes.count, shift: shift), type, index)
+        if let source = bytes.baseAddress { (base + end).copyMemory(from: source, byteCount: bytes.count) }
         end += bytes.count
-    }
-
-    /// Copies the bytes of a column to where its span says.
-    private func copy(_ bytes: UnsafeRawBufferPointer, _ index: Int) {
-        let span = base.load(fromByteOffset: 8 * index, as: Span.self)
-        guard let source = bytes.baseAddress, bytes.count == Int(span.count) else { return }
-        (base + Int(span.start)).copyMemory(from: source, byteCount: bytes.count)
     }
 
     func type(_ index: Int) -> StatementColumns.StorageType {
@@ -114,7 +151,7 @@ final class RowBlock: ManagedBuffer<Int, UInt64> {
     /// The bytes of text or a blob.
     func withBytes<T>(_ index: Int, _ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T {
         let span = base.load(fromByteOffset: 8 * index, as: Span.self)
-        return try body(UnsafeRawBufferPointer(start: base + Int(span.start), count: Int(span.count)))
+        return try body(UnsafeRawBufferPointer(start: base + span.start(head.shift), count: span.count))
     }
 
     /// An integer; nil for any other storage class.

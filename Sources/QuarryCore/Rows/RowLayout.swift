@@ -20,7 +20,13 @@ final class RowLayout: Sendable {
         }
     }
 
-    init(names: [String]) { self.names = names }
+    /// Whether errors may show the values of the rows: `publicStatementArguments` of their connection.
+    let showsValues: Bool
+
+    init(names: [String], showsValues: Bool = false) {
+        self.names = names
+        self.showsValues = showsValues
+    }
 
     /// Of rows that nobody has read yet.
     static let unread = RowLayout(names: [])

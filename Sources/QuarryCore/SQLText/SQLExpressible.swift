@@ -57,4 +57,10 @@ package protocol SQLExpressionNode: AnyObject, Sendable {}
 package protocol SQLFragment: Sendable {
     /// The text, and the arguments of its parameters.
     func build(_ db: Database) throws -> (sql: String, arguments: StatementArguments)
+
+    /// How many expressions are inside each other in it.
+    var nestingDepth: Int { get }
+
+    /// Whether it is what stands in WITH: `"name" AS (SELECT …)`.
+    var definesTable: Bool { get }
 }

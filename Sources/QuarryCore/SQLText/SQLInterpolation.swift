@@ -49,9 +49,9 @@ public struct SQLInterpolation: StringInterpolationProtocol, Sendable {
         appendInterpolation(identifier: key.stringValue)
     }
 
-    /// `\(Database.CollationName.nocase)`: the name of a collation.
+    /// `\(Database.CollationName.nocase)`: the name of a collation, in quotes where it needs them.
     public mutating func appendInterpolation(_ collation: Database.CollationName) {
-        elements.append(.sql(collation.rawValue, StatementArguments()))
+        elements.append(.sql(collation.sql, StatementArguments()))
     }
 
     /// `\(value)`: a value as an argument; nil is NULL.
@@ -106,18 +106,43 @@ public struct SQLInterpolation: StringInterpolationProtocol, Sendable {
         elements.append(.sql("(\(marks))", StatementArguments(values: values)))
     }
 
-    /// `score = \(request)`: the SQL of a request, in parentheses, unless they stand there already: `IN (\(request))`.
+    /// `score = \(request)`: the SQL of a request, in parentheses, unless they stand there already: `IN (\(request))`,
+    /// or a statement begins: `WITH … \(request)`, `INSERT INTO player \(request)`.
     public mutating func appendInterpolation<Decoder>(_ request: SQLRequest<Decoder>) {
-        let isOpen = endsInParenthesis
+        let isOpen = isBeforeStatement
         if !isOpen { elements.append(.sql("(", StatementArguments())) }
         elements += request.literal.elements
         if !isOpen { elements.append(.sql(")", StatementArguments())) }
     }
 
-    /// Whether the last that was written, but for space, is an opening parenthesis.
-    package var endsInParenthesis: Bool {
-        guard case .sql(let sql, _)? = elements.last else { return false }
-        return sql.utf8.last { $0 > 32 } == UInt8(ascii: "(")
+    /// Whether a SELECT comes next without parentheses around it: at the beginning, in parentheses, behind the columns
+    /// of INSERT or the tables of WITH, between the parts of a compound, behind `CREATE … AS`.
+    package var isBeforeStatement: Bool {
+        var text = ""
+        for element in elements.reversed() {
+            guard case .sql(let sql, _) = element else {
+                guard case .fragment(let fragment) = element, fragment.definesTable else { break }
+                text = ") " + text
+                break
+            }
+            text = sql + text
+        }
+        let last = text.utf8.last { $0 > 32 }
+        guard let last else { return elements.allSatisfy { if case .sql = $0 { true } else { false } } }
+        if [UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: ";")].contains(last) { return true }
+        let words = text.utf8.split { $0 <= 32 }.suffix(2).map { String(Substring($0)).uppercased() }
+        switch words.last {
+        case "UNION", "EXCEPT", "INTERSECT", "EXPLAIN": return true
+        case "ALL": return words.first == "UNION"
+        case "PLAN": return words.first == "QUERY"
+        case "AS": return beginsWith("CREATE")
+        default: return words.count == 2 && words[0] == "INTO"
+        }
+    }
+
+    private func beginsWith(_ word: String) -> Bool {
+        guard case .sql(let sql, _)? = elements.first else { return false }
+        return sql.utf8.split { $0 <= 32 }.first.map { String(Substring($0)).uppercased() } == word
     }
 }
 
@@ -139,5 +164,19 @@ extension Database {
         public static let nocase = CollationName("NOCASE")
         /// Ignores spaces at the end.
         public static let rtrim = CollationName("RTRIM")
+    }
+}
+
+extension Database.CollationName {
+    /// The name as it stands in SQL, in quotes where it needs them.
+    package var sql: String {
+        let isWord = rawValue.utf8.allSatisfy { byte in
+            switch byte {
+            case 48...57, 65...90, 97...122, UInt8(ascii: "_"): true
+            default: false
+            }
+        }
+        return isWord && !(rawValue.utf8.first.map { 48...57 ~= $0 } ?? true)
+            ? rawValue : rawValue.quotedDatabaseIdentifier
     }
 }

@@ -61,6 +61,36 @@ public struct SQLRequest<RowDecoder>: FetchRequest {
     }
 }
 
+extension SQLRequest where RowDecoder == Row {
+    /// A request made of SQL and the arguments of its parameters, for rows, or for what is fetched from it.
+    ///
+    /// ```swift
+    /// let request = SQLRequest(sql: "SELECT * FROM player WHERE id = ?", arguments: [1])
+    /// let player = try Player.fetchOne(db, request)
+    /// ```
+    ///
+    /// - parameter adapter: changes the columns that are seen.
+    /// - parameter cached: whether to keep the statement, even where it isn't a query.
+    public init(
+        sql: String, arguments: StatementArguments = StatementArguments(), adapter: (any RowAdapter)? = nil,
+        cached: Bool = false
+    ) {
+        self.init(SQL(sql: sql, arguments: arguments), adapter, cached)
+    }
+
+    /// A request made of SQL with its values, for rows, or for what is fetched from it.
+    ///
+    /// ```swift
+    /// let players = try Player.fetchAll(db, SQLRequest(literal: "SELECT * FROM player WHERE teamId = \(teamId)"))
+    /// ```
+    ///
+    /// - parameter adapter: changes the columns that are seen.
+    /// - parameter cached: whether to keep the statement, even where it isn't a query.
+    public init(literal sqlLiteral: SQL, adapter: (any RowAdapter)? = nil, cached: Bool = false) {
+        self.init(sqlLiteral, adapter, cached)
+    }
+}
+
 extension SQLRequest: Sendable {}
 
 extension SQLRequest: ExpressibleByStringInterpolation {
@@ -110,9 +140,11 @@ extension Database {
     ///     """)
     /// while let statement = try statements.next() { try statement.execute() }
     /// ```
+    ///
+    /// Parameters that the text has itself (`?`, `:name`) get their arguments later, where nothing is interpolated.
     public func allStatements(literal sqlLiteral: SQL) throws -> SQLStatementCursor {
         let (sql, arguments) = try sqlLiteral.build(self)
-        return try allStatements(sql: sql, arguments: arguments)
+        return try allStatements(sql: sql, arguments: arguments.isEmpty ? nil : arguments)
     }
 
     /// Runs one statement or several.

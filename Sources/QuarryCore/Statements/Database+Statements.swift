@@ -16,10 +16,12 @@ extension Database {
 
     private func makeStatement(sql: String, persistent: Bool) throws -> Statement {
         var first: Statement?
-        try forEachStatement(sql: sql, persistent: persistent) { statement in
+        try forEachStatement(sql: sql, persistent: persistent) { statement, isLast in
             first = statement
-        } rest: {
-            throw DatabaseError.misuse("more than one statement: use execute(sql:) or allStatements(sql:)", sql: sql)
+            guard isLast else {
+                throw DatabaseError.misuse(
+                    "more than one statement: use execute(sql:) or allStatements(sql:)", sql: sql)
+            }
         }
         guard let first else { throw DatabaseError(message: "empty statement", sql: sql) }
         return first
@@ -88,7 +90,8 @@ extension Database {
     ///         """, arguments: ["a": "Arthur", "b": "Barbara"])
     /// ```
     ///
-    /// Positional arguments go to the statements from left to right; named ones to all that name them.
+    /// Positional arguments go to the statements from left to right; named ones to all that name them. Arguments that
+    /// are left over are an error of the last statement, which doesn't run.
     ///
     /// - parameter sql: statements, with semicolons between them.
     /// - parameter arguments: their arguments, all of which must be used.
@@ -104,10 +107,11 @@ extension Database {
         var cursor = ArgumentCursor(arguments)
         var count = 0
         var last: Statement?
-        try forEachStatement(sql: sql, persistent: isToKeep) { statement in
+        try forEachStatement(sql: sql, persistent: isToKeep) { statement, isLast in
             count += 1
             last = statement
             let values = try cursor.values(for: statement)
+            if isLast { try cursor.finish(sql: sql) }
             statement.setValues(values, of: arguments)
             try statement.execute()
         }
@@ -133,7 +137,8 @@ extension Database {
     ///
     /// Each is prepared when it is asked for: it sees the tables that those before it have made.
     ///
-    /// - parameter arguments: the arguments of all; nil to set none.
+    /// - parameter arguments: the arguments of all; nil to set none. Where some are left over, the cursor throws
+    ///   instead of giving the last statement.
     public func allStatements(sql: String, arguments: StatementArguments? = nil) throws -> SQLStatementCursor {
         try checkAccess()
         return SQLStatementCursor(self, sql: sql, arguments: arguments)
@@ -141,22 +146,25 @@ extension Database {
 
     /// Prepares the statements of some SQL, and gives each to `body` before the next is prepared.
     ///
-    /// - parameter rest: called when more follows a statement, before it is prepared.
+    /// - parameter body: is told whether the statement is the last one.
     private func forEachStatement(
-        sql: String, persistent: Bool, _ body: (Statement) throws -> Void, rest: () throws -> Void = {}
+        sql: String, persistent: Bool, _ body: (_ statement: Statement, _ isLast: Bool) throws -> Void
     ) throws {
         try withSQL(sql) { text in
+            try checkNoNUL(text, sql)
             var start = 0
             while start < text.count {
                 let (statement, end) = try prepare(text, from: start, sql: sql, persistent: persistent)
                 start = end
                 guard let statement else { continue }
-                try body(statement)
-                if start < text.count, !Substring(sql).utf8.dropFirst(start).skippingSpaceAndComments.isEmpty {
-                    try rest()
-                }
+                try body(statement, isEnd(of: sql, at: start))
             }
         }
+    }
+
+    /// Whether only space and comments follow.
+    func isEnd(of sql: String, at position: Int) -> Bool {
+        position >= sql.utf8.count || Substring(sql).utf8.dropFirst(position).skippingSpaceAndComments.isEmpty
     }
 
     /// Prepares the statement that begins at a byte of some SQL.
@@ -172,7 +180,8 @@ extension Database {
             let utf8 = sql.utf8
             let lower = utf8.index(utf8.startIndex, offsetBy: start)
             let upper = utf8.index(utf8.startIndex, offsetBy: end)
-            let statement = Statement(handle, sql: sql[lower..<upper], lifetime: lifetime)
+            let statement = Statement(
+                handle, sql: sql[lower..<upper], lifetime: lifetime, schemaStamp: schemaStamp)
             hooks.statementWasPrepared(statement.kind)
             return (statement, end)
         case .empty:
@@ -188,14 +197,15 @@ extension Database {
         try sql.withCString { text in
             let count = sql.utf8.count
             return try text.withMemoryRebound(to: UInt8.self, capacity: count + 1) { bytes in
-                let buffer = UnsafeBufferPointer(start: bytes, count: count)
-                if let index = buffer.firstIndex(of: 0) {
-                    // SQLite would read up to the NUL, and leave the rest without a word.
-                    throw DatabaseError.misuse("SQL has a NUL character at byte \(index)", sql: sql)
-                }
-                return try body(buffer)
+                return try body(UnsafeBufferPointer(start: bytes, count: count))
             }
         }
+    }
+
+    /// Throws for SQL with a NUL: SQLite would read up to it, and leave the rest without a word.
+    func checkNoNUL(_ text: UnsafeBufferPointer<UInt8>, _ sql: String) throws(DatabaseError) {
+        guard let index = text.firstIndex(of: 0) else { return }
+        throw DatabaseError.misuse("SQL has a NUL character at byte \(index)", sql: sql)
     }
 }
 
@@ -205,6 +215,7 @@ public final class SQLStatementCursor: Cursor {
     private let sql: String
     private var arguments: ArgumentCursor?
     private var start = 0
+    private var isChecked = false
 
     init(_ database: Database, sql: String, arguments: StatementArguments?) {
         self.database = database
@@ -214,15 +225,23 @@ public final class SQLStatementCursor: Cursor {
 
     /// The next statement with its arguments set, or nil after the last.
     ///
-    /// - throws: `DatabaseError` if the SQL is wrong, arguments are missing, or left over at the end.
+    /// - throws: `DatabaseError` if the SQL is wrong, arguments are missing, or left over at the last statement;
+    ///   `CancellationError` in a task that is cancelled.
     public func next() throws -> Statement? {
-        try database.withSQL(sql) { text in
+        try database.checkAccess()
+        try database.checkCancellation()
+        return try database.withSQL(sql) { text in
+            // Once: each statement would look through the whole text again.
+            if !isChecked { try database.checkNoNUL(text, sql) }
+            isChecked = true
             while start < text.count {
                 let (statement, end) = try database.prepare(text, from: start, sql: sql, persistent: false)
                 start = end
                 guard let statement else { continue }
                 if var cursor = arguments {
-                    statement.setValues(try cursor.values(for: statement), of: cursor.arguments)
+                    let values = try cursor.values(for: statement)
+                    if database.isEnd(of: sql, at: start) { try cursor.finish(sql: sql) }
+                    statement.setValues(values, of: cursor.arguments)
                     arguments = cursor
                 }
                 return statement

@@ -78,10 +78,10 @@ public final class Statement {
     var boundValues: [DatabaseValue]?
 
     @exclusivity(unchecked)
-    private var currentLayout: RowLayout?
+    var currentLayout: RowLayout?
 
     @exclusivity(unchecked)
-    private var repreparationCount: CInt = 0
+    var repreparationCount: CInt = 0
 
     /// What the last adapter made of the columns.
     @exclusivity(unchecked)
@@ -108,8 +108,17 @@ public final class Statement {
     @exclusivity(unchecked)
     var olderActive: Statement?
 
-    init(_ handle: consuming StatementHandle, sql: Substring, lifetime: ConnectionLifetime) {
+    /// `Database.schemaStamp` when the columns were last known to be those of the schema.
+    @exclusivity(unchecked)
+    var schemaStamp: Int
+
+    /// The columns that the statement will have when it runs again; nil where they are those it was prepared with.
+    @exclusivity(unchecked)
+    var comingLayout: (layout: RowLayout, repreparationCount: CInt)?
+
+    init(_ handle: consuming StatementHandle, sql: Substring, lifetime: ConnectionLifetime, schemaStamp: Int) {
         let pointer = handle.release()
+        self.schemaStamp = schemaStamp
         sqliteStatement = pointer
         let text = sql.utf8.skippingSpaceAndComments.droppingTrailingSpace
         self.sql = String(Substring(text))
@@ -132,47 +141,6 @@ public final class Statement {
         integerArguments.deallocate()
         lifetime.finalize(sqliteStatement)
     }
-
-    // MARK: - Columns
-
-    /// The number of columns of its rows; 0 if it has none.
-    ///
-    /// ```swift
-    /// try db.makeStatement(sql: "SELECT id, name FROM player").columnCount // 2
-    /// ```
-    public var columnCount: Int { StatementCalls.columnCount(sqliteStatement) }
-
-    /// The names of the columns, as SQLite gives them.
-    ///
-    /// ```swift
-    /// try db.makeStatement(sql: "SELECT id, name FROM player").columnNames // ["id", "name"]
-    /// ```
-    public var columnNames: [String] { layout.names }
-
-    /// The index of the leftmost column of that name, whatever the case; nil if there is none.
-    ///
-    /// ```swift
-    /// try db.makeStatement(sql: "SELECT id, name FROM player").index(ofColumn: "NAME") // 1
-    /// ```
-    public func index(ofColumn name: String) -> Int? { layout.index(of: name) }
-
-    /// Whether `layout` is that one.
-    func hasLayout(_ layout: RowLayout) -> Bool {
-        currentLayout === layout && repreparationCount == StatementCalls.repreparationCount(sqliteStatement)
-    }
-
-    /// The names of the columns; made again when SQLite has prepared the statement again.
-    var layout: RowLayout {
-        let count = StatementCalls.repreparationCount(sqliteStatement)
-        if let currentLayout, repreparationCount == count { return currentLayout }
-        repreparationCount = count
-        let layout = RowLayout(names: (0..<columnCount).map { StatementCalls.columnName(sqliteStatement, $0) })
-        currentLayout = layout
-        return layout
-    }
-
-    /// How often SQLite has prepared it again, because the schema had changed.
-    package var repreparations: CInt { StatementCalls.repreparationCount(sqliteStatement) }
 
     // MARK: - Arguments
 
@@ -310,6 +278,7 @@ public final class Statement {
         let parameter = parameterNames[index].map { ":\($0)" } ?? "\(index + 1)"
         let message =
             if case .unrepresentable(let value) = value.content {
+                // A number or a date, which an error may show.
                 "could not bind \(value) to parameter \(parameter): \(value.reason)"
             } else {
                 "could not bind parameter \(parameter): \(SQLiteLibrary.errorString(code))"

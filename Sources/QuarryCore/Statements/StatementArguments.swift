@@ -21,7 +21,7 @@ public struct StatementArguments: Sendable {
     }
 
     /// A name that `+` found on both sides: binding throws.
-    private(set) var conflict: String? {
+    package private(set) var conflict: String? {
         get { named?.conflict }
         set { setNamed(namedValues, conflict: newValue) }
     }
@@ -50,7 +50,7 @@ public struct StatementArguments: Sendable {
 
     /// Whether all arguments are positional.
     @inline(__always)
-    var isPositional: Bool { named == nil }
+    package var isPositional: Bool { named == nil }
 
     /// No arguments.
     public init() {

@@ -52,8 +52,10 @@ extension Database {
     /// COMMIT TRANSACTION
     /// ```
     ///
-    /// An error rolls the transaction back, and is thrown; the first error counts. When SQLite has rolled back on its
-    /// own (interruption, `ON CONFLICT ROLLBACK`), further statements and this method throw `SQLITE_ABORT`.
+    /// An error rolls the transaction back, and is thrown; the first error counts. When the transaction has ended
+    /// before its time, further statements and this method throw `SQLITE_ABORT`: SQLite rolls back on its own
+    /// (interruption, `ON CONFLICT ROLLBACK`), and `COMMIT` or `ROLLBACK` as SQL does it too. Another `BEGIN` is such
+    /// a statement.
     ///
     /// - parameter kind: nil for DEFERRED where nothing can be written, IMMEDIATE otherwise.
     /// - throws: what `operations` throws; `DatabaseError`, for example when a transaction is open already.
@@ -77,6 +79,7 @@ extension Database {
                 if transaction.isAborted(isAutocommit: ConnectionCalls.isAutocommit(pointer)) {
                     throw abortedTransactionError()
                 }
+                transaction.wrapperWillEnd()
                 try commit()
             }
         } catch {
@@ -107,19 +110,29 @@ extension Database {
     ///
     /// See <https://www.sqlite.org/lang_savepoint.html>.
     ///
-    /// - throws: what `operations` throws, after the savepoint's changes are taken back; `DatabaseError`.
+    /// Where SQL inside has released the savepoint (`RELEASE` of an outer one), its changes can't be taken back alone:
+    /// then the whole transaction is rolled back.
+    ///
+    /// - throws: what `operations` throws, after the savepoint's changes are taken back; `DatabaseError`;
+    ///   `SQLITE_ABORT` where the transaction has ended inside.
     public func inSavepoint(_ operations: () throws -> TransactionCompletion) throws {
         try checkAccess()
         guard isInsideTransaction else { return try inTransaction(nil, operations) }
         try run(.savepoint)
+        // The savepoint counts on the transaction, even on one that was begun by hand.
+        let wasWrapped = transaction.isWrapped
+        transaction.wrapperDidBegin()
+        defer { transaction.restoreWrapper(wasWrapped) }
         do {
             switch try operations() {
             case .commit: try run(.releaseSavepoint)
             case .rollback: try rollbackToSavepoint()
             }
         } catch {
-            // Nothing is left to take back where SQLite has rolled back the whole transaction.
-            if isInsideTransaction { try? rollbackToSavepoint() }
+            // Nothing is left to take back where the whole transaction is gone.
+            if isInsideTransaction {
+                do { try rollbackToSavepoint() } catch { try? rollback() }
+            }
             throw error
         }
     }
@@ -151,9 +164,20 @@ extension Database {
     public func beginTransaction(_ kind: TransactionKind? = nil) throws {
         try prepareRollback()
         switch kind ?? (isReadOnly ? .deferred : .immediate) {
-        case .deferred: try run(.beginDeferred)
+        case .deferred: return try run(.beginDeferred)
         case .immediate: try run(.beginImmediate)
         case .exclusive: try run(.beginExclusive)
+        }
+        if hasAttached { try noteForeignSchemaChangesOrRollBack() }
+    }
+
+    @inline(never)
+    private func noteForeignSchemaChangesOrRollBack() throws {
+        do {
+            try noteForeignSchemaChanges()
+        } catch {
+            try? rollback()
+            throw error
         }
     }
 
@@ -175,7 +199,7 @@ extension Database {
     /// ```
     public func rollback() throws {
         try checkAccess()
-        guard isInsideTransaction else { return transaction.wrapperWillEnd() }
+        guard isInsideTransaction else { return }
         try withoutCancellation {
             do {
                 try run(.rollback)
@@ -205,6 +229,7 @@ extension Database {
             try prepareRollback()
             try run(.beginDeferred)
             if pinned { try run(.schemaVersion) }
+            if hasAttached { try noteForeignSchemaChanges() }
         } catch {
             try? rollback()
             readOnlyDepth -= 1
@@ -219,7 +244,8 @@ extension Database {
         let result: T
         do {
             result = try body()
-            if transaction.isAborted(isAutocommit: ConnectionCalls.isAutocommit(pointer)) {
+            // A read that has ended its transaction itself has lost nothing: what followed would have been refused.
+            if transaction.isAborted(isAutocommit: ConnectionCalls.isAutocommit(pointer)), !transaction.wasLeft {
                 throw abortedTransactionError()
             }
         } catch {

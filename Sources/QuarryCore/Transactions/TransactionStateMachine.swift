@@ -10,9 +10,12 @@ struct TransactionStateMachine: Equatable {
     /// mode.
     private(set) var isWrapped = false
 
+    /// Whether the wrapper's transaction was ended by a statement that ran inside it: `COMMIT`, `ROLLBACK`.
+    private(set) var wasLeft = false
+
     enum Admission: Equatable {
         case run
-        /// SQLite has rolled back the transaction that the statement was meant for.
+        /// The transaction that the statement was meant for is gone: SQLite has rolled it back, or SQL has ended it.
         case abort
     }
 
@@ -24,7 +27,10 @@ struct TransactionStateMachine: Equatable {
     }
 
     /// A wrapper has begun its transaction.
-    mutating func wrapperDidBegin() { isWrapped = true }
+    mutating func wrapperDidBegin() {
+        isWrapped = true
+        wasLeft = false
+    }
 
     /// A wrapper ends its transaction, or has found it ended.
     mutating func wrapperWillEnd() { isWrapped = false }
@@ -61,13 +67,12 @@ struct TransactionStateMachine: Equatable {
         case (true, false):
             switch kind {
             case .commit, .release:
-                // The statement asked for it: nothing was lost.
                 if succeeded {
-                    isWrapped = false
+                    wasLeft = isWrapped
                     return .didCommit
                 }
             case .rollback:
-                if succeeded { isWrapped = false }
+                if succeeded { wasLeft = isWrapped }
             default:
                 break
             }

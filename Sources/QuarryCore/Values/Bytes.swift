@@ -23,6 +23,13 @@ extension Array: DatabaseValueConvertible, StatementColumnConvertible where Elem
         self = value
     }
 
+    /// Reads the column: NULL is no value.
+    @inlinable
+    @inline(__always)
+    public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> [UInt8]? {
+        [UInt8](sqliteStatement: sqliteStatement, index: index)
+    }
+
     /// Binds a blob with its length.
     @inlinable
     public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {

@@ -2,17 +2,18 @@
 ///
 /// ```swift
 /// let value = try DatabaseValue.fetchOne(db, sql: "SELECT 1 + 1")!
-/// value.storage               // .int64(2)
+/// value.description            // "2"
 /// Int.fromDatabaseValue(value) // 2
 /// ```
 ///
 /// `1 == 1.0` holds, as in SQL; other values are equal when they have the same storage class and content.
 /// See <https://www.sqlite.org/datatype3.html>.
 public struct DatabaseValue: Sendable {
-    /// A storage class with its content.
+    /// A storage class with its content, without Foundation's types. `DatabaseValue.Storage` is the one of programs.
     ///
     /// See <https://www.sqlite.org/datatype3.html#storage_classes_and_datatypes>.
-    public enum Storage: Sendable {
+    @usableFromInline
+    package enum RawStorage: Sendable {
         /// NULL
         case null
         /// An integer of 64 bits.
@@ -45,11 +46,9 @@ public struct DatabaseValue: Sendable {
         self.content = content
     }
 
-    /// The storage class and content.
-    ///
-    /// What SQLite can't store, such as an integer above `Int64.max`, shows as text, and throws when it is bound.
+    /// The storage class and content. What SQLite can't store shows as text.
     @inlinable
-    public var storage: Storage {
+    package var rawStorage: RawStorage {
         switch content {
         case .null: .null
         case .int64(let value): .int64(value)
@@ -62,8 +61,8 @@ public struct DatabaseValue: Sendable {
 
     /// A value with that storage.
     @inlinable
-    public init(storage: Storage) {
-        switch storage {
+    package init(rawStorage: RawStorage) {
+        switch rawStorage {
         case .null: content = .null
         case .int64(let value): content = .int64(value)
         case .double(let value): content = .double(value)
@@ -118,6 +117,19 @@ extension DatabaseValue: Hashable {
     }
 }
 
+extension DatabaseValue {
+    /// `NULL`, `INTEGER`, `REAL`, `TEXT` or `BLOB`: <https://www.sqlite.org/datatype3.html>.
+    package var storageClass: String {
+        switch rawStorage {
+        case .null: "NULL"
+        case .int64: "INTEGER"
+        case .double: "REAL"
+        case .string: "TEXT"
+        case .blob: "BLOB"
+        }
+    }
+}
+
 extension DatabaseValue: CustomStringConvertible {
     /// The value as a literal: `NULL`, `1`, `1.5`, `"text"`, `x'0ff0'`.
     public var description: String {
@@ -161,6 +173,14 @@ extension DatabaseValue: DatabaseValueConvertible, StatementColumnConvertible {
     @inlinable
     public init(sqliteStatement: SQLiteStatement, index: CInt) {
         self = StatementColumns.value(sqliteStatement, index)
+    }
+
+    /// Reads NULL as well.
+    @inlinable
+    public static func fromStatement(
+        _ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt
+    ) -> DatabaseValue? {
+        StatementColumns.value(sqliteStatement, index)
     }
 
     /// Binds to a parameter of a statement.

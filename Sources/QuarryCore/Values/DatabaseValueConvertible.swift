@@ -93,8 +93,20 @@ extension DatabaseValueConvertible {
 /// A type that reads itself straight from a column of a statement: the fast path of `DatabaseValueConvertible`.
 ///
 /// It must agree with `fromDatabaseValue`.
+///
+/// ```swift
+/// struct Meters: DatabaseValueConvertible, StatementColumnConvertible {
+///     var value: Int64
+///     init(sqliteStatement: SQLiteStatement, index: CInt) {
+///         value = sqlite3_column_int64(sqliteStatement, index)
+///     }
+///     // …
+/// }
+/// ```
 public protocol StatementColumnConvertible {
     /// Reads a column of the current row, or nil if it has no such value.
+    ///
+    /// It isn't called for NULL, which `fromDatabaseValue` alone is asked about: there is no need to look for it.
     ///
     /// - parameter sqliteStatement: a statement that stands on a row.
     /// - parameter index: the column, from 0, which must be in the row.
@@ -102,10 +114,13 @@ public protocol StatementColumnConvertible {
 }
 
 extension DatabaseValueConvertible where Self: StatementColumnConvertible {
-    /// Reads the column without a `DatabaseValue` between.
+    /// Reads the column without a `DatabaseValue` between, unless it is NULL.
+    ///
+    /// The library's own types tell NULL from other values as they read, and have a function of their own.
     @inlinable
     @inline(__always)
     public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> Self? {
-        Self(sqliteStatement: sqliteStatement, index: index)
+        if StatementColumns.isNull(sqliteStatement, index) { return fromDatabaseValue(.null) }
+        return Self(sqliteStatement: sqliteStatement, index: index)
     }
 }

@@ -31,6 +31,13 @@ extension SQLInteger {
         }
     }
 
+    /// Reads the column: NULL is no value.
+    @inlinable
+    @inline(__always)
+    public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> Self? {
+        Self(sqliteStatement: sqliteStatement, index: index)
+    }
+
     /// Binds an integer; one above `Int64.max` answers `SQLITE_MISMATCH`.
     @inlinable
     public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {

@@ -24,6 +24,13 @@ extension Bool: DatabaseValueConvertible, StatementColumnConvertible {
         }
     }
 
+    /// Reads the column: NULL is no value.
+    @inlinable
+    @inline(__always)
+    public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> Bool? {
+        Bool(sqliteStatement: sqliteStatement, index: index)
+    }
+
     /// Binds 0 or 1.
     @inlinable
     public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
@@ -53,6 +60,13 @@ extension Double: DatabaseValueConvertible, StatementColumnConvertible {
         self = value
     }
 
+    /// Reads the column: NULL is no value.
+    @inlinable
+    @inline(__always)
+    public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> Double? {
+        Double(sqliteStatement: sqliteStatement, index: index)
+    }
+
     /// Binds a real.
     @inlinable
     public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
@@ -76,6 +90,13 @@ extension Float: DatabaseValueConvertible, StatementColumnConvertible {
     public init?(sqliteStatement: SQLiteStatement, index: CInt) {
         guard let value = Double(sqliteStatement: sqliteStatement, index: index) else { return nil }
         self.init(value)
+    }
+
+    /// Reads the column: NULL is no value.
+    @inlinable
+    @inline(__always)
+    public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> Float? {
+        Float(sqliteStatement: sqliteStatement, index: index)
     }
 
     /// Binds a real.

@@ -3,21 +3,30 @@ extension String: DatabaseValueConvertible, StatementColumnConvertible {
     @inlinable
     public var databaseValue: DatabaseValue { DatabaseValue(content: .string(self)) }
 
-    /// Text, or a blob that is UTF-8; nil for NULL and numbers.
+    /// Text, or a blob that is UTF-8; a number as SQLite writes it: `1`, `1.5`; nil for NULL.
     @inlinable
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> String? {
         switch dbValue.content {
         case .string(let value): value
         case .blob(let value): String(validating: value, as: UTF8.self)
+        case .int64(let value): String(value)
+        case .double(let value): SQLiteLibrary.text(of: value)
         default: nil
         }
     }
 
-    /// Reads text, or a blob that is UTF-8.
+    /// Reads text, a blob that is UTF-8, or a number as SQLite writes it.
     @inlinable
     public init?(sqliteStatement: SQLiteStatement, index: CInt) {
         guard let value = StatementColumns.string(sqliteStatement, index) else { return nil }
         self = value
+    }
+
+    /// Reads the column: NULL is no value.
+    @inlinable
+    @inline(__always)
+    public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> String? {
+        String(sqliteStatement: sqliteStatement, index: index)
     }
 
     /// Binds text with its length.

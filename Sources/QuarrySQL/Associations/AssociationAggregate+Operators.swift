@@ -3,17 +3,19 @@ public import QuarryCore
 // Comparisons of aggregates, and what is computed with them: each is an aggregate again, without a name.
 
 extension AssociationAggregate {
-    private func map(
+    fileprivate func map(
         key: String? = nil, _ change: @escaping @Sendable (SQLExpression) -> SQLExpression
     ) -> AssociationAggregate {
-        AssociationAggregate(key: key) { query in .init(expression: change(prepare(&query).expression)) }
+        AssociationAggregate(key: key, computedAt: depth) { query in
+            .init(expression: change(prepare(&query).expression))
+        }
     }
 
     private static func combine(
         _ lhs: AssociationAggregate, _ rhs: AssociationAggregate,
         _ change: @escaping @Sendable (SQLExpression, SQLExpression) -> SQLExpression
     ) -> AssociationAggregate {
-        AssociationAggregate { query in
+        AssociationAggregate(computedAt: Swift.max(lhs.depth, rhs.depth)) { query in
             let lhs = lhs.prepare(&query).expression
             return .init(expression: change(lhs, rhs.prepare(&query).expression))
         }
@@ -23,7 +25,7 @@ extension AssociationAggregate {
 
     /// The opposite: `COUNT(…) > 0` of `isEmpty`.
     public static prefix func ! (aggregate: AssociationAggregate) -> AssociationAggregate {
-        AssociationAggregate { query in
+        AssociationAggregate(computedAt: aggregate.depth) { query in
             let prepared = aggregate.prepare(&query)
             let expression = prepared.expression
             return .init(expression: prepared.negation ?? expression.negated, negation: expression)
@@ -339,4 +341,23 @@ extension AssociationAggregate {
         let rhs = rhs.sqlExpression
         return lhs.map(key: lhs.key) { $0 ?? rhs }
     }
+}
+
+// MARK: - Functions
+
+/// The absolute value of an aggregate: `ABS(SUM("player"."score"))`.
+public func abs<RowDecoder>(_ aggregate: AssociationAggregate<RowDecoder>) -> AssociationAggregate<RowDecoder> {
+    aggregate.map { abs($0) }
+}
+
+/// The length of an aggregate: `LENGTH(MAX("player"."name"))`.
+public func length<RowDecoder>(_ aggregate: AssociationAggregate<RowDecoder>) -> AssociationAggregate<RowDecoder> {
+    aggregate.map { length($0) }
+}
+
+/// An aggregate as a value of another type: `CAST(MAX("player"."score") AS TEXT)`. The name of its column stays.
+public func cast<RowDecoder>(
+    _ aggregate: AssociationAggregate<RowDecoder>, as type: Database.ColumnType
+) -> AssociationAggregate<RowDecoder> {
+    aggregate.map(key: aggregate.key) { cast($0, as: type) }
 }

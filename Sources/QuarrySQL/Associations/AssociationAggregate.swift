@@ -23,9 +23,29 @@ public struct AssociationAggregate<RowDecoder>: Sendable {
     /// The name of the column.
     package var key: String?
 
+    /// How many aggregates are inside each other.
+    private(set) var depth = 1
+
     package init(key: String? = nil, _ prepare: @escaping @Sendable (inout SelectQuery) -> Prepared) {
         self.prepare = prepare
         self.key = key
+    }
+
+    /// What is computed with aggregates.
+    ///
+    /// - parameter depth: the depth of the deepest of them.
+    init(
+        key: String? = nil, computedAt depth: Int, _ prepare: @escaping @Sendable (inout SelectQuery) -> Prepared
+    ) {
+        self.key = key
+        guard depth < NestingDepth.maximum else {
+            // Closures can't be taken apart: none is put into the other beyond the limit.
+            self.prepare = { _ in Prepared(expression: .connected { _ in throw NestingDepth.error }) }
+            self.depth = depth
+            return
+        }
+        self.prepare = prepare
+        self.depth = depth + 1
     }
 
     /// The aggregate with another name for its column.

@@ -160,10 +160,12 @@ extension Prefetch {
     fileprivate mutating func merge(_ other: Prefetch) {
         // Of paths that differ in length, the first is followed, and found to differ.
         for (index, pivot) in other.path.pivots.enumerated() where path.pivots.indices.contains(index) {
+            // Rows behind pivots of different keys are different rows.
+            if path.pivots[index].key.plural != pivot.key.plural { path.isAmbiguous = true }
             path.pivots[index].merge(pivot, selects: false)
         }
         path.last.merge(other.path.last, selects: true)
-        path.isAmbiguous = path.isAmbiguous || path.pivots.count != other.path.pivots.count
+        path.isAmbiguous = path.isAmbiguous || other.path.isAmbiguous || path.pivots.count != other.path.pivots.count
     }
 }
 
@@ -177,9 +179,7 @@ extension AssociationPath.Step {
 
 extension SQLExpression {
     /// What must hold for it to hold.
-    fileprivate var conditions: [SQLExpression] {
-        if case .association(let operands, .and) = kind { operands } else { [self] }
-    }
+    fileprivate var conditions: [SQLExpression] { operands(of: .and) }
 
     fileprivate func isSameObject(as other: SQLExpression) -> Bool {
         if case .node(let node) = content, case .node(let otherNode) = other.content {

@@ -30,7 +30,7 @@ extension ColumnExpression {
 /// let name: String = row[Column("name")]
 /// let winners = try Player.filter(Column("score") > 1000).fetchAll(db)
 /// ```
-public struct Column: ColumnExpression, Hashable, Sendable {
+public struct Column: ColumnExpression, Sendable {
     /// The name of the column, without quotes.
     public let name: String
 
@@ -42,4 +42,9 @@ public struct Column: ColumnExpression, Hashable, Sendable {
 
     /// The rowid: <https://www.sqlite.org/lang_createtable.html#rowid>.
     public static let rowID = Column("rowid")
+}
+
+extension NamedColumn where Self == Column {
+    /// The rowid: `row[.rowID]`. See <https://www.sqlite.org/lang_createtable.html#rowid>.
+    public static var rowID: Column { Column("rowid") }
 }

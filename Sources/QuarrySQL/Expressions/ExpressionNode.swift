@@ -2,9 +2,45 @@ package import QuarryCore
 
 /// An expression that is made of others.
 package final class ExpressionNode: SQLExpressionNode {
-    package let kind: Kind
+    // Unchecked: it changes when the node is destroyed, and then nobody else has it.
+    @exclusivity(unchecked) package private(set) nonisolated(unsafe) var kind: Kind
 
-    init(_ kind: Kind) { self.kind = kind }
+    /// How many expressions are inside each other, this one included.
+    let depth: Int32
+
+    /// Whether operands of it are of its own operator, and are written as operands of this one: in a list to which
+    /// operands were added one by one.
+    let isLong: Bool
+
+    init(_ kind: Kind, isLong: Bool = false) {
+        self.kind = kind
+        depth = Int32(clamping: kind.innerDepth + 1)
+        self.isLong = isLong
+    }
+
+    /// - parameter operands: the expressions that what is only known with a connection at hand is made of.
+    init(_ kind: Kind, of operands: [SQLExpression]) {
+        self.kind = kind
+        depth = Int32(clamping: operands.reduce(0) { max($0, $1.depth) } + 1)
+        isLong = false
+    }
+
+    deinit {
+        if depth > NestingDepth.ofFlatDestruction || isLong { destroyFlatly() }
+    }
+
+    @inline(never)
+    private func destroyFlatly() { if FlatDestruction.add(taken()) { FlatDestruction.finish() } }
+
+    private func taken() -> FlatDestruction.Part {
+        defer { kind = .rowValue([]) }
+        return .expression(kind)
+    }
+
+    /// Whether it is a list of operands of an operator, to which others can be added.
+    func isOfLong(_ association: AssociativeOperator) -> Bool {
+        if association.isFlattened, case .association(_, association) = kind { true } else { false }
+    }
 
     package enum Kind: Sendable {
         /// `"alias"."name"`
@@ -63,12 +99,15 @@ extension SQLExpression {
         SQLExpression(content: .node(ExpressionNode(kind)))
     }
 
-    /// What the expression is made of, unless it is a value or a column.
-    package var kind: ExpressionNode.Kind? {
+    /// The node, unless it is a value or a column.
+    var node: ExpressionNode? {
         guard case .node(let node) = content else { return nil }
         // There is no other node.
-        return unsafeDowncast(node, to: ExpressionNode.self).kind
+        return unsafeDowncast(node, to: ExpressionNode.self)
     }
+
+    /// What the expression is made of, unless it is a value or a column.
+    package var kind: ExpressionNode.Kind? { node?.kind }
 
     /// Whether it is a value, and NULL.
     var isNull: Bool {

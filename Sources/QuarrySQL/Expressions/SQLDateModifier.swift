@@ -9,7 +9,7 @@ public import QuarryCore
 /// ```sql
 /// SELECT DATE("sentAt", 'start of month', '1 months', '-1 days') FROM "invoice"
 /// ```
-public enum SQLDateModifier: SQLSpecificExpressible, Hashable, Sendable {
+public enum SQLDateModifier: SQLSpecificExpressible, Sendable {
     /// Adds days: `'1 days'`
     case day(Int)
     /// Adds hours: `'1 hours'`
@@ -68,7 +68,7 @@ public enum SQLDateModifier: SQLSpecificExpressible, Hashable, Sendable {
     }
 
     /// SQLite makes NULL of a modifier that it doesn't know, which would go unseen.
-    fileprivate var requirement: SQLiteRequirement? { self == .subsecond ? .version(3_042_000) : nil }
+    fileprivate var requirement: SQLiteRequirement? { if case .subsecond = self { .version(3_042_000) } else { nil } }
 }
 
 // MARK: - Functions

@@ -6,14 +6,14 @@ extension SQLExpression {
         switch content {
         case .value: return self
         case .column(let name): return .node(.aliasedColumn(name, table))
-        case .node: break
+        case .node: if isTooDeep { return self }
         }
         func aliased(_ expression: SQLExpression) -> SQLExpression { expression.aliased(table) }
         switch kind {
         case .equality(let lhs, let equality, let rhs): return .node(.equality(aliased(lhs), equality, aliased(rhs)))
         case .infix(let lhs, let infix, let rhs): return .node(.infix(aliased(lhs), infix, aliased(rhs)))
-        case .association(let operands, let association):
-            return .node(.association(operands.map(aliased), association))
+        case .association(_, let association):
+            return .node(.association(operands(of: association).map(aliased), association))
         case .prefix(let prefix, let operand): return .node(.prefix(prefix, aliased(operand)))
         case .between(let value, let low, let high, let isNegated):
             return .node(.between(aliased(value), aliased(low), aliased(high), isNegated: isNegated))

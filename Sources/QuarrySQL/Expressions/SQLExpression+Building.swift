@@ -37,12 +37,44 @@ extension SQLExpression {
     static func association(
         _ lhs: SQLExpression, _ association: ExpressionNode.AssociativeOperator, _ rhs: SQLExpression
     ) -> SQLExpression {
-        .node(.association(lhs.operands(of: association) + rhs.operands(of: association), association))
+        var operands: [SQLExpression] = []
+        let isLong = lhs.add(to: &operands, of: association)
+        let isLongToo = rhs.add(to: &operands, of: association)
+        return SQLExpression(
+            content: .node(ExpressionNode(.association(operands, association), isLong: isLong || isLongToo)))
     }
 
-    private func operands(of association: ExpressionNode.AssociativeOperator) -> [SQLExpression] {
-        if association.isFlattened, case .association(let operands, association) = kind { return operands }
-        return [self]
+    /// Appends the expression, or its operands if they are few: a list that grows in a loop must not be copied each
+    /// time.
+    ///
+    /// - returns: whether operands of the same operator are among what was added.
+    private func add(to list: inout [SQLExpression], of association: ExpressionNode.AssociativeOperator) -> Bool {
+        if association.isFlattened, let node, case .association(let operands, association) = node.kind {
+            if operands.count < 32 {
+                list += operands
+                return node.isLong
+            }
+            list.append(self)
+            return true
+        }
+        list.append(self)
+        return false
+    }
+
+    /// The operands of an operator that are written side by side.
+    package func operands(of association: ExpressionNode.AssociativeOperator) -> [SQLExpression] {
+        guard let node, case .association(let operands, association) = node.kind else { return [self] }
+        guard node.isLong else { return operands }
+        var list: [SQLExpression] = []
+        var pending: [SQLExpression] = operands.reversed()
+        while let operand = pending.popLast() {
+            if let node = operand.node, case .association(let operands, association) = node.kind {
+                pending += operands.reversed()
+            } else {
+                list.append(operand)
+            }
+        }
+        return list
     }
 
     /// The opposite, by another operator where there is one.
@@ -66,7 +98,8 @@ extension SQLExpression {
 
     private var isComparison: Bool {
         switch kind {
-        case .equality, .infix: true
+        case .equality, .between, .inList, .inQuery: true
+        case .infix(_, let infix, _): infix.isComparison
         default: false
         }
     }

@@ -75,8 +75,8 @@ extension SQLExpression {
 
     /// What is only known with a connection at hand.
     package static func whenConnected(
-        _ expression: @escaping @Sendable (Database) throws -> SQLExpression
+        _ operands: [SQLExpression], _ expression: @escaping @Sendable (Database) throws -> SQLExpression
     ) -> SQLExpression {
-        .node(.connected(expression))
+        SQLExpression(content: .node(ExpressionNode(.connected(expression), of: operands)))
     }
 }

@@ -78,7 +78,7 @@ extension SQLSubqueryable {
 
 /// A query inside another one.
 public struct SQLSubquery: Sendable {
-    package indirect enum Content: Sendable {
+    package enum Content: Sendable {
         /// `(SELECT …)`
         case query(SelectQuery)
         /// `(SELECT …)`
@@ -87,11 +87,43 @@ public struct SQLSubquery: Sendable {
         case name(String)
     }
 
-    package let content: Content
+    private final class Storage: Sendable {
+        // Unchecked: it changes when the storage is destroyed, and then nobody else has it.
+        @exclusivity(unchecked) private(set) nonisolated(unsafe) var content: Content
+        let depth: Int32
 
-    package init(content: Content) {
-        self.content = content
+        init(_ content: Content) {
+            self.content = content
+            let inside =
+                switch content {
+                case .query(let query): query.depth
+                case .sql(let sql): sql.depth
+                case .name: 0
+                }
+            depth = Int32(clamping: inside + NestingDepth.ofQuery)
+        }
+
+        deinit {
+            if depth > NestingDepth.ofFlatDestruction, FlatDestruction.add(taken()) { FlatDestruction.finish() }
+        }
+
+        private func taken() -> FlatDestruction.Part {
+            defer { content = .name("") }
+            return .subquery(content)
+        }
     }
+
+    private let storage: Storage
+
+    package var content: Content { storage.content }
+
+    /// Whether both are one object.
+    func isSameObject(as other: SQLSubquery) -> Bool { storage === other.storage }
+
+    /// How deep it is nested, itself included.
+    var depth: Int { Int(storage.depth) }
+
+    package init(content: Content) { storage = Storage(content) }
 }
 
 extension SQLSubquery: SQLSubqueryable {

@@ -79,13 +79,34 @@ extension QueryWriter {
     ///
     /// - throws: `SQLITE_MISUSE` if its rows aren't rows of a table.
     func changedClauses(of query: SelectQuery) throws -> SelectQuery.Clauses {
-        let clauses = query.hasClauses ? query.clauses : SelectQuery.Clauses()
+        var clauses = query.hasClauses ? query.clauses : SelectQuery.Clauses()
+        if !clauses.grouping.isEmpty, try groupsByKey(query) {
+            clauses.grouping = []
+            clauses.groupsByPrimaryKey = true
+        }
         if !clauses.grouping.isEmpty || clauses.having != nil && !clauses.groupsByPrimaryKey {
             throw misuse(
                 "rows of table \(query.sourceName) that are grouped can't be changed: they are several rows each")
         }
         if !clauses.compounds.isEmpty { throw misuse("rows of a compound request can't be changed") }
         return clauses
+    }
+
+    /// Whether each group is one row: the columns of the primary key, or the rowid, are among those it is made of.
+    private func groupsByKey(_ query: SelectQuery) throws -> Bool {
+        guard let table = query.tableName else { return false }
+        let key = try schema().keyColumns(of: table, database)
+        let rowColumn = try schema().rowColumn(of: table, database)
+        func isGrouped(_ column: String) -> Bool {
+            let column = SQLExpression(content: .column(column))
+            return query.clauses.grouping.contains { $0.isSameColumn(as: column) }
+        }
+        if !key.isEmpty, key.allSatisfy(isGrouped) { return true }
+        if let rowColumn, !key.contains(rowColumn), isGrouped(rowColumn) { return true }
+        // The rowid has its name in all tables whose key it is, unless a column hides it.
+        let names = try schema().columnNames(of: table, database)
+        return try schema().uniqueKeys(of: table, database).contains(["rowid"]) && isGrouped("rowid")
+            && !names.contains { $0.isSameName(as: "rowid") }
     }
 
     /// `WHERE "id" IN (SELECT "player"."id" FROM "player" JOIN …)`
@@ -116,7 +137,7 @@ extension QueryWriter {
         write(list: key) { $0.write(column: $1) }
         if key.count > 1 { write(")") }
         write(" IN (")
-        var found = query
+        var found = query.selectingNothingOfJoins()
         found.selection = key.map { SQLSelection(content: .expression(SQLExpression(content: .column($0)))) }
         // What stands in WITH is there for the whole statement.
         if found.hasClauses { found.clauses.tables = [] }
@@ -154,5 +175,20 @@ extension QueryWriter {
         try withTables(of: SelectQuery(table: table), avoidingOuterNames: false) { writer in
             try writer.write(list: selection) { try $0.write($1) }
         }
+    }
+}
+
+extension SelectQuery {
+    /// Without the columns of joined tables.
+    fileprivate func selectingNothingOfJoins() -> SelectQuery {
+        guard hasClauses, !clauses.joins.isEmpty else { return self }
+        var query = self
+        query.clauses.joins = clauses.joins.map { join in
+            var join = join
+            join.isSelected = false
+            join.query = join.query.selectingNothingOfJoins()
+            return join
+        }
+        return query
     }
 }

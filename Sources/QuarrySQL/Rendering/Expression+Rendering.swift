@@ -6,7 +6,17 @@ extension QueryWriter {
         switch expression.content {
         case .value(let value): write(value)
         case .column(let name): write(column: name)
-        case .node: if let kind = expression.kind { try write(kind) }
+        case .node:
+            guard let node = expression.node else { return }
+            // Its own depth leaves out what is only known with a connection at hand.
+            guard depth + Int(node.depth) <= NestingDepth.maximum else { throw NestingDepth.error }
+            depth += 1
+            if case .association(_, let association) = node.kind, node.isLong {
+                try write(.association(expression.operands(of: association), association))
+            } else {
+                try write(node.kind)
+            }
+            depth -= 1
         }
     }
 
@@ -125,7 +135,9 @@ extension QueryWriter {
         return try operands.flatMap { operand -> [SQLExpression] in
             guard case .connected(let expression) = operand.kind else { return [operand] }
             let found = try expression(database)
-            if case .association(let operands, association) = found.kind { return try flattened(operands, association) }
+            if case .association(_, association) = found.kind {
+                return try flattened(found.operands(of: association), association)
+            }
             return [found]
         }
     }
@@ -133,6 +145,15 @@ extension QueryWriter {
     private mutating func write(
         _ lhs: SQLExpression, _ equality: ExpressionNode.Equality, _ rhs: SQLExpression
     ) throws {
+        if rhs.isNull, case .value = lhs.content, !lhs.isNull {
+            // Newer versions of SQLite read the text "5 IS NOT NULL" as the number 1: ORDER BY would take that for the
+            // place of a column. They read "NULL IS NOT 5" as it is.
+            switch equality {
+            case .is, .equal: write("NULL IS ")
+            case .isNot, .notEqual: write("NULL IS NOT ")
+            }
+            return try write(lhs)
+        }
         try write(operand: lhs)
         if rhs.isNull {
             switch equality {
@@ -151,9 +172,21 @@ extension QueryWriter {
 
     /// COLLATE belongs to one operand, and so to its comparison; of several comparisons, to each.
     private mutating func write(_ expression: SQLExpression, collatedBy collation: Database.CollationName) throws {
+        func collated(_ expression: SQLExpression) -> SQLExpression { .node(.collated(expression, collation)) }
         switch expression.kind {
-        case .association(let operands, let association) where association == .and || association == .or:
-            return try write(.association(operands.map { .node(.collated($0, collation)) }, association))
+        case .association(_, let association) where association == .and || association == .or:
+            return try write(.association(expression.operands(of: association).map(collated), association))
+        // IN compares by the collation of its left side, BETWEEN by those of its first: a collation behind it is one
+        // of the result. https://www.sqlite.org/datatype3.html#assigning_collating_sequences_from_sql
+        case .inList(let value, let list, let isNegated) where !list.isEmpty:
+            return try write(.inList(collated(value), list, isNegated: isNegated))
+        case .inQuery(let value, let query, let isNegated):
+            return try write(.inQuery(value.isRow ? value : collated(value), query, isNegated: isNegated))
+        case .between(let value, let low, let high, let isNegated):
+            return try write(.between(collated(value), low, high, isNegated: isNegated))
+        case .prefix(.not, let condition): return try write(.prefix(.not, collated(condition)))
+        case .of(let table, let expression): return try write(.of(table, collated(expression)))
+        case .connected(let expression): return try write(collated(expression(database)))
         case .equality, .infix:
             try write(expression)
         default:
@@ -166,6 +199,15 @@ extension QueryWriter {
     private mutating func write(existenceOf table: TableIdentity, _ isNegated: Bool) throws {
         guard let name = tableName(of: table) else {
             throw misuse("exists is asked of an alias that the request doesn't use, or that is no table")
+        }
+        if try schema().isViewWithoutKey(name, database) {
+            // A row has one column at least that isn't NULL, as far as anybody can tell.
+            let columns = try schema().columnNames(of: name, database)
+            return try write(list: columns, separator: isNegated ? " AND " : " OR ") { writer, column in
+                writer.write("(")
+                try writer.write(column: column, of: table)
+                writer.write(isNegated ? " IS NULL)" : " IS NOT NULL)")
+            }
         }
         guard let column = try schema().rowColumn(of: name, database) else {
             throw misuse("exists is asked of \(name), which has no column that is never NULL")
@@ -332,14 +374,25 @@ extension SQLExpression {
         if case .connected = kind { true } else { false }
     }
 
+    fileprivate var isRow: Bool {
+        if case .rowValue = kind { true } else { false }
+    }
+
     /// Whether the expression makes one value of many rows.
     var isAggregate: Bool {
-        switch kind {
+        if isTooDeep { return false }
+        return switch kind {
         case .function(let call):
             call.isAggregate && call.window == nil || call.arguments.contains { $0.isAggregate }
         case .equality(let lhs, _, let rhs), .infix(let lhs, _, let rhs): lhs.isAggregate || rhs.isAggregate
-        case .association(let operands, _): operands.contains { $0.isAggregate }
-        case .prefix(_, let operand), .cast(let operand, _), .collated(let operand, _): operand.isAggregate
+        case .association(_, let association): operands(of: association).contains { $0.isAggregate }
+        case .prefix(_, let x), .cast(let x, _), .collated(let x, _), .of(_, let x), .inQuery(let x, _, _):
+            x.isAggregate
+        case .between(let x, let low, let high, _): x.isAggregate || low.isAggregate || high.isAggregate
+        case .inList(let x, let list, _): x.isAggregate || list.contains { $0.isAggregate }
+        case .pattern(let x, _, let pattern, let escape, _):
+            x.isAggregate || pattern.isAggregate || escape?.isAggregate == true
+        case .rowValue(let values): values.contains { $0.isAggregate }
         case .choice(let choice):
             choice.base?.isAggregate == true || choice.otherwise?.isAggregate == true
                 || choice.branches.contains { $0.condition.isAggregate || $0.result.isAggregate }

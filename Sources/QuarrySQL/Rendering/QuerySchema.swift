@@ -10,6 +10,9 @@ package protocol QuerySchema: AnyObject {
     /// A column, or the rowid, that differs from row to row.
     func rowColumn(of table: String, _ db: Database) throws -> String?
 
+    /// Whether it is a view whose rows no column tells apart.
+    func isViewWithoutKey(_ table: String, _ db: Database) throws -> Bool
+
     /// The columns of a table or view, as `SELECT *` gives them.
     func columnNames(of table: String, _ db: Database) throws -> [String]
 

@@ -16,9 +16,12 @@ extension QueryWriter {
             if join.query.needsSubquery { try derive(&join, joinedTo: query) }
             join.query = try derivingJoins(of: join.query)
             if join.query.hasClauses, !join.query.clauses.tables.isEmpty {
-                for table in join.query.clauses.tables
-                where !clauses.tables.contains(where: { $0.name.isSameName(as: table.name) }) {
-                    clauses.tables.append(table)
+                for table in join.query.clauses.tables {
+                    if let known = clauses.tables.first(where: { $0.name.isSameName(as: table.name) }) {
+                        try check(table, isSameAs: known)
+                    } else {
+                        clauses.tables.append(table)
+                    }
                 }
                 join.query.clauses.tables = []
             }
@@ -26,6 +29,18 @@ extension QueryWriter {
         }
         query.clauses = clauses
         return query
+    }
+
+    /// One statement has one table of a name in its WITH.
+    private func check(_ table: SelectQuery.NamedTable, isSameAs other: SelectQuery.NamedTable) throws {
+        // One that was made once, and is used twice.
+        if table.query.isSameObject(as: other.query) { return }
+        var (writer, otherWriter) = (QueryWriter(database), QueryWriter(database))
+        try writer.write(definition: table)
+        try otherWriter.write(definition: other)
+        guard writer.sql() == otherWriter.sql(), writer.statementArguments().values == otherWriter.arguments else {
+            throw misuse("two tables in WITH of one request have the name \(table.name), and differ")
+        }
     }
 
     /// `JOIN (SELECT DISTINCT … FROM "team") "team" ON …`
@@ -257,7 +272,7 @@ extension QueryWriter {
         switch selection.content {
         case .allColumns, .allColumnsExcluding:
             switch query.source {
-            case .named(_, nil), .query: return nil
+            case .named(_, nil), .named(_, []), .query: return nil
             default: break
             }
             let columns = try columns(of: query)

@@ -13,6 +13,9 @@ package struct QueryWriter {
     /// The scopes, by their place, with a table that hides another of the same name, which is meant.
     var hidingScopes: Set<Int> = []
 
+    /// How many expressions and queries are around what is written.
+    var depth = 0
+
     /// What SQLite can do: what it can't is written in another way, or throws.
     package var abilities = SQLiteAbilities.ofLibrary
 
@@ -49,6 +52,8 @@ package struct QueryWriter {
 
     mutating func write(sql: String) { text.append(contentsOf: sql.utf8) }
 
+    mutating func write(bytes: ArraySlice<UInt8>) { text.append(contentsOf: bytes) }
+
     /// `"name"`
     mutating func write(identifier name: String) {
         text.append(UInt8(ascii: "\""))
@@ -78,22 +83,25 @@ package struct QueryWriter {
 
     /// What was written as SQL, with what is interpolated.
     mutating func write(literal sql: SQL) throws {
+        let start = mark
         for element in sql.elements {
             switch element {
-            case .sql(let sql, let arguments):
-                guard arguments.namedValues.isEmpty else {
-                    throw misuse("named arguments can't be part of a request: use positional ones", sql: sql)
+            case .sql(let text, let arguments):
+                if arguments.isEmpty {
+                    write(sql: text)
+                } else if arguments.isPositional, !text.mayNameParameters {
+                    write(sql: text)
+                    self.arguments += arguments.values
+                } else {
+                    return try rewriteParameters(of: sql, from: start)
                 }
-                write(sql: sql)
-                self.arguments += arguments.values
             case .value(let value): write(value)
             case .fragment(let fragment):
                 if let fragment = fragment as? any QueryFragment {
                     try fragment.write(to: &self)
                 } else {
-                    let (sql, arguments) = try fragment.build(database)
-                    write(sql: sql)
-                    self.arguments += arguments.values
+                    let (text, arguments) = try fragment.build(database)
+                    try write(literal: SQL(sql: text, arguments: arguments))
                 }
             }
         }
@@ -159,6 +167,8 @@ package protocol QueryFragment: SQLFragment {
 }
 
 extension QueryFragment {
+    package var definesTable: Bool { false }
+
     package func build(_ db: Database) throws -> (sql: String, arguments: StatementArguments) {
         var writer = QueryWriter(db)
         try write(to: &writer)

@@ -13,10 +13,54 @@ extension SQLInterpolation {
         elements.append(.fragment(ExpressionFragment(expression: column.sqlExpression)))
     }
 
-    /// `score = \(request)`: a request, in parentheses, unless they stand there already: `IN (\(request))`.
+    /// `score = \(request)`: a request, in parentheses, unless they stand there already: `IN (\(request))`, or a
+    /// statement begins: `WITH \(definitionFor: cte) \(request)`.
     public mutating func appendInterpolation(_ request: some SQLSubqueryable) {
         let query = request.sqlSubquery
-        elements.append(.fragment(SubqueryFragment(query: query, isInParentheses: endsInParenthesis)))
+        elements.append(.fragment(SubqueryFragment(query: query, isInParentheses: isBeforeStatement)))
+    }
+
+    /// `\(value)`: an expression, which may be a value.
+    @_disfavoredOverload
+    public mutating func appendInterpolation(_ expression: some SQLExpressible) {
+        elements.append(.fragment(ExpressionFragment(expression: expression.sqlExpression)))
+    }
+
+    /// `IN \([Column("a"), Column("b")])`: expressions in parentheses; of none, a list that holds nothing.
+    @_disfavoredOverload
+    public mutating func appendInterpolation<S: Sequence>(_ expressions: S) where S.Element: SQLSpecificExpressible {
+        append(list: expressions.map(\.sqlExpression))
+    }
+
+    /// `IN \([1, Column("b")])`: expressions in parentheses; of none, a list that holds nothing.
+    @_disfavoredOverload
+    public mutating func appendInterpolation<S: Sequence>(_ expressions: S) where S.Element == any SQLExpressible {
+        append(list: expressions.map(\.sqlExpression))
+    }
+
+    private mutating func append(list expressions: [SQLExpression]) {
+        if expressions.isEmpty { return appendInterpolation(sql: "(SELECT NULL WHERE NULL)") }
+        appendInterpolation(sql: "(")
+        for (index, expression) in expressions.enumerated() {
+            if index > 0 { appendInterpolation(sql: ", ") }
+            elements.append(.fragment(ExpressionFragment(expression: expression)))
+        }
+        appendInterpolation(sql: ")")
+    }
+
+    /// `\(.allColumns)`: all columns of the table.
+    public mutating func appendInterpolation(_ selection: AllColumns) {
+        elements.append(.fragment(SelectionFragment(selection: selection.sqlSelection)))
+    }
+
+    /// `\(.allColumns(excluding: ["info"]))`: the other columns of the table.
+    public mutating func appendInterpolation(_ selection: AllColumnsExcluding) {
+        elements.append(.fragment(SelectionFragment(selection: selection.sqlSelection)))
+    }
+
+    /// `COLLATE \(.localizedCompare)`: the name of a collation.
+    public mutating func appendInterpolation(_ collation: DatabaseCollation) {
+        appendInterpolation(identifier: collation.name)
     }
 
     /// `\(selection)`: columns to select.
@@ -95,12 +139,16 @@ extension SQL {
 private struct ExpressionFragment: QueryFragment {
     let expression: SQLExpression
 
+    var nestingDepth: Int { expression.depth }
+
     func write(to writer: inout QueryWriter) throws { try writer.write(expression) }
 }
 
 private struct SubqueryFragment: QueryFragment {
     let query: SQLSubquery
     let isInParentheses: Bool
+
+    var nestingDepth: Int { query.depth }
 
     func write(to writer: inout QueryWriter) throws {
         guard isInParentheses else { return try writer.write(inParentheses: query, selectsName: true) }
@@ -111,11 +159,15 @@ private struct SubqueryFragment: QueryFragment {
 private struct SelectionFragment: QueryFragment {
     let selection: SQLSelection
 
+    var nestingDepth: Int { selection.depth }
+
     func write(to writer: inout QueryWriter) throws { try writer.write(selection) }
 }
 
 private struct OrderingFragment: QueryFragment {
     let ordering: SQLOrdering
+
+    var nestingDepth: Int { ordering.depth }
 
     func write(to writer: inout QueryWriter) throws { try writer.write([ordering]) }
 }
@@ -123,11 +175,17 @@ private struct OrderingFragment: QueryFragment {
 private struct TableFragment: QueryFragment {
     let table: SelectQuery.NamedTable
 
+    var nestingDepth: Int { table.query.depth }
+
+    var definesTable: Bool { true }
+
     func write(to writer: inout QueryWriter) throws { try writer.write(definition: table) }
 }
 
 private struct ColumnsFragment: QueryFragment {
     let query: SelectQuery
+
+    var nestingDepth: Int { query.depth }
 
     func write(to writer: inout QueryWriter) throws {
         try writer.withTables(of: query, avoidingOuterNames: false) { try $0.writeSelections() }

@@ -17,7 +17,7 @@ package enum SQLLiteral {
             throw DatabaseError(
                 resultCode: .SQLITE_MISMATCH, message: "could not write \(value) as a literal: \(reason)")
         }
-        switch value.storage {
+        switch value.rawStorage {
         case .null: return "NULL"
         case .int64(let value): return String(value)
         case .double(let value): return try text(of: value, readsExactly)

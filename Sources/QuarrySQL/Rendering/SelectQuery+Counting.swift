@@ -34,6 +34,8 @@ extension QueryWriter {
         }
         return !(query.selection ?? []).contains { selection in
             switch selection.content {
+            // A condition can name it.
+            case .named where query.filter != nil: true
             // Aggregates make one row of all; SQL may.
             case .expression(let expression), .named(let expression, _): expression.isAggregate || expression.isSQL
             case .sql, .connected: true
@@ -93,8 +95,8 @@ extension SQLExpression {
             if case .column(let name) = lhs.content, case .value = rhs.content, !rhs.isNull { columns.append(name) }
             if case .column(let name) = rhs.content, case .value = lhs.content, !lhs.isNull { columns.append(name) }
             return false
-        case .association(let operands, .and):
-            for operand in operands where try operand.findsOneKey(&columns, db) { return true }
+        case .association(_, .and):
+            for operand in operands(of: .and) where try operand.findsOneKey(&columns, db) { return true }
             return false
         case .connected(let expression): return try expression(db).findsOneKey(&columns, db)
         default: return false

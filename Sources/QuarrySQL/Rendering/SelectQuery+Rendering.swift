@@ -5,6 +5,9 @@ extension QueryWriter {
     ///
     /// - parameter singleRow: whether only the first row will be looked at: `LIMIT 1`.
     package mutating func write(_ query: SelectQuery, singleRow: Bool = false) throws {
+        try checkDepth(of: query)
+        self.depth += NestingDepth.ofQuery
+        defer { self.depth -= NestingDepth.ofQuery }
         let query = try derivingJoins(of: query)
         let mark = mark
         let depth = scopes.count
@@ -18,6 +21,11 @@ extension QueryWriter {
         if hidingScopes.contains(depth) {
             throw misuse("two tables that a request and a subquery name are called the same")
         }
+    }
+
+    /// - throws: `SQLITE_ERROR` if the clauses are nested deeper than SQLite takes.
+    package func checkDepth(of query: SelectQuery) throws {
+        guard depth + query.clauseDepth <= NestingDepth.maximum else { throw NestingDepth.error }
     }
 
     private mutating func write(
@@ -123,7 +131,7 @@ extension QueryWriter {
     /// `"name" AS (SELECT …)`
     mutating func write(definition table: SelectQuery.NamedTable) throws {
         write(identifier: table.name)
-        if let columns = table.columns {
+        if let columns = table.columns, !columns.isEmpty {
             write("(")
             write(list: columns) { $0.write(identifier: $1) }
             write(")")
@@ -213,7 +221,7 @@ extension QueryWriter {
     func columns(of query: SelectQuery) throws -> [String] {
         switch query.source {
         case .table(let name): return try schema().columnNames(of: name, database)
-        case .named(_, let columns?): return columns
+        case .named(_, let columns?) where !columns.isEmpty: return columns
         case .function(_, _, let columns): return columns
         case .named, .query: throw misuse("the columns of \(query.sourceName) aren't known: name those to select")
         }
@@ -343,7 +351,9 @@ extension QueryWriter {
         var isFirst = true
         try writeOrder(of: query, isReversed: false, &index, &isFirst)
         if query.hasClauses, query.clauses.hasStableOrder {
-            let keys = try schema().keyColumns(of: currentTable(), database)
+            let table = try currentTable()
+            let isView = try schema().isViewWithoutKey(table, database)
+            let keys = try isView ? schema().columnNames(of: table, database) : schema().keyColumns(of: table, database)
             for key in keys {
                 write(isFirst ? " ORDER BY " : ", ")
                 isFirst = false

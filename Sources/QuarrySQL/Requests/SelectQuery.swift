@@ -51,10 +51,27 @@ package struct SelectQuery: Sendable {
 
     /// It is apart, so that a query is small: each change copies it.
     private final class Rest: Sendable {
-        let clauses: Clauses
+        // Unchecked: it changes when this is destroyed, and then nobody else has it.
+        @exclusivity(unchecked) private(set) nonisolated(unsafe) var clauses: Clauses
+        let depth: Int32
 
-        init(_ clauses: Clauses) { self.clauses = clauses }
+        init(_ clauses: Clauses) {
+            self.clauses = clauses
+            depth = Int32(clamping: clauses.depth)
+        }
+
+        deinit {
+            if depth > NestingDepth.ofFlatDestruction, FlatDestruction.add(taken()) { FlatDestruction.finish() }
+        }
+
+        private func taken() -> FlatDestruction.Part {
+            defer { clauses = Clauses() }
+            return .clauses(clauses)
+        }
     }
+
+    /// The depth of the deepest expression or table inside the rarer clauses.
+    var clauseDepth: Int { rest.map { Int($0.depth) } ?? 0 }
 
     package struct Clauses: Sendable {
         package var grouping: [SQLExpression] = []

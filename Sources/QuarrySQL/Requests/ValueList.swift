@@ -59,6 +59,8 @@ public struct ValueList: SQLSubqueryable, Sendable {
 
 extension ValueList: QueryFragment {
     package func write(to writer: inout QueryWriter) throws { try writer.write(rows: rows) }
+
+    package var nestingDepth: Int { rows.reduce(0) { $1.reduce($0) { Swift.max($0, $1.depth) } } }
 }
 
 extension QueryWriter {

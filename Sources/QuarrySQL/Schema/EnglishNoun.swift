@@ -93,7 +93,7 @@ package struct EnglishNoun: Sendable {
         if unchanged.contains(word) || irregular[word] != nil || wordsOnS.contains(word) { return word }
         if let singular = regular[word] { return singular }
         if let compound = compound(word, of: regular) { return compound }
-        guard word.count > 2, word.hasSuffix("s"), !word.hasSuffix("ss"), !word.hasSuffix("us"), !word.hasSuffix("is")
+        guard word.count > 1, word.hasSuffix("s"), !word.hasSuffix("ss"), !word.hasSuffix("us"), !word.hasSuffix("is")
         else { return word }
         let short = String(word.dropLast())
         guard word.hasSuffix("es") else { return short }

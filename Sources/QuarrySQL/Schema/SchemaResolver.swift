@@ -33,20 +33,6 @@ struct QualifiedName {
     var sql: String { (schemaName.map { $0.quotedDatabaseIdentifier + "." } ?? "") + name.quotedDatabaseIdentifier }
 }
 
-extension Database.CollationName {
-    /// The name as it stands in SQL, in quotes where it needs them.
-    package var sql: String {
-        let isWord = rawValue.utf8.allSatisfy { byte in
-            switch byte {
-            case 48...57, 65...90, 97...122, UInt8(ascii: "_"): true
-            default: false
-            }
-        }
-        return isWord && !(rawValue.utf8.first.map { 48...57 ~= $0 } ?? true)
-            ? rawValue : rawValue.quotedDatabaseIdentifier
-    }
-}
-
 extension [String] {
     /// `"a", "b"`
     var quotedList: String { map(\.quotedDatabaseIdentifier).joined(separator: ", ") }

@@ -171,6 +171,12 @@ extension Table {
         all().aliased(alias)
     }
 
+    /// All rows, with a name for the table, by which others can name its columns.
+    @_disfavoredOverload
+    public func aliased(_ alias: TableAlias<Void>) -> QueryInterfaceRequest<RowDecoder> {
+        all().aliased(alias)
+    }
+
     /// All rows, with a table that is there for the request alone.
     public func with<T>(_ cte: CommonTableExpression<T>) -> QueryInterfaceRequest<RowDecoder> {
         all().with(cte)

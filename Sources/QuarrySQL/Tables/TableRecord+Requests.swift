@@ -155,6 +155,12 @@ extension TableRecord {
         all().aliased(alias)
     }
 
+    /// All rows, with a name for the table, by which others can name its columns.
+    @_disfavoredOverload
+    public static func aliased(_ alias: TableAlias<Void>) -> QueryInterfaceRequest<Self> {
+        all().aliased(alias)
+    }
+
     /// All rows, with a table that is there for the request alone.
     public static func with<T>(_ cte: CommonTableExpression<T>) -> QueryInterfaceRequest<Self> {
         all().with(cte)

@@ -46,7 +46,7 @@ import Testing
                     """)
             try db.setLimit(.triggerDepth, to: 3)
             let error = databaseError { try db.execute(sql: "INSERT INTO t VALUES (5)") }
-            #expect(error?.message == "too many levels of trigger recursion")
+            #expect(["too many levels of trigger recursion", "triggers nested too deep"].contains(error?.message))
         }
     }
 

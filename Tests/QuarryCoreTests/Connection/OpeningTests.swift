@@ -15,18 +15,25 @@ struct OpeningTests {
     func missingFolder() throws {
         try withTemporaryFolder { folder throws in
             let path = folder + "/missing/db.sqlite"
-            expectError(
-                .SQLITE_CANTOPEN, "unable to open database file: No such file or directory - while opening \(path)"
-            ) {
+            let error = expectError(.SQLITE_CANTOPEN, "unable to open database file") {
                 try TestConnection(path: path)
             }
+            #expect(
+                error?.description
+                    == "SQLite error 14: unable to open database file: No such file or directory - while opening \(path)"
+            )
         }
     }
 
     @Test("a folder in place of a file")
     func folder() throws {
         try withTemporaryFolder { folder throws in
-            expectCode(.SQLITE_CANTOPEN) { try TestConnection(path: folder) }
+            let error = expectError(.SQLITE_CANTOPEN, "unable to open database file") {
+                try TestConnection(path: folder)
+            }
+            #expect(
+                error?.description
+                    == "SQLite error 14: unable to open database file: it is a folder - while opening \(folder)")
         }
     }
 
@@ -48,7 +55,8 @@ struct OpeningTests {
             let content = String(repeating: "This is no database. ", count: 100)
             try content.write(toFile: path, atomically: true, encoding: .utf8)
             let error = expectCode(.SQLITE_NOTADB) { try TestConnection(path: path) }
-            #expect(error?.message == "file is not a database - while opening \(path)")
+            #expect(error?.message == "file is not a database", "SQLite's message, which programs compare")
+            #expect(error?.description == "SQLite error 26: file is not a database - while opening \(path)")
             #expect(try String(contentsOfFile: path, encoding: .utf8) == content)
         }
     }
@@ -57,9 +65,7 @@ struct OpeningTests {
     func readonlyMissing() throws {
         try withTemporaryFolder { folder throws in
             let path = folder + "/missing"
-            expectError(
-                .SQLITE_CANTOPEN, "unable to open database file: No such file or directory - while opening \(path)"
-            ) {
+            expectError(.SQLITE_CANTOPEN, "unable to open database file") {
                 try TestConnection(path: path, options: options { $0.readonly = true })
             }
             #expect(!FileManager.default.fileExists(atPath: path))
@@ -87,9 +93,9 @@ struct OpeningTests {
     func defaults() throws {
         try withConnection { db throws in
             #expect(try Bool.fetchOne(db, sql: "PRAGMA foreign_keys") == true)
-            expectError(.SQLITE_ERROR, "no such column: text", sql: #"SELECT "text""#) {
-                try String.fetchOne(db, sql: #"SELECT "text""#)
-            }
+            let error = #expect(throws: DatabaseError.self) { try String.fetchOne(db, sql: #"SELECT "text""#) }
+            #expect(error?.extendedResultCode == .SQLITE_ERROR)
+            #expect(noSuchColumn("text").contains(error?.message))
             try db.execute(sql: "CREATE TABLE t (a UNIQUE); INSERT INTO t VALUES (1)")
             expectCode(.SQLITE_CONSTRAINT_UNIQUE) { try db.execute(sql: "INSERT INTO t VALUES (1)") }
         }
@@ -110,11 +116,54 @@ struct OpeningTests {
                 #expect(try Int.fetchOne(db, sql: "PRAGMA user_version") == 7)
                 #expect(try Int.fetchOne(db, sql: "PRAGMA application_id") == 8)
             }
-        expectError(.SQLITE_ERROR, #"unrecognized token: "!" - while opening :memory:"#, sql: "PRAGMA !") {
+        let error = expectError(.SQLITE_ERROR, #"unrecognized token: "!""#, sql: "PRAGMA !") {
             try TestConnection(options: options { $0.pragmas = ["PRAGMA !"] })
         }
-        expectError(.SQLITE_ERROR, "no such vfs: nowhere - while opening :memory:") {
+        #expect(
+            error?.description
+                == #"SQLite error 1: unrecognized token: "!" - while opening :memory: - while executing `PRAGMA !`"#)
+        expectError(.SQLITE_ERROR, "no such vfs: nowhere") {
             try TestConnection(options: options { $0.vfs = "nowhere" })
+        }
+    }
+
+    @Test("a schema that isn't trusted, and defensive mode")
+    func defences() throws {
+        let sql = "PRAGMA writable_schema = ON; UPDATE sqlite_master SET name = name"
+        try withConnection { db throws in
+            #expect(try Bool.fetchOne(db, sql: "PRAGMA trusted_schema") == true)
+            try db.execute(sql: sql)
+        }
+        let defended = options {
+            $0.trustedSchema = false
+            $0.isDefensive = true
+        }
+        try TestConnection(options: defended).access { db throws in
+            #expect(try Bool.fetchOne(db, sql: "PRAGMA trusted_schema") == false)
+            expectCode(.SQLITE_ERROR) { try db.execute(sql: sql) }
+        }
+    }
+
+    @Test("a path is no URI where none is accepted, when it is opened or attached")
+    func noURIs() throws {
+        try withTemporaryFolder { folder throws in
+            // No parameter is seen: `mode=ro` would refuse to write.
+            let file = folder + "/a?mode=ro"
+            let uri = "file:" + file
+            try withConnection(path: file) { try $0.execute(sql: "CREATE TABLE a (b)") }
+            try withConnection { db throws in
+                try db.attach("file:\(folder)/b?mode=memory", as: "b")
+                try db.execute(sql: "CREATE TABLE b.t (a)")
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["a?mode=ro"])
+            let plain = options { $0.acceptsURIs = false }
+            // A relative path, of folders that don't exist.
+            expectCode(.SQLITE_CANTOPEN) { try TestConnection(path: uri, options: plain) }
+            try TestConnection(options: plain).access { db throws in
+                expectCode(.SQLITE_CANTOPEN) { try db.attach(uri, as: "b") }
+                try db.attach(file, as: "b")
+                #expect(try db.attachedDatabases().last?.path.hasSuffix("/a?mode=ro") == true)
+            }
         }
     }
 

@@ -8,13 +8,15 @@ import Testing
 struct WaitingTests {
     /// Runs `body` while another connection holds the write lock of the same file.
     private func withLockedFile(
-        _ mode: Database.BusyMode, _ body: (Database, _ holder: Database) throws -> Void
+        _ mode: Database.BusyMode, statementTimeout: Double? = nil,
+        _ body: (Database, _ holder: Database) throws -> Void
     ) throws {
         try withTemporaryFolder { folder throws in
             let holder = try TestConnection(path: folder + "/db")
             try holder.access { try $0.execute(sql: "CREATE TABLE t (a)") }
             var options = ConnectionOptions()
             options.busyMode = mode
+            options.statementTimeout = statementTimeout
             let connection = try TestConnection(path: folder + "/db", options: options)
             try holder.access { holder in
                 try holder.beginTransaction()
@@ -100,6 +102,50 @@ struct WaitingTests {
         var options = ConnectionOptions()
         options.statementTimeout = seconds
         try TestConnection(options: options).access(body)
+    }
+
+    @Test("a statement's time counts the wait for a lock, which ends then")
+    func statementTimeoutWhileWaiting() throws {
+        for mode in [Database.BusyMode.timeout(3600), .callback { _ in true }] {
+            try withLockedFile(mode, statementTimeout: 0.05) { db, holder throws in
+                for _ in 0..<2 {
+                    expectError(
+                        .SQLITE_INTERRUPT, "statement timeout: it waited for a lock for longer than 0.05 seconds",
+                        sql: insert
+                    ) { try db.execute(sql: insert) }
+                    expectError(
+                        .SQLITE_INTERRUPT, "statement timeout: it waited for a lock for longer than 0.05 seconds",
+                        sql: "BEGIN IMMEDIATE TRANSACTION"
+                    ) { try db.inTransaction { .commit } }
+                }
+                try holder.rollback()
+                try db.execute(sql: insert)
+                try holder.beginTransaction()
+            }
+        }
+    }
+
+    @Test("what is no statement has its own time, not the one of a statement that has ended")
+    func statementTimeoutOfAnEndedStatement() throws {
+        try withLockedFile(.timeout(3600), statementTimeout: 0.01) { db, holder throws in
+            #expect(try String.fetchOne(db, sql: "PRAGMA journal_mode") == "delete")
+            try holder.rollback()
+            #expect(try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL") == "wal")
+            try db.execute(sql: insert)
+            try holder.beginTransaction()
+            try holder.execute(sql: insert)
+            expectCode(.SQLITE_INTERRUPT) { try db.execute(sql: insert) }
+            var tries = 0
+            _ = db.hooks.onBusy { _ in
+                tries += 1
+                // Longer than the statement's time has passed.
+                if tries == 4 { try? holder.commit() }
+                return true
+            }
+            try db.checkpoint(.full)
+            #expect(tries == 4)
+            try holder.beginTransaction()
+        }
     }
 
     @Test("a statement that runs too long throws, with its SQL and the limit; what is short runs on")

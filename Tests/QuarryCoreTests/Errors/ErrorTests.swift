@@ -21,6 +21,43 @@ struct ErrorTests {
         }
     }
 
+    @Test("decoding errors show values only where arguments are public", arguments: [true, false])
+    func privateValues(isPublic: Bool) throws {
+        var options = ConnectionOptions()
+        options.publicStatementArguments = isPublic
+        try TestConnection(options: options).access { db throws in
+            let sql = "SELECT 'Bob' AS name, 7 AS id, x'01' AS key"
+            let live = try #require(try Row.fetchCursor(db, sql: sql).next())
+            let adapted = try #require(
+                try Row.fetchOne(db, sql: sql, adapter: SuffixRowAdapter(fromIndex: 0).addingScopes([:])))
+            var errors: [(any Error)?] = []
+            errors.append(#expect(throws: RowDecodingError.self) { try Int.fetchAll(db, sql: sql) })
+            errors.append(
+                #expect(throws: RowDecodingError.self) {
+                    try Row.fetchAll(db, sql: sql)[0].decode(Int.self, atIndex: 0)
+                })
+            errors.append(#expect(throws: RowDecodingError.self) { try adapted.decode(Int.self, forColumn: "name") })
+            _ = live
+            for error in errors {
+                let text = "\(try #require(error))"
+                // The SQL is shown, as in every error.
+                let values = text.components(before: ", sql:")
+                if isPublic {
+                    #expect(values.contains(#"value "Bob""#) && values.contains(#"row: [name:"Bob" id:7 key:x'01']"#))
+                } else {
+                    #expect(values.contains("value TEXT") && values.contains("row: [name:TEXT id:INTEGER key:BLOB]"))
+                    #expect(!values.contains("Bob"))
+                }
+            }
+        }
+    }
+
+    @Test("an error without a message has that of its code")
+    func messageOfCode() {
+        #expect(DatabaseError(resultCode: .SQLITE_BUSY).message == "database is locked")
+        #expect(DatabaseError(resultCode: .SQLITE_BUSY, message: "m").message == "m")
+    }
+
     @Test("codes match where errors are caught: a primary code its extended codes, an extended code itself")
     func catching() throws {
         struct Other: Error {}
@@ -128,11 +165,25 @@ struct ErrorTests {
         try withConnection { db throws in
             expectCode(.SQLITE_ERROR) { try db.makeStatement(sql: "SELECT * FROM nowhere_to_be_found") }
         }
+        try TestConnection().access { db throws in
+            let statement = try db.makeStatement(sql: "SELECT 'left behind'")
+            expectCode(.SQLITE_BUSY) { try db.close() }
+            #expect(try String.fetchOne(statement) == "left behind")
+        }
         let all = messages.withLock { $0 }
+        #expect(all.contains("5 (SQLITE_BUSY): unfinalized statement: SELECT 'left behind'"), "\(all)")
         #expect(
             all.contains {
                 $0.hasPrefix(
                     "1 (SQLITE_ERROR): no such table: nowhere_to_be_found in \"SELECT * FROM nowhere_to_be_found\"")
             }, "\(all)")
+    }
+}
+
+extension String {
+    /// The part before a text, or all where it isn't there.
+    fileprivate func components(before text: String) -> String {
+        guard let range = firstRange(of: text) else { return self }
+        return String(self[..<range.lowerBound])
     }
 }

@@ -168,7 +168,7 @@ struct FetchVerbsTests {
             #expect(try Length.fetchOne(db, sql: "SELECT '2.5 m'") == Length(meters: 2.5))
             #expect(try Length?.fetchAll(db, sql: "SELECT '1 m' UNION ALL SELECT NULL") == [Length(meters: 1), nil])
             expectDecodingError(
-                #"could not decode Length from database value "x" - column: "a", column index: 0, row: [a:"x"], "#
+                #"could not decode Length from database value TEXT - column: "a", column index: 0, row: [a:TEXT], "#
                     + "sql: `SELECT 'x' AS a`"
             ) { try Length.fetchAll(db, sql: "SELECT 'x' AS a") }
         }

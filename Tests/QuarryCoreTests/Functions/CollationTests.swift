@@ -116,4 +116,33 @@ import Testing
         #expect(byLength.id == DatabaseCollation("BYLENGTH", utf8: { _, _ in 0 }).id)
         #expect(byLength.id != DatabaseCollation("other", utf8: { _, _ in 0 }).id)
     }
+
+    /// SQLite is at work on an index while it compares: a write would move what it reads.
+    @Test func nothingIsWrittenInItsMidst() throws {
+        let errors = Recorded<[String]>([])
+        let connection = try TestConnection()
+        // The collation runs on the thread that has the connection.
+        nonisolated(unsafe) weak var database = connection.database
+        try connection.access { (db) throws in
+            db.add(
+                collation: DatabaseCollation("writes") { lhs, rhs in
+                    for sql in ["DELETE FROM t", "BEGIN", "SELECT 1"] {
+                        do {
+                            try database?.execute(sql: sql)
+                        } catch {
+                            errors.update { $0.append("\(error)") }
+                        }
+                    }
+                    return lhs == rhs ? 0 : lhs < rhs ? -1 : 1
+                })
+            try db.execute(sql: "CREATE TABLE t (a TEXT COLLATE writes UNIQUE); INSERT INTO t VALUES ('b'), ('a')")
+            #expect(try String.fetchAll(db, sql: "SELECT a FROM t ORDER BY rowid") == ["b", "a"])
+            #expect(try String.fetchOne(db, sql: "PRAGMA integrity_check") == "ok")
+        }
+        #expect(
+            Set(errors.value) == [
+                "SQLite error 8: attempt to write a readonly database - while executing `DELETE FROM t`",
+                "SQLite error 21: a collation or tokenizer can't begin or end a transaction - while executing `BEGIN`",
+            ])
+    }
 }

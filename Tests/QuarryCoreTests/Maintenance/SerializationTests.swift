@@ -35,6 +35,20 @@ import Testing
         }
     }
 
+    /// Newer versions of SQLite would write the first page to have a byte to give.
+    @Test func emptyFileStaysEmpty() throws {
+        try withTemporaryFolder { folder throws in
+            let path = "\(folder)/empty"
+            #expect(FileManager.default.createFile(atPath: path, contents: nil))
+            try withConnection(path: path) { db throws in
+                let bytes = try db.readOnly { try db.serialize() }
+                #expect(bytes == [])
+                #expect(try db.serialize() == [])
+            }
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)).isEmpty)
+        }
+    }
+
     @Test func largeDatabase() throws {
         try withConnection { source in
             try source.execute(

@@ -121,7 +121,7 @@ struct ExpiredRowTests {
         let untyped = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try withConnection { db throws in
                 let row = try #require(try Row.fetchCursor(db, sql: "SELECT 1 AS a").next())
-                _ = row["a"] as (any DatabaseValueConvertible)?
+                _ = row["a"] as DatabaseValue
             }
         }
         expectMessage(message, of: untyped)

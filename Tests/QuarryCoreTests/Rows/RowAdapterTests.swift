@@ -195,8 +195,6 @@ struct RowAdapterTests {
                 #expect(row["a"] as Int? == nil)
                 #expect(row["e"] as [UInt8]? == nil)
                 #expect(row[2] as [UInt8] == [1, 2])
-                #expect(row[0] as? String == "x")
-                #expect(row["d"] as? [UInt8] == [1, 2])
                 #expect(row.hasColumn("D"))
                 #expect(!row.hasColumn("a"))
                 #expect([0, 1, 2].map { row.hasNull(atIndex: $0) } == [false, true, false])

@@ -79,6 +79,10 @@ struct SQLTests {
             "SELECT * FROM t WHERE \(condition) OR \(literal: condition)", "SELECT * FROM t WHERE a = ? OR a = ?",
             [1, 1])
         try expect("ORDER BY a COLLATE \(Database.CollationName.nocase)", "ORDER BY a COLLATE NOCASE")
+        // A name is no SQL, whatever it holds.
+        try expect(
+            "ORDER BY a COLLATE \(Database.CollationName("NOCASE, (SELECT \"p\")"))",
+            #"ORDER BY a COLLATE "NOCASE, (SELECT ""p"")""#)
         #expect(Database.CollationName.binary.rawValue == "BINARY" && Database.CollationName.rtrim.rawValue == "RTRIM")
         #expect(Database.CollationName(rawValue: "x") == Database.CollationName("x"))
         let request: SQLRequest<Int> = "SELECT \(2)"

@@ -47,11 +47,17 @@ struct SeveralStatementsTests {
             expectError(.SQLITE_MISUSE, "wrong number of statement arguments: 3", sql: "\(insert); \(insert)") {
                 try db.execute(sql: "\(insert); \(insert)", arguments: [1, 2, 3])
             }
-            #expect(try count() == 3)
+            // The last statement, to which they are left over, doesn't run.
+            #expect(try count() == 2)
+            for rest in ["", ";", " ; -- end", "/* end */"] {
+                expectCode(.SQLITE_MISUSE) { try db.execute(sql: insert + rest, arguments: [1, 2]) }
+                expectCode(.SQLITE_MISUSE) { try db.execute(sql: insert + rest, arguments: [1, 2]) }
+            }
+            #expect(try count() == 2)
             expectError(.SQLITE_MISUSE, "missing statement argument: b", sql: "INSERT INTO t VALUES (:b)") {
                 try db.execute(sql: "INSERT INTO t VALUES (:a); INSERT INTO t VALUES (:b)", arguments: ["a": 1])
             }
-            #expect(try count() == 4)
+            #expect(try count() == 3)
             expectError(.SQLITE_ERROR, "no such table: u", sql: "DELETE FROM u") {
                 try db.execute(sql: "DELETE FROM t; DELETE FROM u")
             }
@@ -108,7 +114,6 @@ struct SeveralStatementsTests {
             #expect(try Int.fetchOne(try #require(try few.next())) == 1)
             expectError(.SQLITE_MISUSE, "wrong number of statement arguments: 1", sql: "SELECT ?") { try few.next() }
             let many = try db.allStatements(sql: "SELECT ?", arguments: [1, 2])
-            _ = try many.next()
             expectError(.SQLITE_MISUSE, "wrong number of statement arguments: 2", sql: "SELECT ?") { try many.next() }
             let unset = try db.allStatements(sql: "SELECT ?; SELECT :a")
             #expect(try Int.fetchOne(try #require(try unset.next()), arguments: [1]) == 1)
@@ -118,7 +123,31 @@ struct SeveralStatementsTests {
             #expect(try unset.next() == nil)
             let literal = try db.allStatements(literal: "SELECT \(1); SELECT \(2)")
             #expect(try literal.map { try Int.fetchOne($0) ?? 0 }.next() == 1)
+            let later = try db.allStatements(literal: "SELECT ?; SELECT ? + 1")
+            #expect(try Array(later.map { try Int.fetchOne($0, arguments: [30]) }) == [30, 31])
         }
+    }
+
+    @Test("allStatements looks through a long text once, and stops when its access is cancelled")
+    func longText() throws {
+        try withConnection { db throws in
+            let sql = String(repeating: "SELECT 'a text of more than fifteen bytes';\n", count: 5000)
+            let statements = try db.allStatements(sql: sql)
+            var count = 0
+            while try statements.next() != nil { count += 1 }
+            #expect(count == 5000)
+            let broken = try db.allStatements(sql: "SELECT 1;\0SELECT 2")
+            expectCode(.SQLITE_MISUSE) { try broken.next() }
+            expectCode(.SQLITE_MISUSE) { try broken.next() }
+        }
+        let connection = try TestConnection()
+        let token = AccessToken()
+        try connection.database.beginAccess(token)
+        let statements = try connection.database.allStatements(sql: "SELECT 1; SELECT 2")
+        _ = try statements.next()
+        token.cancel()
+        #expect(throws: CancellationError.self) { try statements.next() }
+        _ = connection.database.endAccess()
     }
 
     @Test("execute runs a query to its end")

@@ -91,9 +91,12 @@ struct TransactionStateMachineTests {
                     }
                 #expect(event == expected, "\(kind) \(succeeded) \(wasOpen) \(model.isOpen), seed \(random.seed)")
                 #expect(machine.isInside == model.isOpen, "seed \(random.seed)")
-                // Asked for by a statement, the end is no loss: the wrapper's count is over.
-                if wasOpen, !model.isOpen, succeeded { isWrapped = false }
+                // Whoever has ended the transaction, the wrapper counts on.
                 #expect(machine.isWrapped == isWrapped, "seed \(random.seed)")
+                if isWrapped, wasOpen, !model.isOpen {
+                    let isAsked = succeeded && [.commit, .release, .rollback].contains(kind)
+                    #expect(machine.wasLeft == isAsked, "seed \(random.seed)")
+                }
                 if event == .didBegin { begins += 1 }
                 if wasOpen, !model.isOpen { ends += 1 }
             }

@@ -46,13 +46,15 @@ struct DatabaseValueTests {
 
     @Test("storage there and back")
     func storage() {
-        let storages: [DatabaseValue.Storage] = [.null, .int64(1), .double(1.5), .string("a"), .blob([1])]
+        let storages: [DatabaseValue.RawStorage] = [.null, .int64(1), .double(1.5), .string("a"), .blob([1])]
         for storage in storages {
-            let value = DatabaseValue(storage: storage)
-            #expect(DatabaseValue(storage: value.storage) == value)
+            let value = DatabaseValue(rawStorage: storage)
+            #expect(DatabaseValue(rawStorage: value.rawStorage) == value)
         }
-        #expect(DatabaseValue(storage: .null).isNull)
-        #expect(!DatabaseValue(storage: .int64(0)).isNull)
+        #expect(DatabaseValue(rawStorage: .null).isNull)
+        #expect(!DatabaseValue(rawStorage: .int64(0)).isNull)
+        #expect(
+            storages.map { DatabaseValue(rawStorage: $0).storageClass } == ["NULL", "INTEGER", "REAL", "TEXT", "BLOB"])
     }
 
     @Test("optionals nest; NULL is the outermost nil that can be")
@@ -64,8 +66,8 @@ struct DatabaseValueTests {
             #expect((1 as Int?).databaseValue == 1.databaseValue)
             #expect((nil as Int??).databaseValue == .null)
             expectDecodingError(
-                #"could not decode Optional<Int> from database value "x" - column: "a", column index: 0, "#
-                    + #"row: [a:"x"], sql: `SELECT 'x' AS a`"#
+                #"could not decode Optional<Int> from database value TEXT - column: "a", column index: 0, "#
+                    + #"row: [a:TEXT], sql: `SELECT 'x' AS a`"#
             ) { try Int?.fetchAll(db, sql: "SELECT 'x' AS a") }
             expectDecodingError(
                 "could not decode Int from database value NULL - column: \"NULL\", column index: 0, row: [NULL:NULL], "
@@ -102,7 +104,8 @@ struct DatabaseValueTests {
             #expect(try Color?.fetchAll(db, sql: "SELECT color FROM t UNION ALL SELECT NULL") == [.green, nil])
             #expect(try Identifier.fetchSet(db, sql: "SELECT id FROM t") == [Identifier(rawValue: 7)])
             expectDecodingError(
-                "could not decode Size from database value 3 - column: \"3\", column index: 0, row: [3:3], sql: `SELECT 3`"
+                "could not decode Size from database value INTEGER - column: \"3\", column index: 0, row: [3:INTEGER], "
+                    + "sql: `SELECT 3`"
             ) { try Size.fetchOne(db, sql: "SELECT 3") }
         }
     }

@@ -8,11 +8,12 @@ struct IntegerTests {
     func overflow() throws {
         try withConnection { db throws in
             expectDecodingError(
-                #"could not decode Int8 from database value 128 - column: "n", column index: 0, row: [n:128], "#
+                #"could not decode Int8 from database value INTEGER - column: "n", column index: 0, row: [n:INTEGER], "#
                     + "sql: `SELECT 128 AS n`"
             ) { try Int8.fetchOne(db, sql: "SELECT 128 AS n") }
             expectDecodingError(
-                #"could not decode UInt8 from database value -1 - column: "n", column index: 1, row: [a:"x" n:-1], "#
+                #"could not decode UInt8 from database value INTEGER - column: "n", column index: 1, "#
+                    + "row: [a:TEXT n:INTEGER], "
                     + "sql: `SELECT 'x' AS a, -1 AS n`"
             ) {
                 let cursor = try Row.fetchCursor(db, sql: "SELECT 'x' AS a, -1 AS n")

@@ -55,7 +55,7 @@ struct RoundTripTests {
             #expect(try Bool.fetchOne(db, sql: "SELECT -7") == true)
             #expect(try Bool.fetchOne(db, sql: "SELECT 0.0") == false)
             expectDecodingError(
-                #"could not decode Bool from database value "true" - column: "a", column index: 0, row: [a:"true"], "#
+                #"could not decode Bool from database value TEXT - column: "a", column index: 0, row: [a:TEXT], "#
                     + "sql: `SELECT 'true' AS a`"
             ) { try Bool.fetchOne(db, sql: "SELECT 'true' AS a") }
         }
@@ -153,16 +153,84 @@ struct RoundTripTests {
             #expect(try Character.fetchOne(db, sql: "SELECT 'e\u{301}'") == "é")
             #expect(try Substring.fetchOne(db, sql: "SELECT ?", arguments: ["abc".dropFirst()]) == "bc")
             expectDecodingError(
-                #"could not decode Character from database value "ab" - column: "a", column index: 0, row: [a:"ab"], "#
+                #"could not decode Character from database value TEXT - column: "a", column index: 0, row: [a:TEXT], "#
                     + "sql: `SELECT 'ab' AS a`"
             ) { try Character.fetchOne(db, sql: "SELECT 'ab' AS a") }
             expectDecodingError(
-                #"could not decode String from database value x'ff' - column: "a", column index: 0, row: [a:x'ff'], "#
+                #"could not decode String from database value BLOB - column: "a", column index: 0, row: [a:BLOB], "#
                     + #"sql: `SELECT CAST(x'FF' AS TEXT) AS a`"#
             ) { try String.fetchOne(db, sql: "SELECT CAST(x'FF' AS TEXT) AS a") }
-            expectDecodingError(
-                "could not decode String from database value 1 - column: \"1\", column index: 0, row: [1:1], sql: `SELECT 1`"
-            ) { try String.fetchOne(db, sql: "SELECT 1") }
+        }
+    }
+
+    @Test("a number as text is what SQLite writes, on each road")
+    func numbersAsText() throws {
+        try withConnection { db throws in
+            let numbers = [
+                "0", "-1", "9223372036854775807", "1.0", "0.1", "-0.0", "1.0/3", "1e15", "1e20", "1e-7", "1e300",
+                "123456789012345678.0", "9e999", "-9e999",
+            ]
+            for number in numbers {
+                let row = try #require(
+                    try Row.fetchOne(db, sql: "SELECT \(number) AS number, CAST(\(number) AS TEXT) AS text"))
+                let text: String = row["text"]
+                #expect(try String.fetchAll(db, sql: "SELECT \(number)") == [text])
+                #expect(try String.fetchOne(db, sql: "SELECT \(number)") == text)
+                #expect(try String?.fetchAll(db, sql: "SELECT \(number)") == [text])
+                #expect(row["number"] as String == text)
+                #expect(try row.decode(String.self, atIndex: 0) == text)
+                #expect(String.fromDatabaseValue(row["number"]) == text)
+                #expect(Substring.fromDatabaseValue(row["number"]) == text[...])
+                let cursor = try Row.fetchCursor(db, sql: "SELECT \(number) AS number")
+                let live = try #require(try cursor.next())
+                let value: DatabaseValue = live[0]
+                #expect(live["number"] as String == text)
+                // The text is a copy: the column is still a number.
+                #expect(live[0] as DatabaseValue == value)
+            }
+            #expect(try String.fetchOne(db, sql: "SELECT NULL") == nil)
+            #expect(try String.fetchOne(db, sql: "PRAGMA user_version") == "0")
+        }
+    }
+
+    /// Reads an integer, and counts on not being asked for NULL.
+    private struct Fast: DatabaseValueConvertible, StatementColumnConvertible, Hashable {
+        var value: Int64
+
+        init(_ value: Int64) { self.value = value }
+
+        init(sqliteStatement: SQLiteStatement, index: CInt) {
+            value = StatementColumns.int64(sqliteStatement, index)
+        }
+
+        var databaseValue: DatabaseValue { value.databaseValue }
+
+        static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Fast? {
+            Int64.fromDatabaseValue(dbValue).map { Fast($0) }
+        }
+    }
+
+    @Test("NULL never reaches the fast road of a type")
+    func nullAndFastTypes() throws {
+        try withConnection { db throws in
+            let sql = "SELECT NULL AS a UNION ALL SELECT 4"
+            #expect(try Fast?.fetchAll(db, sql: sql) == [nil, Fast(4)])
+            #expect(try Fast?.fetchSet(db, sql: sql) == [nil, Fast(4)])
+            #expect(try Fast?.fetchCursor(db, sql: sql).next() == .some(.none))
+            #expect(try Fast.fetchOne(db, sql: "SELECT NULL") == nil)
+            for type in ["a", "adapted"] {
+                let adapter: (any RowAdapter)? = type == "a" ? nil : ColumnMapping(["a": "a"])
+                #expect(throws: RowDecodingError.self) { try Fast.fetchAll(db, sql: sql, adapter: adapter) }
+                #expect(throws: RowDecodingError.self) { try Fast.fetchCursor(db, sql: sql, adapter: adapter).next() }
+                let cursor = try Row.fetchCursor(db, sql: sql, adapter: adapter)
+                let live = try #require(try cursor.next())
+                for row in [live, live.copy()] {
+                    #expect(row["a"] as Fast? == nil)
+                    #expect(row[0] as Fast? == nil)
+                    #expect(try row.decode(Fast?.self, atIndex: 0) == nil)
+                    #expect(throws: RowDecodingError.self) { try row.decode(Fast.self, atIndex: 0) }
+                }
+            }
         }
     }
 }

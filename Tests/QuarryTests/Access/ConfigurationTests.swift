@@ -38,6 +38,85 @@ import Testing
         #expect(try await defaults.read { db in try Int.fetchOne(db, sql: "PRAGMA synchronous") } == 2)
     }
 
+    /// Opening changes nothing that `prepareDatabase` has set, whatever is opened.
+    @Test func whatPrepareDatabaseSetsStays() async throws {
+        let settings: [(name: String, value: Int)] = [
+            ("foreign_keys", 0), ("wal_autocheckpoint", 77), ("cache_size", 11), ("temp_store", 2),
+            ("recursive_triggers", 1), ("secure_delete", 1), ("mmap_size", 65_536), ("busy_timeout", 4_321),
+            ("cell_size_check", 1), ("trusted_schema", 0), ("query_only", 0), ("journal_size_limit", 99_000),
+        ]
+        for synchronous in 0...3 {
+            var configuration = Configuration()
+            configuration.prepareDatabase { db in
+                _ = try Row.fetchAll(db, sql: "PRAGMA synchronous = \(synchronous)")
+                for (name, value) in settings { _ = try Row.fetchAll(db, sql: "PRAGMA \(name) = \(value)") }
+            }
+            let check: @Sendable (Database) throws -> Void = { db throws in
+                #expect(try Int.fetchOne(db, sql: "PRAGMA synchronous") == synchronous)
+                for (name, value) in settings {
+                    #expect(try Int.fetchOne(db, sql: "PRAGMA \(name)") == value, "\(name)")
+                }
+            }
+            try await DatabaseQueue(path: folder.file("q\(synchronous)"), configuration: configuration).read(check)
+            // The file is new at first, then in WAL mode.
+            for _ in 0..<2 {
+                var walConfiguration = configuration
+                walConfiguration.journalMode = .wal
+                try await DatabaseQueue(path: folder.file("w\(synchronous)"), configuration: walConfiguration).read(
+                    check)
+                let pool = try DatabasePool(path: folder.file("p\(synchronous)"), configuration: configuration)
+                try await pool.writeWithoutTransaction(check)
+                try await pool.read(check)
+                try await pool.makeSnapshot().read(check)
+                try await pool.makeSnapshotPool().read(check)
+                try await pool.closeAsync()
+                let opened = try await DatabasePool.open(
+                    path: folder.file("p\(synchronous)"), configuration: configuration)
+                try await opened.writeWithoutTransaction(check)
+            }
+        }
+    }
+
+    /// A pool's journal is that of its own file.
+    @Test func attachedDatabasesKeepTheirJournal() async throws {
+        let path = folder.file("attached.sqlite")
+        try DatabaseQueue(path: path).makeTable(1)
+        var configuration = Configuration()
+        configuration.journalMode = .wal
+        configuration.prepareDatabase { db in try db.attach(path, as: "attached") }
+        let modes: @Sendable (Database) throws -> [String?] = { db in
+            try ["main", "attached"].map { try String.fetchOne(db, sql: "PRAGMA \($0).journal_mode") }
+        }
+        for writer in [
+            try DatabasePool(path: folder.file("a.sqlite"), configuration: configuration),
+            try DatabaseQueue(path: folder.file("b.sqlite"), configuration: configuration),
+        ] as [any DatabaseWriter] {
+            #expect(try await writer.writeWithoutTransaction(modes) == ["wal", "delete"])
+            try writer.close()
+        }
+        // https://www.sqlite.org/fileformat.html#file_format_version_numbers
+        let header = try #require(FileManager.default.contents(atPath: path))
+        #expect(Array(header[18..<20]) == [1, 1])
+    }
+
+    /// Sources of programs for GRDB compile.
+    @Test func settingsOfDispatch() throws {
+        let configuration = (DispatchSettings() as any Configuring).configured(Configuration())
+        _ = try DatabaseQueue(configuration: configuration)
+    }
+
+    private struct DispatchSettings: Configuring {
+        @available(*, deprecated)
+        func configured(_ configuration: Configuration) -> Configuration {
+            var configuration = configuration
+            configuration.targetQueue = DispatchQueue(label: "database")
+            configuration.writeTargetQueue = .main
+            configuration.qos = .userInitiated
+            #expect(configuration.targetQueue == nil && configuration.writeTargetQueue == nil)
+            return configuration
+        }
+    }
+
     @Test func journalModes() throws {
         let mode: (Database) throws -> String? = { db in try String.fetchOne(db, sql: "PRAGMA journal_mode") }
         #expect(try DatabaseQueue(path: folder.file("a.sqlite")).read(mode) == "delete")
@@ -98,7 +177,7 @@ import Testing
             databaseError { _ = try DatabasePool(path: path, configuration: configuration) },
         ] {
             #expect(error?.resultCode == .SQLITE_CANTOPEN)
-            #expect(error?.message == "unable to open database file: No such file or directory - while opening \(path)")
+            #expect(error?.message == "unable to open database file")
         }
         #expect(!FileManager.default.fileExists(atPath: path))
         let writer = try DatabasePool(path: path)
@@ -126,7 +205,7 @@ import Testing
             databaseError { _ = try DatabaseQueue(path: path) }, databaseError { _ = try DatabasePool(path: path) },
         ] {
             #expect(error?.resultCode == .SQLITE_NOTADB)
-            #expect(error?.message == "file is not a database - while opening \(path)")
+            #expect(error?.message == "file is not a database")
         }
         let missing = folder.file("missing/a.sqlite")
         #expect(databaseError { _ = try DatabasePool(path: missing) }?.resultCode == .SQLITE_CANTOPEN)
@@ -202,4 +281,8 @@ import Testing
             #expect(try copy.read { db in try db.values() } == [1, 2])
         }
     }
+}
+
+private protocol Configuring {
+    func configured(_ configuration: Configuration) -> Configuration
 }

@@ -22,7 +22,8 @@ import Testing
 
     /// What waits for all readers.
     enum Barrier: String, CaseIterable, Sendable {
-        case write, asyncWrite, callback, close, releaseMemory, erase, asyncErase, migration, backup
+        case write, asyncWrite, callback, close, asyncClose, releaseMemory, erase, asyncErase, migration, backup
+        case asyncBackup
 
         func run(_ pool: DatabasePool) async throws {
             switch self {
@@ -33,6 +34,7 @@ import Testing
                     pool.asyncBarrierWriteWithoutTransaction { result in continuation.resume(with: result.map { _ in }) }
                 }
             case .close: try await onOwnThread { try pool.close() }
+            case .asyncClose: try await pool.closeAsync()
             case .releaseMemory: try await onOwnThread { pool.releaseMemory() }
             case .erase: try await onOwnThread { try pool.erase() }
             case .asyncErase: try await pool.erase()
@@ -41,6 +43,7 @@ import Testing
                 migrator.registerMigration("1") { db in try db.execute(sql: "CREATE TABLE u (a)") }
                 try await onOwnThread { [migrator] in try migrator.migrate(pool) }
             case .backup: try await onOwnThread { try DatabaseQueue().backup(to: pool) }
+            case .asyncBackup: try await DatabaseQueue().backupAsync(to: pool)
             }
         }
     }
@@ -81,7 +84,7 @@ import Testing
             try await read
             try await end
             let other = try await makePool(name: "\(readerCount)")
-            let isEmptied = [.erase, .asyncErase, .backup].contains(barrier)
+            let isEmptied = [.erase, .asyncErase, .backup, .asyncBackup].contains(barrier)
             #expect(try await other.read { db in try db.tableExists("t") ? db.values() : [] } == (isEmptied ? [] : [1, 2]))
         }
     }
@@ -271,6 +274,42 @@ import Testing
         #expect(error?.resultCode == .SQLITE_BUSY)
         #expect(error?.message?.hasPrefix("deadlock: the writer of ") ?? false)
         #expect(try await read.value == nil)
+    }
+
+    /// What a thread does that stands in the way of an asynchronous backup.
+    enum Obstacle: CaseIterable, Sendable { case writeThatReadsTheSource, readThatReadsTheCopy, readThatWritesTheCopy }
+
+    /// An asynchronous backup has connections of one database while its task waits for those of the other.
+    @Test func anAsynchronousBackupInACircle() async throws {
+        for obstacle in Obstacle.allCases {
+            let (a, b) = (try await makePool(1, name: "\(obstacle)a"), try await makePool(1, name: "\(obstacle)b"))
+            let (first, second) = ObjectIdentifier(a) < ObjectIdentifier(b) ? (a, b) : (b, a)
+            let (source, copy) = obstacle == .writeThatReadsTheSource ? (first, second) : (second, first)
+            let hasBegun = Step("the access has begun")
+            let thread = OwnThread {
+                databaseError {
+                    switch obstacle {
+                    case .writeThatReadsTheSource:
+                        try copy.write { _ in
+                            hasBegun.reach()
+                            try spin(until: "the backup waits for the copy") { copy.writer.lane.waiterCount == 1 }
+                            try source.read { _ in }
+                        }
+                    case .readThatReadsTheCopy, .readThatWritesTheCopy:
+                        try source.read { _ in
+                            hasBegun.reach()
+                            try spin(until: "the backup waits for the source") { source.readers.lane.waiterCount == 1 }
+                            if obstacle == .readThatReadsTheCopy { try copy.read { _ in } } else { try copy.write { _ in } }
+                        }
+                    }
+                }
+            }
+            try await hasBegun.reached()
+            try await source.backupAsync(to: copy)
+            let error = try await thread.value
+            #expect(error?.resultCode == .SQLITE_BUSY, "\(obstacle)")
+            #expect(error?.message?.hasPrefix("deadlock: ") ?? false, "\(obstacle)")
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 import Foundation
-import Quarry
 import QuarryTestSupport
 import Testing
+
+@testable import Quarry
 
 /// Snapshots go on seeing one commit, whatever is written.
 @Suite(.timeLimit(.minutes(2))) struct SnapshotTests {
@@ -67,6 +68,126 @@ import Testing
             #expect(try result.get() == [1])
         }
         #expect(try await snapshot.unsafeRead { db in db.isInsideTransaction })
+    }
+
+    /// A write that goes on keeps no snapshot waiting, and isn't seen.
+    @Test(arguments: [true, false]) func besideAWrite(isPool: Bool) async throws {
+        let hasWritten = Step("a write goes on")
+        let mayEnd = Step("the snapshots are made")
+        let writer = OwnThread { [pool] in
+            try pool.write { db in
+                try db.insert(2)
+                hasWritten.reach()
+                try mayEnd.wait()
+            }
+        }
+        try await hasWritten.reached()
+        let snapshots: [any DatabaseReader] = [
+            try await onOwnThread { [pool] in
+                isPool ? try pool.makeSnapshotPool() : try pool.makeSnapshot() as any DatabaseReader
+            },
+            isPool ? try await pool.makeSnapshotPoolAsync() : try await pool.makeSnapshotAsync(),
+        ]
+        mayEnd.reach()
+        try await writer.value
+        for snapshot in snapshots { #expect(try await snapshot.read { db in try db.values() } == [1]) }
+        #expect(try await pool.read { db in try db.values() } == [1, 2])
+    }
+
+    /// Another connection commits whenever a connection of the snapshot but the first has begun its read.
+    ///
+    /// - returns: what the connections of the snapshot see, and how many commits there were.
+    private func snapshotAmongCommits(_ maximum: Int, isAsync: Bool) async throws -> (values: [[Int]], commits: Int) {
+        var other = Configuration()
+        other.busyMode = .immediateError
+        let committer = try DatabaseQueue(path: pool.path, configuration: other)
+        let commits = Recorded(0)
+        let opened = Recorded(0)
+        var configuration = Configuration()
+        configuration.maximumReaderCount = 3
+        configuration.prepareDatabase { db in
+            // The writer is the first, and the snapshot's first connection the second.
+            guard
+                opened.update({
+                    $0 += 1
+                    return $0
+                }) > 2
+            else { return }
+            _ = db.hooks.onTrace(statements: true, profiles: false) { event in
+                guard case .statement(_, let text) = event, String(cString: text).hasPrefix("BEGIN DEFERRED"),
+                    commits.value < maximum
+                else { return }
+                // The write lock may be taken.
+                if (try? committer.write { db in try db.insert(commits.value + 10) }) != nil {
+                    commits.update { $0 += 1 }
+                }
+            }
+        }
+        let path = pool.path
+        let busy = try DatabasePool(path: path, configuration: configuration)
+        let snapshot = isAsync ? try await busy.makeSnapshotPoolAsync() : try busy.makeSnapshotPool()
+        try await committer.write { db in try db.insert(1_000) }
+        let lane = snapshot.core.runner.lane
+        let connections = lane.state.withLock { state in state.connections.compactMap { $0 } }
+        let values = try connections.map { connection in
+            try connection.database.beginAccess(nil)
+            defer { connection.database.suspendAccess() }
+            return try connection.database.values()
+        }
+        return (values, commits.value)
+    }
+
+    /// Commits between the beginnings of reads are noticed; where they don't end, the write lock keeps them out.
+    @Test(arguments: [0, 1, 2, 5, 10_000], [true, false])
+    func theConnectionsSeeOneCommit(commits: Int, isAsync: Bool) async throws {
+        let (values, count) = try await snapshotAmongCommits(commits, isAsync: isAsync)
+        #expect(values.count == 3)
+        #expect(values[0] == [1] + (0..<count).map { $0 + 10 }, "the last commit")
+        #expect(Set(values).count == 1)
+        if commits < 10 {
+            #expect(count == commits)
+        } else {
+            #expect(count == 2 * DatabasePool.pinningTries, "the tries are bounded")
+        }
+    }
+
+    /// A pool that can't write can't keep others from it.
+    @Test func commitsWithoutEndBesideAReadOnlyPool() throws {
+        let committer = try DatabaseQueue(path: pool.path)
+        let opened = Recorded(0)
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.maximumReaderCount = 2
+        configuration.prepareDatabase { db in
+            guard
+                opened.update({
+                    $0 += 1
+                    return $0
+                }) > 2
+            else { return }
+            _ = db.hooks.onTrace(statements: true, profiles: false) { event in
+                guard case .statement(_, let text) = event, String(cString: text).hasPrefix("BEGIN DEFERRED") else {
+                    return
+                }
+                try? committer.write { db in try db.insert(2) }
+            }
+        }
+        let reader = try DatabasePool(path: pool.path, configuration: configuration)
+        let error = databaseError { _ = try reader.makeSnapshotPool() }
+        #expect(error?.resultCode == .SQLITE_BUSY)
+        #expect(error?.message == "others commit too often for 2 connections to see one commit")
+        #expect(try reader.read { db in try db.values().isEmpty } == false)
+    }
+
+    @Test func ofAClosedPool() async throws {
+        try pool.close()
+        for error in [
+            databaseError { _ = try pool.makeSnapshot() }, databaseError { _ = try pool.makeSnapshotPool() },
+            await databaseError { _ = try await pool.makeSnapshotAsync() },
+            await databaseError { _ = try await pool.makeSnapshotPoolAsync() },
+        ] {
+            #expect(error?.message == "Connection is closed")
+        }
     }
 
     @Test(arguments: [true, false]) func insideATransaction(isPool: Bool) throws {

@@ -30,11 +30,15 @@ import Testing
         }
     }
 
-    @Test func aDatabaseWithoutLog() {
-        for (path, mode) in [(":memory:", "memory"), ("", "delete")] {
+    @Test func aDatabaseWithoutLog() throws {
+        // Without a path, the journal is a file or in memory: SQLite's versions differ.
+        let queue = try DatabaseQueue(path: "")
+        let unnamed = try #require(try queue.read { db in try String.fetchOne(db, sql: "PRAGMA journal_mode") })
+        for (path, mode) in [(":memory:", "memory"), ("", unnamed)] {
             let error = databaseError { _ = try DatabasePool(path: path) }
             #expect(error?.resultCode == .SQLITE_ERROR)
-            #expect(error?.message == "could not activate WAL Mode at path: \(path) (its journal mode is \(mode))")
+            #expect(error?.message == "could not activate WAL Mode at path: \(path)")
+            #expect(error?.description.hasSuffix(" (its journal mode is \(mode))") == true)
         }
     }
 
@@ -59,7 +63,7 @@ import Testing
         configuration.prepareDatabase { db in
             _ = db.hooks.onTrace(statements: true, profiles: false) { event in
                 guard case .statement(_, let text) = event else { return }
-                guard String(cString: text) == "PRAGMA journal_mode = WAL" else { return }
+                guard String(cString: text) == "PRAGMA main.journal_mode = WAL" else { return }
                 let count = trace.update { count in
                     count += 1
                     return count
@@ -73,6 +77,21 @@ import Testing
         #expect(try await pool.read { db in try db.values() } == [])
         #expect(trace.value >= 2)
         try await reader.value
+    }
+
+    /// A process that can't write needs the log and its index; opening makes them, and writes nothing into them.
+    @Test func theLogIsThereAfterOpening() throws {
+        let path = folder.file("a.sqlite")
+        let size: (String) throws -> UInt64 = { suffix in
+            try #require(FileManager.default.attributesOfItem(atPath: path + suffix)[.size] as? UInt64)
+        }
+        for _ in 0..<2 {
+            let pool = try DatabasePool(path: path)
+            #expect(FileManager.default.fileExists(atPath: path + "-shm"))
+            #expect(try size("-wal") == 0)
+            try pool.close()
+            #expect(!FileManager.default.fileExists(atPath: path + "-wal"))
+        }
     }
 
     /// Many pools on one new file, at a time.

@@ -226,7 +226,7 @@ import Testing
             // Opening reads the file: its lock is an error then.
             let error = databaseError { _ = try DatabaseQueue(path: path, configuration: configuration) }
             #expect(error?.resultCode == .SQLITE_BUSY)
-            #expect(error?.message == "database is locked - while opening \(path)")
+            #expect(error?.description == "SQLite error 5: database is locked - while opening \(path)")
         }
         #expect(tries.value == [0, 1, 2, 3])
         mayRelease.reach()

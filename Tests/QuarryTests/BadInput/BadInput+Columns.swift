@@ -6,51 +6,51 @@ extension BadInput {
     static let columns: [BadInput] = [
         .connection(
             "a column by a name that isn't there",
-            "RowDecodingError: column not found: \"age\" - row: [id:1 name:\"Arthur\"]"
+            "RowDecodingError: column not found: \"age\" - row: [id:INTEGER name:TEXT]"
         ) { db in
             _ = try row(db).decode(Int.self, forColumn: "age")
         },
         .connection(
             "a column by an expression that isn't there",
-            "RowDecodingError: column not found: \"age\" - row: [id:1 name:\"Arthur\"]"
+            "RowDecodingError: column not found: \"age\" - row: [id:INTEGER name:TEXT]"
         ) { db in
             _ = try row(db).decode(Int.self, forColumn: Column("age"))
         },
         .connection(
             "a column by a name with a NUL",
-            "RowDecodingError: column not found: \"id\\0\" - row: [id:1 name:\"Arthur\"]"
+            "RowDecodingError: column not found: \"id\\0\" - row: [id:INTEGER name:TEXT]"
         ) { db in
             _ = try row(db).decode(Int.self, forColumn: "id\0")
         },
         .connection(
             "a column by an empty name",
-            "RowDecodingError: column not found: \"\" - row: [id:1 name:\"Arthur\"]"
+            "RowDecodingError: column not found: \"\" - row: [id:INTEGER name:TEXT]"
         ) { db in _ = try row(db).decode(Int.self, forColumn: "") },
         .connection(
             "a column by the name of its table and its own",
-            "RowDecodingError: column not found: \"player.id\" - row: [id:1 name:\"Arthur\"]"
+            "RowDecodingError: column not found: \"player.id\" - row: [id:INTEGER name:TEXT]"
         ) { db in
             _ = try row(db).decode(Int.self, forColumn: "player.id")
         },
         .connection(
             "an index below zero",
-            "RowDecodingError: column index -1 is out of range 0..<2 - row: [id:1 name:\"Arthur\"]"
+            "RowDecodingError: column index -1 is out of range 0..<2 - row: [id:INTEGER name:TEXT]"
         ) { db in _ = try row(db).decode(Int.self, atIndex: -1) },
         .connection(
             "an index behind the last",
-            "RowDecodingError: column index 2 is out of range 0..<2 - row: [id:1 name:\"Arthur\"]"
+            "RowDecodingError: column index 2 is out of range 0..<2 - row: [id:INTEGER name:TEXT]"
         ) { db in _ = try row(db).decode(Int.self, atIndex: 2) },
         .connection(
             "the largest index",
             """
-            RowDecodingError: column index 9223372036854775807 is out of range 0..<2 - row: [id:1 name:"Arthur"]
+            RowDecodingError: column index 9223372036854775807 is out of range 0..<2 - row: [id:INTEGER name:TEXT]
             """
         ) { db in _ = try row(db).decode(Int?.self, atIndex: .max) },
         .connection(
             "the smallest index of a cursor's row",
             """
-            RowDecodingError: column index -9223372036854775808 is out of range 0..<2 - row: [id:1 \
-            name:"Arthur"], sql: `SELECT id, name FROM player`
+            RowDecodingError: column index -9223372036854775808 is out of range 0..<2 - row: [id:INTEGER name:TEXT], \
+            sql: `SELECT id, name FROM player`
             """
         ) { db in
             let rows = try Row.fetchCursor(db, sql: "SELECT id, name FROM player")
@@ -59,7 +59,7 @@ extension BadInput {
         .connection(
             "a name that isn't there in a cursor's row",
             """
-            RowDecodingError: column not found: "age" - row: [id:1 name:"Arthur"], sql: `SELECT id, name FROM \
+            RowDecodingError: column not found: "age" - row: [id:INTEGER name:TEXT], sql: `SELECT id, name FROM \
             player WHERE id = ?`
             """
         ) { db in
@@ -72,26 +72,26 @@ extension BadInput {
         ) { _ in _ = try Row().decode(Int.self, atIndex: 0) },
         .connection(
             "a column of a row that was made by hand",
-            "RowDecodingError: column not found: \"id\" - row: [name:\"Arthur\"]"
+            "RowDecodingError: column not found: \"id\" - row: [name:TEXT]"
         ) { _ in
             _ = try Row(["name": "Arthur"] as [AnyHashable: Any])?.decode(Int.self, forColumn: "id")
         },
         .connection(
             "bytes at an index that isn't there",
-            "RowDecodingError: column index 7 is out of range 0..<2 - row: [id:1 name:\"Arthur\"]"
+            "RowDecodingError: column index 7 is out of range 0..<2 - row: [id:INTEGER name:TEXT]"
         ) { db in
             try row(db).withUnsafeBytes(atIndex: 7) { _ in }
         },
         .connection(
             "data of a number",
             """
-            RowDecodingError: could not decode Optional<Data> from database value 1 - column: "id", column index: \
-            0, row: [id:1 name:"Arthur"]
+            RowDecodingError: could not decode Optional<Data> from database value INTEGER - column: "id", column \
+            index: 0, row: [id:INTEGER name:TEXT]
             """
         ) { db in try row(db).withUnsafeData(named: "id") { _ in } },
         .connection(
             "data at an index that isn't there",
-            "RowDecodingError: column index -1 is out of range 0..<2 - row: [id:1 name:\"Arthur\"]"
+            "RowDecodingError: column index -1 is out of range 0..<2 - row: [id:INTEGER name:TEXT]"
         ) { db in
             try row(db).withUnsafeData(atIndex: -1) { _ in }
         },
@@ -197,13 +197,13 @@ extension BadInput {
         },
         .connection(
             "a column that only the row without its adapter has",
-            "RowDecodingError: column not found: \"name\" - row: [id:1]"
+            "RowDecodingError: column not found: \"name\" - row: [id:INTEGER]"
         ) { db in
             _ = try row(db, RangeRowAdapter(0..<1)).decode(String.self, forColumn: "name")
         },
         .connection(
             "a column that the schema has lost",
-            "RowDecodingError: column not found: \"b\" - row: [a:1]"
+            "RowDecodingError: column not found: \"b\" - row: [a:INTEGER]"
         ) { db in
             try db.execute(sql: "CREATE TABLE t (a, b); INSERT INTO t VALUES (1, 2)")
             defer { try? db.execute(sql: "DROP TABLE t") }

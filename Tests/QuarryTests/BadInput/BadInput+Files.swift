@@ -153,7 +153,8 @@ extension BadInput {
         .files(
             "a pool without a path",
             "SQLITE_ERROR: could not activate WAL Mode at path:  (its journal mode is delete)"
-        ) { _ in _ = try DatabasePool(path: "") },
+        ) { _ in _ = try DatabasePool(path: "") }
+        .or("SQLITE_ERROR: could not activate WAL Mode at path:  (its journal mode is memory)"),
         .files(
             "a pool on a file that never changes",
             """
@@ -413,7 +414,8 @@ extension BadInput {
     private static func shortened(_ error: DatabaseError) -> DatabaseError {
         let name = String(repeating: "a", count: 300)
         return DatabaseError(
-            resultCode: error.extendedResultCode, message: error.message?.replacing(name, with: "aaa…"))
+            resultCode: error.extendedResultCode,
+            message: ((error.message ?? "") + (error.circumstances ?? "")).replacing(name, with: "aaa…"))
     }
 }
 

@@ -27,7 +27,11 @@ extension BadInput {
             #"SQLITE_ERROR: no such column: player - while executing `SELECT * FROM "player" WHERE "player" MATCH ?`"#
         ) { db in
             _ = try Table("player").matching(FTS5Pattern(matchingAnyTokenIn: "x")).fetchAll(db)
-        },
+        }.or(
+            """
+            SQLITE_ERROR: no such column: "player" - should this be a string literal in single-quotes? - while \
+            executing `SELECT * FROM "player" WHERE "player" MATCH ?`
+            """),
         .connection(
             "a tokenizer that nobody has added",
             """

@@ -83,28 +83,30 @@ extension BadInput {
             """
         ) { db in
             let arguments = Array(repeating: "1", count: 128).joined(separator: ",")
+            let limit = try db.setLimit(.functionArgument, to: 127)
+            defer { try? db.setLimit(.functionArgument, to: limit) }
             db.add(function: DatabaseFunction("f") { $0.count })
             defer { db.remove(function: DatabaseFunction("f") { _ in nil }) }
             try db.execute(sql: "SELECT f(\(arguments))")
         },
         .queue(
             "a function that declares too many arguments",
-            "SQLITE_MISUSE: function f can't have 128 arguments, but 0 to 127"
+            "SQLITE_MISUSE: function f can't have 1001 arguments, but 0 to 127"
         ) { queue in
-            try add(queue, DatabaseFunction("f", argumentCount: 128) { _ in 1 })
-        },
+            try add(queue, DatabaseFunction("f", argumentCount: 1001) { _ in 1 })
+        }.or("SQLITE_MISUSE: function f can't have 1001 arguments, but 0 to 1000"),
         .queue(
             "a function that declares less than no argument",
             "SQLITE_MISUSE: function f can't have -1 arguments, but 0 to 127"
         ) { queue in
             try add(queue, DatabaseFunction("f", argumentCount: -1) { _ in 1 })
-        },
+        }.or("SQLITE_MISUSE: function f can't have -1 arguments, but 0 to 1000"),
         .queue(
             "a function that declares the largest number of arguments",
             "SQLITE_MISUSE: function f can't have 9223372036854775807 arguments, but 0 to 127"
         ) { queue in
             try add(queue, DatabaseFunction("f", argumentCount: .max) { _ in 1 })
-        },
+        }.or("SQLITE_MISUSE: function f can't have 9223372036854775807 arguments, but 0 to 1000"),
         .connection(
             "a function that isn't pure, in an index",
             """

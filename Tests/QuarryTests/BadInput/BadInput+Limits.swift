@@ -61,7 +61,7 @@ extension BadInput {
             let parentheses = 2000
             let sql = String(repeating: "NOT (", count: parentheses) + "1" + String(repeating: ")", count: parentheses)
             try withoutSQL { _ = try Int.fetchOne(db, sql: "SELECT \(sql)") }
-        },
+        }.or("SQLITE_ERROR: Recursion limit"),
         .connection(
             "too many terms of a compound query",
             "SQLITE_ERROR: too many terms in compound SELECT"
@@ -117,7 +117,7 @@ extension BadInput {
                     CREATE TRIGGER r AFTER INSERT ON t BEGIN INSERT INTO t VALUES (new.a + 1); END;
                     """)
             try db.execute(sql: "INSERT INTO t VALUES (1)")
-        },
+        }.or("SQLITE_ERROR: triggers nested too deep - while executing `INSERT INTO t VALUES (1)`"),
         .connection(
             "a limit below zero",
             "SQLITE_MISUSE: a limit is a number from 0 to 2147483647, not -1"

@@ -98,7 +98,11 @@ extension BadInput {
             """
         ) { db in
             _ = try Row.fetchAll(db, sql: "SELECT * FROM player WHERE name = \"Arthur\"")
-        },
+        }.or(
+            """
+            SQLITE_ERROR: no such column: "Arthur" - should this be a string literal in single-quotes? - while \
+            executing `SELECT * FROM player WHERE name = "Arthur"`
+            """),
         .connection(
             "a function that isn't there",
             "SQLITE_ERROR: no such function: age - while executing `SELECT age(1)`"
@@ -189,7 +193,11 @@ extension BadInput {
             "SQLITE_ERROR: no such column: na\"me - while executing `SELECT \"na\"\"me\" FROM player`"
         ) { db in
             try db.execute(literal: "SELECT \(identifier: "na\"me") FROM player")
-        },
+        }.or(
+            """
+            SQLITE_ERROR: no such column: "na"me" - should this be a string literal in single-quotes? - while \
+            executing `SELECT "na""me" FROM player`
+            """),
         .connection(
             "a NUL in an identifier",
             "SQLITE_MISUSE: SQL has a NUL character at byte 12 - while executing `SELECT \"name\\0\" FROM player`"

@@ -171,8 +171,8 @@ extension BadInput {
         .connection(
             "a PRAGMA that gives text as an integer",
             """
-            RowDecodingError: could not decode Int from database value "UTF-8" - column: "encoding", column \
-            index: 0, row: [encoding:"UTF-8"], sql: `PRAGMA encoding`
+            RowDecodingError: could not decode Int from database value TEXT - column: "encoding", column index: 0, \
+            row: [encoding:TEXT], sql: `PRAGMA encoding`
             """
         ) { db in
             _ = try Int.fetchOne(db, sql: "PRAGMA encoding")

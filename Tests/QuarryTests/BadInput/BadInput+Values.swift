@@ -43,79 +43,78 @@ extension BadInput {
         .connection(
             "text as an integer",
             """
-            RowDecodingError: could not decode Int from database value "Arthur" - column: "name", column index: \
-            0, row: [name:"Arthur"], sql: `SELECT name FROM player`
+            RowDecodingError: could not decode Int from database value TEXT - column: "name", column index: 0, row: \
+            [name:TEXT], sql: `SELECT name FROM player`
             """
         ) { db in _ = try Int.fetchOne(db, sql: "SELECT name FROM player") },
         .connection(
             "the text of a number as an integer",
             """
-            RowDecodingError: could not decode Int from database value "12" - column: "\\'12\\'", column index: \
-            0, row: ['12':"12"], sql: `SELECT '12'`
+            RowDecodingError: could not decode Int from database value TEXT - column: "\\'12\\'", column index: 0, \
+            row: ['12':TEXT], sql: `SELECT '12'`
             """
         ) { db in _ = try Int.fetchOne(db, sql: "SELECT '12'") },
         .connection(
             "the text of a number as a real",
             """
-            RowDecodingError: could not decode Double from database value "1.5" - column: "\\'1.5\\'", column \
-            index: 0, row: ['1.5':"1.5"], sql: `SELECT '1.5'`
+            RowDecodingError: could not decode Double from database value TEXT - column: "\\'1.5\\'", column index: \
+            0, row: ['1.5':TEXT], sql: `SELECT '1.5'`
             """
         ) { db in _ = try Double.fetchOne(db, sql: "SELECT '1.5'") },
         .connection(
             "text as a truth value",
             """
-            RowDecodingError: could not decode Bool from database value "true" - column: "\\'true\\'", column \
-            index: 0, row: ['true':"true"], sql: `SELECT 'true'`
+            RowDecodingError: could not decode Bool from database value TEXT - column: "\\'true\\'", column index: \
+            0, row: ['true':TEXT], sql: `SELECT 'true'`
             """
         ) { db in _ = try Bool.fetchOne(db, sql: "SELECT 'true'") },
         .connection(
             "a blob as a truth value",
             """
-            RowDecodingError: could not decode Bool from database value x'01' - column: "x\\'01\\'", column \
-            index: 0, row: [x'01':x'01'], sql: `SELECT x'01'`
+            RowDecodingError: could not decode Bool from database value BLOB - column: "x\\'01\\'", column index: 0, \
+            row: [x'01':BLOB], sql: `SELECT x'01'`
             """
         ) { db in _ = try Bool.fetchOne(db, sql: "SELECT x'01'") },
         .connection(
             "a blob as an integer",
             """
-            RowDecodingError: could not decode Int64 from database value x'0102' - column: "x\\'0102\\'", column \
-            index: 0, row: [x'0102':x'0102'], sql: `SELECT x'0102'`
+            RowDecodingError: could not decode Int64 from database value BLOB - column: "x\\'0102\\'", column index: \
+            0, row: [x'0102':BLOB], sql: `SELECT x'0102'`
             """
         ) { db in _ = try Int64.fetchOne(db, sql: "SELECT x'0102'") },
         .connection(
             "a blob as a real",
             """
-            RowDecodingError: could not decode Double from database value x'3ff0000000000000' - column: \
-            "x\\'3ff0000000000000\\'", column index: 0, row: [x'3ff0000000000000':x'3ff0000000000000'], sql: \
-            `SELECT x'3ff0000000000000'`
+            RowDecodingError: could not decode Double from database value BLOB - column: "x\\'3ff0000000000000\\'", \
+            column index: 0, row: [x'3ff0000000000000':BLOB], sql: `SELECT x'3ff0000000000000'`
             """
         ) { db in _ = try Double.fetchOne(db, sql: "SELECT x'3ff0000000000000'") },
         .connection(
             "an integer as text",
             """
-            RowDecodingError: could not decode String from database value 12 - column: "12", column index: 0, \
-            row: [12:12], sql: `SELECT 12`
+            RowDecodingError: could not decode String from database value INTEGER - column: "12", column index: 0, \
+            row: [12:INTEGER], sql: `SELECT 12`
             """
         ) { db in _ = try String.fetchOne(db, sql: "SELECT 12") },
         .connection(
             "a real as text",
             """
-            RowDecodingError: could not decode String from database value 1.5 - column: "1.5", column index: 0, \
-            row: [1.5:1.5], sql: `SELECT 1.5`
+            RowDecodingError: could not decode String from database value REAL - column: "1.5", column index: 0, \
+            row: [1.5:REAL], sql: `SELECT 1.5`
             """
         ) { db in _ = try String.fetchOne(db, sql: "SELECT 1.5") },
         .connection(
             "an integer as data",
             """
-            RowDecodingError: could not decode Data from database value 12 - column: "12", column index: 0, row: \
-            [12:12], sql: `SELECT 12`
+            RowDecodingError: could not decode Data from database value INTEGER - column: "12", column index: 0, \
+            row: [12:INTEGER], sql: `SELECT 12`
             """
         ) { db in _ = try Data.fetchOne(db, sql: "SELECT 12") },
         .connection(
             "an integer that is too large for 8 bits",
             """
-            RowDecodingError: could not decode Int8 from database value 300 - column: "300", column index: 0, \
-            row: [300:300], sql: `SELECT 300`
+            RowDecodingError: could not decode Int8 from database value INTEGER - column: "300", column index: 0, \
+            row: [300:INTEGER], sql: `SELECT 300`
             """
         ) { db in
             _ = try Int8.fetchOne(db, sql: "SELECT 300")
@@ -123,8 +122,8 @@ extension BadInput {
         .connection(
             "an integer that is too small for 16 bits",
             """
-            RowDecodingError: could not decode Int16 from database value -32769 - column: "-32769", column index: \
-            0, row: [-32769:-32769], sql: `SELECT -32769`
+            RowDecodingError: could not decode Int16 from database value INTEGER - column: "-32769", column index: \
+            0, row: [-32769:INTEGER], sql: `SELECT -32769`
             """
         ) { db in
             _ = try Int16.fetchOne(db, sql: "SELECT -32769")
@@ -132,8 +131,8 @@ extension BadInput {
         .connection(
             "an integer that is too large for 32 bits, by name",
             """
-            RowDecodingError: could not decode Int32 from database value 2147483648 - column: "n", column index: \
-            0, row: [n:2147483648]
+            RowDecodingError: could not decode Int32 from database value INTEGER - column: "n", column index: 0, \
+            row: [n:INTEGER]
             """
         ) { db in
             _ = try Row.fetchOne(db, sql: "SELECT 2147483648 AS n")!.decode(Int32.self, forColumn: "n")
@@ -141,8 +140,8 @@ extension BadInput {
         .connection(
             "an integer below zero as an unsigned one",
             """
-            RowDecodingError: could not decode UInt from database value -1 - column: "-1", column index: 0, row: \
-            [-1:-1], sql: `SELECT -1`
+            RowDecodingError: could not decode UInt from database value INTEGER - column: "-1", column index: 0, \
+            row: [-1:INTEGER], sql: `SELECT -1`
             """
         ) { db in
             _ = try UInt.fetchOne(db, sql: "SELECT -1")
@@ -150,16 +149,15 @@ extension BadInput {
         .connection(
             "a fraction as an integer",
             """
-            RowDecodingError: could not decode Int from database value 1.5 - column: "1.5", column index: 0, row: \
-            [1.5:1.5], sql: `SELECT 1.5`
+            RowDecodingError: could not decode Int from database value REAL - column: "1.5", column index: 0, row: \
+            [1.5:REAL], sql: `SELECT 1.5`
             """
         ) { db in _ = try Int.fetchOne(db, sql: "SELECT 1.5") },
         .connection(
             "a real that is too large for an integer",
             """
-            RowDecodingError: could not decode Int64 from database value 9.223372036854776e+18 - column: \
-            "9223372036854775808.0", column index: 0, row: [9223372036854775808.0:9.223372036854776e+18], sql: \
-            `SELECT 9223372036854775808.0`
+            RowDecodingError: could not decode Int64 from database value REAL - column: "9223372036854775808.0", \
+            column index: 0, row: [9223372036854775808.0:REAL], sql: `SELECT 9223372036854775808.0`
             """
         ) { db in
             _ = try Int64.fetchOne(db, sql: "SELECT 9223372036854775808.0")
@@ -167,15 +165,15 @@ extension BadInput {
         .connection(
             "infinity as an integer",
             """
-            RowDecodingError: could not decode Int from database value inf - column: "9e999", column index: 0, \
-            row: [9e999:inf], sql: `SELECT 9e999`
+            RowDecodingError: could not decode Int from database value REAL - column: "9e999", column index: 0, row: \
+            [9e999:REAL], sql: `SELECT 9e999`
             """
         ) { db in _ = try Int.fetchOne(db, sql: "SELECT 9e999") },
         .connection(
             "a value in an optional that is another type",
             """
-            RowDecodingError: could not decode Optional<Int> from database value "a" - column: "NULL", column \
-            index: 0, row: [NULL:"a"], sql: `SELECT NULL UNION ALL SELECT 'a'`
+            RowDecodingError: could not decode Optional<Int> from database value TEXT - column: "NULL", column \
+            index: 0, row: [NULL:TEXT], sql: `SELECT NULL UNION ALL SELECT 'a'`
             """
         ) { db in
             _ = try Int?.fetchAll(db, sql: "SELECT NULL UNION ALL SELECT 'a'")
@@ -183,8 +181,8 @@ extension BadInput {
         .connection(
             "a raw value that there isn't",
             """
-            RowDecodingError: could not decode Color from database value "blue" - column: "\\'blue\\'", column \
-            index: 0, row: ['blue':"blue"], sql: `SELECT 'blue'`
+            RowDecodingError: could not decode Color from database value TEXT - column: "\\'blue\\'", column index: \
+            0, row: ['blue':TEXT], sql: `SELECT 'blue'`
             """
         ) { db in
             _ = try Color.fetchOne(db, sql: "SELECT 'blue'")
@@ -192,15 +190,15 @@ extension BadInput {
         .connection(
             "a raw value of another type",
             """
-            RowDecodingError: could not decode Color from database value 1 - column: "1", column index: 0, row: \
-            [1:1], sql: `SELECT 1`
+            RowDecodingError: could not decode Color from database value INTEGER - column: "1", column index: 0, \
+            row: [1:INTEGER], sql: `SELECT 1`
             """
         ) { db in _ = try Color.fetchOne(db, sql: "SELECT 1") },
         .connection(
             "an error of the rows shows the arguments only where they are public",
             """
-            RowDecodingError: could not decode Int from database value "secret" - column: "?", column index: 0, \
-            row: [?:"secret"], sql: `SELECT ?`
+            RowDecodingError: could not decode Int from database value TEXT - column: "?", column index: 0, row: \
+            [?:TEXT], sql: `SELECT ?`
             """
         ) { db in
             _ = try Int.fetchOne(db, sql: "SELECT ?", arguments: ["secret"])
@@ -208,8 +206,8 @@ extension BadInput {
         .connection(
             "a value of a cursor's row",
             """
-            RowDecodingError: could not decode Int from database value "Arthur" - column: "name", column index: \
-            1, row: [id:1 name:"Arthur"], sql: `SELECT id, name FROM player`
+            RowDecodingError: could not decode Int from database value TEXT - column: "name", column index: 1, row: \
+            [id:INTEGER name:TEXT], sql: `SELECT id, name FROM player`
             """
         ) { db in
             let rows = try Row.fetchCursor(db, sql: "SELECT id, name FROM player")
@@ -218,8 +216,8 @@ extension BadInput {
         .connection(
             "a value seen through an adapter",
             """
-            RowDecodingError: could not decode Int from database value "Arthur" - column: "title", column index: \
-            0, row: [title:"Arthur"]
+            RowDecodingError: could not decode Int from database value TEXT - column: "title", column index: 0, row: \
+            [title:TEXT]
             """
         ) { db in
             let adapter = ColumnMapping(["title": "name"])

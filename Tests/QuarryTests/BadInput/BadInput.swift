@@ -37,41 +37,48 @@ struct BadInput: Sendable, CustomTestStringConvertible {
 
     let name: String
 
-    /// The error as `BadInput.description(of:)` writes it.
-    let expected: String
+    /// The error as `BadInput.description(of:)` writes it, in the words of each version of SQLite.
+    var expected: [String]
     let place: Place
 
     var testDescription: String { name }
 
+    /// The same mistake, whose error newer versions of SQLite word otherwise.
+    func or(_ other: String) -> BadInput {
+        var input = self
+        input.expected.append(other)
+        return input
+    }
+
     static func connection(
         _ name: String, _ expected: String, _ body: @escaping @Sendable (Database) throws -> Void
     ) -> BadInput {
-        BadInput(name: name, expected: expected, place: .connection(body))
+        BadInput(name: name, expected: [expected], place: .connection(body))
     }
 
     static func read(
         _ name: String, _ expected: String, _ body: @escaping @Sendable (Database) throws -> Void
     ) -> BadInput {
-        BadInput(name: name, expected: expected, place: .read(body))
+        BadInput(name: name, expected: [expected], place: .read(body))
     }
 
     static func queue(
         _ name: String, _ expected: String, _ body: @escaping @Sendable (DatabaseQueue) throws -> Void
     ) -> BadInput {
-        BadInput(name: name, expected: expected, place: .queue(body))
+        BadInput(name: name, expected: [expected], place: .queue(body))
     }
 
     static func pool(
         _ name: String, _ expected: String, _ body: @escaping @Sendable (DatabasePool, TemporaryFolder) throws -> Void
     ) -> BadInput {
-        BadInput(name: name, expected: expected, place: .pool(body))
+        BadInput(name: name, expected: [expected], place: .pool(body))
     }
 
     static func files(
         _ name: String, _ expected: String, prepare: Preparation = .nothing,
         _ body: @escaping @Sendable (TemporaryFolder) throws -> Void
     ) -> BadInput {
-        BadInput(name: name, expected: expected, place: .files(prepare: prepare, body))
+        BadInput(name: name, expected: [expected], place: .files(prepare: prepare, body))
     }
 
     /// `SQLITE_ERROR: no such table: t - while executing …` with the name of the extended code; `RowDecodingError: …`;
@@ -81,7 +88,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
         case let error as DatabaseError:
             let code = "\(error.extendedResultCode)".split(separator: " ").last?.dropFirst().dropLast() ?? "?"
             let sql = error.sql.map { " - while executing `\($0)`" } ?? ""
-            return "\(code): \(error.message ?? "no message")\(sql)"
+            return "\(code): \(error.message ?? "no message")\(error.circumstances ?? "")\(sql)"
         case let error as RowDecodingError:
             return "RowDecodingError: \(error.description)"
         default:

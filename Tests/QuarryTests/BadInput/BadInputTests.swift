@@ -71,7 +71,7 @@ import Testing
         } catch {
             var description = BadInput.description(of: error).replacing("\0", with: "\\0").replacing("\n", with: "\\n")
             if let folder { description = description.replacing(folder.path, with: "FOLDER") }
-            #expect(description == input.expected)
+            #expect(input.expected.contains(description))
         }
     }
 

@@ -55,7 +55,7 @@ import Testing
                 _ = try Int.fetchAll(db, sql: "SELECT name FROM team")
                 Issue.record("text was read as an integer")
             } catch let error as RowDecodingError {
-                #expect(error.description.hasPrefix(#"could not decode Int from database value "Reds""#))
+                #expect(error.description.hasPrefix(#"could not decode Int from database value TEXT"#))
             }
         }
     }

@@ -42,13 +42,14 @@ import Testing
         try withPool { dbPool, migrator in
             migrator.registerMigration("v3") { db in try db.execute(sql: "DROP TABLE team") }
             do {
-                try migrator.migrate(dbPool)
-            } catch let error as DatabaseMigrationError {
-                print(error.identifier)  // v3
-                print(error.databaseError?.message ?? "")  // no such table: team
+                try migrator.migrate(dbPool) { progress in
+                    if progress.state == .failed { print("\(progress.identifier) has failed") }  // v3
+                }
+            } catch let error as DatabaseError {
+                print(error.message ?? "")  // no such table: team
             }
-            let error = #expect(throws: DatabaseMigrationError.self) { try migrator.migrate(dbPool) }
-            #expect(error?.databaseError?.message == "no such table: team")
+            let error = #expect(throws: DatabaseError.self) { try migrator.migrate(dbPool) }
+            #expect(error?.message == "no such table: team")
         }
     }
 

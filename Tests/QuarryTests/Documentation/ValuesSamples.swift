@@ -63,7 +63,7 @@ struct Address: Codable, DatabaseValueConvertible {
             case .int64(let integer): print(integer)
             case .double(let real): print(real)
             case .string(let text): print(text)
-            case .blob(let bytes): print(bytes.count)
+            case .blob(let data): print(data.count)
             }
             #expect(value == 1.5.databaseValue)
         }

@@ -56,6 +56,18 @@ import Testing
         }
     }
 
+    @Test func debugShowsUUIDs() throws {
+        try withValues { (db) throws in
+            let sql = """
+                SELECT x'E621E1F8C36C495A93FC0C247A3E6E5F', x'E621E1F8C36C495A93FC0C247A3E6E', 'ÿ', \
+                CAST('abcdefghijklmnop' AS BLOB)
+                """
+            #expect(
+                try dump(db, sql, .debug())
+                    == "E621E1F8-C36C-495A-93FC-0C247A3E6E5F|X'E621E1F8C36C495A93FC0C247A3E6E'|ÿ|abcdefghijklmnop\n")
+        }
+    }
+
     @Test func list() throws {
         try withValues { (db) throws in
             #expect(
@@ -109,7 +121,7 @@ import Testing
                     4,1.0
                     5,0.1
                     6,1.0e+300
-                    7,1.0e+15
+                    7,\(try String.fetchOne(db, sql: "SELECT quote(1.0e15)")!)
                     8,-9.0e+999
                     9,\(try String.fetchOne(db, sql: "SELECT quote(1.0 / 3.0)")!)
                     10,''

@@ -86,8 +86,8 @@ import Testing
             #expect(error.localizedDescription == error.description)
             #expect(
                 error.localizedDescription == """
-                    could not decode Date from database value "noon" - column: "a", column index: 0, \
-                    row: [a:"noon"], sql: `SELECT 'noon' AS a`
+                    could not decode Date from database value TEXT - column: "a", column index: 0, row: [a:TEXT], \
+                    sql: `SELECT 'noon' AS a`
                     """)
         }
     }

@@ -21,7 +21,7 @@ func read<T: DatabaseValueConvertible & Equatable>(
         let error = #expect(throws: RowDecodingError.self, sourceLocation: sourceLocation) {
             try T.fetchAll(db, sql: "SELECT ?", arguments: [value])
         }
-        let message = "could not decode \(T.self) from database value \(value)"
+        let message = "could not decode \(T.self) from database value \(value.storageClass)"
         #expect(error?.description.hasPrefix(message) == true, sourceLocation: sourceLocation)
         #expect(throws: RowDecodingError.self, sourceLocation: sourceLocation) { try row.decode(T.self, atIndex: 0) }
     }

@@ -37,8 +37,8 @@ import Testing
         let failure = await completion { (done: @escaping @Sendable (Result<Int, any Error>) -> Void) in
             failing.asyncMigrate(writer) { result in done(Result { try result.get().count("player") }) }
         }
-        let error = #expect(throws: DatabaseMigrationError.self) { try failure.get() }
-        #expect(error?.identifier == "v4")
+        let error = #expect(throws: DatabaseError.self) { try failure.get() }
+        #expect(error?.message == "no such table: t")
         try writer.close()
         let closed = await completion { (done: @escaping @Sendable (Result<Int, any Error>) -> Void) in
             failing.asyncMigrate(writer) { result in done(Result { try result.get().count("player") }) }

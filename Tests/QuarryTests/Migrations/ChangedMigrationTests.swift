@@ -1,3 +1,5 @@
+import CSQLite
+import Foundation
 import Quarry
 import QuarryTestSupport
 import Testing
@@ -25,12 +27,11 @@ import Testing
         #expect(changes.map(\.identifier) == ["v3"])
         #expect(changes.first?.appliedChecksum == "c")
         #expect(changes.first?.registeredChecksum == "d")
-        let error = #expect(throws: DatabaseMigrationError.self) { try changed.migrate(queue) }
-        #expect(error?.identifier == "v3")
-        #expect(error?.underlyingError == nil)
+        let error = #expect(throws: DatabaseError.self) { try changed.migrate(queue) }
+        #expect(error?.resultCode == .SQLITE_MISUSE)
         #expect(
-            error?.description == "migration v3 has changed since it was applied: its checksum was c, and is d")
-        #expect(throws: DatabaseMigrationError.self) { try queue.read { (db) throws in try changed.plan(db) } }
+            error?.message == "migration v3 has changed since it was applied: its checksum was c, and is d")
+        #expect(throws: DatabaseError.self) { try queue.read { (db) throws in try changed.plan(db) } }
         // Nothing was done.
         let applied = try queue.read(changed.appliedMigrations)
         #expect(applied == ["v1", "v2", "v3"])
@@ -203,11 +204,10 @@ import Testing
         let migrator = MigratorTests.players { migrator in
             migrator.registerMigration("v4") { db in try db.execute(sql: "CREATE TABLE player (a)") }
         }
-        let error = #expect(throws: DatabaseMigrationError.self) {
+        let error = #expect(throws: DatabaseError.self) {
             try queue.read { (db) throws in try migrator.plan(db) }
         }
-        #expect(error?.identifier == "v4")
-        #expect(error?.databaseError?.message == "table player already exists")
+        #expect(error?.message == "table player already exists")
     }
 
     @Test func argumentsAreShownWhereTheyArePublic() throws {
@@ -224,5 +224,40 @@ import Testing
         }
         let plan = try queue.read { db in try migrator.plan(db) }
         #expect(plan.steps.map(\.statements) == [["CREATE TABLE t (a)", "INSERT INTO t VALUES ('x')"]])
+    }
+
+    // MARK: - The database in which migrations run again
+
+    /// `prepareDatabase` runs on it too, and may ask for what only a file with a name has.
+    @Test func theScratchDatabaseIsAFile() throws {
+        let folder = try TemporaryFolder()
+        let paths = Recorded<[String]>([])
+        let fails = Recorded(false)
+        struct Refused: Error {}
+        var configuration = Configuration()
+        configuration.prepareDatabase { db in
+            var flag: CInt = 1
+            let code = sqlite3_file_control(db.sqliteConnection, nil, SQLITE_FCNTL_PERSIST_WAL, &flag)
+            guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+            let path = try db.attachedDatabases()[0].path
+            paths.update { $0.append(path) }
+            if fails.value { throw Refused() }
+            // A file that stays behind.
+            _ = try String.fetchOne(db, sql: "PRAGMA main.journal_mode = WAL")
+        }
+        let queue = try DatabaseQueue(path: folder.file("a.sqlite"), configuration: configuration)
+        let migrator = Self.migrator([nil], erases: true)
+        try migrator.migrate(queue)
+        try migrator.migrate(queue)
+        try queue.write { db in try db.execute(sql: "INSERT INTO t1 VALUES (1)") }
+        fails.update { $0 = true }
+        #expect(throws: Refused.self) { try migrator.migrate(queue) }
+        #expect(try queue.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t1") } == 1)
+        #expect(paths.value.count == 3)
+        for path in paths.value.dropFirst() {
+            let scratch = URL(fileURLWithPath: path).deletingLastPathComponent().path
+            #expect(path.hasSuffix("/scratch.sqlite"))
+            #expect(!FileManager.default.fileExists(atPath: scratch), "\(scratch)")
+        }
     }
 }

@@ -26,13 +26,14 @@ import Testing
             try db.execute(sql: "INSERT INTO t VALUES (1); CREATE TABLE u (a); DROP TABLE missing")
         }
         migrator.registerMigration("v3") { _ in Issue.record("a migration has run after one that failed") }
-        let error = #expect(throws: DatabaseMigrationError.self) { try migrator.migrate(writer) }
-        #expect(error?.identifier == "v2")
-        #expect(error?.databaseError?.resultCode == .SQLITE_ERROR)
-        #expect(error?.databaseError?.message == "no such table: missing")
+        var failed: [String] = []
+        let error = databaseError {
+            try migrator.migrate(writer) { if $0.state == .failed { failed.append($0.identifier) } }
+        }
+        #expect(failed == ["v2"])
+        #expect(error?.resultCode == .SQLITE_ERROR)
         #expect(
-            error?.description
-                == "migration v2 failed: SQLite error 1: no such table: missing - while executing `DROP TABLE missing`")
+            error?.description == "SQLite error 1: no such table: missing - while executing `DROP TABLE missing`")
         #expect(try Self.content(writer) == before)
         try writer.close()
     }
@@ -44,10 +45,7 @@ import Testing
             try db.execute(sql: "CREATE TABLE t (a)")
             throw Refusal()
         }
-        let error = #expect(throws: DatabaseMigrationError.self) { try migrator.migrate(queue) }
-        #expect(error?.underlyingError as? Refusal == Refusal())
-        #expect(error?.databaseError == nil)
-        #expect(error?.description == "migration v1 failed: Refusal()")
+        #expect(throws: Refusal()) { try migrator.migrate(queue) }
         #expect(try Self.content(queue) == [])
     }
 
@@ -55,9 +53,24 @@ import Testing
         let queue = try DatabaseQueue()
         var migrator = MigratorTests.players()
         migrator.registerMigration("v4") { _ in throw Refusal() }
-        #expect(throws: DatabaseMigrationError.self) { try migrator.migrate(queue) }
+        #expect(throws: Refusal.self) { try migrator.migrate(queue) }
         let applied = try queue.read(migrator.appliedMigrations)
         #expect(applied == ["v1", "v2", "v3"])
+    }
+
+    @Test func theErrorIsThatOfTheMigration() throws {
+        let queue = try DatabaseQueue()
+        var migrator = MigratorTests.players()
+        migrator.registerMigration("v4") { db in
+            try db.execute(sql: "CREATE TABLE t (a UNIQUE); INSERT INTO t VALUES (1), (1)")
+        }
+        var isCaught = false
+        do {
+            try migrator.migrate(queue)
+        } catch DatabaseError.SQLITE_CONSTRAINT_UNIQUE {
+            isCaught = true
+        }
+        #expect(isCaught)
     }
 
     @Test("a migration that ends its transaction is a mistake")
@@ -65,9 +78,9 @@ import Testing
         let queue = try DatabaseQueue()
         var migrator = DatabaseMigrator()
         migrator.registerMigration("v1") { db in try db.execute(sql: "COMMIT TRANSACTION") }
-        let error = #expect(throws: DatabaseMigrationError.self) { try migrator.migrate(queue) }
-        #expect(error?.databaseError?.resultCode == .SQLITE_MISUSE)
-        #expect(error?.databaseError?.message == "the transaction of the migration has been ended in it")
+        let error = #expect(throws: DatabaseError.self) { try migrator.migrate(queue) }
+        #expect(error?.resultCode == .SQLITE_MISUSE)
+        #expect(error?.message == "the transaction of the migration has been ended in it")
         let applied = try queue.read(migrator.appliedMigrations)
         #expect(applied == [])
     }
@@ -80,8 +93,8 @@ import Testing
             try db.execute(sql: "CREATE TABLE t (a UNIQUE ON CONFLICT ROLLBACK); INSERT INTO t VALUES (1)")
             try? db.execute(sql: "INSERT INTO t VALUES (1)")
         }
-        let error = #expect(throws: DatabaseMigrationError.self) { try migrator.migrate(queue) }
-        #expect(error?.databaseError?.resultCode == .SQLITE_MISUSE)
+        let error = #expect(throws: DatabaseError.self) { try migrator.migrate(queue) }
+        #expect(error?.resultCode == .SQLITE_MISUSE)
         #expect(try Self.content(queue) == [])
     }
 
@@ -109,9 +122,9 @@ import Testing
     ])
     func violations(checks: DatabaseMigrator.ForeignKeyChecks, message: String) throws {
         let queue = try DatabaseQueue()
-        let error = #expect(throws: DatabaseMigrationError.self) { try Self.migrator(checks).migrate(queue) }
-        #expect(error?.databaseError?.extendedResultCode == .SQLITE_CONSTRAINT_FOREIGNKEY)
-        #expect(error?.databaseError?.message == message)
+        let error = #expect(throws: DatabaseError.self) { try Self.migrator(checks).migrate(queue) }
+        #expect(error?.extendedResultCode == .SQLITE_CONSTRAINT_FOREIGNKEY)
+        #expect(error?.message == message)
         #expect(try Self.content(queue) == [])
         #expect(try queue.read { (db) throws in try Bool.fetchOne(db, sql: "PRAGMA foreign_keys") } == true)
     }
@@ -143,7 +156,7 @@ import Testing
 
     @Test func thoseRegisteredBeforeKeepTheirChecks() throws {
         let migrator = Self.migrator(.deferred).disablingDeferredForeignKeyChecks()
-        #expect(throws: DatabaseMigrationError.self) { try migrator.migrate(DatabaseQueue()) }
+        #expect(throws: DatabaseError.self) { try migrator.migrate(DatabaseQueue()) }
     }
 
     @Test("a table can be recreated while others refer to it")

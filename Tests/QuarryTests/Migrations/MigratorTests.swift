@@ -120,12 +120,9 @@ import Testing
         configuration.readonly = true
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         try Self.players().migrate(queue)
-        let error = #expect(throws: DatabaseMigrationError.self) {
-            try Self.players { $0.registerMigration("v4") { _ in } }.migrate(queue)
-        }
-        #expect(error?.identifier == "v4")
-        #expect(error?.databaseError?.resultCode == .SQLITE_READONLY)
-        #expect(error?.databaseError?.message == "attempt to write a readonly database")
+        let error = databaseError { try Self.players { $0.registerMigration("v4") { _ in } }.migrate(queue) }
+        #expect(error?.resultCode == .SQLITE_READONLY)
+        #expect(error?.message == "attempt to write a readonly database")
     }
 
     @Test func theTableOfAnAttachedDatabaseIsAnother() throws {
@@ -242,6 +239,31 @@ import Testing
         try migrator.migrate(queue)
         #expect(seen.value == [["v1"]])
         #expect(try queue.read(migrator.appliedIdentifiers) == ["v2"])
+    }
+
+    @Test("a database that has a migration already forgets those that are merged into it later")
+    func mergedIntoOneThatIsApplied() throws {
+        let queue = try DatabaseQueue()
+        var older = DatabaseMigrator()
+        for name in ["v1", "v2", "v3", "v4"] { older.registerMigration(name, checksum: name) { _ in } }
+        try older.migrate(queue)
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("v1") { _ in Issue.record("v1 has run again") }
+        migrator.registerMigration("v4", merging: ["v2", "v3"]) { _, _ in Issue.record("v4 has run again") }
+        #expect(try queue.read(migrator.hasBeenSuperseded) == false)
+        #expect(try queue.read(migrator.hasCompletedMigrations))
+        try migrator.migrate(queue)
+        #expect(try queue.read(migrator.appliedIdentifiers) == ["v1", "v4"])
+        let noted = try queue.read { (db) throws in
+            try String.fetchSet(db, sql: "SELECT identifier FROM grdb_migration_checksums")
+        }
+        #expect(noted == ["v1", "v4"])
+        // The merged migrations may be left out of the program now.
+        var later = DatabaseMigrator()
+        for name in ["v1", "v4"] { later.registerMigration(name) { _ in } }
+        #expect(try queue.read(later.hasBeenSuperseded) == false)
+        #expect(try queue.read(later.hasSchemaChanges) == false)
+        #expect(try queue.read(older.hasCompletedMigrations) == false)
     }
 
     // MARK: - Mistakes

@@ -266,10 +266,10 @@ import Testing
 
     @Test(arguments: [
         ("NULL, 0, 0", "could not decode Int from database value NULL - column: \"int\""),
-        ("'x', 0, 0", "could not decode Int from database value \"x\" - column: \"int\""),
-        ("1, 'x', 0", "could not decode Double from database value \"x\" - column: \"double\""),
+        ("'x', 0, 0", "could not decode Int from database value TEXT - column: \"int\""),
+        ("1, 'x', 0", "could not decode Double from database value TEXT - column: \"double\""),
         ("1, NULL, 0", "could not decode Double from database value NULL - column: \"double\""),
-        ("1, 1, 'x'", "could not decode Date from database value \"x\" - column: \"date\""),
+        ("1, 1, 'x'", "could not decode Date from database value TEXT - column: \"date\""),
         ("1, 1, NULL", "could not decode Date from database value NULL - column: \"date\""),
     ])
     func wrongValuesOfLaterRows(values: String, message: String) throws {
@@ -317,9 +317,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("1, NULL, NULL", "could not decode Optional<String> from database value 1 - column: \"text\""),
-        ("NULL, 'x', NULL", "could not decode Date from database value \"x\" - column: \"date\""),
-        ("NULL, NULL, 1.5", "could not decode Data from database value 1.5 - column: \"data\""),
+        ("1, NULL, NULL", "could not decode Optional<String> from database value INTEGER - column: \"text\""),
+        ("NULL, 'x', NULL", "could not decode Date from database value TEXT - column: \"date\""),
+        ("NULL, NULL, 1.5", "could not decode Data from database value REAL - column: \"data\""),
     ])
     func wrongOptionalsOfLaterRows(values: String, message: String) throws {
         try read { db throws in

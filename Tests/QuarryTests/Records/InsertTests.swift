@@ -273,4 +273,42 @@ import Testing
             #expect(try Log.fetchCount(db) >= 6)
         }
     }
+
+    /// A class learns nothing, but what its callbacks note.
+    private final class Item: PersistableRecord, Encodable {
+        static let databaseTableName = "player"
+        enum Columns {
+            static let name = Column("name")
+            static let score = Column("score")
+        }
+        let id: Int64?
+        let name: String
+        init(id: Int64?, name: String) {
+            self.id = id
+            self.name = name
+        }
+    }
+
+    @Test func columnsOfRecordsThatAreConstants() throws {
+        try withTables { (db) throws in
+            let sql = try emitted(db) { () throws in
+                let item = Item(id: 5, name: "Arthur")
+                #expect(try item.insertAndFetch(db, selection: [Column("score")]) { try Int.fetchOne($0) } == 100)
+                #expect(try item.saveAndFetch(db, selection: [Column("name")]) { try String.fetchOne($0) } == "Arthur")
+                let other = Item(id: nil, name: "Barbara")
+                let score = try other.insertAndFetch(db) { statement in
+                    try Int.fetchOne(statement)
+                } select: {
+                    [$0.score]
+                }
+                #expect(score == 100)
+            }
+            #expect(
+                sql.filter { $0.contains("RETURNING") } == [
+                    #"INSERT INTO "player" ("id", "name") VALUES (5,'Arthur') RETURNING "score""#,
+                    #"UPDATE "player" SET "name"='Arthur' WHERE "id"=5 RETURNING "name""#,
+                    #"INSERT INTO "player" ("id", "name") VALUES (NULL,'Barbara') RETURNING "score""#,
+                ])
+        }
+    }
 }

@@ -112,12 +112,32 @@ import Testing
             #expect(recordFailure { try Player.find(db, key: 4321) } == "Key not found in table player: [id:4321]")
             #expect(
                 recordFailure { try Player.find(db, key: ["name": "nobody"]) }
-                    == "Key not found in table player: [name:\"nobody\"]")
+                    == "Key not found in table player: [name:TEXT]")
             #expect(recordFailure { try Player.find(db, id: nil) } == "Key not found in table player: [id:NULL]")
             #expect("\(Player.recordNotFound(db, key: 1))" == "Key not found in table player: [id:1]")
             #expect("\(Player.recordNotFound(db, id: 1))" == "Key not found in table player: [id:1]")
-            #expect("\(Player.recordNotFound(key: ["name": "a"]))" == "Key not found in table player: [name:\"a\"]")
+            #expect("\(Player.recordNotFound(key: ["name": "a"]))" == "Key not found in table player: [name:TEXT]")
             #expect("\(Player(id: 5, name: "").recordNotFound(db))" == "Key not found in table player: [id:5]")
+        }
+    }
+
+    @Test func columnsThatContainAKey() throws {
+        try withPlayers { (db) throws in
+            let player = try #require(try Player.fetchOne(db, key: 1))
+            let sql = try emitted(db) { () throws in
+                let key: [String: (any DatabaseValueConvertible)?] = ["score": player.score, "ID": 1]
+                #expect(try Player.exists(db, key: key))
+                #expect(try Player.fetchOne(db, key: key) == player)
+                #expect(try !Player.exists(db, key: ["score": player.score + 1, "id": 1]))
+                #expect(try !Player.deleteOne(db, key: ["score": player.score + 1, "name": player.name]))
+            }
+            #expect(
+                sql[0]
+                    == "SELECT EXISTS (SELECT * FROM \"player\" WHERE (\"ID\" = 1) AND (\"score\" = \(player.score)))")
+            // SQLite takes "rank" for a text.
+            let typo = databaseFailure { try Player.exists(db, key: ["id": 1, "rank": 2]) }
+            #expect(typo?.resultCode == .SQLITE_MISUSE)
+            #expect(typo?.message == #"table player has no unique key on "id", "rank""#)
         }
     }
 

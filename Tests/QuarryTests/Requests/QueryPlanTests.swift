@@ -14,15 +14,17 @@ import Testing
             #expect(plan.contains("USING INDEX") && !plan.contains("SCAN"))
             let ids = Squad.select(Column("id")).filter(Column("bonus") > 5)
             let nested = try Athlete.filter(ids.contains(Column("teamId"))).order(Column("score")).explain(db)
+            // Newer versions of SQLite plan a filter for the list.
+            let bloomFilter = nested.contains("BLOOM FILTER")
             #expect(
                 nested.description == """
                     QUERY PLAN
                     |--SCAN athlete
                     |--LIST SUBQUERY 1
-                    |  `--SCAN team
+                    |  \(bloomFilter ? "|--SCAN team\n|  `--CREATE BLOOM FILTER" : "`--SCAN team")
                     `--USE TEMP B-TREE FOR ORDER BY
                     """)
-            #expect(nested.nodes[1].children.map(\.parent) == [nested.nodes[1].id])
+            #expect(Set(nested.nodes[1].children.map(\.parent)) == [nested.nodes[1].id])
             #expect(nested.contains("SCAN team"))
         }
     }

@@ -71,7 +71,7 @@ import Testing
         case .int64(let number): "integer \(number)"
         case .double(let number): "real \(number)"
         case .string(let text): "text \(Array(text.utf8))"
-        case .blob(let bytes): "blob \(bytes)"
+        case .blob(let bytes): "blob \(Array(bytes))"
         }
     }
 }

@@ -85,7 +85,7 @@ extension RandomSchema {
         case 2, 3, 4: integers.randomElement(using: &random)!.databaseValue
         case 5, 6: numbers.randomElement(using: &random)!.databaseValue
         case 7, 8: texts.randomElement(using: &random)!.databaseValue
-        default: DatabaseValue(storage: .blob(blobs.randomElement(using: &random)!))
+        default: blobs.randomElement(using: &random)!.databaseValue
         }
     }
 

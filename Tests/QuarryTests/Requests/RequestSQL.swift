@@ -59,7 +59,7 @@ func rows<T>(_ db: Database, _ request: QueryInterfaceRequest<T>) throws -> [Str
             case .int64(let number): "\(number)"
             case .double(let number): "\(number)"
             case .string(let text): text
-            case .blob(let bytes): "\(bytes)"
+            case .blob(let bytes): "\(Array(bytes))"
             }
         }.joined(separator: "|")
     }

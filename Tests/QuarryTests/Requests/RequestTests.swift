@@ -1,5 +1,6 @@
 import Foundation
 import Quarry
+import QuarrySQL
 import Testing
 
 @Suite("Requests in SQL") struct RequestTests {
@@ -268,19 +269,36 @@ import Testing
             try expectSQL(db, #"DELETE FROM "player" WHERE "score" > 100000"#) {
                 _ = try Player.filter(score > 100000).deleteAll(db)
             }
-            try expectSQL(db, #"DELETE FROM "player" WHERE "score" > 100000 ORDER BY "name" LIMIT 1"#) {
+            // A limit of a change is native where SQLite was built with SQLITE_ENABLE_UPDATE_DELETE_LIMIT.
+            let isNative = SQLiteAbilities.ofLibrary.limitsChanges
+            try expectSQL(
+                db,
+                isNative
+                    ? #"DELETE FROM "player" WHERE "score" > 100000 ORDER BY "name" LIMIT 1"#
+                    : #"DELETE FROM "player" WHERE "id" IN (SELECT "id" FROM "player" WHERE "score" > 100000 ORDER BY "name" LIMIT 1)"#
+            ) {
                 _ = try Player.filter(score > 100000).order(name).limit(1).deleteAll(db)
             }
             try expectSQL(db, #"DELETE FROM "player" WHERE "score" > 100000"#) {
                 _ = try Player.filter(score > 100000).order(name).deleteAll(db)
             }
-            try expectSQL(db, #"DELETE FROM "pair" WHERE "a" > 1000 LIMIT 1"#) {
+            try expectSQL(
+                db,
+                isNative
+                    ? #"DELETE FROM "pair" WHERE "a" > 1000 LIMIT 1"#
+                    : #"DELETE FROM "pair" WHERE "rowid" IN (SELECT "rowid" FROM "pair" WHERE "a" > 1000 LIMIT 1)"#
+            ) {
                 _ = try Pair.filter(Column("a") > 1000).limit(1).deleteAll(db)
             }
             try expectSQL(db, #"DELETE FROM "player" AS "p" WHERE "p"."score" > 100000"#) {
                 _ = try Player.all().aliased(TableAlias(name: "p")).filter(score > 100000).deleteAll(db)
             }
-            try expectSQL(db, #"DELETE FROM "noKey" LIMIT 1"#) { _ = try NoKey.limit(1).deleteAll(db) }
+            try expectSQL(
+                db,
+                isNative
+                    ? #"DELETE FROM "noKey" LIMIT 1"#
+                    : #"DELETE FROM "noKey" WHERE "rowid" IN (SELECT "rowid" FROM "noKey" LIMIT 1)"#
+            ) { _ = try NoKey.limit(1).deleteAll(db) }
             try expectSQL(db, #"DELETE FROM "player" WHERE "score" > 100000"#) {
                 _ = try Player.filter(score > 100000).distinct().deleteAll(db)
             }
@@ -312,7 +330,10 @@ import Testing
                 _ = try Player.filter(score > 100000).updateAll(db, onConflict: .ignore, name.set(to: "x"))
             }
             try expectSQL(
-                db, #"UPDATE "player" SET "score" = "score" + 1 WHERE "score" > 100000 ORDER BY "name" LIMIT 2"#
+                db,
+                isNative
+                    ? #"UPDATE "player" SET "score" = "score" + 1 WHERE "score" > 100000 ORDER BY "name" LIMIT 2"#
+                    : #"UPDATE "player" SET "score" = "score" + 1 WHERE "id" IN (SELECT "id" FROM "player" WHERE "score" > 100000 ORDER BY "name" LIMIT 2)"#
             ) { _ = try Player.filter(score > 100000).order(name).limit(2).updateAll(db, score += 1) }
             try expectSQL(db, #"UPDATE "player" SET "score" = "score""#) {
                 _ = try Player.updateAll(db, score.set(to: score))

@@ -42,7 +42,7 @@ struct TableReading: Equatable {
         let all = try db.indexes(on: "t")
         uniqueKeys = all.filter { $0.origin == .uniqueConstraint }.map(\.columns)
         foreignKeys = try db.foreignKeys(on: "t").map(\.originColumns)
-        indexes = all.filter { $0.origin == .createIndexStatement }.map { index in
+        indexes = all.filter { $0.origin == .createIndex }.map { index in
             Index(
                 suffix: String(index.name.dropFirst()), columns: index.columns,
                 isDescending: index.terms.map(\.isDescending), isUnique: index.isUnique)

@@ -389,7 +389,7 @@ import Testing
     }
 
     private func takeAway(_ db: Database, _ random: inout SeededGenerator) throws {
-        for index in try db.indexes(on: "t") where index.origin == .createIndexStatement {
+        for index in try db.indexes(on: "t") where index.origin == .createIndex {
             if Bool.random(using: &random) { try db.drop(index: index.name) }
         }
         for column in try db.columns(in: "t") where Bool.random(using: &random) {

@@ -70,7 +70,7 @@ struct ForeignKeyTests {
             try db.execute(sql: "DELETE FROM c; DELETE FROM w")
             try db.checkForeignKeys(in: "c")
             expectSchemaError(
-                "FOREIGN KEY constraint violation - from c(pid) to p(id), in [pid:7 rowid:\"r\"]",
+                "FOREIGN KEY constraint violation - from c(pid) to p(id), in [pid:7 rowid:TEXT]",
                 code: .SQLITE_CONSTRAINT_FOREIGNKEY
             ) { try db.checkForeignKeys() }
             try db.execute(sql: "DELETE FROM aux.c")

@@ -126,7 +126,7 @@ struct IntrospectionTests {
             #expect(indexes.map(\.columns) == [["name", "score"], ["team Id"]])
             #expect(indexes.map(\.isUnique) == [true, true])
             #expect(indexes.map(\.isPartial) == [false, true])
-            #expect(indexes.map(\.origin) == [.createIndexStatement, .createIndexStatement])
+            #expect(indexes.map(\.origin) == [.createIndex, .createIndex])
             #expect(indexes[0].terms.map(\.isDescending) == [false, true])
             #expect(indexes[0].terms.map(\.collation) == ["NOCASE", "BINARY"])
             try db.execute(sql: "CREATE TABLE u (a UNIQUE, b PRIMARY KEY)")
@@ -146,6 +146,11 @@ struct IntrospectionTests {
             #expect(try !db.table("player", hasUniqueKey: ["name"]))
             #expect(try !db.table("player", hasUniqueKey: ["name", "name"]))
             #expect(try !db.table("player", hasUniqueKey: [] as [String]))
+            // Columns that contain a key identify rows too.
+            #expect(try db.table("player", hasUniqueKey: ["name", "ID"]))
+            #expect(try db.table("player", hasUniqueKey: ["team Id", "rowid"]))
+            #expect(try db.table("player", hasUniqueKey: ["score", "name", "team Id"]))
+            #expect(try !db.table("best", hasUniqueKey: ["id"]))
             // A partial index is about some rows only.
             #expect(try !db.table("player", hasUniqueKey: ["team Id"]))
             #expect(

@@ -57,7 +57,7 @@ final class ColumnTypeRecorder: Decoder {
 
     /// Notes a column, unless it is there already.
     fileprivate func note(_ type: Any.Type, _ key: any CodingKey, isOptional: Bool) {
-        if let optional = type as? any OptionalType.Type { return note(optional.wrapped, key, isOptional: true) }
+        if let optional = type as? any OptionalValue.Type { return note(optional.wrapped, key, isOptional: true) }
         let name = columnName(key)
         guard !columns.contains(where: { $0.name == name }) else { return }
         columns.append(InferredColumn(name: name, type: nil, isOptional: isOptional))
@@ -101,11 +101,11 @@ final class ColumnTypeRecorder: Decoder {
             case .custom: return .unknown("its data is encoded by a closure")
             }
         }
-        return Self.storage(of: type)
+        return storage(ofOther: type, column: column)
     }
 
-    /// What values of a type are stored as, wherever they are.
-    private static func storage(of type: Any.Type) -> Storage {
+    /// What values of a type are stored as that no strategy is about.
+    private func storage(ofOther type: Any.Type, column: String) -> Storage {
         switch type {
         case is Bool.Type: return .column(.boolean)
         case is any BinaryInteger.Type where type is any DatabaseValueConvertible.Type: return .column(.integer)
@@ -117,7 +117,7 @@ final class ColumnTypeRecorder: Decoder {
         default: break
         }
         if let raw = type as? any RawRepresentable.Type, type is any DatabaseValueConvertible.Type {
-            return storage(ofRaw: raw)
+            return storage(ofRaw: raw, column: column)
         }
         if type is any DatabaseValueConvertible.Type {
             return .unknown("\(type) converts itself to a value of the database")
@@ -127,14 +127,18 @@ final class ColumnTypeRecorder: Decoder {
         let sample = SampleDecoder()
         _ = try? decodable.init(from: sample)
         switch sample.request {
-        case .value(let value): return value == type ? .column(.jsonText) : storage(of: value)
+        case .value(let value):
+            // It has the strategies of the column, however deep it is nested.
+            let value = (value as? any OptionalValue.Type)?.wrapped ?? value
+            return value == type ? .column(.jsonText) : storage(of: value, column: column)
         case .container: return .column(.jsonText)
         case nil: return .unknown("\(type) decodes nothing")
         }
     }
 
-    private static func storage<Raw: RawRepresentable>(ofRaw type: Raw.Type) -> Storage {
-        storage(of: Raw.RawValue.self)
+    /// The type converts itself, without a strategy.
+    private func storage<Raw: RawRepresentable>(ofRaw type: Raw.Type, column: String) -> Storage {
+        storage(ofOther: Raw.RawValue.self, column: column)
     }
 }
 
@@ -203,12 +207,4 @@ private struct RecordedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
         recorder.note([String: String].self, key, isOptional: false)
         return SampleDecoder()
     }
-}
-
-private protocol OptionalType {
-    static var wrapped: Any.Type { get }
-}
-
-extension Optional: OptionalType {
-    static var wrapped: Any.Type { Wrapped.self }
 }

@@ -67,6 +67,14 @@ public enum DatabaseDataDecodingStrategy: Sendable {
 
     /// What a closure makes of the value; nil if it is none, which is an error.
     case custom(@Sendable (DatabaseValue) -> Data?)
+
+    /// The data of a value, or nil if it is none.
+    func data(_ value: DatabaseValue) -> Data? {
+        switch self {
+        case .deferredToData: Data.fromDatabaseValue(value)
+        case .custom(let decode): decode(value)
+        }
+    }
 }
 
 /// How a `Date` property of a `Decodable` record is read.
@@ -107,7 +115,7 @@ public enum DatabaseDateDecodingStrategy: Sendable {
                 Date(timeIntervalSinceReferenceDate: ($0 - 978_307_200_000) / 1000)
             }
         case .iso8601:
-            guard case .string(let text) = value.storage, text.utf8.count > 10 else { return nil }
+            guard case .string(let text) = value.rawStorage, text.utf8.count > 10 else { return nil }
             return Date.fromDatabaseValue(value)
         case .formatted(let formatter):
             return String.fromDatabaseValue(value).flatMap { formatter.date(from: $0) }

@@ -128,9 +128,9 @@ public enum DatabaseDateEncodingStrategy: Sendable {
         case .deferredToDate:
             return date.databaseValue
         case .timeIntervalSinceReferenceDate:
-            return date.timeIntervalSinceReferenceDate.databaseValue
+            return .number(date.timeIntervalSinceReferenceDate)
         case .timeIntervalSince1970:
-            return date.timeIntervalSince1970.databaseValue
+            return .number(date.timeIntervalSince1970)
         case .secondsSince1970:
             return Self.integer(date.timeIntervalSince1970.rounded(.down), date)
         case .millisecondsSince1970:

@@ -8,8 +8,9 @@ final class KeyPlan {
         case convertible(any DatabaseValueConvertible.Type)
         case date(DatabaseDateDecodingStrategy)
         case data(DatabaseDataDecodingStrategy)
-        /// A type that decodes itself from one value.
-        case singleValue
+        /// A type that decodes itself from one value, or from JSON where its value is an object or a list.
+        case singleValue(ColumnDecoding)
+        /// A type that always decodes several values.
         case json(JSONDecoder)
     }
 
@@ -25,7 +26,7 @@ final class KeyPlan {
         var ownConversion = OwnConversion.none
         /// The type that `conversion` is for.
         var type: ObjectIdentifier?
-        var conversion = Conversion.singleValue
+        var conversion: Conversion?
     }
 
     /// Where a key is found that is one byte; negative as long as it isn't known, or if there is no such column.

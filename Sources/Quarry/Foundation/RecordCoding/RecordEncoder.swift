@@ -81,9 +81,10 @@ final class RecordEncodingState: ContainerOwner {
         case data(DatabaseDataEncodingStrategy)
         case uuid(DatabaseUUIDEncodingStrategy)
         case optional
-        /// A type that encodes itself as one value.
-        case singleValue
-        case json(JSONEncoder)
+        /// A type that encodes itself as one value, or as several.
+        case singleValue(ColumnEncoding)
+        /// A type whose last value was several.
+        case json(ColumnEncoding)
     }
 
     /// What is known of a key.
@@ -91,7 +92,7 @@ final class RecordEncodingState: ContainerOwner {
         let column: String
         /// The type that `conversion` is for.
         var type: ObjectIdentifier?
-        var conversion = Conversion.singleValue
+        var conversion: Conversion?
     }
 
     let type: any RecordEncodingStrategies.Type
@@ -177,12 +178,14 @@ final class RecordEncodingState: ContainerOwner {
             let column = keys.entries[place].fact.column
             // What no statement wants need not be converted.
             if target.skip(column) { return }
-            if keys.entries[place].fact.type != ObjectIdentifier(T.self) {
-                let conversion = try conversion(T.self, value, column)
-                keys.entries[place].fact.conversion = conversion
-                keys.entries[place].fact.type = ObjectIdentifier(T.self)
+            let known = keys.entries[place].fact
+            if known.type == ObjectIdentifier(T.self), let conversion = known.conversion {
+                return try encode(value, conversion, column, target, key)
             }
-            try encode(value, keys.entries[place].fact.conversion, column, target, key)
+            let conversion = try conversion(T.self, value, column, key)
+            keys.entries[place].fact.conversion = conversion
+            keys.entries[place].fact.type = ObjectIdentifier(T.self)
+            try encode(value, conversion, column, target, key)
         }
     }
 
@@ -214,20 +217,44 @@ final class RecordEncodingState: ContainerOwner {
         case .optional:
             guard let optional = value as? any EncodableOptional else { return }
             if try !optional.encodeWrapped(self, key) { target.setNull(forColumn: column) }
-        case .singleValue:
-            let encoder = SingleValueEncoder(for: type)
-            try value.encode(to: encoder)
-            target.set(convertible: encoder.value ?? .null, forColumn: column)
-        case .json(let encoder):
-            let json = try encoder.encode(value)
-            target.set(String(decoding: json, as: UTF8.self), forColumn: column)
+        case .singleValue(let encoding):
+            if let stored = try singleValue(value, encoding, key) {
+                target.set(convertible: stored, forColumn: column)
+            } else {
+                target.set(try json(value, encoding), forColumn: column)
+            }
+        case .json(let encoding):
+            let json = try json(value, encoding)
+            // Another value of the type may be a single one, whose JSON is no object and no list.
+            if !json.utf8.isJSONOfSeveralValues, let stored = try singleValue(value, encoding, key) {
+                target.set(convertible: stored, forColumn: column)
+            } else {
+                target.set(json, forColumn: column)
+            }
         }
+    }
+
+    /// What a value encodes that encodes a single one; nil if it encodes several.
+    private func singleValue(
+        _ value: some Encodable, _ encoding: ColumnEncoding, _ key: some CodingKey
+    ) throws -> DatabaseValue? {
+        let encoder = SingleValueEncoder(column: encoding, key: key)
+        do {
+            try value.encode(to: encoder)
+        } catch {
+            guard encoder.needsJSON else { throw error }
+        }
+        return encoder.needsJSON ? nil : encoder.value ?? .null
+    }
+
+    private func json(_ value: some Encodable, _ encoding: ColumnEncoding) throws -> String {
+        String(decoding: try encoding.jsonEncoder.encode(value), as: UTF8.self)
     }
 
     /// Finds out how values of a type become values of a column.
     @inline(never)
     private func conversion<T: Encodable>(
-        _ type: T.Type, _ value: T, _ column: String
+        _ type: T.Type, _ value: T, _ column: String, _ key: some CodingKey
     ) throws -> Conversion {
         if type == Date.self { return .date(self.type.databaseDateEncodingStrategy(for: column)) }
         if type == Data.self { return .data(self.type.databaseDataEncodingStrategy(for: column)) }
@@ -235,13 +262,8 @@ final class RecordEncodingState: ContainerOwner {
         if type is any EncodableOptional.Type { return .optional }
         if let convertible = type as? any DatabaseValueConvertible.Type { return .convertible(convertible) }
         // One value, or JSON: the type itself knows.
-        let encoder = SingleValueEncoder(for: self.type)
-        do {
-            try value.encode(to: encoder)
-        } catch {
-            guard encoder.needsJSON else { throw error }
-        }
-        return encoder.needsJSON ? .json(self.type.databaseJSONEncoder(for: column)) : .singleValue
+        let encoding = ColumnEncoding(self.type, column: column)
+        return try singleValue(value, encoding, key) == nil ? .json(encoding) : .singleValue(encoding)
     }
 
     private func set<C: DatabaseValueConvertible, T>(
@@ -254,6 +276,14 @@ final class RecordEncodingState: ContainerOwner {
     private func set(_ date: Date, _ column: String, _ target: EncodingTarget) {
         guard let text = date.databaseText else { return target.set(convertible: date, forColumn: column) }
         target.setText(forColumn: column, capacity: DateText.longest) { text.write(to: $0) }
+    }
+
+    /// Encodes a record that another one wraps, as that record encodes itself.
+    fileprivate func encode(_ record: some EncodableRecord) throws {
+        try withTarget { target in
+            var container = PersistenceContainer(target)
+            try record.encode(to: &container)
+        }
     }
 
     /// A place for what a nested container gets, which becomes the JSON of the column.
@@ -294,8 +324,9 @@ private struct RecordSingleValueContainer: SingleValueEncodingContainer {
 
     // This one method is that of each standard type as well.
     func encode<T: Encodable>(_ value: T) throws {
-        if value is any DatabaseValueConvertible { throw noColumn(value) }
         if encoder.isOver { throw EncoderIsOver() }
+        if let record = value as? any EncodableRecord { return try encoder.state.encode(record) }
+        if value is any DatabaseValueConvertible { throw noColumn(value) }
         try value.encode(to: encoder)
     }
 

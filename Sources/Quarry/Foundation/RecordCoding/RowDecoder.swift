@@ -8,7 +8,8 @@ import QuarryCore
 final class RowDecoder: ContainerOwner {
     let type: any RecordDecodingStrategies.Type
     private let typeIdentifier: ObjectIdentifier
-    private let layout: ObjectIdentifier
+    /// Kept: a layout that is gone could have its address taken by another one.
+    private let columnsIdentity: AnyObject
     let codingPath: [any CodingKey]
 
     /// The row that is decoded; nil between rows, when nobody should have the decoder any more. Who decodes keeps it.
@@ -35,6 +36,10 @@ final class RowDecoder: ContainerOwner {
     @exclusivity(unchecked)
     private var parts: [(decoder: RowDecoder, row: Row)] = []
 
+    /// How the leftmost column is decoded, by types that wrap its value.
+    private(set) lazy var firstColumn = ColumnDecoding(
+        type, column: current?.takeUnretainedValue().names.first ?? "")
+
     private lazy var columns = ColumnKeys(current?.takeUnretainedValue(), type.databaseColumnDecodingStrategy)
 
     /// The one key without a column that stands for the row itself.
@@ -47,7 +52,7 @@ final class RowDecoder: ContainerOwner {
     private init(_ type: any RecordDecodingStrategies.Type, _ row: Row, codingPath: [any CodingKey]) {
         self.type = type
         typeIdentifier = ObjectIdentifier(type)
-        layout = row.layoutIdentifier
+        columnsIdentity = row.columnsIdentity
         self.codingPath = codingPath
         super.init()
         slot.serve(self)
@@ -74,7 +79,7 @@ final class RowDecoder: ContainerOwner {
         guard let state else { return beginAnew(type, row, executionID) }
         let kept = Unmanaged<RowDecoder>.fromOpaque(state.toOpaque())
         let fits = kept._withUnsafeGuaranteedRef { kept in
-            guard kept.typeIdentifier == ObjectIdentifier(type), kept.layout == row.layoutIdentifier else {
+            guard kept.typeIdentifier == ObjectIdentifier(type), row.hasColumns(kept.columnsIdentity) else {
                 return false
             }
             kept.begin(row, executionID)
@@ -188,10 +193,10 @@ final class RowDecoder: ContainerOwner {
         let row = try row()
         let fact = plan.fact(place)
         let column = fact.column
-        if fact.type != ObjectIdentifier(type) {
+        guard fact.type == ObjectIdentifier(type), let conversion = fact.conversion else {
             return try resolve(type, row, plan, at: place, key)
         }
-        switch fact.conversion {
+        switch conversion {
         case .convertible(let convertible):
             return try decodeConvertible(convertible, as: type, row, column)
         case .date(let strategy):
@@ -206,14 +211,9 @@ final class RowDecoder: ContainerOwner {
             let value = try row.decode(DatabaseValue.self, atIndex: column)
             guard let data = decode(value) else { throw mismatch(type, value, row, column, key) }
             return reinterpret(data)
-        case .singleValue:
-            let value = try row.decode(DatabaseValue.self, atIndex: column)
-            let decoder = SingleValueDecoder(value: value, for: self.type)
-            do {
-                return try T(from: decoder)
-            } catch {
-                throw failure(error, type, row, column, key)
-            }
+        case .singleValue(let decoding):
+            let single = try singleValueDecoder(decoding, row, column, key)
+            return try decodeSingleValue(type, single, decoding, row, column, key)
         case .json(let decoder):
             return try decodeJSON(type, decoder, row, column, key)
         }
@@ -235,19 +235,41 @@ final class RowDecoder: ContainerOwner {
             conversion = .convertible(convertible)
         } else {
             // One value, or JSON: the type itself knows.
-            let single = SingleValueDecoder(
-                value: try row.decode(DatabaseValue.self, atIndex: column), for: self.type)
-            do {
-                let value = try T(from: single)
-                plan.setConversion(.singleValue, ObjectIdentifier(type), at: place)
-                return value
-            } catch {
-                guard single.needsJSON else { throw failure(error, type, row, column, key) }
-            }
-            conversion = .json(self.type.databaseJSONDecoder(for: name))
+            let decoding = ColumnDecoding(self.type, column: name)
+            let single = try singleValueDecoder(decoding, row, column, key)
+            let result = Result { try decodeSingleValue(type, single, decoding, row, column, key) }
+            let isAlwaysJSON = single.needsJSON && !single.asksForOneValue
+            plan.setConversion(
+                isAlwaysJSON ? .json(decoding.jsonDecoder) : .singleValue(decoding), ObjectIdentifier(type), at: place)
+            return try result.get()
         }
         plan.setConversion(conversion, ObjectIdentifier(type), at: place)
         return try decodeColumn(type, plan, at: place, key)
+    }
+
+    private func singleValueDecoder(
+        _ decoding: ColumnDecoding, _ row: Row, _ column: Int, _ key: any CodingKey
+    ) throws -> SingleValueDecoder {
+        let value = try row.decode(DatabaseValue.self, atIndex: column)
+        return SingleValueDecoder(value: value, column: decoding, path: codingPath, key: key)
+    }
+
+    /// The value of a type that asks for one value, for several, or for either, as its value is.
+    private func decodeSingleValue<T: Decodable>(
+        _ type: T.Type, _ single: SingleValueDecoder, _ decoding: ColumnDecoding, _ row: Row, _ column: Int,
+        _ key: any CodingKey
+    ) throws -> T {
+        do {
+            let value = try T(from: single)
+            guard single.needsJSON else { return value }
+            // It tried several values before it took one. Text that is the JSON of several is what it has encoded so.
+            let json = Data.fromDatabaseValue(try row.decode(DatabaseValue.self, atIndex: column))
+            guard let json, json.isJSONOfSeveralValues else { return value }
+            return (try? decoding.jsonDecoder.decode(type, from: json)) ?? value
+        } catch {
+            guard single.needsJSON else { throw failure(error, type, row, column, key) }
+            return try decodeJSON(type, decoding.jsonDecoder, row, column, key)
+        }
     }
 
     private func decodeConvertible<C: DatabaseValueConvertible, T>(
@@ -309,10 +331,8 @@ final class RowDecoder: ContainerOwner {
         hasParts = true
         do {
             return try decode(type, from: try row(), at: key)
-        } catch let error as RowDecodingError {
-            throw error
         } catch {
-            throw keyNotFound(key)
+            throw error.isOfRow ? error : keyNotFound(key)
         }
     }
 
@@ -350,22 +370,29 @@ final class RowDecoder: ContainerOwner {
 
     func keyNotFound(_ key: any CodingKey) -> any Error {
         guard let current = current?.takeUnretainedValue() else { return DecoderIsOver() }
-        return current.decodingError("column not found: \(String(reflecting: key.stringValue))\(path(key))")
+        let description = "column not found: \(String(reflecting: key.stringValue))\(path(key))"
+        return DecodingError.keyNotFound(
+            key,
+            DecodingError.Context(
+                codingPath: codingPath, debugDescription: description,
+                underlyingError: current.decodingError(description)))
     }
 
     func mismatch(
         _ type: Any.Type, _ value: DatabaseValue, _ row: Row, _ column: Int, _ key: any CodingKey
     ) -> any Error {
-        row.decodingError("could not decode \(type) from database value \(value)\(path(key))", columnIndex: column)
+        row.decodingError(
+            "could not decode \(type) from database value \(row.shown(value))\(path(key))", columnIndex: column)
     }
 
     /// An error of a nested decoder, with its place in the row.
     private func failure(
         _ error: any Error, _ type: Any.Type, _ row: Row, _ column: Int, _ key: any CodingKey
     ) -> any Error {
-        if error is RowDecodingError { return error }
+        if error.isOfRow { return error }
         var inner = ""
-        var reason = String(describing: error)
+        // An error of the type's own may hold the value.
+        var reason = row.showsValues ? String(describing: error) : "it threw \(Swift.type(of: error))"
         if let error = error as? DecodingError {
             let context: DecodingError.Context
             switch error {
@@ -376,16 +403,31 @@ final class RowDecoder: ContainerOwner {
             @unknown default: return error
             }
             inner = context.codingPath.map { ".\($0.stringValue)" }.joined() + inner
-            reason = context.debugDescription
+            if case .dataCorrupted = error, !row.showsValues {
+                reason = "the data is not valid"
+            } else {
+                reason = context.debugDescription
+            }
         }
         let value = (try? row.decode(DatabaseValue.self, atIndex: column)) ?? .null
         return row.decodingError(
-            "could not decode \(type) from database value \(value)\(path(key, inner)): \(reason)", columnIndex: column)
+            "could not decode \(type) from database value \(row.shown(value))\(path(key, inner)): \(reason)",
+            columnIndex: column)
     }
 
     private func path(_ key: any CodingKey, _ inner: String = "") -> String {
         let outer = codingPath.map { "\($0.stringValue)." }.joined()
         let table = (type as? any TableRecord.Type).map { ", table: \(String(reflecting: $0.databaseTableName))" } ?? ""
         return " for key path \(outer)\(key.stringValue)\(inner) of \(type)\(table)"
+    }
+}
+
+extension Error {
+    /// Whether this says already which row could not be decoded.
+    fileprivate var isOfRow: Bool {
+        if case .keyNotFound(_, let context)? = self as? DecodingError {
+            return context.underlyingError is RowDecodingError
+        }
+        return self is RowDecodingError
     }
 }

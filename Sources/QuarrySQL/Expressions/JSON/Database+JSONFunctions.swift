@@ -31,6 +31,15 @@ extension Database {
         .json("JSON_ARRAY", values.map(\.jsonElement))
     }
 
+    /// An array of values: `JSON_ARRAY(1, 2, 3, 4)`.
+    ///
+    /// ```swift
+    /// Player.select(Database.jsonArray(1...4))
+    /// ```
+    public static func jsonArray(_ values: some Collection<some SQLExpressible>) -> SQLExpression {
+        .json("JSON_ARRAY", values.map(\.jsonElement))
+    }
+
     /// The number of elements of an array, 0 of what is no array: `JSON_ARRAY_LENGTH(x)`.
     ///
     /// See <https://www.sqlite.org/json1.html#jarraylen>.

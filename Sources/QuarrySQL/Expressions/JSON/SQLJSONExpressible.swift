@@ -95,7 +95,7 @@ public struct AnySQLJSONExpressible: SQLJSONExpressible, Sendable {
 /// ```sql
 /// SELECT * FROM "player" WHERE ("info" ->> 'city') = 'Paris'
 /// ```
-public struct JSONColumn: ColumnExpression, SQLJSONExpressible, Hashable, Sendable {
+public struct JSONColumn: ColumnExpression, SQLJSONExpressible, Sendable {
     /// The name of the column, without quotes.
     public let name: String
 

@@ -17,7 +17,11 @@ enum CatalogError: Error, Equatable {
         switch error.resultCode {
         case .SQLITE_FULL: self = .diskFull(path: path)
         case .SQLITE_NOTADB: self = .notADatabase(path: path)
-        case .SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_PERM: self = .unwritable(path: path, reason: message)
+        case .SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_PERM:
+            // The description has the system's reason too; the path is named already.
+            let reason = "\(error)".replacing("SQLite error \(error.resultCode.rawValue): ", with: "")
+                .replacing(" - while opening \(path)", with: "")
+            self = .unwritable(path: path, reason: reason)
         default: self = .database(path: path, code: error.extendedResultCode.rawValue, message: message)
         }
     }
@@ -30,9 +34,7 @@ extension CatalogError: CustomStringConvertible {
             "nothing to read: there is no \(looked.joined(separator: " and no ")); give Debian control files as "
                 + "arguments, such as a Packages file of a repository, or - to read standard input"
         case .unreadableInput(let path, let reason): "\(path): can't be read: \(reason)"
-        case .unwritable(let path, let reason):
-            // The database's message names the path too: once is enough.
-            "\(path): the catalogue can't be written there: \(reason.replacing(" - while opening \(path)", with: ""))"
+        case .unwritable(let path, let reason): "\(path): the catalogue can't be written there: \(reason)"
         case .notADatabase(let path): "\(path): is not an SQLite database; it was left as it is"
         case .foreignDatabase(let path): "\(path): is a database of another program; it was left as it is"
         case .newerCatalog(let path): "\(path): is a catalogue of a newer version of this program; it was left as it is"

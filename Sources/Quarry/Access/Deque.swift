@@ -1,0 +1,86 @@
+/// A queue with two ends: elements come and go at either in constant time, and any may be removed.
+///
+/// ```swift
+/// var line: Deque<Int> = []
+/// line.append(2)
+/// line.prepend(1)
+/// line.popFirst() // 1
+/// ```
+///
+/// The elements are in a ring, whose length is a power of two.
+struct Deque<Element> {
+    private var ring: ContiguousArray<Element?> = []
+    /// Where in the ring the first element is.
+    private var head = 0
+    private(set) var count = 0
+
+    /// Where in the ring an element is. Places before the first one, and after the last one, count too.
+    private func slot(_ index: Int) -> Int { (head &+ index) & (ring.count &- 1) }
+
+    mutating func append(_ element: Element) {
+        makeRoom()
+        ring[slot(count)] = element
+        count += 1
+    }
+
+    mutating func prepend(_ element: Element) {
+        makeRoom()
+        head = slot(-1)
+        ring[head] = element
+        count += 1
+    }
+
+    mutating func popFirst() -> Element? {
+        count > 0 ? remove(at: 0) : nil
+    }
+
+    /// Removes an element. The fewer of those before it and those behind it move up.
+    @discardableResult
+    mutating func remove(at index: Int) -> Element {
+        let element = self[index]
+        if index < count / 2 {
+            for place in stride(from: index, to: 0, by: -1) { ring.swapAt(slot(place), slot(place - 1)) }
+            ring[head] = nil
+            head = slot(1)
+        } else {
+            for place in index..<(count - 1) { ring.swapAt(slot(place), slot(place + 1)) }
+            ring[slot(count - 1)] = nil
+        }
+        count -= 1
+        return element
+    }
+
+    mutating func removeAll() { self = Self() }
+
+    private mutating func makeRoom() {
+        guard count == ring.count else { return }
+        var larger = ContiguousArray<Element?>()
+        larger.reserveCapacity(Swift.max(8, count * 2))
+        for element in self { larger.append(element) }
+        larger.append(contentsOf: repeatElement(nil, count: Swift.max(8, count * 2) - count))
+        ring = larger
+        head = 0
+    }
+}
+
+extension Deque: RandomAccessCollection, MutableCollection, ExpressibleByArrayLiteral {
+    init(arrayLiteral elements: Element...) {
+        for element in elements { append(element) }
+    }
+
+    var startIndex: Int { 0 }
+    var endIndex: Int { count }
+
+    subscript(index: Int) -> Element {
+        get {
+            precondition(index >= 0 && index < count, "Index out of range")
+            return ring[slot(index)]!
+        }
+        _modify {
+            precondition(index >= 0 && index < count, "Index out of range")
+            yield &ring[slot(index)]!
+        }
+    }
+}
+
+extension Deque: Sendable where Element: Sendable {}

@@ -1,0 +1,84 @@
+import QuarryCore
+
+// A request is written from parts, and a name is an argument of its part alone: all parameters are written as `?`.
+
+extension QueryWriter {
+    /// Writes SQL again whose parameters have names or numbers.
+    ///
+    /// - parameter start: where it began.
+    @inline(never)
+    mutating func rewriteParameters(of sql: SQL, from start: Mark) throws {
+        goBack(to: start)
+        var shared: [String: DatabaseValue] = [:]
+        for case .sql(let text, let arguments) in sql.elements {
+            if let name = arguments.conflict {
+                throw misuse("two values have the name \(name)", sql: text)
+            }
+            shared.merge(arguments.namedValues) { first, _ in first }
+        }
+        var used: Set<String> = []
+        for element in sql.elements {
+            if case .sql(let text, let arguments) = element {
+                try write(text, arguments, shared, &used)
+            } else {
+                try write(literal: SQL(elements: [element]))
+            }
+        }
+        if let surplus = shared.keys.sorted().first(where: { !used.contains($0) }) {
+            throw misuse("no parameter has the name of the argument \(surplus)", sql: sql.plainText)
+        }
+    }
+
+    /// - parameter shared: the named arguments of the SQL around the text.
+    private mutating func write(
+        _ text: String, _ arguments: StatementArguments, _ shared: [String: DatabaseValue], _ used: inout Set<String>
+    ) throws {
+        let named = arguments.namedValues
+        var scanner = SQLScanner(text)
+        var known: [String: DatabaseValue] = [:]
+        // Numbers follow the largest one: https://www.sqlite.org/lang_expr.html#varparam
+        var number = 0
+        while let token = scanner.next() {
+            guard case .parameter(let name) = token.kind else {
+                write(bytes: scanner.bytes[token.range])
+                continue
+            }
+            let parameter = String(decoding: scanner.bytes[token.range], as: UTF8.self)
+            if let name, let value = named[name] ?? shared[name] {
+                used.insert(name)
+                write(value)
+            } else if let value = known[parameter] {
+                write(value)
+            } else {
+                var place = number + 1
+                if name == nil, let own = Int(parameter.dropFirst()) { place = own }
+                guard arguments.values.indices.contains(place - 1) else {
+                    throw misuse("missing argument for parameter \(parameter)", sql: text)
+                }
+                number = max(number, place)
+                let value = arguments.values[place - 1]
+                if name != nil { known[parameter] = value }
+                write(value)
+            }
+        }
+        guard number == arguments.values.count else {
+            throw misuse(
+                "wrong number of arguments: \(arguments.values.count) for \(number) parameters", sql: text)
+        }
+    }
+}
+
+extension String {
+    /// Whether parameters may have names or numbers: `:name`, `@name`, `$name`, `?1`.
+    var mayNameParameters: Bool {
+        var isBehindMark = false
+        for byte in utf8 {
+            switch byte {
+            case UInt8(ascii: ":"), UInt8(ascii: "@"), UInt8(ascii: "$"): return true
+            case 48...57 where isBehindMark: return true
+            default: isBehindMark = byte == UInt8(ascii: "?")
+            }
+        }
+        return false
+    }
+}

@@ -1,0 +1,122 @@
+import QuarryCore
+import QuarryTestSupport
+import Testing
+
+/// Statements that were made before the schema changed.
+@Suite("Statements and changes of the schema")
+struct SchemaChangeTests {
+    @Test("columns are those of the schema that is there")
+    func columns() throws {
+        try withConnection { db throws in
+            try db.execute(sql: "CREATE TABLE t (a, b)")
+            let kept = try db.cachedStatement(sql: "SELECT * FROM t")
+            let held = try db.makeStatement(sql: "SELECT * FROM t")
+            #expect(kept.columnNames == ["a", "b"] && held.columnCount == 2)
+            try db.execute(sql: "ALTER TABLE t RENAME COLUMN b TO new; ALTER TABLE t ADD COLUMN c")
+            #expect(held.columnNames == ["a", "new", "c"] && held.columnCount == 3)
+            #expect(held.index(ofColumn: "NEW") == 1 && held.index(ofColumn: "b") == nil)
+
+            // Without a row, before the first step and after the last.
+            let cursor = try Row.fetchCursor(kept)
+            #expect(cursor.columnNames == ["a", "new", "c"] && cursor.columnCount == 3)
+            #expect(try cursor.next() == nil)
+            #expect(cursor.columnNames == ["a", "new", "c"] && cursor.columnCount == 3)
+            #expect(try Row.fetchAll(held).isEmpty)
+            #expect(held.columnCount == 3)
+        }
+    }
+
+    @Test("a change that is rolled back is none")
+    func rolledBack() throws {
+        try withConnection { db throws in
+            try db.execute(sql: "CREATE TABLE t (a)")
+            let statement = try db.makeStatement(sql: "SELECT * FROM t")
+            try db.inTransaction {
+                try db.execute(sql: "ALTER TABLE t ADD COLUMN b")
+                #expect(statement.columnNames == ["a", "b"])
+                return .rollback
+            }
+            #expect(statement.columnNames == ["a"])
+        }
+    }
+
+    @Test("what another connection has changed is seen", arguments: [true, false])
+    func otherConnection(inRead: Bool) throws {
+        try withTemporaryFolder { folder throws in
+            let writer = try TestConnection(path: folder + "/db")
+            let reader = try TestConnection(path: folder + "/db")
+            try writer.access { writer in
+                try writer.execute(sql: "PRAGMA journal_mode = WAL; CREATE TABLE t (a)")
+                try reader.access { reader throws in
+                    let statement = try reader.makeStatement(sql: "SELECT * FROM t")
+                    #expect(statement.columnNames == ["a"])
+                    try writer.execute(sql: "ALTER TABLE t ADD COLUMN b")
+                    if inRead {
+                        try reader.beginRead(pinned: true)
+                        try reader.finishRead {
+                            #expect(statement.columnCount == 2)
+                            try writer.execute(sql: "ALTER TABLE t ADD COLUMN c")
+                            // The read sees the state of its beginning.
+                            #expect(statement.columnNames == ["a", "b"])
+                        }
+                        #expect(statement.columnCount == 3)
+                    } else {
+                        #expect(statement.columnNames == ["a", "b"])
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("a table that hides an attached one is read by kept statements")
+    func shadowing() throws {
+        try withConnection { db throws in
+            try db.execute(sql: "ATTACH ':memory:' AS att; CREATE TABLE att.t (a); INSERT INTO att.t VALUES ('att')")
+            let sql = "SELECT a FROM t"
+            func read() throws -> [String?] {
+                [try String.fetchOne(db, sql: sql), try String.fetchOne(db.cachedStatement(sql: sql))]
+            }
+            #expect(try read() == ["att", "att"])
+            try db.execute(sql: "CREATE TABLE t (a); INSERT INTO main.t VALUES ('main')")
+            #expect(try read() == ["main", "main"])
+            try db.execute(sql: "CREATE TEMP TABLE t (a); INSERT INTO temp.t VALUES ('temp')")
+            #expect(try read() == ["temp", "temp"])
+            try db.execute(sql: "DROP TABLE temp.t; DROP TABLE main.t")
+            #expect(try read() == ["att", "att"])
+            try db.inTransaction {
+                try db.execute(sql: "ALTER TABLE att.t RENAME TO u; CREATE TABLE t (a); ALTER TABLE t RENAME TO v")
+                return .rollback
+            }
+            #expect(try read() == ["att", "att"])
+        }
+    }
+
+    @Test("a table that another connection has made hides an attached one in the next transaction")
+    func shadowingByOthers() throws {
+        try withTemporaryFolder { folder throws in
+            let writer = try TestConnection(path: folder + "/db")
+            let reader = try TestConnection(path: folder + "/db")
+            try writer.access { writer in
+                try writer.execute(sql: "PRAGMA journal_mode = WAL; CREATE TABLE other (a)")
+                try reader.access { reader throws in
+                    try reader.execute(
+                        sql: "ATTACH ':memory:' AS att; CREATE TABLE att.t (a); INSERT INTO att.t VALUES ('att')")
+                    func read() throws -> String? {
+                        try reader.beginRead(pinned: true)
+                        return try reader.finishRead { try String.fetchOne(reader, sql: "SELECT a FROM t") }
+                    }
+                    #expect(try read() == "att")
+                    try writer.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES ('main')")
+                    #expect(try read() == "main")
+                    try writer.execute(sql: "DROP TABLE t")
+                    #expect(try read() == "att")
+                    try writer.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES ('main')")
+                    try reader.inTransaction {
+                        #expect(try String.fetchOne(reader, sql: "SELECT a FROM t") == "main")
+                        return .commit
+                    }
+                }
+            }
+        }
+    }
+}

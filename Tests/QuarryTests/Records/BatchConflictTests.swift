@@ -1,0 +1,111 @@
+import Quarry
+import QuarryTestSupport
+import Testing
+
+/// Many records at once, in tables whose conflicts don't undo their statement.
+@Suite struct BatchConflictTests {
+    private struct Player: Codable, FetchableRecord, PersistableRecord { var id: Int }
+
+    @Test(arguments: [
+        "CREATE TABLE player (id INTEGER UNIQUE ON CONFLICT FAIL)",
+        "CREATE TABLE player (id INTEGER UNIQUE ON CONFLICT ROLLBACK)",
+        """
+        CREATE TABLE player (id INTEGER);
+        CREATE TRIGGER guard BEFORE INSERT ON player WHEN EXISTS (SELECT * FROM player WHERE id = NEW.id)
+        BEGIN SELECT RAISE(FAIL, 'refused'); END
+        """,
+        """
+        CREATE TABLE player (id INTEGER);
+        CREATE TEMP TRIGGER guard BEFORE INSERT ON player WHEN EXISTS (SELECT * FROM player WHERE id = NEW.id)
+        BEGIN SELECT RAISE(FAIL, 'refused'); END
+        """,
+        "CREATE TABLE player (id INTEGER UNIQUE)",
+    ])
+    func theErrorIsOfTheRecordThatFails(schema: String) throws {
+        var configuration = Configuration()
+        configuration.publicStatementArguments = true
+        try DatabaseQueue(configuration: configuration).writeWithoutTransaction { db throws in
+            try db.execute(sql: schema)
+            var players = (1...100).map { Player(id: $0) }
+            players[50] = Player(id: 7)
+            let error = #expect(throws: DatabaseError.self) { try Player.insertAll(db, players) }
+            #expect(error?.arguments == [7])
+            #expect(error?.resultCode == .SQLITE_CONSTRAINT)
+            #expect(try Player.fetchCount(db) == 0)
+            players[50] = Player(id: 51)
+            #expect(try Player.insertAll(db, players) == 100)
+        }
+    }
+
+    @Test func theNumberOfSelectedColumnsIsThatOfTheSchema() throws {
+        try withTemporaryFolder { folder throws in
+            let dbPool = try DatabasePool(path: folder + "/db")
+            try dbPool.write { db in try db.execute(sql: "CREATE TABLE player (id INTEGER)") }
+            try dbPool.read { db in #expect(try Player.numberOfSelectedColumns(db) == 1) }
+            try dbPool.write { db throws in
+                #expect(try Player.numberOfSelectedColumns(db) == 1)
+                try db.execute(sql: "ALTER TABLE player ADD COLUMN name TEXT")
+                #expect(try Player.numberOfSelectedColumns(db) == 2)
+            }
+            // The readers learn it from the file.
+            try dbPool.read { db in #expect(try Player.numberOfSelectedColumns(db) == 2) }
+        }
+    }
+
+    /// Each access that counts on a transaction refuses what follows its end.
+    @Test func accessesWhoseTransactionSQLHasEnded() async throws {
+        let dbQueue = try DatabaseQueue()
+        try await dbQueue.write { db in try db.execute(sql: "CREATE TABLE player (id INTEGER)") }
+        let leave: @Sendable (Database) throws -> Void = { db in
+            try db.execute(sql: "INSERT INTO player VALUES (1)")
+            try db.execute(sql: "ROLLBACK")
+            try Player(id: 2).insert(db)
+        }
+        #expect(throws: DatabaseError.SQLITE_ABORT) { try dbQueue.write(leave) }
+        await #expect(throws: DatabaseError.SQLITE_ABORT) { try await dbQueue.write(leave) }
+        #expect(throws: DatabaseError.SQLITE_ABORT) {
+            try dbQueue.write { db in try dbQueue.unsafeReentrantWrite { _ in try leave(db) } }
+        }
+        #expect(throws: DatabaseError.SQLITE_ABORT) {
+            try dbQueue.write { db in
+                try db.execute(sql: "ROLLBACK")
+                try Player.insertAll(db, [Player(id: 2), Player(id: 3)])
+            }
+        }
+        try await dbQueue.barrierWriteWithoutTransaction { db in
+            #expect(throws: DatabaseError.SQLITE_ABORT) {
+                try db.inTransaction {
+                    try leave(db)
+                    return .commit
+                }
+            }
+        }
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("v1", migrate: leave)
+        #expect(throws: (any Error).self) { try migrator.migrate(dbQueue) }
+        #expect(try await dbQueue.read { db in try Player.fetchCount(db) } == 0)
+        try dbQueue.read { db in #expect(try migrator.appliedIdentifiers(db).isEmpty) }
+        // Without a transaction of the access, SQL has its own.
+        try await dbQueue.writeWithoutTransaction { db in
+            try db.execute(sql: "BEGIN; INSERT INTO player VALUES (1); COMMIT; BEGIN; DELETE FROM player; ROLLBACK")
+            try Player(id: 2).insert(db)
+        }
+        #expect(try await dbQueue.read { db in try Player.fetchCount(db) } == 2)
+    }
+
+    @Test func snapshotsWhoseTransactionSQLHasEnded() throws {
+        try withTemporaryFolder { folder throws in
+            let dbPool = try DatabasePool(path: folder + "/db")
+            try dbPool.write { db in try db.execute(sql: "CREATE TABLE player (id INTEGER)") }
+            let snapshot = try dbPool.makeSnapshot()
+            try dbPool.write { db in try Player(id: 1).insert(db) }
+            #expect(throws: DatabaseError.SQLITE_ABORT) {
+                try snapshot.read { db in
+                    try db.execute(sql: "COMMIT")
+                    return try Player.fetchCount(db)
+                }
+            }
+            #expect(throws: DatabaseError.self) { try snapshot.read { db in try Player.fetchCount(db) } }
+        }
+    }
+}
