@@ -141,9 +141,10 @@ final class AccessRunner: Sendable {
         _ body: @Sendable (ConnectionLane.Lease, AccessToken) async throws -> T
     ) async throws -> T {
         let place = Place(lane, barrier, workers, .inOrder)
+        // Here: the executor holds the task until its turn comes.
+        lane.enter(place.turn, task: task)
         return try await withTaskCancellationHandler {
             try await withTaskExecutorPreference(place.executor, isolation: nil) {
-                lane.enter(place.turn, task: task)
                 let lease = try await lane.lease(place.turn)
                 if let barrier = place.barrier, let ticket = place.barrierTicket {
                     try await lane.beginBarrier(of: barrier, ticket, place.token, for: lease, task: task)
