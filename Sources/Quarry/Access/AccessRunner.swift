@@ -134,8 +134,8 @@ final class AccessRunner: Sendable {
     /// Waits for a connection for a task, and runs `body`, which may wait for others, on the library's threads.
     ///
     /// - parameter barrier: a lane whose connections must all be at rest meanwhile.
-    /// - parameter task: the number of the task that waits, as of `WaitingThreads.newTask()`: it has other connections, or
-    ///   will wait for more.
+    /// - parameter task: the number of the task that waits, as of `WaitingThreads.newTask()`: it has other connections,
+    ///   or will wait for more.
     func withLease<T: Sendable>(
         barrier: ConnectionLane? = nil, task: UInt,
         _ body: @Sendable (ConnectionLane.Lease, AccessToken) async throws -> T

@@ -61,8 +61,8 @@ final class ConnectionLane: Sendable {
     private let hasIdle = Atomic<Bool>(false)
     /// Tells when to look for connections that nobody uses; nil to keep them.
     let idleClock: IdleClock?
-    /// The lane that barriers of this one wait for as well: a writer has its readers. The writer's connection is lent to
-    /// them meanwhile.
+    /// The lane that barriers of this one wait for as well: a writer has its readers. The writer's connection is lent
+    /// to them meanwhile.
     let barredLane: ConnectionLane?
 
     /// - parameter connections: those that are open already.
@@ -202,8 +202,8 @@ final class ConnectionLane: Sendable {
     /// Nanoseconds after which a thread that sleeps looks again whether its wait ends.
     private static let lookInterval: UInt64 = 1_000_000_000
 
-    /// Gives up a thread's place in the line, and throws, unless it was served at the last moment: then the outcome is on
-    /// its way.
+    /// Gives up a thread's place in the line, and throws, unless it was served at the last moment: then the outcome is
+    /// on its way.
     private func giveUp(_ id: Int, _ error: DatabaseError) throws {
         let actions = decide { $0.cancel(id: id, now: SystemClock.monotonicNanoseconds()) }
         guard let actions else { return }

@@ -16,8 +16,8 @@
 ///
 /// A **barrier** is a request for all connections at once. It waits until the connections that are out are back;
 /// requests that come later wait behind it. A barrier of a pool needs two lanes: it has the writer, and waits for the
-/// readers. A read that writes would wait for that writer, and the barrier for the read; so the writer is set aside, and
-/// a request that `borrows` gets it before the barrier does.
+/// readers. A read that writes would wait for that writer, and the barrier for the read; so the writer is set aside,
+/// and a request that `borrows` gets it before the barrier does.
 struct LeaseStateMachine<Waiter> {
     /// What a request asks for.
     enum Request: Equatable {
@@ -277,8 +277,8 @@ struct LeaseStateMachine<Waiter> {
 
     // MARK: - Setting aside
 
-    /// The access that has the lane's only connection waits for a barrier of another lane. The connection is kept for it
-    /// as by a barrier, and lent meanwhile.
+    /// The access that has the lane's only connection waits for a barrier of another lane. The connection is kept for
+    /// it as by a barrier, and lent meanwhile.
     mutating func setAside(_ slot: Int) -> [Action] {
         leasedCount -= 1
         idle.append((slot, tick))
@@ -288,8 +288,8 @@ struct LeaseStateMachine<Waiter> {
 
     /// The barrier has come: the access has its connection again.
     ///
-    /// - returns: false if the connection is out, which can't be: it is lent within accesses that the barrier has waited
-    ///   for.
+    /// - returns: false if the connection is out, which can't be: it is lent within accesses that the barrier has
+    ///   waited for.
     mutating func takeBack(_ slot: Int) -> Bool {
         guard let index = idle.lastIndex(where: { $0.slot == slot }) else { return false }
         idle.remove(at: index)

@@ -1,8 +1,8 @@
 import QuarryCore
 import Synchronization
 
-/// The threads that sleep until they get a connection, of all databases: one that is about to sleep for ever is told so.
-/// So are the few tasks that wait while they have a connection.
+/// The threads that sleep until they get a connection, of all databases: one that is about to sleep for ever is told
+/// so. So are the few tasks that wait while they have a connection.
 ///
 /// Only who falls asleep comes here. The lock is taken before those of lanes, never while one is held.
 enum WaitingThreads {
@@ -74,8 +74,9 @@ enum WaitingThreads {
         while true {
             let graph = graph(lane, entries)
             guard let deadlock = graph.deadlock(of: start) else { return nil }
-            // Lanes are looked at one after the other, while others go on. What two looks find is of one moment: nobody has
-            // begun to sleep in between, for that takes the lock held here, and no place has the number of an earlier one.
+            // Lanes are looked at one after the other, while others go on. What two looks find is of one moment: nobody
+            // has begun to sleep in between, for that takes the lock held here, and no place has the number of an
+            // earlier one.
             if last?.places.isSubset(of: deadlock.places) ?? false {
                 return DatabaseError(resultCode: .SQLITE_BUSY, message: graph.description(of: deadlock))
             }

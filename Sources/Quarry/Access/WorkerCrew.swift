@@ -16,7 +16,8 @@ struct WorkerCrew: Equatable {
     /// - parameter pendingCount: how many jobs no thread has taken.
     /// - parameter isEndingJob: whether the thread that asks is one of these, and has nothing else to do then.
     mutating func need(pendingCount: Int, isEndingJob: Bool) -> (mustWake: Bool, mustStart: Bool) {
-        // Those that spin will see a job. One that has been woken counts as sleeping until it runs: it takes one job only.
+        // Those that spin will see a job. One that has been woken counts as sleeping until it runs: it takes one job
+        // only.
         let lookingCount = spinningCount + (isEndingJob ? 1 : 0)
         let mustWake = pendingCount > lookingCount && sleepingCount > 0
         let mustStart =

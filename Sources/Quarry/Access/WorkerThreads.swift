@@ -122,7 +122,8 @@ final class WorkerThreads: TaskExecutor, @unchecked Sendable {
 
     /// The state of the thread that runs, if it is one of these.
     private var current: UnsafeMutablePointer<ThreadState>? {
-        guard let state = Self.currentState, state.pointee.workers.toOpaque() == Unmanaged.passUnretained(self).toOpaque()
+        guard let state = Self.currentState,
+            state.pointee.workers.toOpaque() == Unmanaged.passUnretained(self).toOpaque()
         else { return nil }
         return state
     }

@@ -7,7 +7,8 @@ import Testing
     typealias Machine = LeaseStateMachine<String>
 
     private func ask(
-        _ machine: inout Machine, _ name: String, _ request: Machine.Request = .connection, borrows: Bool = false, isFirst: Bool = false
+        _ machine: inout Machine, _ name: String, _ request: Machine.Request = .connection, borrows: Bool = false,
+        isFirst: Bool = false
     ) -> Machine.Answer {
         machine.acquire(request, name, .thread, isFirst: isFirst, borrows: borrows, now: 0)
     }

@@ -31,7 +31,8 @@ import Testing
             case .asyncWrite: try await pool.barrierWriteWithoutTransaction { _ in }
             case .callback:
                 try await withCheckedThrowingContinuation { continuation in
-                    pool.asyncBarrierWriteWithoutTransaction { result in continuation.resume(with: result.map { _ in }) }
+                    pool.asyncBarrierWriteWithoutTransaction { result in continuation.resume(with: result.map { _ in })
+                    }
                 }
             case .close: try await onOwnThread { try pool.close() }
             case .asyncClose: try await pool.closeAsync()
@@ -85,7 +86,8 @@ import Testing
             try await end
             let other = try await makePool(name: "\(readerCount)")
             let isEmptied = [.erase, .asyncErase, .backup, .asyncBackup].contains(barrier)
-            #expect(try await other.read { db in try db.tableExists("t") ? db.values() : [] } == (isEmptied ? [] : [1, 2]))
+            #expect(
+                try await other.read { db in try db.tableExists("t") ? db.values() : [] } == (isEmptied ? [] : [1, 2]))
         }
     }
 
@@ -243,8 +245,8 @@ import Testing
         #expect(errors.first?.message?.hasPrefix("deadlock: a reader of ") ?? false)
     }
 
-    /// An asynchronous barrier, which is no thread, takes part: a read of its pool waits for another pool's writer, whose
-    /// access waits for the barrier.
+    /// An asynchronous barrier, which is no thread, takes part: a read of its pool waits for another pool's writer,
+    /// whose access waits for the barrier.
     @Test func anAsynchronousBarrierInACircle() async throws {
         let (a, b) = (try await makePool(name: "a"), try await makePool(name: "b"))
         let hasWriter = Step("b's writer is out")
@@ -299,7 +301,11 @@ import Testing
                         try source.read { _ in
                             hasBegun.reach()
                             try spin(until: "the backup waits for the source") { source.readers.lane.waiterCount == 1 }
-                            if obstacle == .readThatReadsTheCopy { try copy.read { _ in } } else { try copy.write { _ in } }
+                            if obstacle == .readThatReadsTheCopy {
+                                try copy.read { _ in }
+                            } else {
+                                try copy.write { _ in }
+                            }
                         }
                     }
                 }

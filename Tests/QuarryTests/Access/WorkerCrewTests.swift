@@ -122,8 +122,8 @@ import Testing
         try await task.value
     }
 
-    /// Closures that are told of a refusal wait, on more threads than the closed pool has: others of its closures run all
-    /// the same.
+    /// Closures that are told of a refusal wait, on more threads than the closed pool has: others of its closures run
+    /// all the same.
     @Test func threadsThatWaitAreReplaced() async throws {
         let pool = try await makePool("a.sqlite", readerCount: 1)
         try pool.close()
