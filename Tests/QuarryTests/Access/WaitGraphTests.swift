@@ -124,8 +124,8 @@ import Testing
         #expect(
             error(at(other, 1), sleeps, lanes)
                 == """
-                deadlock: the writer of another is in use by an access that waits for the writer, which is in use by an \
-                access that waits for this one
+                deadlock: the writer of another is in use by an access that waits for the writer, which is in use by \
+                an access that waits for this one
                 """)
     }
 
@@ -139,8 +139,8 @@ import Testing
         #expect(
             error(at(readers, 1), sleeps, lanes)
                 == """
-                deadlock: a reader of a is in use by an access that waits for a reader of b, which is in use by an access \
-                that waits for this one
+                deadlock: a reader of a is in use by an access that waits for a reader of b, which is in use by an \
+                access that waits for this one
                 """)
         #expect(error(at(readers, 1), [2: at(readers, 1)], lanes) == nil)
     }
