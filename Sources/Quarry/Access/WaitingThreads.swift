@@ -19,7 +19,10 @@ enum WaitingThreads {
     static func begin(_ lane: ConnectionLane, _ place: Int) -> DatabaseError? {
         entries.withLock { entries in
             entries[Database.currentThread] = Entry(lane: lane, place: place)
-            return deadlock(lane, place, entries)
+            let error = deadlock(lane, place, entries)
+            // It is awake from now on: nobody else is refused for it, although its place is still there.
+            if error != nil { entries[Database.currentThread] = nil }
+            return error
         }
     }
 
