@@ -31,19 +31,22 @@ extension AccessRunner {
                 let result = Result { try db.withTransaction { (.commit, try updates(db)) } }
                 call { completion(db, result) }
             },
-            orFail: { [lane] error in
-                // Closed, or too many wait: the connection that is handed out refuses every use.
-                if let db = lane.anyConnection { call { completion(db, .failure(error)) } }
-            })
+            orFail: { error in call { completion(Self.noConnection(error), .failure(error)) } })
     }
 
     func enqueueWriteWithoutTransaction(_ updates: @escaping @Sendable (Database) -> Void) {
         let call = SingleCall()
         enqueue(
             { db in call { updates(db) } },
-            orFail: { [lane] _ in
-                if let db = lane.anyConnection { call { updates(db) } }
-            })
+            orFail: { error in call { updates(Self.noConnection(error)) } })
+    }
+
+    /// A connection for a closure that gets one although there is none to be had. No other access has it, and each use
+    /// throws.
+    private static func noConnection(_ error: any Error) -> Database {
+        let reason =
+            error as? DatabaseError ?? DatabaseError(resultCode: .SQLITE_INTERRUPT, message: "\(error)")
+        return Database(refusing: reason)
     }
 
     /// Calls one closure of several, the first: an access may leave an error behind after its closure has had the

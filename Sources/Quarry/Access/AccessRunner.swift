@@ -33,10 +33,15 @@ final class AccessRunner: Sendable {
         // Before the lane's connection is waited for: who has it may wait for this thread's.
         if let barrier, barrier.ownedConnection != nil { throw DatabaseError.reentrantAccess() }
         let lease = try lane.lease()
-        defer { lane.release(lease) }
-        guard let barrier else { return try lease.withDatabase { db in try Self.frame(db, nil, body) } }
-        try barrier.beginBarrier(for: lease)
-        defer { barrier.endBarrier() }
+        guard let barrier else {
+            defer { lane.release(lease) }
+            return try lease.withDatabase { db in try Self.frame(db, nil, body) }
+        }
+        try lane.beginBarrier(of: barrier, for: lease)
+        defer {
+            barrier.endBarrier()
+            lane.release(lease)
+        }
         return try Self.frame(lease.database, nil, body)
     }
 
@@ -129,21 +134,27 @@ final class AccessRunner: Sendable {
     /// Waits for a connection for a task, and runs `body`, which may wait for others, on the library's threads.
     ///
     /// - parameter barrier: a lane whose connections must all be at rest meanwhile.
+    /// - parameter task: the number of the task that waits, as of `WaitingThreads.newTask()`: it has other connections,
+    ///   or will wait for more.
     func withLease<T: Sendable>(
-        barrier: ConnectionLane? = nil,
+        barrier: ConnectionLane? = nil, task: UInt,
         _ body: @Sendable (ConnectionLane.Lease, AccessToken) async throws -> T
     ) async throws -> T {
         let place = Place(lane, barrier, workers, .inOrder)
+        // Here: the executor holds the task until its turn comes.
+        lane.enter(place.turn, task: task)
         return try await withTaskCancellationHandler {
             try await withTaskExecutorPreference(place.executor, isolation: nil) {
                 let lease = try await lane.lease(place.turn)
-                defer { lane.release(lease) }
-                guard let barrier = place.barrier, let ticket = place.barrierTicket else {
-                    return try await body(lease, place.token)
+                if let barrier = place.barrier, let ticket = place.barrierTicket {
+                    try await lane.beginBarrier(of: barrier, ticket, place.token, for: lease, task: task)
                 }
-                barrier.request(ticket, place.token, .barrier)
-                try await barrier.beginBarrier(ticket, for: lease)
-                defer { barrier.endBarrier() }
+                lane.setHolder(task, of: lease.slot)
+                defer {
+                    lane.setHolder(nil, of: lease.slot)
+                    place.barrier?.endBarrier()
+                    lane.release(lease)
+                }
                 return try await body(lease, place.token)
             }
         } onCancel: {
@@ -164,6 +175,8 @@ final class AccessRunner: Sendable {
             do {
                 try await self.runHere(place, body)
             } catch {
+                // The user's code, which may take its time.
+                WorkerThreads.willBeBusy()
                 fail(error)
             }
         }
@@ -182,14 +195,18 @@ final class AccessRunner: Sendable {
         _ lease: ConnectionLane.Lease, _ body: @escaping @Sendable (Result<Database, any Error>) -> Void
     ) {
         Task(executorPreference: workers) { [lane] in
-            defer { lane.release(lease) }
+            defer { lane.release(lease, endsJob: true) }
+            var hasBegun = false
             do {
                 try Self.frame(lease.database, nil) { db in
-                    try db.finishRead { body(.success(db)) }
+                    try db.finishRead {
+                        hasBegun = true
+                        body(.success(db))
+                    }
                 }
             } catch {
-                // The read has been had, or the pool is closed: nobody is left to tell.
-                if lease.database.isClosed { body(.failure(error)) }
+                // An error of a read's end: nobody is left to tell.
+                if !hasBegun { body(.failure(error)) }
             }
         }
     }
@@ -208,13 +225,15 @@ final class AccessRunner: Sendable {
     /// Waits for the lease, and runs where the task is.
     private func runHere<T: Sendable>(_ place: Place, _ body: @Sendable (Database) throws -> T) async throws -> T {
         let lease = try await lane.lease(place.turn)
-        defer { lane.release(lease) }
         guard let barrier = place.barrier, let ticket = place.barrierTicket else {
+            defer { lane.release(lease, endsJob: true) }
             return try Self.frame(lease.database, place.token, body)
         }
-        barrier.request(ticket, place.token, .barrier)
-        try await barrier.beginBarrier(ticket, for: lease)
-        defer { barrier.endBarrier() }
+        try await lane.beginBarrier(of: barrier, ticket, place.token, for: lease)
+        defer {
+            barrier.endBarrier(endsJob: true)
+            lane.release(lease, endsJob: true)
+        }
         return try Self.frame(lease.database, place.token, body)
     }
 
@@ -237,7 +256,7 @@ final class AccessRunner: Sendable {
             }
             return try await withTaskExecutorPreference(workers, isolation: nil) {
                 let lease = try lane.lease(prospect)
-                defer { lane.release(lease) }
+                defer { lane.release(lease, endsJob: true) }
                 return try Self.frame(lease.database, place.token) { db in
                     try measured { try Self.read(db, kind, body) }
                 }
@@ -245,7 +264,7 @@ final class AccessRunner: Sendable {
         case .measured, .offloaded:
             return try await withTaskExecutorPreference(place.executor, isolation: nil) {
                 let lease = try await lane.lease(place.turn)
-                defer { lane.release(lease) }
+                defer { lane.release(lease, endsJob: true) }
                 return try Self.frame(lease.database, place.token) { db in
                     try measured { try Self.read(db, kind, body) }
                 }

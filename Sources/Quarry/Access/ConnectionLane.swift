@@ -13,8 +13,12 @@ final class ConnectionLane: Sendable {
         var connections: [Lent?]
         /// The connection that is being closed, which nobody may interrupt.
         var closing: Lent?
+        /// Who has a slot where no access runs: a thread that opens its connection, or a task that waits for more.
+        var holders: [Int: UInt] = [:]
         /// The connection whose access has the barrier.
         var barrierHolder: Lent?
+        /// The task that has the barrier, until its access begins; 0 for none.
+        var barrierTask: UInt = 0
         var isTimerSet = false
         var isWatching = false
         var isTicking = false
@@ -32,7 +36,7 @@ final class ConnectionLane: Sendable {
         // Sendable: one access has it, and uses the connection from one thread at a time.
         /// The lane has the connection, and drops none that is out.
         private let reference: Unmanaged<Database>
-        fileprivate let slot: Int
+        let slot: Int
 
         fileprivate init(_ database: Database, slot: Int) {
             reference = .passUnretained(database)
@@ -57,17 +61,21 @@ final class ConnectionLane: Sendable {
     private let hasIdle = Atomic<Bool>(false)
     /// Tells when to look for connections that nobody uses; nil to keep them.
     let idleClock: IdleClock?
+    /// The lane that barriers of this one wait for as well: a writer has its readers. The writer's connection is lent
+    /// to them meanwhile.
+    let barredLane: ConnectionLane?
 
     /// - parameter connections: those that are open already.
     /// - parameter open: opens another one.
     init(
         _ name: String, capacity: Int, limits: Limits, connections: [Lent] = [], idleClock: IdleClock? = nil,
-        open: @escaping @Sendable () throws -> Database
+        barredLane: ConnectionLane? = nil, open: @escaping @Sendable () throws -> Database
     ) {
         self.name = name
         self.limits = limits
         self.open = open
         self.idleClock = idleClock
+        self.barredLane = barredLane
         var lent: [Lent?] = connections
         lent += Array(repeating: nil, count: capacity - lent.count)
         state = Lock(
@@ -87,11 +95,6 @@ final class ConnectionLane: Sendable {
         state.withLock { state in
             state.connections.first { $0?.database.isOwned ?? false } ?? nil
         }?.database
-    }
-
-    /// A connection to name where there is none to use.
-    var anyConnection: Database? {
-        state.withLock { $0.connections.lazy.compactMap { $0 }.first ?? $0.closing }?.database
     }
 
     var isClosed: Bool { state.withLock { $0.machine.isClosed } }
@@ -150,14 +153,6 @@ final class ConnectionLane: Sendable {
         return Lease(connection.database, slot: slot)
     }
 
-    /// Waits on this thread for all connections to be here, and keeps them until `endBarrier`.
-    ///
-    /// - parameter holder: the connection for whose access they are kept.
-    func beginBarrier(for holder: Lease) throws {
-        _ = try wait(for: .barrier)
-        state.withLock { $0.barrierHolder = Lent(database: holder.database) }
-    }
-
     /// Waits on this thread for what can't be had at once.
     func wait(for request: Machine.Request, isFirst: Bool = false) throws -> Machine.Grant {
         try CooperativePool.blocking { try sleep(until: request, isFirst: isFirst) }
@@ -166,18 +161,26 @@ final class ConnectionLane: Sendable {
     private func sleep(until request: Machine.Request, isFirst: Bool) throws -> Machine.Grant {
         let waiter = WaitingThread()
         let arrival = SystemClock.monotonicNanoseconds()
-        let answer = decide { $0.acquire(request, waiter, .thread, isFirst: isFirst, now: arrival) }
+        let borrows = request == .connection && barredLane?.ownedConnection != nil
+        let answer = decide {
+            $0.acquire(request, waiter, .thread, isFirst: isFirst, borrows: borrows, now: arrival)
+        }
         let id: Int
         switch answer {
-        case .granted(let grant): return grant
+        case .granted(let grant):
+            if case .all = grant { lend() }
+            return grant
         case .refused(let refusal): throw error(refusal)
         case .wait(let number): id = number
         }
         // The last of Swift's threads may be this one.
         if CooperativePool.isBlocked { passOver() }
+        defer { WaitingThreads.end() }
+        if let error = WaitingThreads.begin(self, id) { try giveUp(id, error) }
         let deadline = limits.acquireTimeout.map { arrival &+ nanoseconds($0) }
+        var nextLook = arrival &+ Self.lookInterval
         while true {
-            switch waiter.wait(until: deadline) {
+            switch waiter.wait(until: min(deadline ?? .max, nextLook)) {
             case .granted(let grant): return grant
             case .failed(let error): throw error
             case .retry:
@@ -185,13 +188,27 @@ final class ConnectionLane: Sendable {
                 // It is awake; once its patience is over, it is the next.
                 if SystemClock.monotonicNanoseconds() >= arrival &+ Machine.patience { waiter.spin() }
             case nil:
-                let actions = decide { $0.cancel(id: id, now: SystemClock.monotonicNanoseconds()) }
-                // Served at the last moment: the outcome is on its way.
-                guard let actions else { continue }
-                perform(actions)
-                throw timeoutError(request)
+                let now = SystemClock.monotonicNanoseconds()
+                if now >= deadline ?? .max {
+                    try giveUp(id, timeoutError(request))
+                } else if now >= nextLook {
+                    nextLook = now &+ Self.lookInterval
+                    if let error = WaitingThreads.lookAgain(self, id) { try giveUp(id, error) }
+                }
             }
         }
+    }
+
+    /// Nanoseconds after which a thread that sleeps looks again whether its wait ends.
+    private static let lookInterval: UInt64 = 1_000_000_000
+
+    /// Gives up a thread's place in the line, and throws, unless it was served at the last moment: then the outcome is
+    /// on its way.
+    private func giveUp(_ id: Int, _ error: DatabaseError) throws {
+        let actions = decide { $0.cancel(id: id, now: SystemClock.monotonicNanoseconds()) }
+        guard let actions else { return }
+        perform(actions)
+        throw error
     }
 
     /// Asks again: nil to wait on.
@@ -215,7 +232,8 @@ final class ConnectionLane: Sendable {
 
     /// Takes a place in the line for a task, now; `lease(_:)` then waits for its turn.
     func request(
-        _ ticket: Ticket, _ token: AccessToken, _ request: Machine.Request = .connection, isFirst: Bool = false
+        _ ticket: Ticket, _ token: AccessToken, _ request: Machine.Request = .connection, isFirst: Bool = false,
+        task: UInt = 0
     ) {
         let answer: Machine.Answer? = state.withLock { state in
             // Who cancels raises the flag before it takes the lock: either it is seen here, or the place is found
@@ -231,9 +249,12 @@ final class ConnectionLane: Sendable {
             return answer
         }
         switch answer {
-        case .granted(let grant): ticket.resolve(.granted(grant))
+        case .granted(let grant):
+            if case .all = grant { lend() }
+            ticket.resolve(.granted(grant))
         case .refused(let refusal): ticket.resolve(.failed(error(refusal)))
-        case .wait: break
+        case .wait(let id):
+            if request == .barrier, let error = WaitingThreads.begin(self, id, task: task) { cancel(ticket, error) }
         case nil: ticket.resolve(.failed(CancellationError()))
         }
     }
@@ -312,14 +333,6 @@ final class ConnectionLane: Sendable {
         }
     }
 
-    /// Waits for the turn of a ticket for a barrier.
-    ///
-    /// - parameter holder: the connection for whose access all connections are kept.
-    func beginBarrier(_ ticket: Ticket, for holder: Lease) async throws {
-        _ = try await grant(ticket)
-        state.withLock { $0.barrierHolder = Lent(database: holder.database) }
-    }
-
     /// Waits for the outcome of a ticket.
     func grant(_ ticket: Ticket) async throws -> Machine.Grant {
         while true {
@@ -342,13 +355,13 @@ final class ConnectionLane: Sendable {
     }
 
     /// Gives up a place in the line.
-    func cancel(_ ticket: Ticket) {
+    func cancel(_ ticket: Ticket, _ error: any Error = CancellationError()) {
         let actions: [Machine.Action]? = decide { machine in
             guard let id = ticket.id else { return nil }
             return machine.cancel(id: id, now: SystemClock.monotonicNanoseconds())
         }
         guard let actions else { return }
-        ticket.resolve(.failed(CancellationError()))
+        ticket.resolve(.failed(error))
         perform(actions)
     }
 
@@ -363,11 +376,16 @@ final class ConnectionLane: Sendable {
             return Lease(connection.database, slot: slot)
         case .open(let slot):
             // Outside the lock: opening takes a while, and others go on meanwhile.
+            setHolder(Database.currentThread, of: slot)
             do {
                 let connection = Lent(database: try open())
-                state.withLock { $0.connections[slot] = connection }
+                state.withLock { state in
+                    state.connections[slot] = connection
+                    state.holders[slot] = nil
+                }
                 return Lease(connection.database, slot: slot)
             } catch {
+                setHolder(nil, of: slot)
                 perform(decide { $0.openingFailed(slot, now: SystemClock.monotonicNanoseconds()) })
                 throw error
             }
@@ -376,7 +394,8 @@ final class ConnectionLane: Sendable {
         }
     }
 
-    func release(_ lease: Lease) {
+    /// - parameter endsJob: whether the thread, if it is one of the library's, has nothing else to do then.
+    func release(_ lease: Lease, endsJob: Bool = false) {
         state.lock()
         let actions = state.contents.pointee.machine.release(lease.slot) { SystemClock.monotonicNanoseconds() }
         hasIdle.store(state.contents.pointee.machine.idleCount > 0, ordering: .relaxed)
@@ -384,19 +403,13 @@ final class ConnectionLane: Sendable {
         if state.contents.pointee.machine.waiterCount > 0 { watch(&state.contents.pointee) }
         let dropped = actions.isEmpty ? [] : Self.takeDropped(&state.contents.pointee, actions)
         state.unlock()
-        if !actions.isEmpty { perform(actions) }
+        if !actions.isEmpty { perform(actions, endsJob: endsJob) }
         // Closed here, outside the lock.
         _ = consume dropped
     }
 
-    func endBarrier() {
-        perform(
-            state.withLock { state in
-                state.barrierHolder = nil
-                let actions = state.machine.releaseBarrier(now: SystemClock.monotonicNanoseconds())
-                watch(&state)
-                return actions
-            })
+    func perform(_ actions: [Machine.Action], endsJob: Bool) {
+        if endsJob { WorkerThreads.endingJob { perform(actions) } } else { perform(actions) }
     }
 
     func perform(_ actions: [Machine.Action]) {

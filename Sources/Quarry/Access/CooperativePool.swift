@@ -21,6 +21,10 @@ enum CooperativePool {
 
     /// Runs what blocks the thread.
     static func blocking<T>(_ body: () throws -> T) rethrows -> T {
+        try WorkerThreads.blocking { try blockingPool(body) }
+    }
+
+    private static func blockingPool<T>(_ body: () throws -> T) rethrows -> T {
         // Tasks on other executors count too: that only makes those who wait a little less patient.
         guard withUnsafeCurrentTask(body: { $0 != nil }) else { return try body() }
         blockedCount.add(1, ordering: .relaxed)

@@ -68,17 +68,17 @@ public final class DatabasePool: DatabaseWriter {
             : try configuration.openInWALMode(path: path, followsTask: followsTask)
         let name = configuration.label ?? path
         self.workers = workers
-        writer = AccessRunner(
-            ConnectionLane(
-                "the writer of \(name)", capacity: 1, limits: configuration.laneLimits,
-                connections: [.init(database: database)],
-                open: { throw DatabaseError.connectionIsClosed() }),
-            workers: workers)
         let openReader = configuration.readerOpener(path: path)
         readers = AccessRunner(
             ConnectionLane(
                 "a reader of \(name)", capacity: configuration.maximumReaderCount, limits: configuration.laneLimits,
                 idleClock: configuration.persistentReadOnlyConnections ? nil : .readers, open: openReader),
+            workers: workers)
+        writer = AccessRunner(
+            ConnectionLane(
+                "the writer of \(name)", capacity: 1, limits: configuration.laneLimits,
+                connections: [.init(database: database)], barredLane: readers.lane,
+                open: { throw DatabaseError.connectionIsClosed() }),
             workers: workers)
         readPlacement = configuration.asyncExecution.readPlacement(inMemory: false)
         writePlacement = configuration.asyncExecution.writePlacement(inMemory: false)

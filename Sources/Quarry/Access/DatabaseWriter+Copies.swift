@@ -68,16 +68,18 @@ extension DatabaseReader {
                 }
             }
         }
+        let task = WaitingThreads.newTask()
+        defer { WaitingThreads.end(task: task) }
         // In one order, whatever is copied where: two backups that go opposite ways would wait for each other.
         if ObjectIdentifier(source) < ObjectIdentifier(destination) {
-            try await from.withLease { source, sourceToken in
-                try await to.withLease(barrier: barrier) { destination, token in
+            try await from.withLease(task: task) { source, sourceToken in
+                try await to.withLease(barrier: barrier, task: task) { destination, token in
                     try copy((source, sourceToken), (destination, token))
                 }
             }
         } else {
-            try await to.withLease(barrier: barrier) { destination, token in
-                try await from.withLease { source, sourceToken in
+            try await to.withLease(barrier: barrier, task: task) { destination, token in
+                try await from.withLease(task: task) { source, sourceToken in
                     try copy((source, sourceToken), (destination, token))
                 }
             }

@@ -29,7 +29,7 @@ public protocol DatabaseWriter: DatabaseReader {
 
     /// As `writeWithoutTransaction`, in a task of its own. Its place among the writes is taken before this returns.
     ///
-    /// Where there is no connection to be had, `updates` gets one that refuses every statement.
+    /// Where there is no connection to be had, `updates` gets one that no other access has: each use throws why.
     func asyncWriteWithoutTransaction(_ updates: @escaping @Sendable (Database) -> Void)
 
     /// Writes while nobody reads: waits for the reads that run, and makes later ones wait.
@@ -58,7 +58,8 @@ public protocol DatabaseWriter: DatabaseReader {
     /// ```
     ///
     /// - parameter updates: runs in an IMMEDIATE transaction.
-    /// - parameter completion: gets the connection after the transaction, and what became of it.
+    /// - parameter completion: gets the connection after the transaction, and what became of it. Where there was no
+    ///   connection to be had, it gets one that no other access has: each use throws why.
     func asyncWrite<T: Sendable>(
         _ updates: @escaping @Sendable (Database) throws -> T,
         completion: @escaping @Sendable (Database, Result<T, any Error>) -> Void)

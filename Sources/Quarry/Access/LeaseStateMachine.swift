@@ -12,9 +12,12 @@
 /// - A task that was woken, and can't come, or has not come for a while, is **passed over** by those who need no
 ///   thread of Swift's.
 /// - Closing goes first.
+/// - While a barrier keeps the connections, and waits itself, they are **lent** to the accesses that it waits for.
 ///
 /// A **barrier** is a request for all connections at once. It waits until the connections that are out are back;
-/// requests that come later wait behind it.
+/// requests that come later wait behind it. A barrier of a pool needs two lanes: it has the writer, and waits for the
+/// readers. A read that writes would wait for that writer, and the barrier for the read; so the writer is set aside,
+/// and a request that `borrows` gets it before the barrier does.
 struct LeaseStateMachine<Waiter> {
     /// What a request asks for.
     enum Request: Equatable {
@@ -69,6 +72,8 @@ struct LeaseStateMachine<Waiter> {
         let request: Request
         let standing: Standing
         let isFirst: Bool
+        /// Whether a barrier waits for the access that asks.
+        let borrows: Bool
         let arrival: UInt64
         /// When it was woken, and has not asked since.
         var woken: UInt64?
@@ -99,6 +104,9 @@ struct LeaseStateMachine<Waiter> {
     /// How many wait in order, and how many as tasks.
     private var inOrderCount = 0
     private var taskCount = 0
+    /// How many may borrow, and how many wait for all connections.
+    private var borrowerCount = 0
+    private(set) var waitingBarrierCount = 0
     private var lastID = 0
     private var tick = 0
 
@@ -166,13 +174,15 @@ struct LeaseStateMachine<Waiter> {
     /// Asks, and waits if need be.
     ///
     /// - parameter isFirst: whether it goes before all who wait.
+    /// - parameter borrows: whether barriers of this lane wait for the access that asks: they lend it a connection.
     mutating func acquire(
         _ request: Request, _ waiter: @autoclosure () -> Waiter, _ standing: Standing, isFirst: Bool = false,
-        now: UInt64
+        borrows: Bool = false, now: UInt64
     ) -> Answer {
         guard !isClosed else { return .refused(.closed) }
         switch request {
         case .connection:
+            if hasBarrier, borrows, freeCount > 0 { return .granted(takeSlot()) }
             if let answer = acquireNow(standing, now: { now }) { return answer }
         case .barrier:
             if !hasBarrier, leasedCount == 0, places.isEmpty || isFirst {
@@ -184,7 +194,8 @@ struct LeaseStateMachine<Waiter> {
             return .refused(.tooManyWaiters(maximumWaiters))
         }
         lastID += 1
-        let place = Place(id: lastID, request: request, standing: standing, isFirst: isFirst, arrival: now)
+        let place = Place(
+            id: lastID, request: request, standing: standing, isFirst: isFirst, borrows: borrows, arrival: now)
         if isFirst {
             places.prepend(place)
             waiters.prepend(waiter())
@@ -192,13 +203,17 @@ struct LeaseStateMachine<Waiter> {
             places.append(place)
             waiters.append(waiter())
         }
-        count(standing, 1)
+        count(place, 1)
         return .wait(id: lastID)
     }
 
     /// One that was woken asks again: a grant, or nil to wait on.
     mutating func retry(id: Int, now: UInt64) -> (grant: Grant, actions: [Action])? {
         guard let index = index(of: id) else { return nil }
+        if hasBarrier, places[index].borrows, freeCount > 0 {
+            remove(at: index)
+            return (takeSlot(), [])
+        }
         // Those before it have been woken too, and a connection is kept for each; if not for closing, which has come.
         guard !hasBarrier, index < freeCount, places.prefix(index + 1).allSatisfy({ $0.request == .connection }) else {
             places[index].woken = nil
@@ -260,6 +275,38 @@ struct LeaseStateMachine<Waiter> {
         return pump(now: now)
     }
 
+    // MARK: - Setting aside
+
+    /// The access that has the lane's only connection waits for a barrier of another lane. The connection is kept for
+    /// it as by a barrier, and lent meanwhile.
+    mutating func setAside(_ slot: Int) -> [Action] {
+        leasedCount -= 1
+        idle.append((slot, tick))
+        hasBarrier = true
+        return lend()
+    }
+
+    /// The barrier has come: the access has its connection again.
+    ///
+    /// - returns: false if the connection is out, which can't be: it is lent within accesses that the barrier has
+    ///   waited for.
+    mutating func takeBack(_ slot: Int) -> Bool {
+        guard let index = idle.lastIndex(where: { $0.slot == slot }) else { return false }
+        idle.remove(at: index)
+        leasedCount += 1
+        hasBarrier = false
+        return true
+    }
+
+    /// Lends connections that a barrier keeps.
+    mutating func lend() -> [Action] {
+        var actions: [Action] = []
+        while hasBarrier, borrowerCount > 0, freeCount > 0, let index = places.firstIndex(where: \.borrows) {
+            actions.append(grant(at: index))
+        }
+        return actions
+    }
+
     // MARK: - Connections that go
 
     /// All connections are to go: those that are here at once, those that are out when they come back.
@@ -296,6 +343,8 @@ struct LeaseStateMachine<Waiter> {
             waiters.removeAll()
             inOrderCount = 0
             taskCount = 0
+            borrowerCount = 0
+            waitingBarrierCount = 0
         }
         return waiters.map { .refuse($0, .closed) }
     }
@@ -307,6 +356,14 @@ struct LeaseStateMachine<Waiter> {
         if let (slot, _) = idle.popLast() { return .connection(slot) }
         return .open(unopened.removeLast())
     }
+
+    /// What a wait for a connection depends on.
+    var line: [WaitGraph.Place] {
+        places.map { WaitGraph.Place(id: $0.id, isBarrier: $0.request == .barrier, borrows: $0.borrows) }
+    }
+
+    /// How many connections may be had.
+    var availableCount: Int { freeCount }
 
     /// Serves or wakes who can be served: as many as there are connections.
     private mutating func pump(now: UInt64) -> [Action] {
@@ -328,6 +385,7 @@ struct LeaseStateMachine<Waiter> {
                 actions.append(grant(at: index))
             }
         }
+        if hasBarrier { return actions + lend() }
         return isToPassOver ? actions + passOver(now: now) : actions
     }
 
@@ -343,7 +401,7 @@ struct LeaseStateMachine<Waiter> {
             if places[index].request == .barrier, leasedCount > 0 { break }
             actions.append(grant(at: index))
         }
-        return actions
+        return hasBarrier ? actions + lend() : actions
     }
 
     /// Whether one was woken, and can't come, or hasn't come for a while: a longer one where it had waited for long.
@@ -380,13 +438,15 @@ struct LeaseStateMachine<Waiter> {
     }
 
     private mutating func remove(at index: Int) {
-        count(places[index].standing, -1)
+        count(places[index], -1)
         places.remove(at: index)
         waiters.remove(at: index)
     }
 
-    private mutating func count(_ standing: Standing, _ difference: Int) {
-        switch standing {
+    private mutating func count(_ place: Place, _ difference: Int) {
+        if place.borrows { borrowerCount += difference }
+        if place.request == .barrier { waitingBarrierCount += difference }
+        switch place.standing {
         case .thread: break
         case .task: taskCount += difference
         case .inOrder: inOrderCount += difference

@@ -14,15 +14,13 @@ import Synchronization
 ///
 /// Threads are started when there is work and none is free, up to as many as there are connections, and one. One that
 /// has nothing to do looks for work for some microseconds, since a wake-up costs more than that, then sleeps, and ends
-/// after a while.
+/// after a while. `WorkerCrew` decides.
 final class WorkerThreads: TaskExecutor, @unchecked Sendable {
     // Sendable: the fields below are touched with the mutex held only; `pending` is atomic.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
     private var jobs: Deque<Job> = []
-    private var threadCount = 0
-    private var sleepingCount = 0
-    private var spinningCount = 0
+    private var crew: WorkerCrew
     private var isShutDown = false
 
     /// A task's next step, and the executor that the task prefers: these threads, or a ticket that hands jobs to them.
@@ -33,15 +31,13 @@ final class WorkerThreads: TaskExecutor, @unchecked Sendable {
 
     /// The number of jobs that no thread has taken.
     private let pending = Atomic<Int>(0)
-    private let maximumThreadCount: Int
-
     private static var spinNanoseconds: UInt64 { 20_000 }
     private static var idleSeconds: Int { 10 }
 
     /// - parameter connectionCount: how many accesses run at the same time, at most.
     init(connectionCount: Int) {
         // One more, on which tasks go on that have given up waiting, while all connections are in use.
-        maximumThreadCount = connectionCount + 1
+        crew = WorkerCrew(maximumThreadCount: connectionCount + 1)
         mutex = .allocate(capacity: 1)
         condition = .allocate(capacity: 1)
         pthread_mutex_init(mutex, nil)
@@ -63,15 +59,22 @@ final class WorkerThreads: TaskExecutor, @unchecked Sendable {
         pthread_mutex_lock(mutex)
         jobs.append(Job(job: job, executor: executor))
         let pendingCount = pending.wrappingAdd(1, ordering: .releasing).newValue
-        // Those that spin will see it, and a thread of these that gives a connection back has nothing else to do then.
-        // One that has been woken counts as sleeping until it runs: it takes one job only.
-        let lookingCount = spinningCount + (isCurrentThread ? 1 : 0)
-        let mustWake = pendingCount > lookingCount && sleepingCount > 0
-        let mustStart = pendingCount > lookingCount + sleepingCount && threadCount < maximumThreadCount
-        if mustStart { threadCount += 1 }
-        if mustWake { pthread_cond_signal(condition) }
+        let need = crew.need(pendingCount: pendingCount, isEndingJob: current?.pointee.isEndingJob ?? false)
+        if need.mustWake { pthread_cond_signal(condition) }
         pthread_mutex_unlock(mutex)
-        if mustStart { startThread() }
+        if need.mustStart { startThread() }
+    }
+
+    /// Wakes or starts a thread for a job that was left to one that won't take it soon.
+    private func handOver() {
+        let pendingCount = pending.load(ordering: .relaxed)
+        guard pendingCount > 0 else { return }
+        let need = crew.need(pendingCount: pendingCount, isEndingJob: false)
+        if need.mustWake { pthread_cond_signal(condition) }
+        guard need.mustStart else { return }
+        pthread_mutex_unlock(mutex)
+        startThread()
+        pthread_mutex_lock(mutex)
     }
 
     private func startThread() {
@@ -92,26 +95,83 @@ final class WorkerThreads: TaskExecutor, @unchecked Sendable {
             // No thread to be had: those that run do the work. If there is none, this one does.
             Unmanaged<WorkerThreads>.fromOpaque(context).release()
             pthread_mutex_lock(mutex)
-            threadCount -= 1
-            let isAlone = threadCount == 0
+            crew.threadCount -= 1
+            let isAlone = crew.threadCount == 0
             pthread_mutex_unlock(mutex)
             if isAlone { while runNextJob() {} }
         }
     }
 
-    /// Whose thread runs.
-    private static let owner: pthread_key_t = {
+    /// What a thread of these knows of itself.
+    private struct ThreadState {
+        let workers: Unmanaged<WorkerThreads>
+        /// Whether it has nothing else to do after what it does now.
+        var isEndingJob = false
+    }
+
+    /// Where a thread's state is.
+    private static let key: pthread_key_t = {
         var key = pthread_key_t()
         pthread_key_create(&key, nil)
         return key
     }()
 
-    private var isCurrentThread: Bool {
-        pthread_getspecific(Self.owner) == Unmanaged.passUnretained(self).toOpaque()
+    private static var currentState: UnsafeMutablePointer<ThreadState>? {
+        pthread_getspecific(key)?.assumingMemoryBound(to: ThreadState.self)
+    }
+
+    /// The state of the thread that runs, if it is one of these.
+    private var current: UnsafeMutablePointer<ThreadState>? {
+        guard let state = Self.currentState,
+            state.pointee.workers.toOpaque() == Unmanaged.passUnretained(self).toOpaque()
+        else { return nil }
+        return state
+    }
+
+    /// Runs the last that a thread does for a job. It takes the job that this may queue: nobody is woken for it.
+    ///
+    /// Elsewhere a thread of these that queues a job is in the midst of an access, and may be for long.
+    static func endingJob(_ body: () -> Void) {
+        guard let state = currentState else { return body() }
+        state.pointee.isEndingJob = true
+        defer { state.pointee.isEndingJob = false }
+        body()
+    }
+
+    /// Says that the thread that runs, if it is one of the library's, won't take a job soon.
+    static func willBeBusy() {
+        currentState?.pointee.workers._withUnsafeGuaranteedRef { workers in
+            pthread_mutex_lock(workers.mutex)
+            workers.handOver()
+            pthread_mutex_unlock(workers.mutex)
+        }
+    }
+
+    /// Runs what makes the thread sleep. If it is one of the library's, another one may take its place meanwhile.
+    static func blocking<T>(_ body: () throws -> T) rethrows -> T {
+        guard let state = currentState else { return try body() }
+        return try state.pointee.workers._withUnsafeGuaranteedRef { workers in
+            pthread_mutex_lock(workers.mutex)
+            workers.crew.blockedCount += 1
+            workers.handOver()
+            pthread_mutex_unlock(workers.mutex)
+            defer {
+                pthread_mutex_lock(workers.mutex)
+                workers.crew.blockedCount -= 1
+                pthread_mutex_unlock(workers.mutex)
+            }
+            return try body()
+        }
     }
 
     private func run() {
-        pthread_setspecific(Self.owner, Unmanaged.passUnretained(self).toOpaque())
+        let state = UnsafeMutablePointer<ThreadState>.allocate(capacity: 1)
+        state.initialize(to: ThreadState(workers: .passUnretained(self)))
+        pthread_setspecific(Self.key, state)
+        defer {
+            pthread_setspecific(Self.key, nil)
+            state.deallocate()
+        }
         while true {
             while runNextJob() {}
             if spin() { continue }
@@ -141,11 +201,11 @@ final class WorkerThreads: TaskExecutor, @unchecked Sendable {
     private func spin() -> Bool {
         pthread_mutex_lock(mutex)
         // One is enough.
-        guard spinningCount == 0 else {
+        guard crew.spinningCount == 0 else {
             pthread_mutex_unlock(mutex)
             return false
         }
-        spinningCount += 1
+        crew.spinningCount += 1
         pthread_mutex_unlock(mutex)
         let end = SystemClock.monotonicNanoseconds() + Self.spinNanoseconds
         var isFound = false
@@ -153,7 +213,7 @@ final class WorkerThreads: TaskExecutor, @unchecked Sendable {
             isFound = pending.load(ordering: .acquiring) > 0
         } while !isFound && SystemClock.monotonicNanoseconds() < end
         pthread_mutex_lock(mutex)
-        spinningCount -= 1
+        crew.spinningCount -= 1
         isFound = pending.load(ordering: .relaxed) > 0
         pthread_mutex_unlock(mutex)
         return isFound
@@ -169,11 +229,11 @@ final class WorkerThreads: TaskExecutor, @unchecked Sendable {
         clock_gettime(CLOCK_REALTIME, &time)
         time.tv_sec += Self.idleSeconds
         while jobs.isEmpty {
-            sleepingCount += 1
+            crew.sleepingCount += 1
             let code = isShutDown ? ETIMEDOUT : pthread_cond_timedwait(condition, mutex, &time)
-            sleepingCount -= 1
+            crew.sleepingCount -= 1
             if code == ETIMEDOUT, jobs.isEmpty {
-                threadCount -= 1
+                crew.threadCount -= 1
                 return false
             }
         }
@@ -184,7 +244,7 @@ final class WorkerThreads: TaskExecutor, @unchecked Sendable {
     var currentThreadCount: Int {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
-        return threadCount
+        return crew.threadCount
     }
 
     /// Runs `body`, which may block, on these threads for a task. If it throws, they are needed no more.

@@ -54,13 +54,30 @@ final class ConnectionLifetime: @unchecked Sendable {
         case error(any Error)
     }
 
+    /// Why the connection can't be used, if it has never been one.
+    private let refusal: DatabaseError?
+
     private let graveyard = Lock<[Bequest]>([])
     private let hasGraves = Atomic<Bool>(false)
 
     init(_ handle: consuming ConnectionHandle) {
         pointer = handle.pointer
         self.handle = consume handle
+        refusal = nil
     }
+
+    /// The lifetime of no connection: it is closed from the beginning.
+    ///
+    /// - parameter refusal: what each use throws.
+    init(refusing refusal: DatabaseError) {
+        pointer = Self.noPointer
+        self.refusal = refusal
+        owner.store(Self.closed, ordering: .relaxed)
+    }
+
+    // Nobody follows it, as nobody follows the pointer of a connection that is closed.
+    private nonisolated(unsafe) static let noPointer = SQLiteConnection(
+        UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1))
 
     deinit {
         // No statement is left, so nobody else can reach the connection.
@@ -88,7 +105,7 @@ final class ConnectionLifetime: @unchecked Sendable {
     /// - returns: an error that another thread has left.
     func take() throws(DatabaseError) -> (any Error)? {
         // The lease of the connection (a lock) orders this after what its last owner did.
-        guard !isClosed else { throw .connectionIsClosed() }
+        guard !isClosed else { throw refusal ?? .connectionIsClosed() }
         owner.store(Self.currentThread, ordering: .relaxed)
         return hasGraves.load(ordering: .acquiring) ? exhume() : nil
     }
@@ -128,7 +145,7 @@ final class ConnectionLifetime: @unchecked Sendable {
         if owner == Self.lent {
             return .misuse("The destination of a backup can't be used until the backup ends.")
         }
-        if owner == Self.closed || database == nil { return .connectionIsClosed() }
+        if owner == Self.closed || database == nil { return refusal ?? .connectionIsClosed() }
         return owner == 0 ? .outsideAccess() : .wrongThread()
     }
 
@@ -145,6 +162,12 @@ final class ConnectionLifetime: @unchecked Sendable {
 
     /// Whether an access of the thread that runs is under way, even if it can't use the connection now.
     var isAccessed: Bool { isOwned || lender.load(ordering: .relaxed) == Self.currentThread }
+
+    /// The thread whose access is under way; 0 if there is none.
+    var accessingThread: UInt {
+        let thread = owner.load(ordering: .relaxed)
+        return thread == Self.lent ? lender.load(ordering: .relaxed) : thread == Self.closed ? 0 : thread
+    }
 
     /// Finalizes a statement, now or when the owner is back.
     func finalize(_ statement: SQLiteStatement) {

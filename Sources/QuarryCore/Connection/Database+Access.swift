@@ -95,6 +95,12 @@ extension Database {
     /// Whether an access of the thread that runs has the connection.
     package var isOwned: Bool { lifetime.isAccessed }
 
+    /// The thread whose access has the connection, as a number that is another one for each thread; 0 if there is none.
+    package var accessingThread: UInt { lifetime.accessingThread }
+
+    /// The number of the thread that runs.
+    package static var currentThread: UInt { ConnectionLifetime.currentThread }
+
     /// The connection itself, for those who wait for it from other threads.
     package var isClosed: Bool { lifetime.isClosed }
 

@@ -202,6 +202,19 @@ public final class Database {
         if let error = endAccess() { throw error }
     }
 
+    /// Stands for a connection where there is none to be had, for a closure that has to get one.
+    ///
+    /// - parameter error: what each use throws.
+    package init(refusing error: DatabaseError) {
+        lifetime = ConnectionLifetime(refusing: error)
+        options = ConnectionOptions()
+        context = nil
+        description = "no connection"
+        hooks = HookSlots(lifetime)
+        statementCache = StatementCache(capacity: 0)
+        lifetime.database = self
+    }
+
     deinit {
         // Cached statements go while the connection is taken, if it is free: they need no grave then.
         if !lifetime.isClosed {

@@ -340,7 +340,7 @@ import Testing
 }
 
 extension LeaseStateMachine<String>.Action {
-    fileprivate var text: String {
+    var text: String {
         switch self {
         case .grant(let name, .connection(let slot)): "\(name): connection \(slot)"
         case .grant(let name, .open(let slot)): "\(name): open \(slot)"
