@@ -94,7 +94,11 @@ final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
                 let type = block.type(index)
                 guard type == .text || type == .blob else { continue }
                 let value = StatementColumns.borrow(statement, CInt(index))
-                block.append(StatementColumns.bytes(ofBorrowed: value, type), type, index, &end)
+                // Where memory runs out, a text of UTF-16 is read as empty the first time, and may be had the second.
+                let bytes = StatementColumns.bytes(ofBorrowed: value, type)
+                let found = words.load(fromByteOffset: 8 * index, as: Span.self).count
+                block.append(
+                    bytes.count == found ? bytes : UnsafeRawBufferPointer(start: nil, count: 0), type, index, &end)
             }
             return block
         }
