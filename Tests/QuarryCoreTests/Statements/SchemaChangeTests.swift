@@ -112,7 +112,8 @@ struct SchemaChangeTests {
                     #expect(try read() == "att")
                     try writer.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES ('main')")
                     try reader.inTransaction {
-                        #expect(try String.fetchOne(reader, sql: "SELECT a FROM t") == "main")
+                        let value = try String.fetchOne(reader, sql: "SELECT a FROM t")
+                        #expect(value == "main")
                         return .commit
                     }
                 }

@@ -154,7 +154,7 @@ extension ExactValue {
         case .int64(let value): self = .integer(value)
         case .double(let value): self = .real(value.bitPattern)
         case .string(let text): self = .text(Array(text.utf8))
-        case .blob(let bytes): self = .blob(bytes)
+        case .blob(let bytes): self = .blob(Array(bytes))
         }
     }
 

@@ -63,7 +63,7 @@ import Testing
                 CAST('abcdefghijklmnop' AS BLOB)
                 """
             #expect(
-                try dump(db, sql, .debug())
+                try dump(db, "\(sql: sql)", .debug())
                     == "E621E1F8-C36C-495A-93FC-0C247A3E6E5F|X'E621E1F8C36C495A93FC0C247A3E6E'|ÿ|abcdefghijklmnop\n")
         }
     }

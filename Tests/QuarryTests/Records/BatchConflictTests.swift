@@ -6,6 +6,11 @@ import Testing
 @Suite struct BatchConflictTests {
     private struct Player: Codable, FetchableRecord, PersistableRecord { var id: Int }
 
+    private func expectAbort<T>(sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> T) {
+        let error = #expect(throws: DatabaseError.self, sourceLocation: sourceLocation) { _ = try body() }
+        #expect(error?.resultCode == .SQLITE_ABORT, sourceLocation: sourceLocation)
+    }
+
     @Test(arguments: [
         "CREATE TABLE player (id INTEGER UNIQUE ON CONFLICT FAIL)",
         "CREATE TABLE player (id INTEGER UNIQUE ON CONFLICT ROLLBACK)",
@@ -41,14 +46,14 @@ import Testing
         try withTemporaryFolder { folder throws in
             let dbPool = try DatabasePool(path: folder + "/db")
             try dbPool.write { db in try db.execute(sql: "CREATE TABLE player (id INTEGER)") }
-            try dbPool.read { db in #expect(try Player.numberOfSelectedColumns(db) == 1) }
+            try dbPool.read { db throws in #expect(try Player.numberOfSelectedColumns(db) == 1) }
             try dbPool.write { db throws in
                 #expect(try Player.numberOfSelectedColumns(db) == 1)
                 try db.execute(sql: "ALTER TABLE player ADD COLUMN name TEXT")
                 #expect(try Player.numberOfSelectedColumns(db) == 2)
             }
             // The readers learn it from the file.
-            try dbPool.read { db in #expect(try Player.numberOfSelectedColumns(db) == 2) }
+            try dbPool.read { db throws in #expect(try Player.numberOfSelectedColumns(db) == 2) }
         }
     }
 
@@ -61,19 +66,31 @@ import Testing
             try db.execute(sql: "ROLLBACK")
             try Player(id: 2).insert(db)
         }
-        #expect(throws: DatabaseError.SQLITE_ABORT) { try dbQueue.write(leave) }
-        await #expect(throws: DatabaseError.SQLITE_ABORT) { try await dbQueue.write(leave) }
-        #expect(throws: DatabaseError.SQLITE_ABORT) {
-            try dbQueue.write { db in try dbQueue.unsafeReentrantWrite { _ in try leave(db) } }
+        let task = await #expect(throws: DatabaseError.self) { try await dbQueue.write(leave) }
+        #expect(task?.resultCode == .SQLITE_ABORT)
+        try accessesOfThreads(dbQueue, leave)
+        #expect(try await dbQueue.read { db in try Player.fetchCount(db) } == 0)
+        // Without a transaction of the access, SQL has its own.
+        try await dbQueue.writeWithoutTransaction { db in
+            try db.execute(sql: "BEGIN; INSERT INTO player VALUES (1); COMMIT; BEGIN; DELETE FROM player; ROLLBACK")
+            try Player(id: 2).insert(db)
         }
-        #expect(throws: DatabaseError.SQLITE_ABORT) {
+        #expect(try await dbQueue.read { db in try Player.fetchCount(db) } == 2)
+    }
+
+    private func accessesOfThreads(
+        _ dbQueue: DatabaseQueue, _ leave: @escaping @Sendable (Database) throws -> Void
+    ) throws {
+        expectAbort { try dbQueue.write(leave) }
+        expectAbort { try dbQueue.write { db in try dbQueue.unsafeReentrantWrite { _ in try leave(db) } } }
+        expectAbort {
             try dbQueue.write { db in
                 try db.execute(sql: "ROLLBACK")
                 try Player.insertAll(db, [Player(id: 2), Player(id: 3)])
             }
         }
-        try await dbQueue.barrierWriteWithoutTransaction { db in
-            #expect(throws: DatabaseError.SQLITE_ABORT) {
+        try dbQueue.barrierWriteWithoutTransaction { db in
+            expectAbort {
                 try db.inTransaction {
                     try leave(db)
                     return .commit
@@ -83,14 +100,8 @@ import Testing
         var migrator = DatabaseMigrator()
         migrator.registerMigration("v1", migrate: leave)
         #expect(throws: (any Error).self) { try migrator.migrate(dbQueue) }
-        #expect(try await dbQueue.read { db in try Player.fetchCount(db) } == 0)
-        try dbQueue.read { db in #expect(try migrator.appliedIdentifiers(db).isEmpty) }
-        // Without a transaction of the access, SQL has its own.
-        try await dbQueue.writeWithoutTransaction { db in
-            try db.execute(sql: "BEGIN; INSERT INTO player VALUES (1); COMMIT; BEGIN; DELETE FROM player; ROLLBACK")
-            try Player(id: 2).insert(db)
-        }
-        #expect(try await dbQueue.read { db in try Player.fetchCount(db) } == 2)
+        let applied = try dbQueue.read { db in try migrator.appliedIdentifiers(db) }
+        #expect(applied.isEmpty)
     }
 
     @Test func snapshotsWhoseTransactionSQLHasEnded() throws {
@@ -99,7 +110,7 @@ import Testing
             try dbPool.write { db in try db.execute(sql: "CREATE TABLE player (id INTEGER)") }
             let snapshot = try dbPool.makeSnapshot()
             try dbPool.write { db in try Player(id: 1).insert(db) }
-            #expect(throws: DatabaseError.SQLITE_ABORT) {
+            expectAbort {
                 try snapshot.read { db in
                     try db.execute(sql: "COMMIT")
                     return try Player.fetchCount(db)
