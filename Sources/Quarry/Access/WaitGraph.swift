@@ -82,7 +82,9 @@ struct WaitGraph {
         }
         guard !ending.contains(start) else { return nil }
         var path = [start]
-        while let last = path.last, let next = obstacle(of: last, ending, start), !path.contains(next) { path.append(next) }
+        while let last = path.last, let next = obstacle(of: last, ending, start), !path.contains(next) {
+            path.append(next)
+        }
         return Deadlock(places: places.subtracting(ending), path: path)
     }
 
