@@ -82,7 +82,9 @@ struct WaitGraph {
         }
         guard !ending.contains(start) else { return nil }
         var path = [start]
-        while let last = path.last, let next = obstacle(of: last, ending), !path.contains(next) { path.append(next) }
+        while let last = path.last, let next = obstacle(of: last, ending, start), !path.contains(next) {
+            path.append(next)
+        }
         return Deadlock(places: places.subtracting(ending), path: path)
     }
 
@@ -122,8 +124,8 @@ struct WaitGraph {
         sleeps[thread].map { ending.contains($0) } ?? true
     }
 
-    /// The place that a place waits for.
-    private func obstacle(of sleep: Sleep, _ ending: Set<Sleep>) -> Sleep? {
+    /// The place that a place waits for: of several, the one that closes the circle.
+    private func obstacle(of sleep: Sleep, _ ending: Set<Sleep>, _ start: Sleep) -> Sleep? {
         guard let lane = lanes[sleep.lane] else { return nil }
         let borrows = lane.line.contains { $0.id == sleep.place && $0.borrows }
         if lane.hasBarrier, !borrows, let place = barrierPlace(of: sleep.lane) ?? sleeps[lane.barrierThread],
@@ -131,6 +133,7 @@ struct WaitGraph {
         {
             return place
         }
-        return lane.threads.lazy.compactMap { sleeps[$0] }.first { !ending.contains($0) }
+        let places = lane.threads.compactMap { sleeps[$0] }.filter { !ending.contains($0) }
+        return places.contains(start) ? start : places.first
     }
 }

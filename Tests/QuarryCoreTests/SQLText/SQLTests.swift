@@ -122,6 +122,8 @@ struct SQLTests {
     func connectedFragments() throws {
         struct Fragment: SQLFragment {
             var body: @Sendable (Database) throws -> (sql: String, arguments: StatementArguments)
+            var nestingDepth: Int { 0 }
+            var definesTable: Bool { false }
 
             func build(_ db: Database) throws -> (sql: String, arguments: StatementArguments) { try body(db) }
         }
