@@ -126,8 +126,10 @@ private final class Synonyms: FTS5WrapperTokenizer {
                 try db.execute(sql: "CREATE VIRTUAL TABLE d\(index) USING fts5(a, tokenize = \"misplacing \(place)\")")
                 expectCode(.SQLITE_MISUSE) { try db.execute(sql: "INSERT INTO d\(index) VALUES ('abc')") }
                 expectCode(.SQLITE_MISUSE) {
-                    try db.makeTokenizer(components: ["misplacing"] + place.split(separator: " ").map { $0.filter { $0 != "'" } })
-                        .tokenize(document: "abc")
+                    try db.makeTokenizer(
+                        components: ["misplacing"] + place.split(separator: " ").map { $0.filter { $0 != "'" } }
+                    )
+                    .tokenize(document: "abc")
                 }
             }
             try db.execute(sql: "CREATE VIRTUAL TABLE d USING fts5(a, tokenize = 'misplacing 0 3')")

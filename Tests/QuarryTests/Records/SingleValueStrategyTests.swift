@@ -273,7 +273,8 @@ private enum Anything: Codable, Equatable {
                 let cause = context.underlyingError as? RowDecodingError
                 #expect(
                     cause?.description
-                        == "column not found: \"name\" for key path name of Item - row: [id:INTEGER], sql: `SELECT 1 AS id`")
+                        == "column not found: \"name\" for key path name of Item - row: [id:INTEGER], sql: `SELECT 1 AS id`"
+                )
             }
         }
     }
