@@ -13,7 +13,9 @@ extension URL: DatabaseValueConvertible {
 
     /// The URL that `URL(string:)` makes of text: characters that a URL can't have are percent-encoded.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> URL? {
-        guard case .string(let text) = dbValue.storage else { return nil }
-        return URL(string: text)
+        switch dbValue.storage {
+        case .string, .blob: String.fromDatabaseValue(dbValue).flatMap { URL(string: $0) }
+        case .null, .int64, .double: nil
+        }
     }
 }
