@@ -266,7 +266,7 @@ import Testing
             areCalled[1].reach()
         }
         try await areCalled[1].reached()
-        #expect(errors.value.map(\.resultCode) == [.SQLITE_BUSY, .SQLITE_MISUSE])
+        #expect(errors.value.map(\.resultCode) == [.SQLITE_BUSY, .SQLITE_BUSY])
         #expect(disk.waitingCount == 1, "it still closes")
         disk.resume()
         try await closer.value
