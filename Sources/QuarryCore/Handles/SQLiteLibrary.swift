@@ -18,11 +18,24 @@ package enum SQLiteLibrary {
     package static func text(of number: Double) -> String {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
             withVaList([number]) { arguments in
-                _ = sqlite3_vsnprintf(CInt(buffer.count), buffer.baseAddress, "%!.15g", arguments)
+                _ = sqlite3_vsnprintf(CInt(buffer.count), buffer.baseAddress, formatOfReals, arguments)
             }
             return buffer.baseAddress.map { String(cString: $0) } ?? ""
         }
     }
+
+    /// How SQLite writes reals: newer versions have 17 digits, older ones 15. No function tells, so SQL is asked once.
+    private static let formatOfReals: String = {
+        var connection: OpaquePointer?
+        defer { sqlite3_close(connection) }
+        var statement: OpaquePointer?
+        defer { sqlite3_finalize(statement) }
+        guard sqlite3_open(":memory:", &connection) == SQLITE_OK,
+            sqlite3_prepare_v2(connection, "SELECT length(1.0 / 3)", -1, &statement, nil) == SQLITE_OK,
+            sqlite3_step(statement) == SQLITE_ROW
+        else { return "%!.15g" }
+        return sqlite3_column_int(statement, 0) > 17 ? "%!.17g" : "%!.15g"
+    }()
 
     /// Whether the library was built with an option. The corresponding C function is `sqlite3_compileoption_used`.
     package static func isBuilt(with option: String) -> Bool {
