@@ -155,3 +155,11 @@ extension SQLSpecificExpressible {
         .function("IFNULL", [lhs.sqlExpression, rhs.sqlExpression])
     }
 }
+
+extension SQLExpression {
+    // A form that isn't generic ends the compiler's search: the longest filter of Tests/TypeChecking takes 0.09 s with
+    // it, and 4.5 s without.
+
+    /// The opposite: `x <> y` of `x = y`, `NOT IN` of `IN`, otherwise `NOT x`.
+    public static prefix func ! (value: SQLExpression) -> SQLExpression { value.negated }
+}
