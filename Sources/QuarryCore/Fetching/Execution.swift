@@ -94,8 +94,8 @@ struct Execution: ~Copyable {
             return true
         }
         id = Self.failed
-        // Without a row, the columns are those that SQLite knows now all the same.
-        if !hasStepped, code == ResultCode.SQLITE_DONE.rawValue { try learnColumns() }
+        // Without a row, the columns are those that SQLite knows now all the same. Most ask for them only with a row.
+        if !hasStepped, row.knowsColumns, code == ResultCode.SQLITE_DONE.rawValue { try learnColumns() }
         try statement.endExecution(code)
         id = Self.over
         return false

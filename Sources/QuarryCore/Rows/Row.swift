@@ -97,6 +97,9 @@ public final class Row {
         sqliteStatement = statement.sqliteStatement
     }
 
+    /// Whether it has learned the statement's columns.
+    var knowsColumns: Bool { layout !== RowLayout.unread }
+
     private func setLayout(_ layout: RowLayout) {
         guard layout !== self.layout else { return }
         self.layout = layout

@@ -50,7 +50,11 @@ extension Substring.UTF8View {
             let word = rest.prefix { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 & 0xDF }
             guard !word.isEmpty else { return nil }
             rest = rest[word.endIndex...]
-            return String(decoding: word.map { $0 & 0xDF }, as: UTF8.self)
+            // Keywords are short: a string of up to 15 bytes needs no block of its own.
+            return String(unsafeUninitializedCapacity: word.count) { buffer in
+                for (index, byte) in word.enumerated() { buffer[index] = byte & 0xDF }
+                return word.count
+            }
         }
     }
 
