@@ -37,6 +37,11 @@ enum WaitingThreads {
         return error
     }
 
+    /// How many threads and tasks are entered as waiting for a lane: for tests.
+    static func count(on lane: ConnectionLane) -> Int {
+        entries.withLock { entries in entries.values.count { $0.lane === lane } }
+    }
+
     /// How many deadlocks were found late: for tests.
     static var overlookedCount: Int { overlooked.load(ordering: .relaxed) }
 

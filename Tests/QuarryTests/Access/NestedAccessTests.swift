@@ -270,13 +270,16 @@ import Testing
             }
         }
         try await isRead.reached()
-        try await until("the read waits for b") { b.writer.lane.waiterCount == 1 }
+        try await until("the read waits for b") { WaitingThreads.count(on: b.writer.lane) == 1 }
         try await a.barrierWriteWithoutTransaction { _ in }
         let error = try await write.value
         #expect(error?.resultCode == .SQLITE_BUSY)
         #expect(error?.message?.hasPrefix("deadlock: the writer of ") ?? false)
         #expect(try await read.value == nil)
     }
+
+    // The one that waits last is refused. So each waits until the other is in the table of those who wait, which comes
+    // after its place in the line.
 
     /// What a thread does that stands in the way of an asynchronous backup.
     enum Obstacle: CaseIterable, Sendable { case writeThatReadsTheSource, readThatReadsTheCopy, readThatWritesTheCopy }
@@ -294,13 +297,17 @@ import Testing
                     case .writeThatReadsTheSource:
                         try copy.write { _ in
                             hasBegun.reach()
-                            try spin(until: "the backup waits for the copy") { copy.writer.lane.waiterCount == 1 }
+                            try spin(until: "the backup waits for the copy") {
+                                WaitingThreads.count(on: copy.writer.lane) == 1
+                            }
                             try source.read { _ in }
                         }
                     case .readThatReadsTheCopy, .readThatWritesTheCopy:
                         try source.read { _ in
                             hasBegun.reach()
-                            try spin(until: "the backup waits for the source") { source.readers.lane.waiterCount == 1 }
+                            try spin(until: "the backup waits for the source") {
+                                WaitingThreads.count(on: source.readers.lane) == 1
+                            }
                             if obstacle == .readThatReadsTheCopy {
                                 try copy.read { _ in }
                             } else {
