@@ -101,6 +101,9 @@ import Testing
             try expectSQL(db, #"SELECT * FROM "player" WHERE "name" = 'Arthur'"#) {
                 _ = try Player.filter(key: ["name": "Arthur"]).fetchOne(db)
             }
+            try expectSQL(db, #"SELECT * FROM "player" WHERE ("id" = 1) AND ("name" IS NULL) AND ("score" = 2)"#) {
+                _ = try Player.filter(key: ["Score": 2, "id": 1, "name": nil]).fetchOne(db)
+            }
             try expectSQL(db, #"SELECT * FROM "pair" WHERE ("a" = 1) AND ("b" = 'x')"#) {
                 _ = try Pair.filter(key: ["a": 1, "b": "x"]).fetchOne(db)
             }
