@@ -356,6 +356,11 @@ import Testing
             try expectSQL(db, #"SELECT "p".* FROM "player" "p" WHERE "p"."score" > 1 ORDER BY "p"."name""#) {
                 _ = try Player.all().aliased(p).filter(p[score] > 1).order(p[name]).fetchAll(db)
             }
+            // A table without a type has rows, whatever alias it is given.
+            let rows = Table("player").aliased(TableAlias(name: "p")).filter(sql: "p.score > 1")
+            for request in [rows, Table<Row>("player").aliased(TableAlias(name: "p")).filter(sql: "p.score > 1")] {
+                try expectSQL(db, #"SELECT "p".* FROM "player" "p" WHERE p.score > 1"#) { _ = try request.fetchAll(db) }
+            }
             try expectSQL(db, #"SELECT * FROM "player" WHERE "score" > 1"#) {
                 let a = TableAlias<Player>()
                 _ = try Player.all().aliased(a).filter(a[score] > 1).fetchAll(db)
