@@ -201,7 +201,7 @@ extension QueryWriter {
             throw misuse("exists is asked of an alias that the request doesn't use, or that is no table")
         }
         if try schema().isViewWithoutKey(name, database) {
-            // A row has one column at least that isn't NULL, as far as anybody can tell.
+            // Without a key, a row is taken to have one column that isn't NULL.
             let columns = try schema().columnNames(of: name, database)
             return try write(list: columns, separator: isNegated ? " AND " : " OR ") { writer, column in
                 writer.write("(")
