@@ -4,8 +4,8 @@ import QuarryTestSupport
 import Testing
 
 extension UnderLoad {
-    /// Accesses of three databases inside accesses, on threads and in tasks, beside barriers, copies and `close()`: each
-    /// ends, with a result or with an error that says why not.
+    /// Accesses of three databases inside accesses, on threads and in tasks, beside barriers, copies and `close()`:
+    /// each ends, with a result or with an error that says why not.
     @Suite struct NestingTests {
         @Test func nesting() async throws {
             let output = try ProcessOutput()

@@ -13,8 +13,8 @@ final class ConnectionLane: Sendable {
         var connections: [Lent?]
         /// The connection that is being closed, which nobody may interrupt.
         var closing: Lent?
-        /// The holders of slots whose access has yet to begin: threads that open the connection, tasks that wait for another
-        /// one.
+        /// The holders of slots whose access has yet to begin: threads that open the connection, tasks that wait for
+        /// another one.
         var holders: [Int: UInt] = [:]
         /// The connection whose access has the barrier.
         var barrierHolder: Lent?

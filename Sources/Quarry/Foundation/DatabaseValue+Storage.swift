@@ -51,7 +51,8 @@ extension DatabaseValue {
     /// value.storage == .int64(2) // true
     /// ```
     ///
-    /// A value that SQLite can't store, such as an integer above `Int64.max`, shows as text, and throws when it is bound.
+    /// A value that SQLite can't store, such as an integer above `Int64.max`, shows as text, and throws when it is
+    /// bound.
     public var storage: Storage {
         switch rawStorage {
         case .null: .null

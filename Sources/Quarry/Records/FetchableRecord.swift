@@ -54,8 +54,8 @@ extension FetchableRecord where Self: Decodable {
     /// Keys that are one byte, as the cases of an enum are, are asked for their names in the first rows of a fetch, not
     /// in each.
     ///
-    /// - throws: `RowDecodingError` for a missing column, and for a value that can't be what the property needs: it names
-    ///   the key and the column, and the value where `Configuration.publicStatementArguments` is set.
+    /// - throws: `RowDecodingError` for a missing column, and for a value that can't be what the property needs: it
+    ///   names the key and the column, and the value where `Configuration.publicStatementArguments` is set.
     ///   `DecodingError.keyNotFound` for a record or list that is no scope of the row, and wasn't prefetched: its
     ///   `underlyingError` is a `RowDecodingError` with the row and the SQL.
     @inlinable

@@ -2,8 +2,8 @@ import Testing
 
 @testable import Quarry
 
-/// A barrier keeps connections, and lends them to the accesses that it waits for: the decisions of a writer's lane, with
-/// no thread at all.
+/// A barrier keeps connections, and lends them to the accesses that it waits for: the decisions of a writer's lane,
+/// with no thread at all.
 @Suite struct LendingTests {
     typealias Machine = LeaseStateMachine<String>
 

@@ -98,7 +98,9 @@ import Testing
         try inTables { (db) throws in
             let score = try NewPlayer(name: "Dan").insertAndFetch(db) { statement in
                 try Int.fetchOne(statement)  // 100, the default of the column
-            } select: { [$0.score] }
+            } select: {
+                [$0.score]
+            }
             // INSERT INTO "player" ("id", "name") VALUES (NULL,'Dan') RETURNING "score"
 
             #expect(score == 100)

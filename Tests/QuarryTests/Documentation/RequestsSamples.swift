@@ -118,7 +118,8 @@ import Testing
                 SELECT \(columnsOf: Player.self) FROM \(Player.self)
                 WHERE \(Column("score")) = (\(Player.select { max($0.score) }))
                 """
-            let all: SQLRequest<Player> = "SELECT \(.allColumns) FROM player WHERE \(1200) IN \([Column("id"), Column("score")])"
+            let all: SQLRequest<Player> =
+                "SELECT \(.allColumns) FROM player WHERE \(1200) IN \([Column("id"), Column("score")])"
 
             #expect(players.count == 1)
             #expect(try request.fetchAll(db).map(\.name) == ["Arthur"])
@@ -132,8 +133,7 @@ import Testing
 
     @Test func namedArguments() throws {
         try inTables { (db) throws in
-            let scores = try Player
-                .filter(sql: "score > :score", arguments: ["score": 100])
+            let scores = try Player.filter(sql: "score > :score", arguments: ["score": 100])
                 .group(sql: "teamId")
                 .having(sql: "MAX(score) > :score", arguments: ["score": 1000])
                 .select(sql: "MAX(score) AS best", as: Int.self)

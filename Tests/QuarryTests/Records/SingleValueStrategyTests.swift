@@ -281,7 +281,8 @@ private enum Anything: Codable, Equatable {
             where type != Numbers.self || id == "1" {
                 let row = try #require(try Row.fetchOne(db, sql: "SELECT \(id) AS id"))
                 let error = #expect(throws: RowDecodingError.self, "\(type) of \(id)") { _ = try type.init(row: row) }
-                #expect(error?.description.hasPrefix("column not found: \"name\" for key path name of \(type)") ?? false)
+                #expect(
+                    error?.description.hasPrefix("column not found: \"name\" for key path name of \(type)") ?? false)
             }
             let found = try Wrappers.fetchOne(db, sql: "SELECT 1 AS id, 2 AS name")
             #expect(found?.name == OneNumber(2))
@@ -313,7 +314,9 @@ private enum Anything: Codable, Equatable {
             struct Whole: Decodable, FetchableRecord { var part: Part }
             #expect(try Whole.fetchOne(db, sql: "SELECT 1 AS id")?.part == Part(id: 1))
             let error = #expect(throws: RowDecodingError.self) { _ = try Whole.fetchOne(db, sql: "SELECT 1 AS x") }
-            #expect(error?.description == "column not found: \"id\" for key path id of Part - row: [x:INTEGER], sql: `SELECT 1 AS x`")
+            #expect(
+                error?.description
+                    == "column not found: \"id\" for key path id of Part - row: [x:INTEGER], sql: `SELECT 1 AS x`")
         }
     }
 
