@@ -106,7 +106,7 @@ extension SQLExpression {
         return unsafeDowncast(node, to: ExpressionNode.self)
     }
 
-    /// What the expression is made of, unless it is a value or a column.
+    /// The kind of the node, unless it is a value or a column.
     package var kind: ExpressionNode.Kind? { node?.kind }
 
     /// Whether it is a value, and NULL.
