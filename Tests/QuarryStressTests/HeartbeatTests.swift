@@ -90,7 +90,7 @@ extension UnderLoad {
 
         // MARK: - Opening and closing
 
-        /// What waits, or may run for long, and has an asynchronous form.
+        /// A call that may wait or run for long, in its asynchronous form.
         enum Operation: String, CaseIterable, Sendable, CustomTestStringConvertible {
             case openPool, openQueue, makeSnapshot, makeSnapshotPool
             case close, releaseMemory, backup
@@ -118,7 +118,7 @@ extension UnderLoad {
             }
         }
 
-        /// Those that open wait in `prepareDatabase`, the others for a write.
+        /// Calls that open connections wait in `prepareDatabase`, the others for a write.
         @Test(arguments: Operation.allCases) func theHeartBeatsBesideOpeningAndClosing(_ operation: Operation)
             async throws
         {

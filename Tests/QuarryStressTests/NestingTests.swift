@@ -4,8 +4,8 @@ import QuarryTestSupport
 import Testing
 
 extension UnderLoad {
-    /// Accesses of three databases inside accesses, on threads and in tasks, beside all that waits for everybody: each
-    /// ends, with a result or with an error that says why not.
+    /// Accesses of three databases inside accesses, on threads and in tasks, beside barriers, copies and `close()`:
+    /// each ends, with a result or with an error that says why not.
     @Suite struct NestingTests {
         @Test func nesting() async throws {
             let output = try ProcessOutput()
@@ -28,7 +28,7 @@ final class NestingRun: Sendable {
     private static let threadCount = 6
     private static let taskCount = 8
 
-    /// What an access is, of which database.
+    /// One access: its kind and its database.
     private struct Level: CustomStringConvertible {
         enum Kind: CaseIterable {
             case read, unsafeRead, reentrantRead, write, bareWrite, reentrantWrite, barrier, concurrentRead, callback

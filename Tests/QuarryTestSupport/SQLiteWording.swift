@@ -1,4 +1,4 @@
-/// What SQLite says of a name in double quotes that is no column: its versions word it differently.
+/// SQLite's messages for a name in double quotes that is no column: its versions word them differently.
 ///
 /// ```swift
 /// #expect(noSuchColumn("score").contains(error?.message))

@@ -205,7 +205,7 @@ final class AccessRunner: Sendable {
                     }
                 }
             } catch {
-                // An error of a read's end: nobody is left to tell.
+                // Once `body` has run, an error that ends the read has no receiver.
                 if !hasBegun { body(.failure(error)) }
             }
         }

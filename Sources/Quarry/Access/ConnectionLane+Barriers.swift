@@ -1,6 +1,6 @@
 import QuarryCore
 
-// Barriers, and what a lane tells those who look for deadlocks.
+// Barriers, and the state of a lane that the search for deadlocks reads.
 
 extension ConnectionLane {
     /// Waits on this thread for all connections of `barredLane` to be here, and keeps them until `endBarrier`.
@@ -90,7 +90,7 @@ extension ConnectionLane {
         }
     }
 
-    /// Who has the connections, and who waits.
+    /// The holders of the connections and the line, for a `WaitGraph`.
     var waitState: WaitGraph.Lane {
         state.withLock { state in
             var threads = Self.holders(state)

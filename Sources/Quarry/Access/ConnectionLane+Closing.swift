@@ -53,7 +53,7 @@ extension ConnectionLane {
         let tickets = lanes.map { _ in Ticket(workers, .inOrder) }
         first.request(tickets[0], token, .barrier, isFirst: true)
         try await withTaskCancellationHandler {
-            // As a barrier, it mustn't need a thread of Swift's: all of them may wait behind it.
+            // As for a barrier: it must not need a thread of Swift's, since all of them may wait behind it.
             try await withTaskExecutorPreference(tickets[0], isolation: nil) {
                 try await close(lanes, tickets, token)
             }

@@ -13,7 +13,8 @@ final class ConnectionLane: Sendable {
         var connections: [Lent?]
         /// The connection that is being closed, which nobody may interrupt.
         var closing: Lent?
-        /// Who has a slot where no access runs: a thread that opens its connection, or a task that waits for more.
+        /// The holders of slots whose access has yet to begin: threads that open the connection, tasks that wait for
+        /// another one.
         var holders: [Int: UInt] = [:]
         /// The connection whose access has the barrier.
         var barrierHolder: Lent?

@@ -12,7 +12,10 @@ extension Database {
     /// Switches the main database to write-ahead logging, unless it is: <https://www.sqlite.org/wal.html>.
     ///
     /// ```sql
+    /// PRAGMA main.journal_mode        -- done, where it answers wal
+    /// PRAGMA main.synchronous = FULL  -- where it is NORMAL, until the switch is made
     /// PRAGMA main.journal_mode = WAL
+    /// PRAGMA main.schema_version
     /// ```
     ///
     /// Without the schema, attached databases would be switched too.

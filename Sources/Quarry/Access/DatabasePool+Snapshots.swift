@@ -91,7 +91,7 @@ extension DatabasePool {
 
     // MARK: - Pinning
 
-    /// How often connections are pinned between the commits of others, before these are kept out.
+    /// How often connections are pinned between the commits of others, before the write lock is taken.
     static let pinningTries = 20
 
     /// Opens connections for a snapshot.
@@ -111,8 +111,8 @@ extension DatabasePool {
 
     /// Pins what connections see to one commit, while others may write.
     ///
-    /// The first connection begins its read anew when the others have begun theirs. If SQLite finds nothing changed
-    /// since that connection's last read, nobody has committed in between, and so all see the same.
+    /// The first connection begins its read again after the others have begun theirs. If SQLite finds no change since
+    /// that connection's last read, no commit came in between, so all connections see the same state.
     ///
     /// - returns: false if others have committed in between, each time.
     func pinAlike(_ connections: [ConnectionLane.Lent], followsTask: Bool = false) throws -> Bool {
@@ -127,7 +127,7 @@ extension DatabasePool {
         return false
     }
 
-    /// Pins what connections see to one commit, while nobody can write, in other processes neither.
+    /// Pins what connections see to one commit, under the write lock: no process can write meanwhile.
     ///
     /// - parameter db: the writer.
     func pin(_ connections: [ConnectionLane.Lent], locking db: Database) throws {
@@ -139,7 +139,7 @@ extension DatabasePool {
 
     /// Pins what a connection sees to the last commit, for good or until it is pinned again.
     ///
-    /// - returns: another number than the connection's last one if anybody has committed since.
+    /// - returns: a number that changes when another connection has committed since the last call.
     private static func pin(_ connection: ConnectionLane.Lent, followsTask: Bool) throws -> UInt32? {
         let db = connection.database
         try db.beginAccess(nil, followsTask: followsTask)

@@ -136,6 +136,10 @@ public final class DatabaseQueue: DatabaseWriter {
     }
 
     /// As `releaseMemory`; waiting suspends the task. If it is cancelled meanwhile, nothing is freed.
+    ///
+    /// ```swift
+    /// await dbQueue.releaseMemoryAsync()
+    /// ```
     public func releaseMemoryAsync() async {
         try? await runner.async(.offloaded) { db in db.releaseMemory() }
     }

@@ -58,7 +58,7 @@ final class SnapshotCore: Sendable {
         return try read(value)
     }
 
-    /// Somebody may have ended the transaction that is the snapshot.
+    /// Throws `SQLITE_ABORT` where SQL has ended the transaction that is the snapshot.
     static func checkTransaction(_ db: Database) throws {
         guard db.isInsideTransaction else {
             throw DatabaseError(resultCode: .SQLITE_ABORT, message: "Snapshot is lost.")

@@ -288,8 +288,8 @@ struct LeaseStateMachine<Waiter> {
 
     /// The barrier has come: the access has its connection again.
     ///
-    /// - returns: false if the connection is out, which can't be: it is lent within accesses that the barrier has
-    ///   waited for.
+    /// - returns: false if the connection is still lent. That can't happen: it is lent only within accesses that the
+    ///   barrier has waited for.
     mutating func takeBack(_ slot: Int) -> Bool {
         guard let index = idle.lastIndex(where: { $0.slot == slot }) else { return false }
         idle.remove(at: index)
@@ -357,7 +357,7 @@ struct LeaseStateMachine<Waiter> {
         return .open(unopened.removeLast())
     }
 
-    /// What a wait for a connection depends on.
+    /// The line, for a `WaitGraph`.
     var line: [WaitGraph.Place] {
         places.map { WaitGraph.Place(id: $0.id, isBarrier: $0.request == .barrier, borrows: $0.borrows) }
     }

@@ -1,12 +1,12 @@
-/// Who waits for what across lanes, as a value: finds a wait that would never end.
+/// The waits across lanes, as a value: finds a wait that would never end.
 ///
 /// A thread that has one connection may wait for another: a read that writes, a write that reads, a backup from pool to
-/// pool. Where each of several waits for what the next one has, none goes on. The graph is a copy of what lanes and
-/// waiting threads are at the moment, and begins with one place in one line: the last one to come makes a deadlock, and
-/// is the one that is refused. So what waits already is never part of one.
+/// pool. Where several such threads wait for each other's connections, none goes on. The graph is a copy of the lanes
+/// and the waiting threads, gathered from one place in one line: the place of the last waiter, which completes a
+/// deadlock and is refused. So the waits before it never form one.
 ///
-/// It is proven from the end: an access that doesn't wait ends some day, and gives back what it has. Whoever can then
-/// be served ends too, and so on. Whoever is left waits for ever.
+/// The proof starts from the end: an access that doesn't wait ends some day, and gives its connections back. The waits
+/// that these connections serve end too, and so on. All other waits never end.
 struct WaitGraph {
     typealias LaneID = ObjectIdentifier
 
@@ -19,7 +19,7 @@ struct WaitGraph {
     }
 
     struct Lane {
-        /// What the connections are, for messages.
+        /// The name of the connections in messages: "the writer of players.sqlite".
         var name: String
         /// The threads whose accesses have connections; 0 for an access that has yet to begin.
         var threads: [UInt] = []
@@ -28,7 +28,7 @@ struct WaitGraph {
         var hasBarrier = false
         /// The thread that has the barrier, if its access runs.
         var barrierThread: UInt = 0
-        /// The lane whose connections are waited for by who has a barrier of this one.
+        /// The lane that a barrier of this one waits for as well.
         var barredLane: LaneID?
         var line: [Place] = []
     }
@@ -62,13 +62,13 @@ struct WaitGraph {
 
     /// Waits that never end.
     struct Deadlock {
-        /// All places at which one waits for ever.
+        /// All places whose waits never end.
         let places: Set<Sleep>
         /// Some of them: each waits for the next, the last one for the first.
         let path: [Sleep]
     }
 
-    /// What a place is part of, if its wait would never end; nil if it ends.
+    /// The deadlock that a place is part of; nil if its wait ends.
     func deadlock(of start: Sleep) -> Deadlock? {
         var ending: Set<Sleep> = []
         let places = Set(sleeps.values).union(lanes.keys.compactMap { barrierPlace(of: $0) }).union([start])
@@ -88,7 +88,7 @@ struct WaitGraph {
         return Deadlock(places: places.subtracting(ending), path: path)
     }
 
-    /// What the places of a deadlock are, for a message.
+    /// The message for a deadlock: "deadlock: a reader of … is in use by an access that waits for …".
     func description(of deadlock: Deadlock) -> String {
         let names = deadlock.path.compactMap { lanes[$0.lane]?.name }
         return "deadlock: " + names.joined(separator: " is in use by an access that waits for ")
@@ -97,7 +97,7 @@ struct WaitGraph {
 
     // MARK: - Inside
 
-    /// Where the barrier that is kept for the holder of another lane's connections waits, if it waits.
+    /// The place in the barred lane where the barrier of a lane waits; nil if it doesn't wait.
     private func barrierPlace(of lane: LaneID) -> Sleep? {
         guard let lane = lanes[lane], lane.hasBarrier, let barred = lane.barredLane else { return nil }
         return lanes[barred]?.line.first(where: \.isBarrier).map { Sleep(lane: barred, place: $0.id) }
@@ -109,7 +109,7 @@ struct WaitGraph {
             return true  // It has been served.
         }
         if lane.hasBarrier, !lane.line[index].borrows {
-            // What is lent has to come back too, even if the barrier gives up.
+            // A lent connection has to come back, even if the barrier gives up.
             guard lane.threads.allSatisfy({ ends(thread: $0, ending) }) else { return false }
             if let place = barrierPlace(of: sleep.lane) { return ending.contains(place) }
             return ends(thread: lane.barrierThread, ending)

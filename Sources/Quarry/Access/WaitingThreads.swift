@@ -1,10 +1,11 @@
 import QuarryCore
 import Synchronization
 
-/// The threads that sleep until they get a connection, of all databases: one that is about to sleep for ever is told
-/// so. So are the few tasks that wait while they have a connection.
+/// The threads of the process that sleep until they get a connection, and the few tasks that wait while they have one.
+/// A thread that would sleep for ever gets an error instead.
 ///
-/// Only who falls asleep comes here. The lock is taken before those of lanes, never while one is held.
+/// An access that finds its connection free never comes here. The lock is taken before those of lanes, never while one
+/// of those is held.
 enum WaitingThreads {
     private struct Entry {
         let lane: ConnectionLane
@@ -15,12 +16,12 @@ enum WaitingThreads {
 
     /// The thread that runs is about to sleep.
     ///
-    /// - returns: why it must not: it has what those have that it waits for, and they wait for it.
+    /// - returns: the deadlock that its sleep would complete; nil if its wait ends.
     static func begin(_ lane: ConnectionLane, _ place: Int) -> DatabaseError? {
         entries.withLock { entries in
             entries[Database.currentThread] = Entry(lane: lane, place: place)
             let error = deadlock(lane, place, entries)
-            // It is awake from now on: nobody else is refused for it, although its place is still there.
+            // It counts as awake from now on, although its place is still in the line: no other wait is refused for it.
             if error != nil { entries[Database.currentThread] = nil }
             return error
         }
@@ -28,7 +29,7 @@ enum WaitingThreads {
 
     /// The thread that runs has slept for long.
     ///
-    /// Who falls asleep last finds a circle: nothing else closes one. This is for what that overlooks.
+    /// The last thread of a circle finds it when it falls asleep. This second look is for circles that are overlooked.
     ///
     /// - returns: as `begin`.
     static func lookAgain(_ lane: ConnectionLane, _ place: Int) -> DatabaseError? {
@@ -52,7 +53,8 @@ enum WaitingThreads {
 
     private static let taskCount = Atomic<UInt>(0)
 
-    /// A number for a task that will wait while it has a connection. Those of threads are addresses, which are even.
+    /// A number for a task that will wait while it has a connection. It is odd: the numbers of threads are addresses,
+    /// which are even.
     static func newTask() -> UInt { taskCount.add(2, ordering: .relaxed).newValue - 1 }
 
     /// A task is about to wait.
@@ -75,16 +77,16 @@ enum WaitingThreads {
     private static func deadlock(
         _ lane: ConnectionLane, _ place: Int, _ entries: [UInt: Entry]
     ) -> DatabaseError? {
-        // The usual case, which costs no more: who has the connections doesn't wait.
+        // The usual case ends here: an access that has one of the connections doesn't wait.
         guard lane.mayNeverServe(isAsleep: { entries[$0] != nil }) else { return nil }
         let start = WaitGraph.Sleep(lane: ObjectIdentifier(lane), place: place)
         var last: WaitGraph.Deadlock?
         while true {
             let graph = graph(lane, entries)
             guard let deadlock = graph.deadlock(of: start) else { return nil }
-            // Lanes are looked at one after the other, while others go on. What two looks find is of one moment: nobody
-            // has begun to sleep in between, for that takes the lock held here, and no place has the number of an
-            // earlier one.
+            // Lanes are read one after the other, while their accesses go on. A deadlock that two graphs show is of one
+            // moment: no thread falls asleep in between, since that takes the lock held here, and each place has a
+            // number of its own.
             if last?.places.isSubset(of: deadlock.places) ?? false {
                 return DatabaseError(resultCode: .SQLITE_BUSY, message: graph.description(of: deadlock))
             }

@@ -1,4 +1,4 @@
-/// How many threads work, look for work and sleep: decides who takes a job, as a value.
+/// The counts of threads that work, look for work and sleep, as a value: decides which thread takes a job.
 struct WorkerCrew: Equatable {
     /// How many threads there may be.
     let maximumThreadCount: Int
@@ -11,13 +11,12 @@ struct WorkerCrew: Equatable {
 
     init(maximumThreadCount: Int) { self.maximumThreadCount = maximumThreadCount }
 
-    /// What is to be done for jobs that wait. A thread that must be started counts from then on.
+    /// Whether waiting jobs need a thread woken or started. A thread to be started counts from now on.
     ///
     /// - parameter pendingCount: how many jobs no thread has taken.
     /// - parameter isEndingJob: whether the thread that asks is one of these, and has nothing else to do then.
     mutating func need(pendingCount: Int, isEndingJob: Bool) -> (mustWake: Bool, mustStart: Bool) {
-        // Those that spin will see a job. One that has been woken counts as sleeping until it runs: it takes one job
-        // only.
+        // Spinning threads see a job themselves. A woken thread counts as sleeping until it runs, and takes one job.
         let lookingCount = spinningCount + (isEndingJob ? 1 : 0)
         let mustWake = pendingCount > lookingCount && sleepingCount > 0
         let mustStart =

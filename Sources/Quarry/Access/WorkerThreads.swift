@@ -102,7 +102,7 @@ final class WorkerThreads: TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// What a thread of these knows of itself.
+    /// The state of one of these threads.
     private struct ThreadState {
         let workers: Unmanaged<WorkerThreads>
         /// Whether it has nothing else to do after what it does now.
@@ -128,9 +128,9 @@ final class WorkerThreads: TaskExecutor, @unchecked Sendable {
         return state
     }
 
-    /// Runs the last that a thread does for a job. It takes the job that this may queue: nobody is woken for it.
+    /// Runs the last work of a thread's job. The thread takes a job that this queues: no other is woken for it.
     ///
-    /// Elsewhere a thread of these that queues a job is in the midst of an access, and may be for long.
+    /// Anywhere else, a thread that queues a job is in the midst of an access, which may be long.
     static func endingJob(_ body: () -> Void) {
         guard let state = currentState else { return body() }
         state.pointee.isEndingJob = true
@@ -147,7 +147,7 @@ final class WorkerThreads: TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// Runs what makes the thread sleep. If it is one of the library's, another one may take its place meanwhile.
+    /// Runs a body that makes the thread sleep. If it is one of the library's, another may take its place meanwhile.
     static func blocking<T>(_ body: () throws -> T) rethrows -> T {
         guard let state = currentState else { return try body() }
         return try state.pointee.workers._withUnsafeGuaranteedRef { workers in

@@ -50,8 +50,8 @@ extension DatabaseValueConvertible where Self: Decodable {
         let decoder = SingleValueDecoder(value: dbValue)
         let single = try? Self(from: decoder)
         guard decoder.needsJSON, let json = Data.fromDatabaseValue(dbValue) else { return single }
-        // A type may try several values, and then a single one. What it encoded as JSON reads as JSON; a text that it
-        // encoded as one value stays that text, though it may look like a number.
+        // A type may try several values, and then a single one. A value that it encoded as JSON is read as JSON; a text
+        // that it encoded as one value stays that text, though it may look like a number.
         if single != nil, !json.isJSONOfSeveralValues { return single }
         return (try? jsonDecoder().decode(Self.self, from: json)) ?? single
     }

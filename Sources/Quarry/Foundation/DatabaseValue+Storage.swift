@@ -46,7 +46,13 @@ extension DatabaseValue {
 
     /// The storage class and content.
     ///
-    /// What SQLite can't store, such as an integer above `Int64.max`, shows as text, and throws when it is bound.
+    /// ```swift
+    /// let value = try DatabaseValue.fetchOne(db, sql: "SELECT 1 + 1")!
+    /// value.storage == .int64(2) // true
+    /// ```
+    ///
+    /// A value that SQLite can't store, such as an integer above `Int64.max`, shows as text, and throws when it is
+    /// bound.
     public var storage: Storage {
         switch rawStorage {
         case .null: .null
@@ -74,7 +80,7 @@ extension DatabaseValue {
 }
 
 extension DatabaseValue.Storage: Equatable {
-    /// Whether both are of the same storage class, and hold the same: unlike `DatabaseValue`, 1 isn't 1.0.
+    /// Whether both have the same storage class and content: unlike in `DatabaseValue`, 1 isn't 1.0.
     public static func == (lhs: Self, rhs: Self) -> Bool {
         switch (lhs, rhs) {
         case (.null, .null): true

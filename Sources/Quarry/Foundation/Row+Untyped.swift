@@ -29,6 +29,11 @@ extension Row {
     }
 
     /// The value of a column: as by name.
+    ///
+    /// ```swift
+    /// let row = try Row.fetchOne(db, sql: "SELECT 'Arthur' AS name")!
+    /// if let name = row[Column("name")] as? String { print(name) }
+    /// ```
     @_disfavoredOverload
     public subscript(_ column: some NamedColumn) -> (any DatabaseValueConvertible)? {
         self[column.name]

@@ -8,7 +8,7 @@ final class SingleValueDecoder: Decoder {
     /// Whether the type asked for a container of several values.
     private(set) var needsJSON = false
 
-    /// Whether the type asked for one value, before it asked for several.
+    /// Whether the type asked for one value, as a type does that isn't always stored as JSON.
     private(set) var asksForOneValue = false
 
     /// The column of the record that is decoded; nil for a value that is in none.
@@ -41,7 +41,7 @@ final class SingleValueDecoder: Decoder {
     }
 
     func singleValueContainer() -> any SingleValueDecodingContainer {
-        if !needsJSON { asksForOneValue = true }
+        asksForOneValue = true
         return SingleContainer(decoder: self)
     }
 

@@ -66,7 +66,7 @@ private struct SingleContainer: SingleValueEncodingContainer {
                 encoder.value = .number(Double(reinterpret(value) as Float))
                 return
             }
-            // What an optional wraps has a strategy.
+            // The wrapped type may have a strategy.
             if T.self is any OptionalValue.Type { return try value.encode(to: encoder) }
         }
         if let value = value as? any DatabaseValueConvertible {

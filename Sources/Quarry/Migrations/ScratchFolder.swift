@@ -18,7 +18,7 @@ struct ScratchFolder: ~Copyable {
         }
         for parent in chosen + ["/var/tmp", "/tmp", "."] where !parent.isEmpty {
             var name = Array("\(parent)/quarry-XXXXXX".utf8CString)
-            // The corresponding C function is `mkdtemp`: nobody else can read the folder.
+            // The corresponding C function is `mkdtemp`: only this user can read the folder.
             let path = name.withUnsafeMutableBufferPointer { buffer in
                 buffer.baseAddress.flatMap { mkdtemp($0) }.map { String(cString: $0) }
             }

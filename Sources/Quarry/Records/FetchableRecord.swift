@@ -54,7 +54,10 @@ extension FetchableRecord where Self: Decodable {
     /// Keys that are one byte, as the cases of an enum are, are asked for their names in the first rows of a fetch, not
     /// in each.
     ///
-    /// - throws: `RowDecodingError`, which names the key, the column and the value.
+    /// - throws: `RowDecodingError` for a missing column, and for a value that can't be what the property needs: it
+    ///   names the key and the column, and the value where `Configuration.publicStatementArguments` is set.
+    ///   `DecodingError.keyNotFound` for a record or list that is no scope of the row, and wasn't prefetched: its
+    ///   `underlyingError` is a `RowDecodingError` with the row and the SQL.
     @inlinable
     public init(row: borrowing Row) throws {
         let decoder = row.beginDecoding(Self.self)

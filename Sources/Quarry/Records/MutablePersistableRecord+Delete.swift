@@ -17,8 +17,16 @@ extension MutablePersistableRecord {
         try delete(db, table: nil)
     }
 
-    /// Deletes the row that has the record's primary key, of another table than the type's own.
+    /// Deletes the row that has the record's primary key from another table than the type's own.
     ///
+    /// ```swift
+    /// try player.delete(db, table: "formerPlayer") // true
+    /// ```
+    /// ```sql
+    /// DELETE FROM "formerPlayer" WHERE "id"=1
+    /// ```
+    ///
+    /// - parameter table: the table; nil for the type's own.
     /// - returns: whether there was such a row.
     /// - throws: `DatabaseError`; what a callback throws.
     @discardableResult
@@ -40,6 +48,16 @@ extension MutablePersistableRecord {
     }
 
     /// Whether a row of another table than the type's own has the record's primary key.
+    ///
+    /// ```swift
+    /// try player.exists(db, table: "formerPlayer") // true
+    /// ```
+    /// ```sql
+    /// SELECT EXISTS (SELECT 1 FROM "formerPlayer" WHERE "id"=1)
+    /// ```
+    ///
+    /// - parameter table: the table; nil for the type's own.
+    /// - throws: `DatabaseError`.
     public func exists(_ db: Database, table: String?) throws -> Bool {
         let plan = try RecordPlans.plan(Self.self, table, db)
         let exists = try plan.query(self, WriteKind(verb: .exists), db) { try Bool.fetchOne($0, arguments: $1) }

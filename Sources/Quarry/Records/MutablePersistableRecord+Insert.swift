@@ -347,9 +347,18 @@ extension PersistableRecord {
 
     /// Inserts the record, and gives a statement for columns of the row.
     ///
+    /// ```swift
+    /// let score = try player.insertAndFetch(db, selection: [Column("score")]) { try Int.fetchOne($0) } // Int?
+    /// ```
+    /// ```sql
+    /// INSERT INTO "player" ("id", "name") VALUES (NULL,'Arthur') RETURNING "score"
+    /// ```
+    ///
+    /// See <https://www.sqlite.org/lang_returning.html>.
+    ///
     /// - parameter selection: the columns.
     /// - parameter fetch: is given the statement, which it runs.
-    /// - throws: `DatabaseError`; what `fetch` and callbacks throw.
+    /// - throws: `DatabaseError`; the errors of `fetch` and of callbacks.
     public func insertAndFetch<T>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil,
         selection: [any SQLSelectable], fetch: (Statement) throws -> T
@@ -362,9 +371,20 @@ extension PersistableRecord {
 
     /// Inserts the record, and gives a statement for columns of the row, which a closure chooses.
     ///
+    /// ```swift
+    /// let score = try player.insertAndFetch(db) { statement in
+    ///     try Int.fetchOne(statement) // Int?
+    /// } select: { [$0.score] }
+    /// ```
+    /// ```sql
+    /// INSERT INTO "player" ("id", "name") VALUES (NULL,'Arthur') RETURNING "score"
+    /// ```
+    ///
+    /// See <https://www.sqlite.org/lang_returning.html>.
+    ///
     /// - parameter fetch: is given the statement, which it runs.
     /// - parameter selection: is given the columns of the type.
-    /// - throws: `DatabaseError`; what the closures and callbacks throw.
+    /// - throws: `DatabaseError`; the errors of the closures and of callbacks.
     public func insertAndFetch<T>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil,
         fetch: (Statement) throws -> T, select selection: (DatabaseComponents) throws -> [any SQLSelectable]

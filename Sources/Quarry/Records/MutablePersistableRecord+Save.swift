@@ -154,9 +154,18 @@ extension PersistableRecord {
 
     /// Saves the record, and gives a statement for columns of the row.
     ///
+    /// ```swift
+    /// let score = try player.saveAndFetch(db, selection: [Column("score")]) { try Int.fetchOne($0) } // Int?
+    /// ```
+    /// ```sql
+    /// UPDATE "player" SET "name"='Arthur' WHERE "id"=1 RETURNING "score"
+    /// ```
+    ///
+    /// See <https://www.sqlite.org/lang_returning.html>.
+    ///
     /// - parameter selection: the columns.
     /// - parameter fetch: is given the statement, which it runs.
-    /// - throws: as `save`; what `fetch` throws.
+    /// - throws: as `save`; the errors of `fetch`.
     public func saveAndFetch<T>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil,
         selection: [any SQLSelectable], fetch: (Statement) throws -> T

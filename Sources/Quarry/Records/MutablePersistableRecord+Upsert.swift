@@ -146,6 +146,17 @@ extension PersistableRecord {
 
     /// Inserts the record into another table than the type's own, or overwrites the row that is in the way.
     ///
+    /// ```swift
+    /// try player.upsert(db, table: "formerPlayer")
+    /// ```
+    /// ```sql
+    /// INSERT INTO "formerPlayer" ("id", "name") VALUES (1,'Arthur')
+    /// ON CONFLICT DO UPDATE SET "name" = "excluded"."name" RETURNING "rowid"
+    /// ```
+    ///
+    /// See <https://www.sqlite.org/lang_upsert.html>.
+    ///
+    /// - parameter table: the table; nil for the type's own.
     /// - throws: `DatabaseError`; what a callback throws.
     public func upsert(_ db: Database, table: String?) throws {
         var record = self

@@ -25,13 +25,25 @@ extension TableRecord {
         try all().fetchCount(db)
     }
 
-    /// The number of rows, of another table than the type's own.
+    /// The number of rows of another table than the type's own.
+    ///
+    /// ```swift
+    /// let count = try Player.fetchCount(db, table: "formerPlayer")
+    /// ```
+    /// ```sql
+    /// SELECT COUNT(*) FROM "formerPlayer"
+    /// ```
+    ///
+    /// - parameter table: the table; nil for the type's own.
     public static func fetchCount(_ db: Database, table: String?) throws -> Int {
         try all(in: table).fetchCount(db)
     }
 
     /// Deletes all rows.
     ///
+    /// ```swift
+    /// try Player.deleteAll(db)
+    /// ```
     /// ```sql
     /// DELETE FROM "player"
     /// ```
@@ -42,8 +54,16 @@ extension TableRecord {
         try all().deleteAll(db)
     }
 
-    /// Deletes all rows, of another table than the type's own.
+    /// Deletes all rows of another table than the type's own.
     ///
+    /// ```swift
+    /// try Player.deleteAll(db, table: "formerPlayer")
+    /// ```
+    /// ```sql
+    /// DELETE FROM "formerPlayer"
+    /// ```
+    ///
+    /// - parameter table: the table; nil for the type's own.
     /// - returns: how many there were.
     @discardableResult
     public static func deleteAll(_ db: Database, table: String?) throws -> Int {
@@ -113,7 +133,17 @@ extension FetchableRecord where Self: TableRecord {
         try all().fetchCursor(db)
     }
 
-    /// A cursor over all records, of another table than the type's own.
+    /// A cursor over all records of another table than the type's own.
+    ///
+    /// ```swift
+    /// let players = try Player.fetchCursor(db, table: "formerPlayer")
+    /// while let player = try players.next() { print(player.name) }
+    /// ```
+    /// ```sql
+    /// SELECT * FROM "formerPlayer"
+    /// ```
+    ///
+    /// - parameter table: the table; nil for the type's own.
     public static func fetchCursor(_ db: Database, table: String?) throws -> RecordCursor<Self> {
         try all(in: table).fetchCursor(db)
     }
@@ -130,7 +160,16 @@ extension FetchableRecord where Self: TableRecord {
         try all().fetchAll(db)
     }
 
-    /// All records, of another table than the type's own.
+    /// All records of another table than the type's own.
+    ///
+    /// ```swift
+    /// let players = try Player.fetchAll(db, table: "formerPlayer") // [Player]
+    /// ```
+    /// ```sql
+    /// SELECT * FROM "formerPlayer"
+    /// ```
+    ///
+    /// - parameter table: the table; nil for the type's own.
     public static func fetchAll(_ db: Database, table: String?) throws -> [Self] {
         try all(in: table).fetchAll(db)
     }
@@ -144,7 +183,16 @@ extension FetchableRecord where Self: TableRecord {
         try all().fetchOne(db)
     }
 
-    /// Any record, nil if there is none, of another table than the type's own.
+    /// Any record of another table than the type's own; nil if there is none.
+    ///
+    /// ```swift
+    /// let player = try Player.fetchOne(db, table: "formerPlayer") // Player?
+    /// ```
+    /// ```sql
+    /// SELECT * FROM "formerPlayer" LIMIT 1
+    /// ```
+    ///
+    /// - parameter table: the table; nil for the type's own.
     public static func fetchOne(_ db: Database, table: String?) throws -> Self? {
         try all(in: table).fetchOne(db)
     }
@@ -163,7 +211,16 @@ extension FetchableRecord where Self: TableRecord & Hashable {
         try all().fetchSet(db)
     }
 
-    /// The set of all records, of another table than the type's own.
+    /// The set of all records of another table than the type's own.
+    ///
+    /// ```swift
+    /// let players = try Player.fetchSet(db, table: "formerPlayer") // Set<Player>
+    /// ```
+    /// ```sql
+    /// SELECT * FROM "formerPlayer"
+    /// ```
+    ///
+    /// - parameter table: the table; nil for the type's own.
     public static func fetchSet(_ db: Database, table: String?) throws -> Set<Self> {
         try all(in: table).fetchSet(db)
     }

@@ -54,7 +54,7 @@ final class ConnectionLifetime: @unchecked Sendable {
         case error(any Error)
     }
 
-    /// Why the connection can't be used, if it has never been one.
+    /// The error of each use, where there has never been a connection.
     private let refusal: DatabaseError?
 
     private let graveyard = Lock<[Bequest]>([])
@@ -66,16 +66,16 @@ final class ConnectionLifetime: @unchecked Sendable {
         refusal = nil
     }
 
-    /// The lifetime of no connection: it is closed from the beginning.
+    /// A lifetime without a connection: closed from the beginning.
     ///
-    /// - parameter refusal: what each use throws.
+    /// - parameter refusal: the error that each use throws.
     init(refusing refusal: DatabaseError) {
         pointer = Self.noPointer
         self.refusal = refusal
         owner.store(Self.closed, ordering: .relaxed)
     }
 
-    // Nobody follows it, as nobody follows the pointer of a connection that is closed.
+    // Never dereferenced, like the pointer of a closed connection.
     private nonisolated(unsafe) static let noPointer = SQLiteConnection(
         UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1))
 
@@ -203,8 +203,8 @@ final class ConnectionLifetime: @unchecked Sendable {
         return first
     }
 
-    /// Closes the connection for good, or throws `SQLITE_BUSY` and leaves it usable. Then the statements that are left
-    /// go to the error log.
+    /// Closes the connection for good, or throws `SQLITE_BUSY` and leaves it usable. In the latter case the remaining
+    /// statements go to the error log.
     func close() throws(DatabaseError) {
         _ = exhume()
         guard let code = handle?.close() else { return }

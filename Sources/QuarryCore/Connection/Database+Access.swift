@@ -179,7 +179,7 @@ extension Database {
         return try body()
     }
 
-    /// Runs what SQLite calls in the midst of its work.
+    /// Runs a callback that SQLite calls in the midst of its work on pages or on the schema: see `sealDepth`.
     func sealed<T>(_ body: () throws -> T) rethrows -> T {
         sealDepth += 1
         defer { sealDepth -= 1 }

@@ -80,7 +80,7 @@ extension Database {
         let event = transaction.statementDidEnd(
             statement.kind, succeeded: succeeded, isReadonly: statement.isReadonly,
             isAutocommit: ConnectionCalls.isAutocommit(pointer))
-        // What a cursor has not yet begun must not run without its transaction.
+        // A cursor that has not taken a step must not begin without its transaction.
         if transaction.isWrapped, event != .didBegin, !transaction.isInside { stopUnsteppedStatements() }
         switch event {
         case .none: break

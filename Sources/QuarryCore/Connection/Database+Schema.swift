@@ -8,7 +8,7 @@ extension Database {
     struct SeenSchemas: Equatable {
         var versions: [String: Int32] = [:]
 
-        // What shows without a query that they are still true.
+        // With the same two numbers, the versions are still true: no query is needed.
         var dataVersion: UInt32? = nil
         var changeCount = -1
     }

@@ -202,9 +202,9 @@ public final class Database {
         if let error = endAccess() { throw error }
     }
 
-    /// Stands for a connection where there is none to be had, for a closure that has to get one.
+    /// A stand-in for a connection, for a closure that must be given one where there is none.
     ///
-    /// - parameter error: what each use throws.
+    /// - parameter error: the error that each use throws.
     package init(refusing error: DatabaseError) {
         lifetime = ConnectionLifetime(refusing: error)
         options = ConnectionOptions()

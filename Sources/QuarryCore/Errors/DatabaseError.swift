@@ -77,7 +77,7 @@ public struct DatabaseError: Error, Sendable {
     /// See <https://www.sqlite.org/rescode.html#primary_result_codes_versus_extended_result_codes>.
     public var extendedResultCode: ResultCode { content.extendedResultCode }
 
-    /// What went wrong, in words: SQLite's message, where the error is SQLite's.
+    /// The message: SQLite's own, where the error is SQLite's.
     public var message: String? { content.message }
 
     /// The text that `description` shows behind the message: the file that couldn't be opened, and the system's reason.

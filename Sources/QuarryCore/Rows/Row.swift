@@ -237,7 +237,7 @@ public final class Row {
 
     // MARK: - Values
 
-    /// What tells rows with the same columns from others, for as long as it is kept.
+    /// The identity of the columns: rows with the same object have the same columns, for as long as it is kept.
     @inlinable
     package final var columnsIdentity: AnyObject {
         @inline(__always) get { layout }

@@ -1,4 +1,4 @@
-/// What a `RowBlock` knows of itself.
+/// The header of a `RowBlock`.
 @usableFromInline
 struct RowBlockHeader {
     /// The number of columns.

@@ -61,7 +61,7 @@ package protocol SQLFragment: Sendable {
     /// How many expressions are inside each other in it.
     var nestingDepth: Int { get }
 
-    /// Whether it is what stands in WITH: `"name" AS (SELECT …)`.
+    /// Whether it defines a table of WITH: `"name" AS (SELECT …)`.
     var definesTable: Bool { get }
 }
 

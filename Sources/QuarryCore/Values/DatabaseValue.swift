@@ -46,7 +46,7 @@ public struct DatabaseValue: Sendable {
         self.content = content
     }
 
-    /// The storage class and content. What SQLite can't store shows as text.
+    /// The storage class and content. A value that SQLite can't store shows as text.
     @inlinable
     package var rawStorage: RawStorage {
         switch content {

@@ -97,16 +97,25 @@ extension DatabaseValueConvertible {
 /// ```swift
 /// struct Meters: DatabaseValueConvertible, StatementColumnConvertible {
 ///     var value: Int64
-///     init(sqliteStatement: SQLiteStatement, index: CInt) {
-///         value = sqlite3_column_int64(sqliteStatement, index)
+///
+///     init(_ value: Int64) { self.value = value }
+///
+///     init?(sqliteStatement: SQLiteStatement, index: CInt) {
+///         guard let value = Int64(sqliteStatement: sqliteStatement, index: index) else { return nil }
+///         self.init(value)
 ///     }
-///     // …
+///
+///     static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Meters? {
+///         Int64.fromDatabaseValue(dbValue).map { Meters($0) }
+///     }
+///
+///     var databaseValue: DatabaseValue { value.databaseValue }
 /// }
 /// ```
 public protocol StatementColumnConvertible {
     /// Reads a column of the current row, or nil if it has no such value.
     ///
-    /// It isn't called for NULL, which `fromDatabaseValue` alone is asked about: there is no need to look for it.
+    /// It is never called for NULL, which goes to `fromDatabaseValue`.
     ///
     /// - parameter sqliteStatement: a statement that stands on a row.
     /// - parameter index: the column, from 0, which must be in the row.
@@ -116,7 +125,7 @@ public protocol StatementColumnConvertible {
 extension DatabaseValueConvertible where Self: StatementColumnConvertible {
     /// Reads the column without a `DatabaseValue` between, unless it is NULL.
     ///
-    /// The library's own types tell NULL from other values as they read, and have a function of their own.
+    /// The library's own types override this: they tell NULL from other values as they read.
     @inlinable
     @inline(__always)
     public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> Self? {

@@ -346,16 +346,34 @@ extension AssociationAggregate {
 // MARK: - Functions
 
 /// The absolute value of an aggregate: `ABS(SUM("player"."score"))`.
+///
+/// ```swift
+/// let teams = try Team.having(abs(Team.players.sum(Column("score"))) > 100).fetchAll(db)
+/// ```
+///
+/// See <https://www.sqlite.org/lang_corefunc.html#abs>.
 public func abs<RowDecoder>(_ aggregate: AssociationAggregate<RowDecoder>) -> AssociationAggregate<RowDecoder> {
     aggregate.map { abs($0) }
 }
 
 /// The length of an aggregate: `LENGTH(MAX("player"."name"))`.
+///
+/// ```swift
+/// let teams = try Team.having(length(Team.players.max(Column("name"))) > 10).fetchAll(db)
+/// ```
+///
+/// See <https://www.sqlite.org/lang_corefunc.html#length>.
 public func length<RowDecoder>(_ aggregate: AssociationAggregate<RowDecoder>) -> AssociationAggregate<RowDecoder> {
     aggregate.map { length($0) }
 }
 
 /// An aggregate as a value of another type: `CAST(MAX("player"."score") AS TEXT)`. The name of its column stays.
+///
+/// ```swift
+/// let request = Team.annotated(with: cast(Team.players.max(Column("score")), as: .text)) // maxPlayerScore
+/// ```
+///
+/// See <https://www.sqlite.org/lang_expr.html#castexpr>.
 public func cast<RowDecoder>(
     _ aggregate: AssociationAggregate<RowDecoder>, as type: Database.ColumnType
 ) -> AssociationAggregate<RowDecoder> {

@@ -31,7 +31,7 @@ public struct AssociationAggregate<RowDecoder>: Sendable {
         self.key = key
     }
 
-    /// What is computed with aggregates.
+    /// An aggregate that is computed from others.
     ///
     /// - parameter depth: the depth of the deepest of them.
     init(

@@ -2,7 +2,7 @@ package import QuarryCore
 
 /// An expression that is made of others.
 package final class ExpressionNode: SQLExpressionNode {
-    // Unchecked: it changes when the node is destroyed, and then nobody else has it.
+    // Unchecked: it changes only when the node is destroyed, and then no other reference is left.
     @exclusivity(unchecked) package private(set) nonisolated(unsafe) var kind: Kind
 
     /// How many expressions are inside each other, this one included.
@@ -18,7 +18,7 @@ package final class ExpressionNode: SQLExpressionNode {
         self.isLong = isLong
     }
 
-    /// - parameter operands: the expressions that what is only known with a connection at hand is made of.
+    /// - parameter operands: the expressions inside, where `kind` is only known with a connection at hand.
     init(_ kind: Kind, of operands: [SQLExpression]) {
         self.kind = kind
         depth = Int32(clamping: operands.reduce(0) { max($0, $1.depth) } + 1)
@@ -106,7 +106,7 @@ extension SQLExpression {
         return unsafeDowncast(node, to: ExpressionNode.self)
     }
 
-    /// What the expression is made of, unless it is a value or a column.
+    /// The kind of the node, unless it is a value or a column.
     package var kind: ExpressionNode.Kind? { node?.kind }
 
     /// Whether it is a value, and NULL.

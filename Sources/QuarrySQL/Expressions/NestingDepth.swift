@@ -1,20 +1,20 @@
 package import QuarryCore
 import Synchronization
 
-// Expressions and queries are trees of any depth, which loops can build. What walks a tree calls itself for each level,
-// and the stack ends some thousand levels down. So each node knows its depth when it is made, and walkers stop at a
-// limit.
+// Expressions and queries are trees of any depth, which loops can build. A function that walks a tree calls itself for
+// each level, and the stack ends some thousand levels down. So each node has its depth from the beginning, and those
+// functions stop at a limit.
 
 /// How deep expressions and queries can be nested.
 enum NestingDepth {
-    /// What SQLite takes, unless it was built otherwise: <https://www.sqlite.org/limits.html#max_expr_depth>.
+    /// The depth that SQLite takes, unless it was built otherwise: <https://www.sqlite.org/limits.html#max_expr_depth>.
     static let maximum = 1000
 
-    /// What a query counts inside another one: SQLite takes some dozens of them, and more of the stack is used for one
-    /// than for an expression.
+    /// The levels that a query inside another one counts for: SQLite takes some dozens of them, and each needs more
+    /// stack than an expression.
     static let ofQuery = 4
 
-    /// What a joined table counts beside the one it is joined to: SQLite joins 64 tables.
+    /// The levels that a joined table counts for, on top of its own: SQLite joins 64 tables.
     static let ofJoin = 10
 
     /// From this depth on, parts are destroyed one after the other.
@@ -152,9 +152,9 @@ extension SelectQuery.Clauses {
     }
 }
 
-/// Destroys what is nested deep: one part after the other, not each inside the destruction of the one around it.
+/// Destroys deep trees one part after the other, rather than each part inside the destruction of the one around it.
 enum FlatDestruction {
-    /// What holds the next level.
+    /// The part of a destroyed object that holds the next level.
     enum Part: Sendable {
         case expression(ExpressionNode.Kind)
         case clauses(SelectQuery.Clauses)
@@ -169,7 +169,7 @@ enum FlatDestruction {
 
     private static let pending = Mutex(Pending())
 
-    /// Keeps a part, which its owner must have no more.
+    /// Keeps a part, which its owner must have given up.
     ///
     /// - returns: whether the caller has to call `finish`: no other thread is there to destroy the part.
     @inline(never)

@@ -88,7 +88,7 @@ public struct SQLSubquery: Sendable {
     }
 
     private final class Storage: Sendable {
-        // Unchecked: it changes when the storage is destroyed, and then nobody else has it.
+        // Unchecked: it changes only when the storage is destroyed, and then no other reference is left.
         @exclusivity(unchecked) private(set) nonisolated(unsafe) var content: Content
         let depth: Int32
 

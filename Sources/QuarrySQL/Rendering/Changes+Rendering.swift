@@ -137,7 +137,7 @@ extension QueryWriter {
         write(list: key) { $0.write(column: $1) }
         if key.count > 1 { write(")") }
         write(" IN (")
-        var found = query.selectingNothingOfJoins()
+        var found = query.changingJoins { $0.isSelected = false }
         found.selection = key.map { SQLSelection(content: .expression(SQLExpression(content: .column($0)))) }
         // What stands in WITH is there for the whole statement.
         if found.hasClauses { found.clauses.tables = [] }
@@ -175,20 +175,5 @@ extension QueryWriter {
         try withTables(of: SelectQuery(table: table), avoidingOuterNames: false) { writer in
             try writer.write(list: selection) { try $0.write($1) }
         }
-    }
-}
-
-extension SelectQuery {
-    /// Without the columns of joined tables.
-    fileprivate func selectingNothingOfJoins() -> SelectQuery {
-        guard hasClauses, !clauses.joins.isEmpty else { return self }
-        var query = self
-        query.clauses.joins = clauses.joins.map { join in
-            var join = join
-            join.isSelected = false
-            join.query = join.query.selectingNothingOfJoins()
-            return join
-        }
-        return query
     }
 }

@@ -201,7 +201,7 @@ extension QueryWriter {
             throw misuse("exists is asked of an alias that the request doesn't use, or that is no table")
         }
         if try schema().isViewWithoutKey(name, database) {
-            // A row has one column at least that isn't NULL, as far as anybody can tell.
+            // Without a key, a row is taken to have one column that isn't NULL.
             let columns = try schema().columnNames(of: name, database)
             return try write(list: columns, separator: isNegated ? " AND " : " OR ") { writer, column in
                 writer.write("(")
@@ -355,17 +355,23 @@ extension QueryWriter {
         }
     }
 
-    /// The columns of a unique key, in its order, each with the name that was given for it.
+    /// The columns that find a row, each with the name that was given for it: those of a unique key in its order, then
+    /// the others.
     private func uniqueColumns(_ names: [String], _ table: String) throws -> [(name: String, column: String)] {
-        let keys = try schema().uniqueKeys(of: table, database)
-        for key in keys where key.count == names.count {
-            let pairs = key.compactMap { column in
-                names.first { $0.isSameName(as: column) }.map { (name: $0, column: column) }
-            }
-            if pairs.count == key.count { return pairs }
+        func find(_ column: String) -> (name: String, column: String)? {
+            names.first { $0.isSameName(as: column) }.map { (name: $0, column: column) }
         }
-        let list = names.sorted().joined(separator: ", ")
-        throw misuse("table \(table) has no unique index on exactly these columns: \(list)")
+        for key in try schema().uniqueKeys(of: table, database) where !key.isEmpty && key.count <= names.count {
+            let pairs = key.compactMap(find)
+            guard pairs.count == key.count else { continue }
+            if pairs.count == names.count { return pairs }
+            let columns = try schema().columnNames(of: table, database)
+            let others = columns.filter { column in !key.contains { $0.isSameName(as: column) } }.compactMap(find)
+            // SQLite would take a name that is no column's for a text.
+            if pairs.count + others.count == names.count { return pairs + others }
+        }
+        let list = names.sorted().map { String(reflecting: $0) }.joined(separator: ", ")
+        throw misuse("table \(table) has no unique key on \(list.isEmpty ? "no column" : list)")
     }
 }
 

@@ -31,9 +31,9 @@ extension QueryWriter {
         return query
     }
 
-    /// One statement has one table of a name in its WITH.
+    /// Throws unless both define the same table: a WITH has one table of each name.
     private func check(_ table: SelectQuery.NamedTable, isSameAs other: SelectQuery.NamedTable) throws {
-        // One that was made once, and is used twice.
+        // One table that is used twice.
         if table.query.isSameObject(as: other.query) { return }
         var (writer, otherWriter) = (QueryWriter(database), QueryWriter(database))
         try writer.write(definition: table)

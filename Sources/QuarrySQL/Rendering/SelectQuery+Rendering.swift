@@ -62,7 +62,7 @@ extension QueryWriter {
         if case .query(let query) = query.content, query.ordering.isEmpty, query.limit == nil {
             let query = try derivingJoins(of: query)
             if !query.hasClauses || query.clauses.compounds.isEmpty && query.clauses.tables.isEmpty {
-                return try write(query.withoutOrdersOfJoins())
+                return try write(query.changingJoins { $0.query.ordering = [] })
             }
         }
         write("SELECT * FROM ")
@@ -445,13 +445,14 @@ extension QueryWriter {
 }
 
 extension SelectQuery {
-    fileprivate func withoutOrdersOfJoins() -> SelectQuery {
+    /// The query with each of its joins changed, and the joins of the joined queries.
+    func changingJoins(_ change: (inout Join) -> Void) -> SelectQuery {
         guard hasClauses, !clauses.joins.isEmpty else { return self }
         var query = self
         query.clauses.joins = clauses.joins.map { join in
             var join = join
-            join.query = join.query.withoutOrdersOfJoins()
-            join.query.ordering = []
+            join.query = join.query.changingJoins(change)
+            change(&join)
             return join
         }
         return query

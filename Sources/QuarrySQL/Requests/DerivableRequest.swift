@@ -313,8 +313,8 @@ extension TableRequest {
     /// Citizenship.filter(key: ["citizenId": 1, "countryCode": "FR"])
     /// ```
     ///
-    /// - parameter key: the columns of the primary key or of a unique index, with their values. A request throws if
-    ///   they aren't such a key.
+    /// - parameter key: the columns of the primary key or of a unique index, with their values; other columns too. A
+    ///   request throws if no such key is among the columns.
     public func filter(key: [String: (any DatabaseValueConvertible)?]?) -> Self {
         changing { query in
             let keys = key.map { [$0.mapValues { $0?.databaseValue ?? .null }] } ?? []

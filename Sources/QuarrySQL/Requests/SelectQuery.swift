@@ -51,7 +51,7 @@ package struct SelectQuery: Sendable {
 
     /// It is apart, so that a query is small: each change copies it.
     private final class Rest: Sendable {
-        // Unchecked: it changes when this is destroyed, and then nobody else has it.
+        // Unchecked: it changes only when this is destroyed, and then no other reference is left.
         @exclusivity(unchecked) private(set) nonisolated(unsafe) var clauses: Clauses
         let depth: Int32
 

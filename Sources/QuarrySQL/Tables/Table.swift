@@ -20,6 +20,8 @@ public struct Table<RowDecoder>: Sendable {
     private init(name: String) { tableName = name }
 
     /// The table of that name.
+    // Disfavored, so that `Table("player").aliased(TableAlias(name: "p"))` is a table of rows.
+    @_disfavoredOverload
     public init(_ tableName: String) { self.init(name: tableName) }
 
     /// The table of that name.
@@ -172,6 +174,13 @@ extension Table {
     }
 
     /// All rows, with a name for the table, by which others can name its columns.
+    ///
+    /// ```swift
+    /// let request = Table("player").aliased(TableAlias(name: "p")).filter(sql: "p.score > 100")
+    /// ```
+    /// ```sql
+    /// SELECT "p".* FROM "player" "p" WHERE p.score > 100
+    /// ```
     @_disfavoredOverload
     public func aliased(_ alias: TableAlias<Void>) -> QueryInterfaceRequest<RowDecoder> {
         all().aliased(alias)

@@ -156,6 +156,13 @@ extension TableRecord {
     }
 
     /// All rows, with a name for the table, by which others can name its columns.
+    ///
+    /// ```swift
+    /// let request = Player.aliased(TableAlias(name: "p")).filter(sql: "p.score > 100")
+    /// ```
+    /// ```sql
+    /// SELECT "p".* FROM "player" "p" WHERE p.score > 100
+    /// ```
     @_disfavoredOverload
     public static func aliased(_ alias: TableAlias<Void>) -> QueryInterfaceRequest<Self> {
         all().aliased(alias)

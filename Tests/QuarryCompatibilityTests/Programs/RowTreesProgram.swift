@@ -73,7 +73,7 @@ enum RowTreesProgram: Program {
             print(try Player.fetchAll(db, SQLRequest(sql: "SELECT * FROM player WHERE teamId IS NULL")).map(\.name))
         }
 
-        // What requests of the query interface give.
+        // The rows of requests of the query interface.
         try dbQueue.read { db in
             let request = Player.including(optional: Player.team).order(Column("id"))
             for row in try Row.fetchAll(db, request) {

@@ -146,7 +146,7 @@ import Testing
 
     // MARK: - Opening
 
-    /// What opens the file of the suite's folder.
+    /// The ways to open a file in a task.
     enum Opening: CaseIterable {
         case pool
         case queue
@@ -229,23 +229,9 @@ import Testing
     /// Where others commit without end, a snapshot of several connections waits for the writer.
     @Test func makingASnapshotIsCancelled() async throws {
         let committer = try pool("a.sqlite", 1)
-        let opened = Recorded(0)
         var configuration = Configuration()
         configuration.maximumReaderCount = 2
-        configuration.prepareDatabase { db in
-            guard
-                opened.update({
-                    $0 += 1
-                    return $0
-                }) > 2
-            else { return }
-            _ = db.hooks.onTrace(statements: true, profiles: false) { event in
-                guard case .statement(_, let text) = event, String(cString: text).hasPrefix("BEGIN DEFERRED") else {
-                    return
-                }
-                try? committer.write { db in try db.insert(2) }
-            }
-        }
+        configuration.whenLaterSnapshotConnectionsRead { try? committer.write { db in try db.insert(2) } }
         let pool = try DatabasePool(path: committer.path, configuration: configuration)
         let mayEnd = Step("making the snapshot is cancelled")
         let holder = try await hold(true, pool, until: mayEnd)

@@ -2,7 +2,8 @@ import Testing
 
 @testable import Quarry
 
-/// What a barrier keeps, and lends to those that it waits for: the decisions of a writer's lane, with no thread at all.
+/// A barrier keeps connections, and lends them to the accesses that it waits for: the decisions of a writer's lane,
+/// with no thread at all.
 @Suite struct LendingTests {
     typealias Machine = LeaseStateMachine<String>
 

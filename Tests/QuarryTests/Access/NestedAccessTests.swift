@@ -20,7 +20,7 @@ import Testing
         return pool
     }
 
-    /// What waits for all readers.
+    /// The accesses that wait for all readers.
     enum Barrier: String, CaseIterable, Sendable {
         case write, asyncWrite, callback, close, asyncClose, releaseMemory, erase, asyncErase, migration, backup
         case asyncBackup
@@ -281,7 +281,7 @@ import Testing
     // The one that waits last is refused. So each waits until the other is in the table of those who wait, which comes
     // after its place in the line.
 
-    /// What a thread does that stands in the way of an asynchronous backup.
+    /// The access of a thread that is in the way of an asynchronous backup.
     enum Obstacle: CaseIterable, Sendable { case writeThatReadsTheSource, readThatReadsTheCopy, readThatWritesTheCopy }
 
     /// An asynchronous backup has connections of one database while its task waits for those of the other.

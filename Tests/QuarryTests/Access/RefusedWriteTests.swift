@@ -3,7 +3,7 @@ import Testing
 
 @testable import Quarry
 
-/// Writes that call back, and have no connection: their closures get one that nobody has.
+/// Writes that call back and are refused: their closures get a connection that no other access has.
 @Suite(.timeLimit(.minutes(2))) struct RefusedWriteTests {
     let folder: TemporaryFolder
 

@@ -102,26 +102,12 @@ import Testing
         other.busyMode = .immediateError
         let committer = try DatabaseQueue(path: pool.path, configuration: other)
         let commits = Recorded(0)
-        let opened = Recorded(0)
         var configuration = Configuration()
         configuration.maximumReaderCount = 3
-        configuration.prepareDatabase { db in
-            // The writer is the first, and the snapshot's first connection the second.
-            guard
-                opened.update({
-                    $0 += 1
-                    return $0
-                }) > 2
-            else { return }
-            _ = db.hooks.onTrace(statements: true, profiles: false) { event in
-                guard case .statement(_, let text) = event, String(cString: text).hasPrefix("BEGIN DEFERRED"),
-                    commits.value < maximum
-                else { return }
-                // The write lock may be taken.
-                if (try? committer.write { db in try db.insert(commits.value + 10) }) != nil {
-                    commits.update { $0 += 1 }
-                }
-            }
+        configuration.whenLaterSnapshotConnectionsRead {
+            guard commits.value < maximum else { return }
+            // The write lock may be taken.
+            if (try? committer.write { db in try db.insert(commits.value + 10) }) != nil { commits.update { $0 += 1 } }
         }
         let path = pool.path
         let busy = try DatabasePool(path: path, configuration: configuration)
@@ -154,24 +140,10 @@ import Testing
     /// A pool that can't write can't keep others from it.
     @Test func commitsWithoutEndBesideAReadOnlyPool() throws {
         let committer = try DatabaseQueue(path: pool.path)
-        let opened = Recorded(0)
         var configuration = Configuration()
         configuration.readonly = true
         configuration.maximumReaderCount = 2
-        configuration.prepareDatabase { db in
-            guard
-                opened.update({
-                    $0 += 1
-                    return $0
-                }) > 2
-            else { return }
-            _ = db.hooks.onTrace(statements: true, profiles: false) { event in
-                guard case .statement(_, let text) = event, String(cString: text).hasPrefix("BEGIN DEFERRED") else {
-                    return
-                }
-                try? committer.write { db in try db.insert(2) }
-            }
-        }
+        configuration.whenLaterSnapshotConnectionsRead { try? committer.write { db in try db.insert(2) } }
         let reader = try DatabasePool(path: pool.path, configuration: configuration)
         let error = databaseError { _ = try reader.makeSnapshotPool() }
         #expect(error?.resultCode == .SQLITE_BUSY)

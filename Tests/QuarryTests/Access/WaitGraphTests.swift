@@ -2,7 +2,7 @@ import Testing
 
 @testable import Quarry
 
-/// Who waits for whom across lanes, with no thread at all: which waits never end.
+/// Finding the waits across lanes that never end, with no thread at all.
 @Suite struct WaitGraphTests {
     private typealias Sleep = WaitGraph.Sleep
 
@@ -28,7 +28,7 @@ import Testing
             barrierThread: barrierThread, barredLane: barredLane.map { ObjectIdentifier($0) }, line: line)
     }
 
-    /// What the wait at a place would be told; nil if it ends.
+    /// The message for the wait at a place; nil if the wait ends.
     private func error(_ start: Sleep, _ sleeps: [UInt: Sleep], _ lanes: [(Name, WaitGraph.Lane)]) -> String? {
         let lanes = Dictionary(uniqueKeysWithValues: lanes.map { (ObjectIdentifier($0), $1) })
         let graph = WaitGraph(from: start.lane) {
@@ -52,7 +52,7 @@ import Testing
                 deadlock: a reader is in use by an access that waits for the writer, which is in use by an access that \
                 waits for this one
                 """)
-        // One that doesn't write gives its reader back.
+        // Thread 3 doesn't write, and gives its reader back.
         #expect(error(at(readers, 1), [1: at(readers, 1), 2: at(writer, 1)], lanes) == nil)
     }
 
@@ -112,8 +112,8 @@ import Testing
     }
 
     /// A barrier has set the writer aside, and lent it to thread 2, which waits for another database; that one's
-    /// writer, thread 3, waits for this writer. The barrier has yet to ask for readers, or is about to give up: that
-    /// helps nobody.
+    /// writer, thread 3, waits for this writer. The barrier has yet to ask for readers, or is about to give up:
+    /// neither ends a wait.
     @Test func whatIsLentHasToComeBack() {
         let sleeps: [UInt: Sleep] = [2: at(other, 1), 3: at(writer, 1)]
         let lanes = [

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Quarry
 
-/// Who takes a job: the decisions, with no thread at all.
+/// Choosing the thread for a job: the decisions, with no thread at all.
 @Suite struct WorkerCrewTests {
     /// Whether a thread is to be woken, and one to be started.
     private func need(_ crew: inout WorkerCrew, _ pendingCount: Int, isEndingJob: Bool) -> [Bool] {
@@ -31,7 +31,7 @@ import Testing
         crew.threadCount = 2
         crew.sleepingCount = 1
         #expect(need(&crew, 1, isEndingJob: false) == [true, false])
-        // One that has been woken takes one job.
+        // A woken thread takes one job.
         #expect(need(&crew, 2, isEndingJob: false) == [true, true])
     }
 

@@ -56,7 +56,7 @@ struct DifferentialRun: Sendable {
         }
     }
 
-    /// What can be compared.
+    /// The parts of an outcome that can be compared.
     private static func normalized(_ outcome: SQLiteOutcome) -> SQLiteOutcome {
         var outcome = outcome
         // The library gives text that is no UTF-8 as a blob of its bytes: a `String` has no others.

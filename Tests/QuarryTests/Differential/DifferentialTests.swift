@@ -3,8 +3,8 @@ import Quarry
 import QuarryTestSupport
 import Testing
 
-/// What the library does is what the C API does: random statements run in a database of each, and all that a caller can
-/// see of them is compared, by bits.
+/// The library does what the C API does: random statements run in a database of each, and all results that a caller can
+/// see are compared, by bits.
 @Suite("The library against the C API") struct DifferentialTests {
     /// `QUARRY_DIFFERENTIAL_SEED` runs a seed again; `QUARRY_DIFFERENTIAL_STATEMENTS` says for how long.
     @Test func sameAsTheCAPI() async throws {

@@ -32,7 +32,7 @@ struct LibraryConnection {
         } catch let error as DatabaseError {
             outcome.failure = SQLiteOutcome.Failure(
                 code: error.extendedResultCode.rawValue, message: error.message ?? "")
-            // What an error leaves of rows, a caller doesn't get.
+            // A caller gets no rows where an error is thrown.
             (outcome.rows, outcome.columns) = (nil, nil)
         } catch {
             outcome.failure = SQLiteOutcome.Failure(code: -1, message: "\(error)")

@@ -395,7 +395,7 @@ struct RandomProgram {
         ])
     }
 
-    /// What isn't SQL, or names what isn't there.
+    /// A text that isn't SQL, or names a table or function that doesn't exist.
     private mutating func broken() -> String {
         let kind = number(4)
         guard kind < 2 else {
@@ -407,7 +407,7 @@ struct RandomProgram {
             case 1: insert()
             default: createTable()
             }
-        // What is left may have fewer parameters.
+        // The remaining text may have fewer parameters.
         arguments = []
         if kind == 0 { return String(sql.prefix(1 + number(sql.count))).replacing("?", with: "1") }
         let other = pick(["(", "'", " SELECT ", "#", "\"", ","])

@@ -22,7 +22,7 @@ enum ExactValue: Hashable, CustomStringConvertible {
     }
 }
 
-/// What a statement does and says, as far as a caller can see it.
+/// The outcome of a statement, as far as a caller can see it.
 struct SQLiteOutcome: Equatable {
     struct Failure: Equatable {
         var code: CInt
@@ -38,7 +38,7 @@ struct SQLiteOutcome: Equatable {
     var lastRowID: Int64 = 0
     var isAutocommit = true
 
-    /// In what it differs from what it should be; nil if in nothing that is told.
+    /// The first difference from the expected outcome; nil if there is none.
     func difference(from expected: SQLiteOutcome) -> String? {
         if failure != expected.failure {
             return "failure: \(text(failure)), not \(text(expected.failure))"

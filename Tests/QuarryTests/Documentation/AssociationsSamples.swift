@@ -161,6 +161,10 @@ import Testing
             #expect(rows.map { $0["playerCount"] as Int } == [2, 1])
             let names = try large.fetchAll(db).map(\.name)
             #expect(names == ["Reds"])
+
+            let totals = Team.annotated(with: abs(Team.players.sum(Column("score"))).forKey("distance"))
+
+            #expect(try Row.fetchAll(db, totals).map { $0["distance"] as Int } == [1100, 200])
         }
     }
 

@@ -79,6 +79,39 @@ import Testing
         #expect(try dbPool.read { db in try Int.fetchOne(db, sql: "PRAGMA temp_store") } == 2)
     }
 
+    @Test func inTasks() async throws {
+        try await DatabaseQueue(path: path).write { db in
+            try db.execute(sql: "CREATE TABLE player AS SELECT 1 AS id")
+        }
+        let backupPath = folder.file("backup.sqlite")
+
+        let dbPool = try await DatabasePool.open(path: path)
+        let snapshot = try await dbPool.makeSnapshotAsync()
+        let copy = try await DatabaseQueue.open(path: backupPath)
+        try await snapshot.backupAsync(to: copy)
+        try await snapshot.closeAsync()
+        await dbPool.releaseMemoryAsync()
+        try await dbPool.closeAsync()
+
+        #expect(try await copy.read { db in try Int.fetchOne(db, sql: "SELECT id FROM player") } == 1)
+    }
+
+    @Test func filesOfOthers() throws {
+        let uploadPath = folder.file("upload.sqlite")
+
+        var config = Configuration()
+        config.acceptsURIs = false  // `file:a?mode=memory` is a file of that name
+        config.trustedSchema = false  // views and triggers of the file call no function with side effects
+        config.defensive = true  // SQL that could damage the file throws
+        let dbQueue = try DatabaseQueue(path: uploadPath, configuration: config)
+
+        #expect(throws: DatabaseError.self) {
+            try dbQueue.writeWithoutTransaction { db in
+                try db.execute(sql: "PRAGMA writable_schema = ON; DELETE FROM sqlite_master")
+            }
+        }
+    }
+
     @Test func snapshots() throws {
         let dbPool = try DatabasePool(path: path)
         try dbPool.write { db in try db.execute(sql: "CREATE TABLE player (name TEXT)") }

@@ -29,6 +29,16 @@ import Testing
         }
     }
 
+    struct NewPlayer: Codable, PersistableRecord {
+        static let databaseTableName = "player"
+
+        enum Columns {
+            static let score = Column("score")
+        }
+
+        var name: String
+    }
+
     struct Membership: Codable, FetchableRecord, PersistableRecord {
         var teamId: Int64
         var playerId: Int64
@@ -38,7 +48,7 @@ import Testing
         try DatabaseQueue().write { db in
             try db.execute(
                 sql: """
-                    CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT UNIQUE, score INTEGER);
+                    CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT UNIQUE, score INTEGER DEFAULT 100);
                     CREATE TABLE archivedPlayer (id INTEGER PRIMARY KEY, name TEXT, score INTEGER);
                     CREATE TABLE place (code TEXT PRIMARY KEY, latitude REAL, longitude REAL);
                     CREATE TABLE membership (teamId INTEGER, playerId INTEGER, PRIMARY KEY (teamId, playerId));
@@ -70,6 +80,30 @@ import Testing
             try player.insert(db, table: "archivedPlayer")
 
             #expect(try Player.fetchOne(db, key: 1, table: "archivedPlayer")?.score == 30)
+        }
+    }
+
+    @Test func methodsAsFunctions() throws {
+        let dbQueue = try DatabaseQueue()
+        try dbQueue.write { db in
+            try db.execute(sql: "CREATE TABLE player AS SELECT 1 AS id, 'Arthur' AS name, 10 AS score")
+        }
+
+        let players = try dbQueue.read(Player.fetchAll)  // [Player]
+
+        #expect(players.map(\.name) == ["Arthur"])
+    }
+
+    @Test func someColumnsOfTheRow() throws {
+        try inTables { (db) throws in
+            let score = try NewPlayer(name: "Dan").insertAndFetch(db) { statement in
+                try Int.fetchOne(statement)  // 100, the default of the column
+            } select: {
+                [$0.score]
+            }
+            // INSERT INTO "player" ("id", "name") VALUES (NULL,'Dan') RETURNING "score"
+
+            #expect(score == 100)
         }
     }
 
@@ -107,6 +141,7 @@ import Testing
             try Player.deleteAll(db, ids: [1, 2])
 
             #expect(one?.id == arthur?.id)
+            #expect(try Player.fetchOne(db, key: ["name": "Craig", "score": 10]) == nil)
             #expect(some.count == 2)
             #expect(isThere)
             #expect(try Player.fetchCount(db) == 0)

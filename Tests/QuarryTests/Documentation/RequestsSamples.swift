@@ -60,6 +60,12 @@ import Testing
 
             #expect(rows.count == 1)
         }
+        try inTables { (db) throws in
+            let rows = try Table("player").aliased(TableAlias(name: "p")).filter(sql: "p.score > 1000").fetchAll(db)
+            // SELECT "p".* FROM "player" "p" WHERE p.score > 1000
+
+            #expect(rows.count == 1)
+        }
     }
 
     @Test func groups() throws {
@@ -112,9 +118,28 @@ import Testing
                 SELECT \(columnsOf: Player.self) FROM \(Player.self)
                 WHERE \(Column("score")) = (\(Player.select { max($0.score) }))
                 """
+            let all: SQLRequest<Player> =
+                "SELECT \(.allColumns) FROM player WHERE \(1200) IN \([Column("id"), Column("score")])"
 
             #expect(players.count == 1)
             #expect(try request.fetchAll(db).map(\.name) == ["Arthur"])
+            #expect(try all.fetchAll(db).map(\.name) == ["Arthur"])
+
+            let arthur = try Player.fetchOne(db, SQLRequest(sql: "SELECT * FROM player WHERE id = ?", arguments: [1]))
+
+            #expect(arthur?.name == "Arthur")
+        }
+    }
+
+    @Test func namedArguments() throws {
+        try inTables { (db) throws in
+            let scores = try Player.filter(sql: "score > :score", arguments: ["score": 100])
+                .group(sql: "teamId")
+                .having(sql: "MAX(score) > :score", arguments: ["score": 1000])
+                .select(sql: "MAX(score) AS best", as: Int.self)
+                .fetchAll(db)  // [1200]
+
+            #expect(scores == [1200])
         }
     }
 }

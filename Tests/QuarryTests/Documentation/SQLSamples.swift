@@ -97,6 +97,15 @@ import Testing
             #expect((id, name, teamId) == (2, "Barbara", nil))
             #expect(checked == "Barbara")
         }
+        try dbQueue.read { db in
+            let row = try Row.fetchOne(db, sql: "SELECT rowid AS rowid, name FROM player")!
+            let rowID: Int64 = row[.rowID]
+            let values: [String: (any DatabaseValueConvertible)?] = ["id": 1, "name": "Arthur", "score": nil]
+            let made = Row(values)  // [id:1 name:"Arthur" score:NULL]
+
+            #expect(rowID == 1)
+            #expect("\(made)" == #"[id:1 name:"Arthur" score:NULL]"#)
+        }
     }
 
     @Test func cursors() throws {

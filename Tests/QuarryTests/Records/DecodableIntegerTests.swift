@@ -46,8 +46,6 @@ import Testing
             do {
                 _ = try Numbers.fetchAll(db, sql: "SELECT \(columns)")
                 return nil
-            } catch DecodingError.keyNotFound(_, let context) {
-                return context.underlyingError as? RowDecodingError
             } catch let error as RowDecodingError {
                 return error
             }

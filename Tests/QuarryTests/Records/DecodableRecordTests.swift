@@ -276,8 +276,6 @@ import Testing
                 return "nothing was thrown"
             } catch let error as RowDecodingError {
                 return error.description
-            } catch DecodingError.keyNotFound(_, let context) {
-                return context.underlyingError.map { "\($0)" } ?? "no underlying error"
             }
         }
     }

@@ -183,6 +183,15 @@ private enum Anything: Codable, Equatable {
 
     @Test func aTypeMayEncodeOneValueOrSeveral() throws {
         struct Item: Codable, PersistableRecord, FetchableRecord, Equatable { var value: Anything }
+        /// Tries several values first.
+        struct SeveralFirst: Decodable {
+            var value: Anything
+
+            init(from decoder: any Decoder) throws {
+                value = try (try? [String: Int](from: decoder)).map { .object($0) } ?? Anything(from: decoder)
+            }
+        }
+        struct OtherItem: Decodable, FetchableRecord { var value: SeveralFirst }
         let values: [Anything] = [
             .number(1), .object(["a": 1]), .number(2), .text("x"), .object(["b": 2]), .text("5"), .text("[draft]"),
         ]
@@ -201,6 +210,7 @@ private enum Anything: Codable, Equatable {
                 }
                 #expect(try DatabaseValue.fetchAll(db, sql: "SELECT value FROM item") == stored)
                 #expect(try Item.fetchAll(db).map(\.value) == values)
+                #expect(try OtherItem.fetchAll(db, sql: "SELECT value FROM item").map(\.value.value) == values)
             }
         }
     }
@@ -243,39 +253,70 @@ private enum Anything: Codable, Equatable {
         #expect(Set(Spy.paths.withLock { $0 }) == ["spy"])
     }
 
-    @Test func aMissingKeyIsADecodingError() throws {
-        struct Item: Decodable, FetchableRecord {
-            var id: Int
-            var name: String
-            var note: String
+    // MARK: - Missing columns
 
-            enum CodingKeys: CodingKey { case id, name, note }
+    /// A single value, whatever it is.
+    private struct OneNumber: Decodable, Equatable {
+        var value: Int
 
-            init(from decoder: any Decoder) throws {
-                let container = try decoder.container(keyedBy: CodingKeys.self)
-                id = try container.decode(Int.self, forKey: .id)
-                do {
-                    note = try container.decode(String.self, forKey: .note)
-                } catch DecodingError.keyNotFound {
-                    note = "none"
-                }
-                name = try container.decode(String.self, forKey: .name)
-            }
-        }
+        init(_ value: Int) { self.value = value }
+        init(from decoder: any Decoder) throws { value = try decoder.singleValueContainer().decode(Int.self) }
+    }
+
+    private enum Hue: String, Decodable { case red }
+
+    /// The leftmost column is no stand-in for a missing one.
+    @Test func aMissingColumnOfAValue() throws {
+        struct Numbers: Decodable, FetchableRecord { var id: Int, name: Int }
+        struct Dates: Decodable, FetchableRecord { var name: Date }
+        struct Bytes: Decodable, FetchableRecord { var name: Data }
+        struct Identifiers: Decodable, FetchableRecord { var name: UUID }
+        struct Wrappers: Decodable, FetchableRecord { var name: OneNumber }
+        struct Hues: Decodable, FetchableRecord { var name: Hue }
+        let types: [any (FetchableRecord & Decodable).Type] = [
+            Numbers.self, Dates.self, Bytes.self, Identifiers.self, Wrappers.self, Hues.self,
+        ]
         try DatabaseQueue().read { (db) throws in
-            #expect(try Item.fetchOne(db, sql: "SELECT 1 AS id, 'a' AS name")?.note == "none")
-            do {
-                _ = try Item.fetchOne(db, sql: "SELECT 1 AS id")
-                Issue.record("nothing was thrown")
-            } catch DecodingError.keyNotFound(let key, let context) {
-                #expect(key.stringValue == "name")
-                #expect(context.debugDescription == "column not found: \"name\" for key path name of Item")
-                let cause = context.underlyingError as? RowDecodingError
+            for (type, id) in types.flatMap({ [($0, "1"), ($0, "'red'"), ($0, "'2024-02-29'")] })
+            where type != Numbers.self || id == "1" {
+                let row = try #require(try Row.fetchOne(db, sql: "SELECT \(id) AS id"))
+                let error = #expect(throws: RowDecodingError.self, "\(type) of \(id)") { _ = try type.init(row: row) }
                 #expect(
-                    cause?.description
-                        == "column not found: \"name\" for key path name of Item - row: [id:INTEGER], sql: `SELECT 1 AS id`"
-                )
+                    error?.description.hasPrefix("column not found: \"name\" for key path name of \(type)") ?? false)
             }
+            let found = try Wrappers.fetchOne(db, sql: "SELECT 1 AS id, 2 AS name")
+            #expect(found?.name == OneNumber(2))
+        }
+    }
+
+    /// A property that could be a scope or a list has no column of its own.
+    @Test func aMissingScopeOrList() throws {
+        struct Part: Decodable, FetchableRecord, Hashable { var id: Int }
+        struct Parts: Decodable, FetchableRecord { var first: Part, second: Part }
+        struct Lists: Decodable, FetchableRecord { var second: [Part] }
+        struct Sets: Decodable, FetchableRecord { var second: Set<Part> }
+        struct Texts: Decodable, FetchableRecord { var second: [String] }
+        let types: [any (FetchableRecord & Decodable).Type] = [Parts.self, Lists.self, Sets.self, Texts.self]
+        try DatabaseQueue().read { (db) throws in
+            for type in types {
+                do {
+                    _ = try type.fetchAll(db, sql: "SELECT 1 AS id")
+                    Issue.record("nothing was thrown")
+                } catch DecodingError.keyNotFound(let key, let context) {
+                    #expect(key.stringValue == "second")
+                    #expect(context.debugDescription == "column not found: \"second\" for key path second of \(type)")
+                    let cause = context.underlyingError as? RowDecodingError
+                    #expect(
+                        cause?.description
+                            == context.debugDescription + " - row: [id:INTEGER], sql: `SELECT 1 AS id`")
+                }
+            }
+            struct Whole: Decodable, FetchableRecord { var part: Part }
+            #expect(try Whole.fetchOne(db, sql: "SELECT 1 AS id")?.part == Part(id: 1))
+            let error = #expect(throws: RowDecodingError.self) { _ = try Whole.fetchOne(db, sql: "SELECT 1 AS x") }
+            #expect(
+                error?.description
+                    == "column not found: \"id\" for key path id of Part - row: [x:INTEGER], sql: `SELECT 1 AS x`")
         }
     }
 

@@ -30,7 +30,7 @@ struct ReentrancyAction: Sendable {
         }
     }
 
-    /// What must be refused has run.
+    /// An action that must be refused has run.
     struct NotRefused: Error {
         var name: String
     }

@@ -10,7 +10,7 @@ final class ReentrancyStage: @unchecked Sendable {
     private let action: ReentrancyAction
     /// How often the action may still run: what it does may lead to the same place again.
     private var fuse = 2
-    /// What an action leaves behind until the case ends.
+    /// Objects that an action leaves behind until the case ends.
     var kept: [AnyObject] = []
     /// The cursor and the statement that are in use, where there is one.
     var cursor: FetchCursor<Row>?
@@ -59,7 +59,7 @@ final class ReentrancyStage: @unchecked Sendable {
     /// While true, nothing is done: the tables are made, or looked at.
     var isPreparing = true
 
-    /// What SQL calls: `f`, `g`, `swift`, `midst` and `hits`.
+    /// Adds the functions, the collation and the tokenizer that SQL calls: `f`, `g`, `swift`, `midst` and `hits`.
     func addExtensions(_ db: Database) {
         db.add(function: function)
         db.add(function: DatabaseFunction("g", argumentCount: 1, aggregate: MidstAggregate.self))

@@ -31,7 +31,11 @@ import Testing
             #expect(
                 key == "table pair has a primary key of 2 columns (a, b): filter by a dictionary of them")
             let columns = try message(db) { try Player.filter(key: ["score": 1, "teamId": 2]).fetchAll(db) }
-            #expect(columns == "table player has no unique index on exactly these columns: score, teamId")
+            #expect(columns == #"table player has no unique key on "score", "teamId""#)
+            let unknownColumn = try message(db) { try Player.filter(key: ["id": 1, "nope": 2]).fetchAll(db) }
+            #expect(unknownColumn == #"table player has no unique key on "id", "nope""#)
+            let empty = try message(db) { try Player.filter(key: [:]).fetchAll(db) }
+            #expect(empty == "table player has no unique key on no column")
             let grouped = try message(db) { try Player.group(Column("teamId")).deleteAll(db) }
             #expect(
                 grouped == "rows of table player that are grouped can't be changed: they are several rows each")

@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    /// What builds SQL has no `==` of Swift's.
+    /// No type that builds SQL has Swift's `==`.
     @Test func typesThatBuildSQLAreNotEquatable() {
         let values: [any SQLSpecificExpressible] = [
             Column("a"), JSONColumn("a"), Column("a").sqlExpression, SQL("a"), SQLRequest<Row>(sql: "a"),

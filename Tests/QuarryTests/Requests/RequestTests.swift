@@ -101,6 +101,9 @@ import Testing
             try expectSQL(db, #"SELECT * FROM "player" WHERE "name" = 'Arthur'"#) {
                 _ = try Player.filter(key: ["name": "Arthur"]).fetchOne(db)
             }
+            try expectSQL(db, #"SELECT * FROM "player" WHERE ("id" = 1) AND ("name" IS NULL) AND ("score" = 2)"#) {
+                _ = try Player.filter(key: ["Score": 2, "id": 1, "name": nil]).fetchOne(db)
+            }
             try expectSQL(db, #"SELECT * FROM "pair" WHERE ("a" = 1) AND ("b" = 'x')"#) {
                 _ = try Pair.filter(key: ["a": 1, "b": "x"]).fetchOne(db)
             }
@@ -352,6 +355,11 @@ import Testing
         try withPlayers { (db) throws in
             try expectSQL(db, #"SELECT "p".* FROM "player" "p" WHERE "p"."score" > 1 ORDER BY "p"."name""#) {
                 _ = try Player.all().aliased(p).filter(p[score] > 1).order(p[name]).fetchAll(db)
+            }
+            // A table without a type has rows, whatever alias it is given.
+            let rows = Table("player").aliased(TableAlias(name: "p")).filter(sql: "p.score > 1")
+            for request in [rows, Table<Row>("player").aliased(TableAlias(name: "p")).filter(sql: "p.score > 1")] {
+                try expectSQL(db, #"SELECT "p".* FROM "player" "p" WHERE p.score > 1"#) { _ = try request.fetchAll(db) }
             }
             try expectSQL(db, #"SELECT * FROM "player" WHERE "score" > 1"#) {
                 let a = TableAlias<Player>()

@@ -104,7 +104,7 @@ final class ColumnTypeRecorder: Decoder {
         return storage(ofOther: type, column: column)
     }
 
-    /// What values of a type are stored as that no strategy is about.
+    /// The storage of the values of a type that has no strategy.
     private func storage(ofOther type: Any.Type, column: String) -> Storage {
         switch type {
         case is Bool.Type: return .column(.boolean)

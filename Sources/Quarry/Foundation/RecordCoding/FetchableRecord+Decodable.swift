@@ -1,6 +1,6 @@
 public import QuarryCore
 
-/// Decodes records from rows, where a type has an `init(row:)` of its own, and wants to do something besides.
+/// Decodes records from rows, where a type has an `init(row:)` of its own, and does more than decode.
 ///
 /// ```swift
 /// struct Player: Decodable, FetchableRecord {
@@ -17,7 +17,12 @@ public final class FetchableRecordDecoder {
 
     /// A record of a row.
     ///
-    /// - throws: `RowDecodingError`.
+    /// ```swift
+    /// let player = try FetchableRecordDecoder().decode(Player.self, from: ["id": 1, "name": "Arthur"])
+    /// ```
+    ///
+    /// - throws: `RowDecodingError` for a missing column, and for a value that can't be what the property needs;
+    ///   `DecodingError.keyNotFound` for a missing record or list.
     public func decode<T: FetchableRecord & Decodable>(_ type: T.Type, from row: Row) throws -> T {
         let decoder = row.beginDecoding(type)
         defer { row.endDecoding(decoder) }

@@ -187,7 +187,7 @@ final class KeyPlan {
     private func valueByName<Value: DatabaseValueConvertible>(_ type: Value.Type, _ key: some CodingKey) throws -> Value
     {
         let column = column(of: key)
-        guard column >= 0 else { throw decoder.keyNotFound(key) }
+        guard column >= 0 else { throw decoder.columnNotFound(key) }
         return try value(type, Int32(truncatingIfNeeded: column))
     }
 

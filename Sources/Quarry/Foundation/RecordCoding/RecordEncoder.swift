@@ -235,7 +235,7 @@ final class RecordEncodingState: ContainerOwner {
         }
     }
 
-    /// What a value encodes that encodes a single one; nil if it encodes several.
+    /// The single value that a value encodes; nil if it encodes several.
     private func singleValue(
         _ value: some Encodable, _ encoding: ColumnEncoding, _ key: some CodingKey
     ) throws -> DatabaseValue? {

@@ -28,6 +28,9 @@ final class RowDecoder: ContainerOwner {
     @exclusivity(unchecked)
     var plans: [KeyPlan] = []
 
+    /// Whether the row is decoded as the value of a key that has no column. Then no column of it is that value.
+    private(set) var standsForKey = false
+
     /// Whether a part of the record was decoded from no column: by a decoder of `parts`, or under the `rootKey`.
     @exclusivity(unchecked)
     private var hasParts = false
@@ -145,14 +148,20 @@ final class RowDecoder: ContainerOwner {
     }
 
     /// A value of a row that is a scope of another, or that is decoded as something else.
-    private func decode<T: Decodable>(_ type: T.Type, from row: Row, at key: any CodingKey) throws -> T {
+    ///
+    /// - parameter standsForKey: whether the row is no scope of the key's, but the row around.
+    private func decode<T: Decodable>(
+        _ type: T.Type, from row: Row, at key: any CodingKey, standsForKey: Bool = false
+    ) throws -> T {
         if let record = type as? any (FetchableRecord & Decodable).Type {
             return try decodeRecord(record, as: type, from: row)
         }
         if let record = type as? any FetchableRecord.Type {
             return try fetchRecord(record, as: type, from: row)
         }
-        return try RowDecoder(self.type, row, codingPath: codingPath + [key]).decode(type, from: row)
+        let decoder = RowDecoder(self.type, row, codingPath: codingPath + [key])
+        decoder.standsForKey = standsForKey
+        return try decoder.decode(type, from: row)
     }
 
     private func decodeRecord<Record: FetchableRecord & Decodable, T>(
@@ -324,17 +333,18 @@ final class RowDecoder: ContainerOwner {
     /// The value of a key that has no column.
     func decodeNested<T: Decodable>(_ type: T.Type, _ key: any CodingKey) throws -> T {
         if let scope = try nestedRow(key) { return try decode(type, from: scope, at: key) }
-        if let lists = type as? any DecodableFromList.Type, let (list, parent) = try prefetchedList(key) {
+        let lists = type as? any DecodableFromList.Type
+        if let lists, let (list, parent) = try prefetchedList(key) {
             return try decodeLists(lists, as: type, list, parent, key)
         }
-        guard rootKey == nil || rootKey == key.stringValue else { throw keyNotFound(key) }
-        guard !(type is any DatabaseValueConvertible.Type) else { throw keyNotFound(key) }
+        guard !(type is any DatabaseValueConvertible.Type) else { throw columnNotFound(key) }
+        guard lists == nil, rootKey == nil || rootKey == key.stringValue else { throw keyNotFound(key) }
         rootKey = key.stringValue
         hasParts = true
         do {
-            return try decode(type, from: try row(), at: key)
+            return try decode(type, from: try row(), at: key, standsForKey: true)
         } catch {
-            throw error.isOfRow ? error : keyNotFound(key)
+            throw error.isOfRow ? error : columnNotFound(key)
         }
     }
 
@@ -370,14 +380,22 @@ final class RowDecoder: ContainerOwner {
 
     // MARK: - Errors
 
-    func keyNotFound(_ key: any CodingKey) -> any Error {
+    /// The error of a value that has no column.
+    func columnNotFound(_ key: any CodingKey) -> any Error {
         guard let current = current?.takeUnretainedValue() else { return DecoderIsOver() }
-        let description = "column not found: \(String(reflecting: key.stringValue))\(path(key))"
-        return DecodingError.keyNotFound(
+        return current.decodingError(missing(key))
+    }
+
+    /// The error of a key without a column, a scope or a list, which could be any of them.
+    func keyNotFound(_ key: any CodingKey) -> any Error {
+        DecodingError.keyNotFound(
             key,
             DecodingError.Context(
-                codingPath: codingPath, debugDescription: description,
-                underlyingError: current.decodingError(description)))
+                codingPath: codingPath, debugDescription: missing(key), underlyingError: columnNotFound(key)))
+    }
+
+    private func missing(_ key: any CodingKey) -> String {
+        "column not found: \(String(reflecting: key.stringValue))\(path(key))"
     }
 
     func mismatch(
