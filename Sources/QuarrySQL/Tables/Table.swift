@@ -19,7 +19,10 @@ public struct Table<RowDecoder>: Sendable {
 
     private init(name: String) { tableName = name }
 
+    // Disfavored, because `Table("player")` alone is a table of rows, also where a `TableAlias` of any type follows.
+
     /// The table of that name.
+    @_disfavoredOverload
     public init(_ tableName: String) { self.init(name: tableName) }
 
     /// The table of that name.
