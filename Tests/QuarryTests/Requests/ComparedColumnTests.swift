@@ -82,6 +82,7 @@ import Testing
             try expect(count(distinct: a == b), #"COUNT(DISTINCT \#(same))"#)
             try expect(count(.allColumns, filter: a == b), #"COUNT(*) FILTER (WHERE \#(same))"#)
             try expect(cast(a == b, as: .text), #"CAST(\#(same) AS TEXT)"#)
+            try expect(cast(a == b, as: Database.StorageClass.real), #"CAST(\#(same) AS REAL)"#)
             try expect(coalesce([a == b, a == b]), #"COALESCE(\#(same), \#(same))"#)
             try expect(Database.jsonArray([a == b]), #"JSON_ARRAY(\#(same))"#)
             try expect(
