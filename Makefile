@@ -36,6 +36,8 @@ test: setup ## Run all tests, the example's and the code generator's too (FILTER
 	swift build --build-tests
 	Scripts/check-type-checking --self-test
 	Scripts/check-type-checking
+	Scripts/check-operators --self-test
+	Scripts/check-operators
 	$(SWIFT_TEST) --skip-build $(if $(FILTER),--filter '$(FILTER)',--skip QuarryStressTests)
 	$(if $(FILTER),,swift test --skip-build --disable-xctest --filter QuarryStressTests)
 	$(if $(FILTER),,swift test --disable-xctest --package-path $(EXAMPLE))

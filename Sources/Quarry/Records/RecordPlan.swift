@@ -352,13 +352,14 @@ final class RecordPlan {
 
     /// The one column of the primary key.
     func keyColumn(_ db: Database) throws -> String {
-        let key = try shape(db, sure: false).primaryKey
+        let shape = try shape(db, sure: false)
+        let key = shape.primaryKey
         guard key.count == 1 else {
             let columns = key.map { String(reflecting: $0) }.joined(separator: ", ")
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE,
                 message: key.isEmpty
-                    ? "table \(table) has no primary key"
+                    ? "\(shape.isView ? "view" : "table") \(table) has no primary key"
                     : "the primary key of table \(table) has several columns, \(columns): give a value for each")
         }
         return key[0]

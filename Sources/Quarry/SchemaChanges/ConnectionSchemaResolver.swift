@@ -20,6 +20,8 @@ struct ConnectionSchemaResolver: SchemaResolver {
         try String.fetchOne(db.makeStatement(sql: "PRAGMA encoding")) == "UTF-8"
     }
 
+    var checksForeignKeys: Bool { db.checksForeignKeys }
+
     func tableExists(_ name: String, in schemaName: String?) throws -> Bool {
         try db.tableExists(name, in: schemaName)
     }

@@ -9,6 +9,17 @@ public import QuarryCore
 /// let name: String = row[Columns.name]
 /// let winners = try Player.filter(Columns.score > 1000).fetchAll(db)
 /// ```
+///
+/// The cases of an enum are values of Swift, too: where a Bool is accepted, as in `having` or `set(to:)`, `==` and `!=`
+/// of two cases are Swift's, and the condition is a constant. Make one side an expression there, or let `Columns` have
+/// static properties of the type ``Column``, which only SQL compares.
+///
+/// ```swift
+/// Player.group(Columns.id).having(Columns.score.sqlExpression == Columns.bonus)
+/// ```
+/// ```sql
+/// SELECT * FROM "player" GROUP BY "id" HAVING "score" = "bonus"
+/// ```
 public protocol ColumnExpression: NamedColumn, SQLSpecificExpressible {}
 
 extension ColumnExpression {

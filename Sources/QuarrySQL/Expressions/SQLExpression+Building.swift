@@ -155,7 +155,7 @@ extension SQLExpression {
     }
 }
 
-extension Collection where Element: SQLSpecificExpressible {
+extension Sequence where Element: SQLSpecificExpressible {
     /// All of them with an operator between.
     ///
     /// ```swift
@@ -169,14 +169,14 @@ extension Collection where Element: SQLSpecificExpressible {
     }
 }
 
-extension Collection where Element == any SQLExpressible {
+extension Sequence where Element == any SQLExpressible {
     /// All of them with an operator between.
     public func joined(operator: SQLExpression.AssociativeBinaryOperator) -> SQLExpression {
         joining(map(\.sqlExpression), `operator`.kind)
     }
 }
 
-extension Collection where Element == any SQLSpecificExpressible {
+extension Sequence where Element == any SQLSpecificExpressible {
     /// All of them with an operator between.
     public func joined(operator: SQLExpression.AssociativeBinaryOperator) -> SQLExpression {
         joining(map(\.sqlExpression), `operator`.kind)

@@ -43,6 +43,9 @@ extension Database {
         public static let jsonb = ColumnType(rawValue: "BLOB")
     }
 
+    /// The type that a value is cast to: `cast(Column("score"), as: .real)`.
+    public typealias StorageClass = ColumnType
+
     /// What happens to the child rows when a parent row goes, or its key changes:
     /// <https://www.sqlite.org/foreignkeys.html#fk_actions>.
     public enum ForeignKeyAction: String, Sendable {

@@ -67,8 +67,7 @@ struct ResolvedForeignKey {
                     + "define the column, and foreignKey(_:references:)")
         }
         columns = key.map { column in
-            ColumnDefinition(
-                name: definition.name + column.name.prefix(1).uppercased() + column.name.dropFirst(), type: column.type)
+            ColumnDefinition(name: definition.name + column.suffix, type: column.type)
         }
         var reference = definition.reference
         reference.table = table

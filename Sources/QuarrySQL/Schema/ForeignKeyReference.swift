@@ -46,11 +46,13 @@ struct ReferencedKeys {
         case .unknown where isOwn(name): return nil
         default: columns = try resolver.primaryKeyColumns(of: name, in: schemaName)
         }
-        guard !columns.isEmpty else {
-            // SQLite would accept the definition, and refuse each change of the table: "foreign key mismatch".
+        if !columns.isEmpty { return columns }
+        // Where foreign keys are checked, SQLite would refuse each change of the table: "foreign key mismatch".
+        // Elsewhere, and in migrations, the table may be used, or be replaced by a later migration.
+        if resolver.checksForeignKeys {
             throw DatabaseError(message: "table \(name) has no primary key that a foreign key can refer to")
         }
-        return columns
+        return [.hiddenRowID]
     }
 
     /// The names of the columns that a reference of so many columns refers to; nil to leave them to SQLite.

@@ -12,17 +12,33 @@ package protocol SchemaResolver {
     ///
     /// - throws: `DatabaseError` if there is no such table.
     func primaryKeyColumns(of table: String, in schemaName: String?) throws -> [ReferencedColumn]
+
+    /// Whether foreign keys are checked at the moment.
+    var checksForeignKeys: Bool { get }
 }
 
 /// A column that a foreign key refers to.
 package struct ReferencedColumn: Equatable, Sendable {
     package var name: String
     package var type: Database.ColumnType?
+    /// The end of the name of a column that `belongsTo` defines: `Id`.
+    var suffix: String
 
     package init(name: String, type: Database.ColumnType?) {
         self.name = name
         self.type = type
+        suffix = name.prefix(1).uppercased() + name.dropFirst()
     }
+
+    private init(name: String, type: Database.ColumnType?, suffix: String) {
+        self.name = name
+        self.type = type
+        self.suffix = suffix
+    }
+
+    /// The rowid of a table without a primary key. SQLite lets no foreign key refer to it, but accepts the definition:
+    /// <https://www.sqlite.org/foreignkeys.html#fk_indexes>.
+    static let hiddenRowID = ReferencedColumn(name: "rowid", type: .integer, suffix: "Id")
 }
 
 /// The name of a thing in its schema: `"player"`, `"main"."player"`.

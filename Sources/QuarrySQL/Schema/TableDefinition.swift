@@ -202,6 +202,11 @@ public final class TableDefinition {
     /// The column is named by `name` and the column it refers to, whose type it takes. In the body of a primary key it
     /// isn't NULL, and has no index.
     ///
+    /// No foreign key can refer to a table without a primary key
+    /// (<https://www.sqlite.org/foreignkeys.html#fk_indexes>). Where foreign keys are checked, the definition throws:
+    /// "table log has no primary key that a foreign key can refer to". Elsewhere, as in migrations, the column refers
+    /// to the rowid: `"logId" INTEGER REFERENCES "log"("rowid")`.
+    ///
     /// - parameter name: the beginning of the column's name.
     /// - parameter table: the table that is referred to; nil for that of the name, or of its plural.
     /// - parameter deleteAction: what happens when the parent row goes.

@@ -19,8 +19,9 @@ public struct Table<RowDecoder>: Sendable {
 
     private init(name: String) { tableName = name }
 
+    // Disfavored, because `Table("player")` alone is a table of rows, also where a `TableAlias` of any type follows.
+
     /// The table of that name.
-    // Disfavored, so that `Table("player").aliased(TableAlias(name: "p"))` is a table of rows.
     @_disfavoredOverload
     public init(_ tableName: String) { self.init(name: tableName) }
 

@@ -12,6 +12,7 @@ import Testing
         ("homeTeam", "homeTeams"), ("home_person", "home_people"), ("HomePerson", "HomePeople"), ("team2", "teams2"),
         ("URL", "URLs"), ("Person", "People"), ("category", "categories"), ("citizenship", "citizenships"),
         ("datum", "data"), ("", ""), ("42", "42"), ("équipe", "équipes"),
+        ("d", "ds"), ("d2", "ds2"), ("item2", "items2"),
     ])
     func singularAndPlural(singular: String, plural: String) {
         #expect(EnglishNoun(singular).plural == plural)

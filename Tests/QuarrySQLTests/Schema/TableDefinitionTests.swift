@@ -19,6 +19,8 @@ import Testing
             }.joined()
         }
 
+        var checksForeignKeys: Bool { true }
+
         func tableExists(_ name: String, in schemaName: String?) throws -> Bool { keys[name] != nil }
 
         func primaryKeyColumns(of table: String, in schemaName: String?) throws -> [ReferencedColumn] {

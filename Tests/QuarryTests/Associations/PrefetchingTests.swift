@@ -461,4 +461,36 @@ import Testing
                         "give one of them another key with forKey(_:)"))
         }
     }
+
+    @Test func listsOfOneKeyThroughOtherRowsThrow() throws {
+        try withSport { db in
+            let key = "awards"
+            let others: [HasManyThroughAssociation<Team, Award>] = [
+                // The pivot's rows are found by another column.
+                Team.hasMany(
+                    Award.self, through: Team.hasMany(Player.self, using: ForeignKey(["score"])), using: Player.awards),
+                // The list's rows are found by another column of the pivot.
+                Team.hasMany(
+                    Award.self, through: Team.players,
+                    using: Player.hasMany(Award.self, using: ForeignKey(["id"], to: ["id"]))),
+                // The pivot is another table.
+                Team.hasMany(
+                    Award.self, through: Team.hasMany(Sport.Match.self, using: ForeignKey(["homeId"])),
+                    using: Sport.Match.hasMany(Award.self, using: ForeignKey(["id"], to: ["id"]))),
+            ]
+            for other in others {
+                let request = Team.including(all: Team.awards.forKey(key)).including(all: other.forKey(key))
+                let error = databaseFailure { () throws in try Row.fetchAll(db, request) }
+                #expect(error?.resultCode == .SQLITE_MISUSE)
+                #expect(
+                    error?.message
+                        == text(
+                            "two associations of one request have the key awards, and find other rows: ",
+                            "give one of them another key with forKey(_:)"))
+                let both = Team.including(all: Team.awards.forKey(key)).including(all: other.forKey("other"))
+                let row = try #require(try Row.fetchOne(db, both))
+                #expect(row.prefetchedRows[key] != nil && row.prefetchedRows["other"] != nil)
+            }
+        }
+    }
 }

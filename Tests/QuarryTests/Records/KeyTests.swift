@@ -160,7 +160,7 @@ import Testing
             try db.execute(sql: "CREATE VIEW viewed AS SELECT * FROM player")
             #expect(
                 databaseFailure { try Player.fetchOne(db, key: 1, table: "viewed") }?.message
-                    == "table viewed has no primary key")
+                    == "view viewed has no primary key")
         }
     }
 

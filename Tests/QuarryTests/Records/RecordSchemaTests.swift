@@ -161,6 +161,51 @@ import Testing
         }
     }
 
+    @Test func deletionsFromViewsAreCounted() throws {
+        struct ViewKeys: DatabaseSchemaSource {
+            func columnsForPrimaryKey(_ db: Database, inView view: DatabaseObjectID) throws -> [String]? { ["id"] }
+        }
+        struct WideID: TableRecord, Identifiable {
+            static let databaseTableName = "wide"
+            var id: Int64
+        }
+        var configuration = Configuration()
+        configuration.schemaSource = ViewKeys()
+        try DatabaseQueue(configuration: configuration).write { (db) throws in
+            try db.execute(
+                sql: """
+                    CREATE TABLE hidden (id INTEGER PRIMARY KEY, name TEXT UNIQUE, nickname TEXT);
+                    CREATE VIEW wide AS SELECT * FROM hidden;
+                    CREATE TRIGGER d INSTEAD OF DELETE ON wide WHEN OLD.name <> 'kept' BEGIN
+                        DELETE FROM hidden WHERE id = OLD.id;
+                    END;
+                    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 40000)
+                    INSERT INTO hidden SELECT i, iif(i = 7, 'kept', 'n' || i), NULL FROM n;
+                    """)
+            let sql = try emitted(db) { (db) throws in
+                #expect(try Wide.deleteOne(db, key: 1))
+                #expect(try !Wide.deleteOne(db, key: 1))
+                #expect(try Wide.deleteOne(db, key: ["id": 2]))
+                #expect(try Wide.deleteAll(db, keys: [1, 2, 3, 4]) == 2)
+                #expect(try Wide.deleteAll(db, keys: [["id": 5], ["id": 5], ["id": 50_000]]) == 1)
+                #expect(try WideID.deleteOne(db, id: 6))
+                #expect(try WideID.deleteAll(db, ids: [6, 7, 8]) == 1)
+            }
+            #expect(
+                sql.filter { $0.hasPrefix("DELETE") } == [
+                    #"DELETE FROM "wide" WHERE "id" = ?"#, #"DELETE FROM "wide" WHERE "id" = ?"#,
+                    #"DELETE FROM "wide" WHERE "id" = ?"#, #"DELETE FROM "wide" WHERE "id" IN (?, ?, ?, ?)"#,
+                    #"DELETE FROM "wide" WHERE ("id" = ?) OR ("id" = ?) OR ("id" = ?)"#,
+                    #"DELETE FROM "wide" WHERE "id" = ?"#, #"DELETE FROM "wide" WHERE "id" IN (?, ?, ?)"#,
+                ])
+            // More keys than a statement takes arguments: their counts are added.
+            #expect(try Wide.deleteAll(db, keys: 1...50_000) == 40_000 - 8)
+            #expect(try Wide.fetchAll(db).map(\.name) == ["kept"])
+            #expect(try !Wide.deleteOne(db, key: 7))
+            #expect(try Wide.deleteAll(db) == 0)
+        }
+    }
+
     @Test func columnsThatAreCalledLikeTheRowid() throws {
         struct Odd: Codable, FetchableRecord, PersistableRecord, Equatable {
             var rowid: String

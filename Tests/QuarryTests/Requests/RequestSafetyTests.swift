@@ -253,6 +253,11 @@ import Testing
             #expect(try sql(db, list) == "SELECT * FROM \"athlete\" WHERE 1 IN (\"id\", \"teamId\")")
             #expect(try Row.fetchOne(db, sql: "SELECT 7 AS rowid")?[.rowID] == 7)
             #expect(try Athlete.aliased(TableAlias()).fetchCount(db) == 4)
+            let named = Table("athlete").aliased(TableAlias(name: "p")).filter(Column("id") == 1)
+            #expect(try sql(db, named) == "SELECT \"p\".* FROM \"athlete\" \"p\" WHERE \"p\".\"id\" = ?")
+            #expect(try Row.fetchAll(db, named).count == 1)
+            let typed = Table<Athlete>("archive").aliased(TableAlias(name: "p"))
+            #expect(try typed.fetchAll(db) == [])
             #expect(try String.fetchOne(db, Athlete.select(Database.jsonArray(1...4))) == "[1,2,3,4]")
         }
     }

@@ -169,6 +169,54 @@ struct BelongsToTests {
         }
     }
 
+    @Test func tablesWithoutPrimaryKeyAreReferredToWhereForeignKeysAreNotChecked() throws {
+        let table = """
+            CREATE TABLE "t" ("logId" INTEGER REFERENCES "log"("rowid") ON DELETE CASCADE, \
+            "a" REFERENCES "log"("rowid"), "parentId" INTEGER REFERENCES "t"("rowid"), "c", \
+            FOREIGN KEY ("c") REFERENCES "log"("rowid"))
+            """
+        @Sendable func create(_ db: Database) throws {
+            try db.create(table: "t") { t in
+                t.belongsTo("log", onDelete: .cascade, indexed: false)
+                t.column("a").references("log")
+                t.belongsTo("parent", inTable: "t", indexed: false)
+                t.column("c")
+                t.foreignKey(["c"], references: "log")
+            }
+        }
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = false
+        let unchecked = try DatabaseQueue(configuration: configuration)
+        try unchecked.write { (db) throws in
+            try db.execute(sql: "CREATE TABLE log (message TEXT)")
+            #expect(try emittedDDL(db, create) == [table])
+            try db.execute(sql: "INSERT INTO t (logId) VALUES (1)")
+            try db.alter(table: "t") { t in t.add(column: "d").references("log") }
+            #expect(try db.foreignKeys(on: "t").count == 5)
+        }
+
+        // A migration may leave such a table to a later one, which makes it whole.
+        let checked = try DatabaseQueue()
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("v1") { (db) throws in
+            try db.execute(sql: "CREATE TABLE log (message TEXT)")
+            try create(db)
+            #expect(try String.fetchOne(db, sql: "SELECT sql FROM sqlite_master WHERE name = 't'") == table)
+            try db.drop(table: "t")
+        }
+        try migrator.migrate(checked)
+        try checked.write { (db) throws in
+            #expect(try !db.tableExists("t"))
+            expectSchemaError("table log has no primary key that a foreign key can refer to") { try create(db) }
+        }
+
+        // The check at a migration's end refuses what SQLite can't use.
+        migrator.registerMigration("v2") { (db) throws in try create(db) }
+        let error = databaseFailure { () throws in try migrator.migrate(checked) }
+        #expect(error?.message == "foreign key mismatch - \"t\" referencing \"log\"")
+        #expect(try checked.read { db in try !db.tableExists("t") })
+    }
+
     @Test func alteredTablesReferToTheirOwnKey() throws {
         try withConnection { db in
             try db.execute(sql: Self.parents + "CREATE TABLE player (id INTEGER PRIMARY KEY)")
