@@ -23,7 +23,7 @@ extension MutablePersistableRecord {
     /// - throws: `DatabaseError`; what a callback throws.
     @discardableResult
     public func delete(_ db: Database, table: String?) throws -> Bool {
-        let plan = try RecordPlans.plan(Self.self, table, db)
+        let plan = try RecordPlans.plan(type(of: self), table, db)
         return try deleting(db) { try plan.write(self, WriteKind(verb: .delete), db) }
     }
 
@@ -41,7 +41,7 @@ extension MutablePersistableRecord {
 
     /// Whether a row of another table than the type's own has the record's primary key.
     public func exists(_ db: Database, table: String?) throws -> Bool {
-        let plan = try RecordPlans.plan(Self.self, table, db)
+        let plan = try RecordPlans.plan(type(of: self), table, db)
         let exists = try plan.query(self, WriteKind(verb: .exists), db) { try Bool.fetchOne($0, arguments: $1) }
         return (exists ?? nil) ?? false
     }
