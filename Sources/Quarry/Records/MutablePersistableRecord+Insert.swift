@@ -359,7 +359,8 @@ extension PersistableRecord {
         table: String? = nil
     ) throws -> T {
         var record = self
-        return try record.insertAndFetch(db, type(of: self).insertKind(conflictResolution), table, Fetching(returnedType))
+        return try record.insertAndFetch(
+            db, type(of: self).insertKind(conflictResolution), table, Fetching(returnedType))
     }
 
     /// Inserts the record, and gives a statement for columns of the row.
@@ -373,7 +374,8 @@ extension PersistableRecord {
     ) throws -> T {
         var record = self
         return try withoutActuallyEscaping(fetch) { fetch in
-            try record.insertAndFetch(db, type(of: self).insertKind(conflictResolution), table, Fetching(selection, fetch))
+            try record.insertAndFetch(
+                db, type(of: self).insertKind(conflictResolution), table, Fetching(selection, fetch))
         }
     }
 

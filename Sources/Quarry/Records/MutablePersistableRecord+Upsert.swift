@@ -115,7 +115,8 @@ extension MutablePersistableRecord {
         _ db: Database, onConflict conflictTarget: [String] = [], updating strategy: UpsertUpdateStrategy = .allColumns,
         table: String? = nil, doUpdate assignments: ((TableAlias<Self>) -> [ColumnAssignment])? = nil
     ) throws -> Self where Self: FetchableRecord {
-        try upsertAndFetch(db, type(of: self).upsertKind(db, table, conflictTarget, strategy, assignments), table, as: type(of: self))
+        try upsertAndFetch(
+            db, type(of: self).upsertKind(db, table, conflictTarget, strategy, assignments), table, as: type(of: self))
     }
 
     /// Upserts the record, and returns the row as another type.

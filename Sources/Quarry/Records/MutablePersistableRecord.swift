@@ -81,7 +81,9 @@ extension MutablePersistableRecord {
     }
 
     /// Does nothing.
-    public func willUpdate(_ db: Database, columns: Set<String>) throws { RecordPlans.note(.willUpdate, type(of: self), db) }
+    public func willUpdate(_ db: Database, columns: Set<String>) throws {
+        RecordPlans.note(.willUpdate, type(of: self), db)
+    }
 
     /// Updates.
     public func aroundUpdate(

@@ -38,7 +38,8 @@ import Testing
         try writer.makeTable()
         await withCheckedContinuation { continuation in
             writer.asyncWrite {
-                db in try Self.run(db, end)
+                db in
+                try Self.run(db, end)
             } completion: { db, result in
                 #expect(isAborted(databaseError { try result.get() }))
                 #expect(!db.isInsideTransaction)

@@ -32,7 +32,8 @@ private final class AroundFailing: FTS5WrapperTokenizer {
     }
 
     func accept(
-        token: String, flags: FTS5TokenFlags, for tokenization: FTS5Tokenization, tokenCallback: FTS5WrapperTokenCallback
+        token: String, flags: FTS5TokenFlags, for tokenization: FTS5Tokenization,
+        tokenCallback: FTS5WrapperTokenCallback
     ) throws {
         try tokenCallback(token, flags)
     }
@@ -91,7 +92,8 @@ private final class AroundFailing: FTS5WrapperTokenizer {
                     INSERT INTO document (document) VALUES ('integrity-check');
                     """)
             #expect(try String.fetchAll(db, sql: "SELECT a FROM document('last')") == ["last"])
-            #expect(try String.fetchAll(db, sql: "SELECT a FROM document('new OR more OR one OR two OR through')") == [])
+            #expect(
+                try String.fetchAll(db, sql: "SELECT a FROM document('new OR more OR one OR two OR through')") == [])
         }
     }
 
@@ -211,6 +213,7 @@ private final class AroundFailing: FTS5WrapperTokenizer {
             }
         }
         await #expect(throws: CancellationError.self) { try await task.value }
-        try await queue.write { db in try db.execute(sql: "INSERT INTO document (document) VALUES ('integrity-check')") }
+        try await queue.write { db in try db.execute(sql: "INSERT INTO document (document) VALUES ('integrity-check')")
+        }
     }
 }

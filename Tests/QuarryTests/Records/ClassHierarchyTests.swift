@@ -39,6 +39,7 @@ import Testing
             [Column("id"), Column("name"), Column("legs"), SQL("'bark'").forKey("sound")]
         }
 
+        // One thread uses the records of a test.
         nonisolated(unsafe) var legs = 4
         nonisolated(unsafe) var sound: String?
 
@@ -244,7 +245,10 @@ import Testing
     @Test func strategiesOfASubclass() throws {
         try withAnimals { (db) throws in
             try db.execute(
-                sql: "CREATE TABLE shape (sideCount INTEGER, side_count INTEGER); CREATE TABLE circle (sideCount INTEGER)")
+                sql:
+                    "CREATE TABLE shape (sideCount INTEGER, side_count INTEGER)"
+                    + "; CREATE TABLE circle (sideCount INTEGER)"
+            )
             let shapes: [Shape] = [Shape(sideCount: 3), Square(sideCount: 4), Circle(sideCount: 0)]
             for _ in 0..<2 { for shape in shapes { try shape.insert(db) } }
             try Shape.insertAll(db, shapes)
