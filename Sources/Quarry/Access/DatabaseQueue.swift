@@ -94,8 +94,8 @@ public final class DatabaseQueue: DatabaseWriter {
         let database: Database
         if let fill {
             // A copy has to be written before it is read-only.
-            database = try configuration.open(path: path, readonly: false)
-            try AccessRunner.frame(database, nil, fill)
+            database = try configuration.open(path: path, readonly: false, followsTask: followsTask)
+            try AccessRunner.frame(database, nil, followsTask: followsTask, fill)
             if configuration.readonly {
                 try AccessRunner.frame(database, nil) { db in try db.execute(sql: "PRAGMA query_only = 1") }
             }

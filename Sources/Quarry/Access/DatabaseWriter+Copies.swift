@@ -150,9 +150,13 @@ extension Database {
     }
 
     /// Copies a file into this database.
-    fileprivate func fill(fromPath path: String) throws {
-        let file = try Configuration().open(path: path, readonly: true)
-        try AccessRunner.frame(file, nil) { file in try file.backup(to: self) }
+    ///
+    /// - parameter followsTask: whether it is cancelled with the task that runs it.
+    fileprivate func fill(fromPath path: String, followsTask: Bool) throws {
+        let file = try Configuration().open(path: path, readonly: true, followsTask: followsTask)
+        try AccessRunner.frame(file, nil, followsTask: followsTask) { file in
+            try AccessRunner.read(file, .pinnedTransaction) { file in try file.backup(to: self) }
+        }
     }
 }
 
@@ -169,9 +173,7 @@ extension DatabaseQueue {
     public static func inMemoryCopy(
         fromPath path: String, configuration: Configuration = Configuration()
     ) throws -> DatabaseQueue {
-        try DatabaseQueue(path: ":memory:", isInMemory: true, configuration: configuration) { db in
-            try db.fill(fromPath: path)
-        }
+        try copy(of: path, at: ":memory:", isInMemory: true, configuration)
     }
 
     /// A copy of a file, in a file of its own that vanishes with the queue.
@@ -180,15 +182,68 @@ extension DatabaseQueue {
     /// let dbQueue = try DatabaseQueue.temporaryCopy(fromPath: "fixtures.sqlite")
     /// ```
     ///
+    /// See <https://www.sqlite.org/inmemorydb.html#temporary_databases>.
+    ///
     /// - parameter path: the file that is copied.
     /// - parameter configuration: `readonly` makes the copy read-only.
     /// - throws: `DatabaseError` if the file can't be read.
     public static func temporaryCopy(
         fromPath path: String, configuration: Configuration = Configuration()
     ) throws -> DatabaseQueue {
-        // https://www.sqlite.org/inmemorydb.html#temporary_databases
-        try DatabaseQueue(path: "", isInMemory: false, configuration: configuration) { db in
-            try db.fill(fromPath: path)
+        try copy(of: path, at: "", isInMemory: false, configuration)
+    }
+
+    /// A copy of a file, in memory, as `inMemoryCopy`; it is made on the library's threads.
+    ///
+    /// ```swift
+    /// let dbQueue = try await DatabaseQueue.inMemoryCopyAsync(fromPath: "fixtures.sqlite")
+    /// ```
+    ///
+    /// Cancelling the task ends the copy, or the wait for a lock on the file.
+    ///
+    /// - parameter path: the file that is copied.
+    /// - parameter configuration: `readonly` makes the copy read-only.
+    /// - throws: `DatabaseError` if the file can't be read; `CancellationError`.
+    public static func inMemoryCopyAsync(
+        fromPath path: String, configuration: Configuration = Configuration()
+    ) async throws -> DatabaseQueue {
+        try await copyAsync(of: path, at: ":memory:", isInMemory: true, configuration)
+    }
+
+    /// A copy of a file, in a file of its own that vanishes with the queue, as `temporaryCopy`; it is made on the
+    /// library's threads.
+    ///
+    /// ```swift
+    /// let dbQueue = try await DatabaseQueue.temporaryCopyAsync(fromPath: "fixtures.sqlite")
+    /// ```
+    ///
+    /// Cancelling the task ends the copy, or the wait for a lock on the file.
+    ///
+    /// - parameter path: the file that is copied.
+    /// - parameter configuration: `readonly` makes the copy read-only.
+    /// - throws: `DatabaseError` if the file can't be read; `CancellationError`.
+    public static func temporaryCopyAsync(
+        fromPath path: String, configuration: Configuration = Configuration()
+    ) async throws -> DatabaseQueue {
+        try await copyAsync(of: path, at: "", isInMemory: false, configuration)
+    }
+
+    private static func copyAsync(
+        of path: String, at copyPath: String, isInMemory: Bool, _ configuration: Configuration
+    ) async throws -> DatabaseQueue {
+        let workers = WorkerThreads(connectionCount: 1)
+        return try await workers.opening {
+            try copy(of: path, at: copyPath, isInMemory: isInMemory, configuration, workers, followsTask: true)
         }
+    }
+
+    private static func copy(
+        of path: String, at copyPath: String, isInMemory: Bool, _ configuration: Configuration,
+        _ workers: WorkerThreads? = nil, followsTask: Bool = false
+    ) throws -> DatabaseQueue {
+        try DatabaseQueue(
+            path: copyPath, isInMemory: isInMemory, configuration: configuration, workers: workers,
+            followsTask: followsTask
+        ) { db in try db.fill(fromPath: path, followsTask: followsTask) }
     }
 }

@@ -31,7 +31,7 @@ extension MutablePersistableRecord {
     /// - throws: `DatabaseError`; what a callback throws.
     @discardableResult
     public func delete(_ db: Database, table: String?) throws -> Bool {
-        let plan = try RecordPlans.plan(Self.self, table, db)
+        let plan = try RecordPlans.plan(type(of: self), table, db)
         return try deleting(db) { try plan.write(self, WriteKind(verb: .delete), db) }
     }
 
@@ -59,7 +59,7 @@ extension MutablePersistableRecord {
     /// - parameter table: the table; nil for the type's own.
     /// - throws: `DatabaseError`.
     public func exists(_ db: Database, table: String?) throws -> Bool {
-        let plan = try RecordPlans.plan(Self.self, table, db)
+        let plan = try RecordPlans.plan(type(of: self), table, db)
         let exists = try plan.query(self, WriteKind(verb: .exists), db) { try Bool.fetchOne($0, arguments: $1) }
         return (exists ?? nil) ?? false
     }

@@ -10,7 +10,7 @@ extension MutablePersistableRecord {
 
     /// Inserts, with the callbacks.
     mutating func insert(_ db: Database, _ kind: WriteKind, _ table: String?) throws -> Bool {
-        let plan = try RecordPlans.plan(Self.self, table, db)
+        let plan = try RecordPlans.plan(type(of: self), table, db)
         return try insert(db, kind, plan)
     }
 
@@ -66,7 +66,7 @@ extension MutablePersistableRecord {
     mutating func insertAndFetch<T>(
         _ db: Database, _ kind: WriteKind, _ table: String?, _ fetching: Fetching<T>
     ) throws -> T {
-        let plan = try RecordPlans.plan(Self.self, table, db)
+        let plan = try RecordPlans.plan(type(of: self), table, db)
         let kind = try fetching.kind(kind, plan, db)
         var fetched: T?
         _ = try saving(db) { record in
@@ -99,7 +99,7 @@ extension MutablePersistableRecord {
     public mutating func insert(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil
     ) throws {
-        _ = try insert(db, Self.insertKind(conflictResolution), table)
+        _ = try insert(db, type(of: self).insertKind(conflictResolution), table)
     }
 
     /// Inserts the record, unless a row is in the way.
@@ -115,7 +115,7 @@ extension MutablePersistableRecord {
     /// - returns: whether there is a new row. Without one, `didInsert` isn't called.
     @discardableResult
     public mutating func insertOrIgnore(_ db: Database, table: String? = nil) throws -> Bool {
-        try insert(db, Self.insertKind(.ignore), table)
+        try insert(db, type(of: self).insertKind(.ignore), table)
     }
 
     /// Inserts some columns of the record: the row has default values in the others.
@@ -132,7 +132,7 @@ extension MutablePersistableRecord {
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         columns: some Collection<String>, table: String? = nil
     ) throws {
-        var kind = Self.insertKind(conflictResolution)
+        var kind = type(of: self).insertKind(conflictResolution)
         kind.columns = Array(columns)
         _ = try insert(db, kind, table)
     }
@@ -182,7 +182,7 @@ extension MutablePersistableRecord {
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil
     ) throws -> Self where Self: FetchableRecord {
         var record = self
-        return try record.insertAndFetch(db, onConflict: conflictResolution, as: Self.self, table: table)
+        return try record.insertAndFetch(db, onConflict: conflictResolution, as: type(of: self), table: table)
     }
 
     /// Inserts the record, and returns the row as another type.
@@ -190,7 +190,7 @@ extension MutablePersistableRecord {
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, as returnedType: T.Type,
         table: String? = nil
     ) throws -> T {
-        try insertAndFetch(db, Self.insertKind(conflictResolution), table, Fetching(returnedType))
+        try insertAndFetch(db, type(of: self).insertKind(conflictResolution), table, Fetching(returnedType))
     }
 
     /// Inserts the record, and gives a statement for columns of the row.
@@ -210,7 +210,7 @@ extension MutablePersistableRecord {
         selection: [any SQLSelectable], fetch: (Statement) throws -> T
     ) throws -> T {
         try withoutActuallyEscaping(fetch) { fetch in
-            try insertAndFetch(db, Self.insertKind(conflictResolution), table, Fetching(selection, fetch))
+            try insertAndFetch(db, type(of: self).insertKind(conflictResolution), table, Fetching(selection, fetch))
         }
     }
 
@@ -244,9 +244,25 @@ struct Fetching<Value> {
     private let fetch: (Statement, StatementArguments) throws -> Value?
 
     /// A record.
+    ///
+    /// - parameter type: may be a subclass.
     init(_ type: Value.Type) where Value: FetchableRecord {
-        selection = Value.recordSelection
-        fetch = { try Value.fetchOne($0, arguments: $1) }
+        func fetching<Record: FetchableRecord>(subclass type: Record.Type) -> Fetching {
+            Fetching(selection: Record.recordSelection) { try Record.fetchOne($0, arguments: $1) as? Value }
+        }
+        if type == Value.self {
+            self.init(selection: Value.recordSelection) { try Value.fetchOne($0, arguments: $1) }
+        } else {
+            let subclass: any FetchableRecord.Type = type
+            self = fetching(subclass: subclass)
+        }
+    }
+
+    private init(
+        selection: [SQLSelection]?, fetch: @escaping (Statement, StatementArguments) throws -> Value?
+    ) {
+        self.selection = selection
+        self.fetch = fetch
     }
 
     /// Some columns.
@@ -276,8 +292,9 @@ struct Fetching<Value> {
 extension RecordPlan {
     /// What an insert that has just been done tells.
     func insertion(_ record: some EncodableRecord, isInserted: Bool, _ db: Database) throws -> InsertionSuccess {
-        InsertionSuccess(
-            rowID: db.lastInsertedRowID, rowIDColumn: try shape(db, sure: false).rowIDColumn, isInserted: isInserted,
+        let shape = try shape(db, sure: false)
+        return InsertionSuccess(
+            rowID: shape.hasRowID ? db.lastInsertedRowID : 0, rowIDColumn: shape.rowIDColumn, isInserted: isInserted,
             record: PersistedRecord(record, callbacks))
     }
 
@@ -304,8 +321,8 @@ extension PersistableRecord {
     public func insert(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil
     ) throws {
-        let plan = try RecordPlans.plan(Self.self, table, db)
-        _ = try Self.insertCopy(of: self, db, Self.insertKind(conflictResolution), plan)
+        let plan = try RecordPlans.plan(type(of: self), table, db)
+        _ = try Self.insertCopy(of: self, db, type(of: self).insertKind(conflictResolution), plan)
     }
 
     /// Inserts the record, unless a row is in the way.
@@ -314,7 +331,7 @@ extension PersistableRecord {
     @discardableResult
     public func insertOrIgnore(_ db: Database, table: String? = nil) throws -> Bool {
         var record = self
-        return try record.insert(db, Self.insertKind(.ignore), table)
+        return try record.insert(db, type(of: self).insertKind(.ignore), table)
     }
 
     /// Inserts some columns of the record: the row has default values in the others.
@@ -322,7 +339,7 @@ extension PersistableRecord {
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         columns: some Collection<String>, table: String? = nil
     ) throws {
-        var kind = Self.insertKind(conflictResolution)
+        var kind = type(of: self).insertKind(conflictResolution)
         kind.columns = Array(columns)
         var record = self
         _ = try record.insert(db, kind, table)
@@ -342,7 +359,8 @@ extension PersistableRecord {
         table: String? = nil
     ) throws -> T {
         var record = self
-        return try record.insertAndFetch(db, Self.insertKind(conflictResolution), table, Fetching(returnedType))
+        return try record.insertAndFetch(
+            db, type(of: self).insertKind(conflictResolution), table, Fetching(returnedType))
     }
 
     /// Inserts the record, and gives a statement for columns of the row.
@@ -365,7 +383,8 @@ extension PersistableRecord {
     ) throws -> T {
         var record = self
         return try withoutActuallyEscaping(fetch) { fetch in
-            try record.insertAndFetch(db, Self.insertKind(conflictResolution), table, Fetching(selection, fetch))
+            try record.insertAndFetch(
+                db, type(of: self).insertKind(conflictResolution), table, Fetching(selection, fetch))
         }
     }
 

@@ -21,19 +21,19 @@ extension MutablePersistableRecord {
     fileprivate mutating func save(
         _ db: Database, _ conflictResolution: Database.ConflictResolution?, _ table: String?
     ) throws {
-        let plan = try RecordPlans.plan(Self.self, table, db)
+        let plan = try RecordPlans.plan(type(of: self), table, db)
         try save(
-            db, plan, update: { try plan.write($0, Self.updateKind(conflictResolution), db) },
-            insert: { try plan.insert($0, Self.insertKind(conflictResolution), db) })
+            db, plan, update: { try plan.write($0, type(of: $0).updateKind(conflictResolution), db) },
+            insert: { try plan.insert($0, type(of: $0).insertKind(conflictResolution), db) })
     }
 
     fileprivate mutating func saveAndFetch<T>(
         _ db: Database, _ conflictResolution: Database.ConflictResolution?, _ table: String?,
         _ fetching: Fetching<T>
     ) throws -> T {
-        let plan = try RecordPlans.plan(Self.self, table, db)
-        let updating = try fetching.kind(Self.updateKind(conflictResolution), plan, db)
-        let inserting = try fetching.kind(Self.insertKind(conflictResolution), plan, db)
+        let plan = try RecordPlans.plan(type(of: self), table, db)
+        let updating = try fetching.kind(type(of: self).updateKind(conflictResolution), plan, db)
+        let inserting = try fetching.kind(type(of: self).insertKind(conflictResolution), plan, db)
         var fetched: T?
         try save(
             db, plan,
@@ -100,7 +100,7 @@ extension MutablePersistableRecord {
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil
     ) throws -> Self where Self: FetchableRecord {
         var record = self
-        return try record.saveAndFetch(db, conflictResolution, table, Fetching(Self.self))
+        return try record.saveAndFetch(db, conflictResolution, table, Fetching(type(of: self)))
     }
 
     /// Saves the record, and returns the row as another type.

@@ -13,7 +13,7 @@ extension MutablePersistableRecord {
 
     /// Updates, with the callbacks.
     fileprivate func update(_ db: Database, _ kind: WriteKind, _ table: String?) throws {
-        let plan = try RecordPlans.plan(Self.self, table, db)
+        let plan = try RecordPlans.plan(type(of: self), table, db)
         let known = plan.callbacks.known
         guard known.isSuperset(of: .aroundUpdates) else {
             return try saving(db, plan.callbacks, columns: plan.writtenColumns(kind, db)) {
@@ -33,7 +33,7 @@ extension MutablePersistableRecord {
     fileprivate func updateAndFetch<T>(
         _ db: Database, _ kind: WriteKind, _ table: String?, _ fetching: Fetching<T>
     ) throws -> T {
-        let plan = try RecordPlans.plan(Self.self, table, db)
+        let plan = try RecordPlans.plan(type(of: self), table, db)
         let kind = try fetching.kind(kind, plan, db)
         var fetched: T?
         try saving(db, plan.callbacks, columns: plan.writtenColumns(kind, db)) {
@@ -61,7 +61,7 @@ extension MutablePersistableRecord {
     public func update(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil
     ) throws {
-        try update(db, Self.updateKind(conflictResolution), table)
+        try update(db, type(of: self).updateKind(conflictResolution), table)
     }
 
     /// Updates some columns of the row that has the record's primary key.
@@ -78,7 +78,7 @@ extension MutablePersistableRecord {
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         columns: some Collection<String>, table: String? = nil
     ) throws {
-        try update(db, Self.updateKind(conflictResolution, columns: Array(columns)), table)
+        try update(db, type(of: self).updateKind(conflictResolution, columns: Array(columns)), table)
     }
 
     /// Updates some columns of the row that has the record's primary key.
@@ -107,7 +107,7 @@ extension MutablePersistableRecord {
         let old = try EncodingTarget(recording: record)
         let changes = try EncodingTarget(recording: self).changes(from: old).map(\.0)
         guard !changes.isEmpty else { return false }
-        try update(db, Self.updateKind(conflictResolution, columns: changes), table)
+        try update(db, type(of: self).updateKind(conflictResolution, columns: changes), table)
         return true
     }
 
@@ -127,7 +127,7 @@ extension MutablePersistableRecord {
     ) throws -> Bool {
         let changes = try changedColumns(modify)
         guard !changes.isEmpty else { return false }
-        try update(db, Self.updateKind(conflictResolution, columns: changes), table)
+        try update(db, type(of: self).updateKind(conflictResolution, columns: changes), table)
         return true
     }
 
@@ -152,7 +152,7 @@ extension MutablePersistableRecord {
     public func updateAndFetch(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil
     ) throws -> Self where Self: FetchableRecord {
-        try updateAndFetch(db, onConflict: conflictResolution, as: Self.self, table: table)
+        try updateAndFetch(db, onConflict: conflictResolution, as: type(of: self), table: table)
     }
 
     /// Updates the row that has the record's primary key, and returns it as another type.
@@ -162,7 +162,7 @@ extension MutablePersistableRecord {
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, as returnedType: T.Type,
         table: String? = nil
     ) throws -> T {
-        try updateAndFetch(db, Self.updateKind(conflictResolution), table, Fetching(returnedType))
+        try updateAndFetch(db, type(of: self).updateKind(conflictResolution), table, Fetching(returnedType))
     }
 
     /// Updates the row that has the record's primary key, and gives a statement for columns of it.
@@ -182,7 +182,7 @@ extension MutablePersistableRecord {
         selection: [any SQLSelectable], fetch: (Statement) throws -> T
     ) throws -> T {
         try withoutActuallyEscaping(fetch) { fetch in
-            try updateAndFetch(db, Self.updateKind(conflictResolution), table, Fetching(selection, fetch))
+            try updateAndFetch(db, type(of: self).updateKind(conflictResolution), table, Fetching(selection, fetch))
         }
     }
 
@@ -192,7 +192,7 @@ extension MutablePersistableRecord {
         columns: some Collection<String>, table: String? = nil, selection: [any SQLSelectable],
         fetch: (Statement) throws -> T
     ) throws -> T {
-        let kind = Self.updateKind(conflictResolution, columns: Array(columns))
+        let kind = type(of: self).updateKind(conflictResolution, columns: Array(columns))
         return try withoutActuallyEscaping(fetch) { fetch in
             try updateAndFetch(db, kind, table, Fetching(selection, fetch))
         }
@@ -222,7 +222,7 @@ extension MutablePersistableRecord {
         modify: (inout Self) throws -> Void
     ) throws -> Self? where Self: FetchableRecord {
         try updateChangesAndFetch(
-            db, onConflict: conflictResolution, as: Self.self, table: table, modify: modify)
+            db, onConflict: conflictResolution, as: type(of: self), table: table, modify: modify)
     }
 
     /// Changes the record, updates the columns that have other values then, and returns the row as another type.
@@ -236,7 +236,7 @@ extension MutablePersistableRecord {
         let changes = try changedColumns(modify)
         guard !changes.isEmpty else { return nil }
         return try updateAndFetch(
-            db, Self.updateKind(conflictResolution, columns: changes), table, Fetching(returnedType))
+            db, type(of: self).updateKind(conflictResolution, columns: changes), table, Fetching(returnedType))
     }
 
     /// Changes the record, updates the columns that have other values then, and gives a statement for columns of the

@@ -3,7 +3,7 @@ public import QuarrySQL
 
 extension MutablePersistableRecord {
     fileprivate mutating func upsert(_ db: Database, _ kind: WriteKind, _ table: String?) throws {
-        let plan = try RecordPlans.plan(Self.self, table, db)
+        let plan = try RecordPlans.plan(type(of: self), table, db)
         try upsert(db, kind, plan)
     }
 
@@ -17,19 +17,19 @@ extension MutablePersistableRecord {
     }
 
     fileprivate mutating func upsertAndFetch<T: FetchableRecord>(
-        _ db: Database, _ kind: WriteKind, _ table: String?, as type: T.Type
+        _ db: Database, _ kind: WriteKind, _ table: String?, as fetchedType: T.Type
     ) throws -> T {
-        let plan = try RecordPlans.plan(Self.self, table, db)
-        let kind = try Fetching(type).kind(kind, returning: .rowAndRowID, plan, db)
+        let plan = try RecordPlans.plan(type(of: self), table, db)
+        let kind = try Fetching(fetchedType).kind(kind, returning: .rowAndRowID, plan, db)
         var fetched: T?
         _ = try saving(db) { record in
             let shape = try plan.shape(db, sure: true)
             // The rowid comes last, and isn't one of the record's columns.
-            let adapter = shape.hasRowIDName ? AllButLastAdapter() : nil
+            let adapter = shape.rowIDName == nil ? nil : AllButLastAdapter()
             let row = try plan.query(record, kind, db) { try Row.fetchOne($0, arguments: $1, adapter: adapter) }
             guard let row = row ?? nil else { throw try plan.recordNotFound(record, db) }
-            fetched = try T(row: row)
-            let rowID = shape.hasRowIDName ? row.unadapted[row.count] as DatabaseValue : .null
+            fetched = try fetchedType.record(of: row)
+            let rowID = shape.rowIDName == nil ? .null : row.unadapted[row.count] as DatabaseValue
             return Self.success(record, plan, shape, rowID: rowID, isWritten: true, db)
         }
         guard let fetched else { throw try plan.recordNotFound(self, db) }
@@ -39,9 +39,10 @@ extension MutablePersistableRecord {
     private static func success(
         _ record: Self, _ plan: RecordPlan, _ shape: TableShape, rowID: DatabaseValue?, isWritten: Bool, _ db: Database
     ) -> InsertionSuccess {
-        let known = shape.hasRowIDName ? rowID.flatMap { Int64.fromDatabaseValue($0) } : nil
+        // The last inserted rowid may be another row's: this one may have been updated.
+        let known = shape.rowIDName == nil ? nil : rowID.flatMap { Int64.fromDatabaseValue($0) }
         return InsertionSuccess(
-            rowID: known ?? db.lastInsertedRowID, rowIDColumn: shape.rowIDColumn, isInserted: isWritten,
+            rowID: known ?? 0, rowIDColumn: shape.rowIDColumn, isInserted: isWritten,
             record: PersistedRecord(record, plan.callbacks))
     }
 
@@ -114,7 +115,8 @@ extension MutablePersistableRecord {
         _ db: Database, onConflict conflictTarget: [String] = [], updating strategy: UpsertUpdateStrategy = .allColumns,
         table: String? = nil, doUpdate assignments: ((TableAlias<Self>) -> [ColumnAssignment])? = nil
     ) throws -> Self where Self: FetchableRecord {
-        try upsertAndFetch(db, Self.upsertKind(db, table, conflictTarget, strategy, assignments), table, as: Self.self)
+        try upsertAndFetch(
+            db, type(of: self).upsertKind(db, table, conflictTarget, strategy, assignments), table, as: type(of: self))
     }
 
     /// Upserts the record, and returns the row as another type.
@@ -124,7 +126,19 @@ extension MutablePersistableRecord {
         doUpdate assignments: ((TableAlias<Self>) -> [ColumnAssignment])? = nil
     ) throws -> T {
         try upsertAndFetch(
-            db, Self.upsertKind(db, table, conflictTarget, strategy, assignments), table, as: returnedType)
+            db, type(of: self).upsertKind(db, table, conflictTarget, strategy, assignments), table, as: returnedType)
+    }
+}
+
+extension FetchableRecord {
+    /// A record of this type, which may be a subclass.
+    fileprivate static func record(of row: Row) throws -> Self {
+        func subclassRecord<Record: FetchableRecord>(_ type: Record.Type) throws -> Self? {
+            try Record(row: row) as? Self
+        }
+        if self == Self.self { return try Self(row: row) }
+        let subclass: any FetchableRecord.Type = self
+        return try subclassRecord(subclass) ?? Self(row: row)
     }
 }
 
@@ -174,7 +188,7 @@ extension PersistableRecord {
     ) throws -> Self where Self: FetchableRecord {
         var record = self
         return try record.upsertAndFetch(
-            db, Self.upsertKind(db, table, conflictTarget, strategy, assignments), table, as: Self.self)
+            db, type(of: self).upsertKind(db, table, conflictTarget, strategy, assignments), table, as: type(of: self))
     }
 
     /// Upserts the record, and returns the row as another type.
@@ -185,6 +199,6 @@ extension PersistableRecord {
     ) throws -> T {
         var record = self
         return try record.upsertAndFetch(
-            db, Self.upsertKind(db, table, conflictTarget, strategy, assignments), table, as: returnedType)
+            db, type(of: self).upsertKind(db, table, conflictTarget, strategy, assignments), table, as: returnedType)
     }
 }

@@ -67,44 +67,46 @@ extension MutablePersistableRecord {
     public static var persistenceConflictPolicy: PersistenceConflictPolicy { PersistenceConflictPolicy() }
 
     /// Does nothing.
-    public mutating func willInsert(_ db: Database) throws { RecordPlans.note(.willInsert, Self.self, db) }
+    public mutating func willInsert(_ db: Database) throws { RecordPlans.note(.willInsert, type(of: self), db) }
 
     /// Inserts.
     public func aroundInsert(_ db: Database, insert: () throws -> InsertionSuccess) throws {
-        RecordPlans.note(.aroundInsert, Self.self, db)
+        RecordPlans.note(.aroundInsert, type(of: self), db)
         _ = try insert()
     }
 
     /// Does nothing.
     public mutating func didInsert(_ inserted: InsertionSuccess) {
-        inserted.record.callbacks.note(.didInsert, Self.self)
+        inserted.record.callbacks.note(.didInsert, type(of: self))
     }
 
     /// Does nothing.
-    public func willUpdate(_ db: Database, columns: Set<String>) throws { RecordPlans.note(.willUpdate, Self.self, db) }
+    public func willUpdate(_ db: Database, columns: Set<String>) throws {
+        RecordPlans.note(.willUpdate, type(of: self), db)
+    }
 
     /// Updates.
     public func aroundUpdate(
         _ db: Database, columns: Set<String>, update: () throws -> PersistenceSuccess
     ) throws {
-        RecordPlans.note(.aroundUpdate, Self.self, db)
+        RecordPlans.note(.aroundUpdate, type(of: self), db)
         _ = try update()
     }
 
     /// Does nothing.
-    public func didUpdate(_ updated: PersistenceSuccess) { updated.callbacks.note(.didUpdate, Self.self) }
+    public func didUpdate(_ updated: PersistenceSuccess) { updated.callbacks.note(.didUpdate, type(of: self)) }
 
     /// Does nothing.
-    public func willSave(_ db: Database) throws { RecordPlans.note(.willSave, Self.self, db) }
+    public func willSave(_ db: Database) throws { RecordPlans.note(.willSave, type(of: self), db) }
 
     /// Saves.
     public func aroundSave(_ db: Database, save: () throws -> PersistenceSuccess) throws {
-        RecordPlans.note(.aroundSave, Self.self, db)
+        RecordPlans.note(.aroundSave, type(of: self), db)
         _ = try save()
     }
 
     /// Does nothing.
-    public func didSave(_ saved: PersistenceSuccess) { saved.callbacks.note(.didSave, Self.self) }
+    public func didSave(_ saved: PersistenceSuccess) { saved.callbacks.note(.didSave, type(of: self)) }
 
     /// Does nothing.
     public func willDelete(_ db: Database) throws {}
@@ -135,8 +137,8 @@ public protocol PersistableRecord: MutablePersistableRecord {
 
 extension PersistableRecord {
     /// Does nothing.
-    public func willInsert(_ db: Database) throws { RecordPlans.note(.willInsert, Self.self, db) }
+    public func willInsert(_ db: Database) throws { RecordPlans.note(.willInsert, type(of: self), db) }
 
     /// Does nothing.
-    public func didInsert(_ inserted: InsertionSuccess) { inserted.record.callbacks.note(.didInsert, Self.self) }
+    public func didInsert(_ inserted: InsertionSuccess) { inserted.record.callbacks.note(.didInsert, type(of: self)) }
 }

@@ -18,7 +18,7 @@ extension MutablePersistableRecord {
             inserted = success
             return PersistenceSuccess(success)
         }
-        guard let inserted else { throw Self.misuse("aroundSave") }
+        guard let inserted else { throw type(of: self).misuse("aroundSave") }
         self = record
         didSave(PersistenceSuccess(inserted))
         return inserted
@@ -37,7 +37,7 @@ extension MutablePersistableRecord {
             inserted = success
             return success
         }
-        guard let inserted else { throw Self.misuse("aroundInsert") }
+        guard let inserted else { throw type(of: self).misuse("aroundInsert") }
         if inserted.isInserted { didInsert(inserted) }
         return inserted
     }
@@ -55,7 +55,7 @@ extension MutablePersistableRecord {
             updated = success
             return success
         }
-        guard let updated else { throw Self.misuse("aroundSave") }
+        guard let updated else { throw type(of: self).misuse("aroundSave") }
         didSave(updated)
     }
 
@@ -73,7 +73,7 @@ extension MutablePersistableRecord {
             updated = success
             return success
         }
-        guard let updated else { throw Self.misuse("aroundUpdate") }
+        guard let updated else { throw type(of: self).misuse("aroundUpdate") }
         didUpdate(updated)
         return updated
     }
@@ -106,7 +106,7 @@ extension MutablePersistableRecord {
             saved = success
             return success
         }
-        guard let saved else { throw Self.misuse("aroundSave") }
+        guard let saved else { throw type(of: self).misuse("aroundSave") }
         self = record
         didSave(saved)
     }
@@ -122,7 +122,7 @@ extension MutablePersistableRecord {
             deleted = isDeleted
             return isDeleted
         }
-        guard let deleted else { throw Self.misuse("aroundDelete") }
+        guard let deleted else { throw type(of: self).misuse("aroundDelete") }
         didDelete(deleted: deleted)
         return deleted
     }
@@ -137,6 +137,6 @@ extension MutablePersistableRecord {
     private static func misuse(_ callback: String) -> DatabaseError {
         DatabaseError(
             resultCode: .SQLITE_MISUSE,
-            message: "`\(Self.self).\(callback)` must call its action, once, and let its error through")
+            message: "`\(self).\(callback)` must call its action, once, and let its error through")
     }
 }

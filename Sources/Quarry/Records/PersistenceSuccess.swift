@@ -12,7 +12,8 @@ import QuarryCore
 public struct InsertionSuccess {
     /// The rowid of the row: <https://www.sqlite.org/c3ref/last_insert_rowid.html>.
     ///
-    /// Tables WITHOUT ROWID have none, and views no other than their triggers have set.
+    /// 0 where there is none, in tables WITHOUT ROWID and in views, and for an upsert into a table that has columns of
+    /// all the rowid's names.
     public var rowID: Int64
 
     /// The column that has the rowid: that of an `INTEGER PRIMARY KEY`. Nil if there is none.

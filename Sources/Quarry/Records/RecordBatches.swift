@@ -35,14 +35,27 @@ extension MutablePersistableRecord {
         _ db: Database, _ records: some Sequence<Self>,
         onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil
     ) throws -> Int {
-        let plan = try RecordPlans.plan(Self.self, table, db)
-        let kind = insertKind(conflictResolution)
+        var plan = try BatchPlan(self, table, db) { $0.insertKind(conflictResolution) }
         return try inBatch(db) {
             var count = 0
             // A sequence gives copies of its elements; where they lie side by side, they are inserted from there.
-            let inserted = try records.withContiguousStorageIfAvailable { try insertAll(db, $0, kind, plan) }
+            let inserted = try records.withContiguousStorageIfAvailable { records in
+                guard plan.isOfClass else { return try insertAll(db, records, plan.kind, plan.plan) }
+                var index = 0
+                while index < records.count {
+                    try plan.turn(to: records[index], db)
+                    let end = records[index...].firstIndex { type(of: $0) != plan.type } ?? records.count
+                    let part = UnsafeBufferPointer(rebasing: records[index..<end])
+                    count += try insertAll(db, part, plan.kind, plan.plan)
+                    index = end
+                }
+                return count
+            }
             if let inserted { return inserted }
-            for record in records where try insertCopy(of: record, db, kind, plan) { count += 1 }
+            for record in records {
+                if plan.isOfClass { try plan.turn(to: record, db) }
+                if try insertCopy(of: record, db, plan.kind, plan.plan) { count += 1 }
+            }
             return count
         }
     }
@@ -90,12 +103,14 @@ extension MutablePersistableRecord {
         _ db: Database, _ records: inout Records,
         onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil
     ) throws -> Int {
-        let plan = try RecordPlans.plan(Self.self, table, db)
-        let kind = insertKind(conflictResolution)
+        var plan = try BatchPlan(self, table, db) { $0.insertKind(conflictResolution) }
         var changed = records
         let count = try inBatch(db) {
             var count = 0
-            for index in changed.indices where try changed[index].insert(db, kind, plan) { count += 1 }
+            for index in changed.indices {
+                if plan.isOfClass { try plan.turn(to: changed[index], db) }
+                if try changed[index].insert(db, plan.kind, plan.plan) { count += 1 }
+            }
             return count
         }
         records = changed
@@ -115,9 +130,12 @@ extension MutablePersistableRecord {
     /// - parameter table: the table, if it isn't the type's own.
     /// - throws: as `upsert`; then nothing is written.
     public static func upsertAll(_ db: Database, _ records: some Sequence<Self>, table: String? = nil) throws {
-        let plan = try RecordPlans.plan(Self.self, table, db)
+        var plan = try BatchPlan(self, table, db) { $0.upsertKind }
         _ = try inBatch(db) {
-            for var record in records { try record.upsert(db, upsertKind, plan) }
+            for var record in records {
+                if plan.isOfClass { try plan.turn(to: record, db) }
+                try record.upsert(db, plan.kind, plan.plan)
+            }
             return 0
         }
     }
@@ -135,13 +153,46 @@ extension MutablePersistableRecord {
     public static func upsertAll<Records: MutableCollection<Self>>(
         _ db: Database, _ records: inout Records, table: String? = nil
     ) throws {
-        let plan = try RecordPlans.plan(Self.self, table, db)
+        var plan = try BatchPlan(self, table, db) { $0.upsertKind }
         var changed = records
         _ = try inBatch(db) {
-            for index in changed.indices { try changed[index].upsert(db, upsertKind, plan) }
+            for index in changed.indices {
+                if plan.isOfClass { try plan.turn(to: changed[index], db) }
+                try changed[index].upsert(db, plan.kind, plan.plan)
+            }
             return 0
         }
         records = changed
+    }
+}
+
+/// The plan of the records of a batch, which may be of several subclasses.
+private struct BatchPlan<Record: MutablePersistableRecord> {
+    let isOfClass: Bool
+    private(set) var type: Record.Type
+    private(set) var plan: RecordPlan
+    private(set) var kind: WriteKind
+
+    private let makeKind: (Record.Type) -> WriteKind
+    private let table: String?
+
+    init(
+        _ type: Record.Type, _ table: String?, _ db: Database, kind: @escaping (Record.Type) -> WriteKind
+    ) throws {
+        isOfClass = type is any AnyObject.Type
+        self.type = type
+        self.table = table
+        makeKind = kind
+        self.kind = kind(type)
+        plan = try RecordPlans.plan(type, table, db)
+    }
+
+    /// Takes the plan of a record's class.
+    mutating func turn(to record: Record, _ db: Database) throws {
+        guard Swift.type(of: record) != type else { return }
+        type = Swift.type(of: record)
+        kind = makeKind(type)
+        plan = try RecordPlans.plan(type, table, db)
     }
 }
 
@@ -167,7 +218,7 @@ extension TableRecord {
         set columns: some Collection<String>, from record: some EncodableRecord, table: String? = nil
     ) throws -> Int {
         guard !columns.isEmpty else { return 0 }
-        let plan = try RecordPlans.plan(Self.self, table, db)
+        let plan = try RecordPlans.plan(self, table, db)
         let recorded = try EncodingTarget(recording: record)
         let values = try columns.map { column in
             guard let place = recorded.names.firstIndex(where: { $0.isSameName(as: column) }) else {

@@ -20,7 +20,7 @@ extension TableRecord {
     public static func exists(
         _ db: Database, key: some DatabaseValueConvertible, table: String? = nil
     ) throws -> Bool {
-        try KeyQuery(Self.self, key: key, table, db)?.exists(db) ?? false
+        try KeyQuery(self, key: key, table, db)?.exists(db) ?? false
     }
 
     /// Whether a row has a unique key.
@@ -35,7 +35,7 @@ extension TableRecord {
     public static func exists(
         _ db: Database, key: [String: (any DatabaseValueConvertible)?], table: String? = nil
     ) throws -> Bool {
-        try KeyQuery(Self.self, keys: CollectionOfOne(key), table, db)?.exists(db) ?? false
+        try KeyQuery(self, keys: CollectionOfOne(key), table, db)?.exists(db) ?? false
     }
 
     // MARK: - Deleting
@@ -56,7 +56,7 @@ extension TableRecord {
     public static func deleteOne(
         _ db: Database, key: some DatabaseValueConvertible, table: String? = nil
     ) throws -> Bool {
-        try KeyQuery(Self.self, key: key, table, db)?.delete(db) ?? 0 > 0
+        try KeyQuery(self, key: key, table, db)?.delete(db) ?? 0 > 0
     }
 
     /// Deletes the row that has a unique key.
@@ -72,7 +72,7 @@ extension TableRecord {
     public static func deleteOne(
         _ db: Database, key: [String: (any DatabaseValueConvertible)?], table: String? = nil
     ) throws -> Bool {
-        try KeyQuery(Self.self, keys: CollectionOfOne(key), table, db)?.delete(db) ?? 0 > 0
+        try KeyQuery(self, keys: CollectionOfOne(key), table, db)?.delete(db) ?? 0 > 0
     }
 
     /// Deletes the rows that have primary keys.
@@ -93,7 +93,7 @@ extension TableRecord {
     public static func deleteAll<Keys: Collection>(
         _ db: Database, keys: Keys, table: String? = nil
     ) throws -> Int where Keys.Element: DatabaseValueConvertible {
-        try KeyQuery(Self.self, keys: keys, table, db)?.delete(db) ?? 0
+        try KeyQuery(self, keys: keys, table, db)?.delete(db) ?? 0
     }
 
     /// Deletes the rows that have unique keys.
@@ -109,7 +109,7 @@ extension TableRecord {
     public static func deleteAll(
         _ db: Database, keys: [[String: (any DatabaseValueConvertible)?]], table: String? = nil
     ) throws -> Int {
-        try KeyQuery(Self.self, keys: keys, table, db)?.delete(db) ?? 0
+        try KeyQuery(self, keys: keys, table, db)?.delete(db) ?? 0
     }
 
     // MARK: - Errors
@@ -127,7 +127,7 @@ extension TableRecord {
     /// ```
     public static func recordNotFound(_ db: Database, key: some DatabaseValueConvertible) -> any Error {
         do {
-            let plan = try RecordPlans.plan(Self.self, nil, db)
+            let plan = try RecordPlans.plan(self, nil, db)
             let column = try plan.keyColumn(db)
             return RecordError.recordNotFound(
                 databaseTableName: plan.table, key: [column: databaseValue(ofKey: key, column: column)])
@@ -141,7 +141,7 @@ extension TableRecord where Self: EncodableRecord {
     /// The error that no row has the record's primary key.
     public func recordNotFound(_ db: Database) -> any Error {
         do {
-            return try RecordPlans.plan(Self.self, nil, db).recordNotFound(self, db)
+            return try RecordPlans.plan(type(of: self), nil, db).recordNotFound(self, db)
         } catch {
             return error
         }
@@ -166,7 +166,7 @@ extension FetchableRecord where Self: TableRecord {
     public static func fetchOne(
         _ db: Database, key: some DatabaseValueConvertible, table: String? = nil
     ) throws -> Self? {
-        let plan = try RecordPlans.plan(Self.self, table, db)
+        let plan = try RecordPlans.plan(self, table, db)
         let value = try databaseValue(ofKey: key, column: plan.keyColumn(db))
         return value.isNull ? nil : try plan.find(value, db)
     }
@@ -187,7 +187,7 @@ extension FetchableRecord where Self: TableRecord {
         _ db: Database, key: [String: (any DatabaseValueConvertible)?]?, table: String? = nil
     ) throws -> Self? {
         guard let key else { return nil }
-        return try KeyQuery(Self.self, keys: CollectionOfOne(key), table, db)?.fetchOne(db, Self.self)
+        return try KeyQuery(self, keys: CollectionOfOne(key), table, db)?.fetchOne(db, Self.self)
     }
 
     /// The record of a primary key.
@@ -201,7 +201,7 @@ extension FetchableRecord where Self: TableRecord {
         _ db: Database, key: some DatabaseValueConvertible, table: String? = nil
     ) throws -> Self {
         if let record = try fetchOne(db, key: key, table: table) { return record }
-        let column = try RecordPlans.plan(Self.self, table, db).keyColumn(db)
+        let column = try RecordPlans.plan(self, table, db).keyColumn(db)
         throw RecordError.recordNotFound(
             databaseTableName: table ?? databaseTableName,
             key: [column: databaseValue(ofKey: key, column: column)])
@@ -238,7 +238,7 @@ extension FetchableRecord where Self: TableRecord {
     public static func fetchAll<Keys: Collection>(
         _ db: Database, keys: Keys, table: String? = nil
     ) throws -> [Self] where Keys.Element: DatabaseValueConvertible {
-        try KeyQuery(Self.self, keys: keys, table, db)?.fetchAll(db, Self.self) ?? []
+        try KeyQuery(self, keys: keys, table, db)?.fetchAll(db, Self.self) ?? []
     }
 
     /// The records of unique keys, in no order of theirs.
@@ -252,7 +252,7 @@ extension FetchableRecord where Self: TableRecord {
     public static func fetchAll(
         _ db: Database, keys: [[String: (any DatabaseValueConvertible)?]], table: String? = nil
     ) throws -> [Self] {
-        try KeyQuery(Self.self, keys: keys, table, db)?.fetchAll(db, Self.self) ?? []
+        try KeyQuery(self, keys: keys, table, db)?.fetchAll(db, Self.self) ?? []
     }
 
     /// A cursor over the records of primary keys, in no order of theirs.
@@ -269,7 +269,7 @@ extension FetchableRecord where Self: TableRecord {
     public static func fetchCursor<Keys: Collection>(
         _ db: Database, keys: Keys, table: String? = nil
     ) throws -> RecordCursor<Self> where Keys.Element: DatabaseValueConvertible {
-        let query = try KeyQuery(Self.self, keys: keys, table, db)
+        let query = try KeyQuery(self, keys: keys, table, db)
         return try query?.fetchCursor(db, Self.self) ?? emptyCursor(db, table)
     }
 
@@ -280,7 +280,7 @@ extension FetchableRecord where Self: TableRecord {
     public static func fetchCursor(
         _ db: Database, keys: [[String: (any DatabaseValueConvertible)?]], table: String? = nil
     ) throws -> RecordCursor<Self> {
-        try KeyQuery(Self.self, keys: keys, table, db)?.fetchCursor(db, Self.self) ?? emptyCursor(db, table)
+        try KeyQuery(self, keys: keys, table, db)?.fetchCursor(db, Self.self) ?? emptyCursor(db, table)
     }
 
     private static func emptyCursor(_ db: Database, _ table: String?) throws -> RecordCursor<Self> {

@@ -20,7 +20,11 @@ final class TableShape: Equatable {
     /// The names of the rowid that no column has; empty where there is no rowid.
     let rowIDNames: [String]
 
-    var hasRowIDName: Bool { !rowIDNames.isEmpty }
+    /// What SQL calls the rowid; nil where there is none, or all its names are those of columns.
+    var rowIDName: String? { rowIDNames.first ?? rowIDColumn }
+
+    /// Whether rows have a rowid, whatever its name: those of views and of tables WITHOUT ROWID have none.
+    let hasRowID: Bool
 
     let isView: Bool
 
@@ -39,6 +43,7 @@ final class TableShape: Equatable {
             primaryKey = try view.flatMap { try db.schemaSource?.columnsForPrimaryKey(db, inView: $0) } ?? []
             rowIDColumn = nil
             rowIDNames = []
+            hasRowID = false
             return
         }
         // A column that is called like the rowid hides it: https://www.sqlite.org/lang_createtable.html#rowid
@@ -49,7 +54,9 @@ final class TableShape: Equatable {
         let key = hasKey ? try db.schema.primaryKey(of: table, db) : nil
         primaryKey = key?.columns ?? []
         rowIDColumn = key?.rowIDColumn
-        self.rowIDNames = key?.tableHasRowID ?? true ? rowIDNames : []
+        // Where rows have no name at all, a rowid is what tells them from each other.
+        hasRowID = key?.tableHasRowID ?? true
+        self.rowIDNames = hasRowID ? rowIDNames : []
     }
 
     static func == (lhs: TableShape, rhs: TableShape) -> Bool {

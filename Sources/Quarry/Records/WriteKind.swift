@@ -151,11 +151,12 @@ struct WriteSQL {
         case .nothing: break
         case .row: sql += " RETURNING " + (kind.returned?.text ?? "*")
         case .rowID:
-            let columns = shape.rowIDNames.first.map { [$0] } ?? shape.primaryKey
-            sql += " RETURNING " + columns.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
+            let columns = (shape.rowIDName.map { [$0] } ?? shape.primaryKey).map(\.quotedDatabaseIdentifier)
+            // Something is returned for a row, so that it is known to be written.
+            sql += " RETURNING " + (columns.isEmpty ? "1" : columns.joined(separator: ", "))
         case .rowAndRowID:
             sql += " RETURNING " + (kind.returned?.text ?? "*")
-            sql += (shape.rowIDNames.first.map { ", " + $0.quotedDatabaseIdentifier } ?? "")
+            sql += (shape.rowIDName.map { ", " + $0.quotedDatabaseIdentifier } ?? "")
         }
     }
 

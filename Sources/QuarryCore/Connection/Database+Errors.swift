@@ -113,7 +113,7 @@ extension Database {
         // The connection has a message for its last error, which isn't always this one: SQL that is too long never
         // reaches it.
         let isConnectionError = extendedCode.primaryResultCode.rawValue == code & 0xFF
-        var resultCode = isConnectionError ? extendedCode : ResultCode(rawValue: code)
+        var resultCode = tokenizerFailure?.code ?? (isConnectionError ? extendedCode : ResultCode(rawValue: code))
         let primary = resultCode.primaryResultCode
         let isInterruption = primary == .SQLITE_INTERRUPT || primary == .SQLITE_ABORT
         if uncancellableDepth == 0, isInterruption || primary == .SQLITE_BUSY, isAccessCancelled {
@@ -131,7 +131,7 @@ extension Database {
             message = tokenizerFailure.message
         }
         return DatabaseError(
-            resultCode: tokenizerFailure?.code ?? resultCode, message: message, sql: sql, arguments: arguments,
+            resultCode: resultCode, message: message, sql: sql, arguments: arguments,
             publicStatementArguments: options.publicStatementArguments)
     }
 

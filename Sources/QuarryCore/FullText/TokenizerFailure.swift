@@ -5,6 +5,9 @@ struct CallbackFailure {
     let code: ResultCode
     let message: String
 
+    /// What SQLite gets.
+    fileprivate(set) var returnedCode: CInt
+
     init(_ error: any Error) {
         var code = ResultCode.SQLITE_ERROR
         if let error = error as? DatabaseError {
@@ -20,6 +23,7 @@ struct CallbackFailure {
             message = String(describing: error)
         }
         self.code = code
+        returnedCode = code.rawValue
     }
 }
 
@@ -42,6 +46,32 @@ enum TokenizerFailure {
         return failure.code.rawValue
     }
 
+    /// Makes SQLite take back the statement that stores or removes a text which has failed.
+    ///
+    /// FTS5 has the tokens before the failure in memory, and would write them with the next commit, without their row.
+    /// After `SQLITE_FULL`, SQLite rolls back to the statement's savepoint if there is one, and the whole transaction
+    /// if not: <https://www.sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction>. After other
+    /// errors a statement of one row has no savepoint, and what FTS5 has begun stays.
+    ///
+    /// - returns: the code for SQLite.
+    @inline(never)
+    static func noteHalfDone(_ code: CInt) -> CInt {
+        let full = ResultCode.SQLITE_FULL.rawValue
+        failures.withLock { failures in
+            let thread = ConnectionLifetime.currentThread
+            var failure = failures[thread].flatMap { $0.returnedCode == code ? $0 : nil }
+            if failure == nil {
+                let code = ResultCode(rawValue: code)
+                failure = CallbackFailure(
+                    DatabaseError(resultCode: code, message: SQLiteLibrary.errorString(code.rawValue)))
+            }
+            failure?.returnedCode = full
+            failures[thread] = failure
+            count.store(failures.count, ordering: .relaxed)
+        }
+        return full
+    }
+
     /// Forgets what nobody has asked for.
     static func forget() {
         if count.load(ordering: .relaxed) > 0 { _ = take() }
@@ -60,7 +90,7 @@ enum TokenizerFailure {
 
     /// The error behind a code.
     static func error(for code: CInt) -> DatabaseError {
-        if let failure = take(), failure.code.rawValue == code {
+        if let failure = take(), failure.returnedCode == code {
             return DatabaseError(resultCode: failure.code, message: failure.message)
         }
         return DatabaseError(resultCode: ResultCode(rawValue: code), message: SQLiteLibrary.errorString(code))
@@ -76,14 +106,14 @@ extension Database {
 
     /// Called when a tokenizer has failed that FTS5 has called: its message is that of the statement's error.
     func tokenizerDidFail(_ code: CInt) {
-        guard let failure = TokenizerFailure.current, failure.code.rawValue == code else { return }
+        guard let failure = TokenizerFailure.current, failure.returnedCode == code else { return }
         tokenizerFailure = ReportedFailure(failure: failure, accessNumber: accessNumber)
     }
 
     /// The failure of a tokenizer that made a statement of the current access fail with a code.
     func takeTokenizerFailure(_ code: CInt) -> CallbackFailure? {
         guard let reported = tokenizerFailure.take(), reported.accessNumber == accessNumber,
-            reported.failure.code.rawValue & 0xFF == code & 0xFF
+            reported.failure.returnedCode & 0xFF == code & 0xFF
         else { return nil }
         return reported.failure
     }

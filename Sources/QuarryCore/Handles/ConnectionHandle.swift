@@ -222,6 +222,17 @@ enum ConnectionCalls {
         return texts
     }
 
+    /// Whether a statement runs that may write. The corresponding C functions are `sqlite3_next_stmt`,
+    /// `sqlite3_stmt_busy` and `sqlite3_stmt_readonly`.
+    static func isWriting(_ connection: SQLiteConnection) -> Bool {
+        var statement = sqlite3_next_stmt(connection, nil)
+        while let current = statement {
+            if sqlite3_stmt_busy(current) != 0, sqlite3_stmt_readonly(current) == 0 { return true }
+            statement = sqlite3_next_stmt(connection, current)
+        }
+        return false
+    }
+
     /// Ends every statement of the connection that runs. The corresponding C functions are `sqlite3_next_stmt` and
     /// `sqlite3_reset`.
     static func resetAllStatements(_ connection: SQLiteConnection) {

@@ -97,7 +97,7 @@ struct TokenizerHandle: ~Copyable {
             functions.xCreate?(context, texts.baseAddress, count, &pointer) ?? SQLITE_MISUSE
         }
         guard code == SQLITE_OK else {
-            if let failure = TokenizerFailure.take(), failure.code.rawValue == code {
+            if let failure = TokenizerFailure.take(), failure.returnedCode == code {
                 throw DatabaseError(resultCode: failure.code, message: failure.message)
             }
             throw DatabaseError(
@@ -218,7 +218,13 @@ private enum TokenizerThunks {
             database?.sealDepth -= 1
             // A tokenizer may go on after a token that was refused.
             if target.hasRefused, code == SQLITE_OK { code = TokenizerFailure.note(TokenTarget.error) }
-            if code != SQLITE_OK { database?.tokenizerDidFail(code) }
+            if code != SQLITE_OK, let database {
+                let isOfDocument = FTS5Tokenization(rawValue: flags).contains(.document)
+                if isOfDocument, ConnectionCalls.isWriting(database.pointer) {
+                    code = TokenizerFailure.noteHalfDone(code)
+                }
+                database.tokenizerDidFail(code)
+            }
             return code
         }
     }

@@ -46,7 +46,7 @@ extension TableRecord {
     /// The name of the type, beginning with a small letter: `player` for `Player`, `httpRequest` for `HTTPRequest`.
     public static var databaseTableName: String { defaultTableName }
 
-    package static var defaultTableName: String { TableNames.name(of: Self.self) }
+    package static var defaultTableName: String { TableNames.name(of: self) }
 
     /// All columns: `*`.
     public static var databaseSelection: [any SQLSelectable] { [AllColumns()] }

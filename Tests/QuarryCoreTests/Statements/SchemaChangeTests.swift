@@ -120,4 +120,45 @@ struct SchemaChangeTests {
             }
         }
     }
+
+    @Test("outside a transaction, kept statements mean what new ones do", arguments: [true, false])
+    func shadowingWithoutTransaction(isWAL: Bool) throws {
+        try withTemporaryFolder { folder throws in
+            let writer = try TestConnection(path: folder + "/db")
+            let reader = try TestConnection(path: folder + "/db")
+            try writer.access { writer in
+                if isWAL { try writer.execute(sql: "PRAGMA journal_mode = WAL") }
+                try writer.execute(sql: "CREATE TABLE other (a)")
+                try reader.access { reader throws in
+                    try reader.execute(
+                        sql: "ATTACH ':memory:' AS att; CREATE TABLE att.t (a); INSERT INTO att.t VALUES ('att')")
+                    let held = try reader.makeStatement(sql: "SELECT a FROM t")
+                    var count = 0
+                    func read() throws -> Set<String?> {
+                        count += 1
+                        return [
+                            try String.fetchOne(reader, sql: "SELECT a FROM t"),
+                            try String.fetchOne(reader.cachedStatement(sql: "SELECT a FROM t")),
+                            try String.fetchOne(reader.makeStatement(sql: "SELECT a FROM t WHERE \(count)")),
+                            try String.fetchOne(held),
+                        ]
+                    }
+                    #expect(try read() == ["att"])
+                    try writer.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES ('main')")
+                    #expect(try read().count == 1)
+                    try reader.inTransaction { () throws in
+                        #expect(try read().subtracting(["main"]).count <= 1)
+                        #expect(try String.fetchOne(reader, sql: "SELECT a FROM t") == "main")
+                        return .commit
+                    }
+                    #expect(try String.fetchOne(reader, sql: "SELECT a FROM t") == "main")
+                    try reader.execute(sql: "UPDATE t SET a = 'changed'")
+                    #expect(try String.fetchOne(reader, sql: "SELECT a FROM main.t") == "changed")
+                    #expect(try String.fetchOne(reader, sql: "SELECT a FROM att.t") == "att")
+                    try writer.execute(sql: "DROP TABLE t")
+                    #expect(try read().count == 1)
+                }
+            }
+        }
+    }
 }

@@ -34,15 +34,6 @@ import Testing
         return holder
     }
 
-    /// Expects that a task which waits is cancelled, while what it waits for goes on.
-    private func expectCancellation<T: Sendable>(
-        _ task: Task<T, any Error>, _ name: String, once waits: () -> Bool
-    ) async throws {
-        try await until("\(name) waits", waits)
-        task.cancel()
-        await #expect(throws: CancellationError.self, "\(name)") { _ = try await task.value }
-    }
-
     // MARK: - Closing
 
     @Test(arguments: WriterKind.allCases) func closing(_ kind: WriterKind) async throws {
@@ -348,6 +339,98 @@ import Testing
         for writer in pair { #expect(try await writer.read { db in try db.values() } == [1]) }
     }
 
+    /// Nor do synchronous ones on threads: one of two is refused where neither could go on.
+    @Test(arguments: [WriterKind.fileQueue, .memoryQueue, .pool])
+    func oppositeSynchronousBackups(_ kind: WriterKind) async throws {
+        let other = try TemporaryFolder()
+        let pair = [try kind.make(folder), try kind.make(other)]
+        for writer in pair { try writer.makeTable(1) }
+        let threads = (0..<4).map { index in
+            OwnThread {
+                var messages: [String?] = []
+                for _ in 0..<40 {
+                    do {
+                        try pair[index % 2].backup(to: pair[1 - index % 2])
+                    } catch DatabaseError.SQLITE_BUSY {
+                        messages.append("busy")
+                    }
+                }
+                return messages.count
+            }
+        }
+        var refused = 0
+        for thread in threads { refused += try await thread.value }
+        #expect(refused < 160)
+        for writer in pair {
+            #expect(try await writer.read { db in try db.values() } == [1])
+            try await writer.write { db in try db.insert(2) }
+        }
+    }
+
+    // MARK: - Copies of files
+
+    enum Copy: CaseIterable {
+        case inMemory, temporary
+
+        func make(_ path: String, _ configuration: Configuration = Configuration()) async throws -> DatabaseQueue {
+            switch self {
+            case .inMemory: try await .inMemoryCopyAsync(fromPath: path, configuration: configuration)
+            case .temporary: try await .temporaryCopyAsync(fromPath: path, configuration: configuration)
+            }
+        }
+    }
+
+    @Test(arguments: Copy.allCases) func copyingAFile(_ copy: Copy) async throws {
+        let pool = try pool("a.sqlite", 1, 2)
+        let queue = try await copy.make(pool.path)
+        #expect(try await queue.read { db in try db.values() } == [1, 2])
+        try await queue.write { db in try db.insert(3) }
+        #expect(try await pool.read { db in try db.values() } == [1, 2])
+        var configuration = Configuration()
+        configuration.readonly = true
+        let readOnly = try await copy.make(pool.path, configuration)
+        #expect(try await readOnly.read { db in try db.values() } == [1, 2])
+        #expect(
+            await databaseError { try await readOnly.writeWithoutTransaction { db in try db.insert(3) } }?.resultCode
+                == .SQLITE_READONLY)
+        #expect(
+            await databaseError { _ = try await copy.make(folder.file("missing.sqlite")) }?.resultCode
+                == .SQLITE_CANTOPEN)
+        let path = pool.path
+        let cancelled = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await copy.make(path)
+        }
+        await #expect(throws: CancellationError.self) { _ = try await cancelled.value }
+    }
+
+    /// The lock that somebody has on the file is waited for, until the task is cancelled.
+    @Test(arguments: Copy.allCases) func copyingIsCancelled(_ copy: Copy) async throws {
+        let path = folder.file("a.sqlite")
+        let holder = try DatabaseQueue(path: path)
+        try await holder.write { db in try db.execute(sql: "CREATE TABLE t (a INTEGER)") }
+        let hasLock = Step("the file is locked")
+        let mayEnd = Step("copying is cancelled")
+        let thread = OwnThread {
+            try holder.inTransaction(.exclusive) { db in
+                _ = try db.values()
+                hasLock.reach()
+                try mayEnd.wait()
+                return .commit
+            }
+        }
+        try await hasLock.reached()
+        let hasBegun = Recorded(false)
+        var configuration = Configuration()
+        configuration.prepareDatabase { _ in hasBegun.update { $0 = true } }
+        let prepared = configuration
+        let task = Task { _ = try await copy.make(path, prepared) }
+        try await expectCancellation(task, "the copy") { hasBegun.value }
+        mayEnd.reach()
+        try await thread.value
+        #expect(try await copy.make(path).read { db in try db.values() } == [])
+    }
+
     // MARK: - Sources for GRDB
 
     /// Calls of GRDB's synchronous methods in a task mean the same, and need no `await`.
@@ -364,4 +447,13 @@ import Testing
         try copy.close()
         try pool.close()
     }
+}
+
+/// Expects that a task which waits is cancelled, while what it waits for goes on.
+func expectCancellation<T: Sendable>(
+    _ task: Task<T, any Error>, _ name: String, once waits: () -> Bool
+) async throws {
+    try await until("\(name) waits", waits)
+    task.cancel()
+    await #expect(throws: CancellationError.self, "\(name)") { _ = try await task.value }
 }

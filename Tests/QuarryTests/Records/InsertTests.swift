@@ -274,6 +274,62 @@ import Testing
         }
     }
 
+    private struct Values: MutablePersistableRecord {
+        static let databaseTableName = "none"
+        var values: [(String, any DatabaseValueConvertible)]
+        var rowIDs: [Int64] = []
+
+        init(_ values: (String, any DatabaseValueConvertible)...) { self.values = values }
+
+        func encode(to container: inout PersistenceContainer) throws {
+            for (column, value) in values { container[column] = value.databaseValue }
+        }
+
+        mutating func didInsert(_ inserted: InsertionSuccess) { rowIDs.append(inserted.rowID) }
+    }
+
+    /// Where there is no rowid, that of an earlier insert isn't told.
+    @Test func rowIDsOfWhatHasNone() throws {
+        try withTables { (db) throws in
+            try db.execute(
+                sql: """
+                    CREATE VIEW players AS SELECT id, name FROM player;
+                    CREATE TRIGGER intoPlayers INSTEAD OF INSERT ON players BEGIN
+                        INSERT INTO player (id, name) VALUES (new.id, new.name);
+                    END;
+                    INSERT INTO player (id, name) VALUES (77, 'earlier');
+                    """)
+            var country = Values(("code", "FR"), ("name", "France"))
+            try country.insert(db, table: "country")
+            try country.save(db, table: "country")
+            try country.upsert(db, table: "country")
+            var view = Values(("id", 5), ("name", "Arthur"))
+            try view.insert(db, table: "players")
+            #expect(country.rowIDs == [0, 0])
+            #expect(view.rowIDs == [0])
+            #expect(db.lastInsertedRowID == 77)
+        }
+    }
+
+    /// Columns may hide all names of the rowid.
+    @Test func rowIDsWithoutName() throws {
+        try withTables { (db) throws in
+            try db.execute(
+                sql: """
+                    CREATE TABLE named (rowid TEXT UNIQUE, oid TEXT, _rowid_ TEXT, x INTEGER PRIMARY KEY);
+                    CREATE TABLE nameless (rowid TEXT UNIQUE, oid TEXT, _rowid_ TEXT);
+                    """)
+            for table in ["named", "nameless"] {
+                var (a, b) = (Values(("rowid", "a"), ("oid", "1")), Values(("rowid", "b"), ("oid", "2")))
+                try a.insert(db, table: table)
+                try b.insert(db, table: table)
+                try a.upsert(db, table: table)
+                #expect(b.rowIDs == [2])
+                #expect(a.rowIDs == (table == "named" ? [1, 1] : [1, 0]))
+            }
+        }
+    }
+
     /// A class learns nothing, but what its callbacks note.
     private final class Item: PersistableRecord, Encodable {
         static let databaseTableName = "player"

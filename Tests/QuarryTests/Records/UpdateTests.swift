@@ -1,8 +1,69 @@
+import Foundation
 import Quarry
 import QuarryTestSupport
 import Testing
 
 @Suite("Updating, saving and deleting records") struct UpdateTests {
+    private struct Measurement: Codable, MutablePersistableRecord, Equatable {
+        static let databaseTableName = "measurement"
+        var id: Int64
+        var number: Double?
+        var bytes: [UInt8]?
+
+        enum CodingKeys: CodingKey { case id, number, bytes }
+
+        func encode(to container: inout PersistenceContainer) throws {
+            container["id"] = id
+            container["number"] = number
+            container["bytes"] = bytes.map { Data($0) }
+        }
+    }
+
+    @Test func changesOfNullsAndBlobs() throws {
+        try withTables { (db) throws in
+            try db.execute(sql: "CREATE TABLE measurement (id INTEGER PRIMARY KEY, number REAL, bytes BLOB)")
+            var record = Measurement(id: 1, number: 1, bytes: [1, 2])
+            try record.insert(db)
+            func changes(_ change: (inout Measurement) -> Void) throws -> [String] {
+                try emitted(db) { _ = try record.updateChanges(db, modify: change) }
+            }
+            let update = #"UPDATE "measurement" SET "#
+            #expect(try changes { $0.number = nil } == [update + #""number"=NULL WHERE "id"=1"#])
+            #expect(try changes { $0.number = nil } == [])
+            #expect(try changes { $0.bytes = [1, 2] } == [])
+            #expect(try changes { $0.bytes = [1, 3] } == [update + #""bytes"=x'0103' WHERE "id"=1"#])
+            #expect(try changes { $0.bytes = nil } == [update + #""bytes"=NULL WHERE "id"=1"#])
+            #expect(try changes { $0.bytes = [] } == [update + #""bytes"=x'' WHERE "id"=1"#])
+            #expect(
+                try changes { ($0.number, $0.bytes) = (0, [0]) }
+                    == [update + #""number"=0.0, "bytes"=x'00' WHERE "id"=1"#])
+            #expect(try changes { $0.number = -0.0 } == [], "SQLite compares them as equal")
+            #expect(
+                try Row.fetchAll(db, sql: "SELECT id, number, hex(bytes) AS b FROM measurement")
+                    == [["id": 1, "number": 0.0, "b": "00"]])
+        }
+    }
+
+    /// A NaN is a change, and refused: SQLite would store NULL.
+    @Test func changesOfNaN() throws {
+        try withTables { (db) throws in
+            try db.execute(sql: "CREATE TABLE measurement (id INTEGER PRIMARY KEY, number REAL, bytes BLOB)")
+            var record = Measurement(id: 1, number: 1, bytes: nil)
+            try record.insert(db)
+            let error = databaseFailure { try record.updateChanges(db) { $0.number = .nan } }
+            #expect(error?.resultCode == .SQLITE_MISMATCH)
+            #expect(error?.message?.contains("NaN") == true)
+            #expect(try Double.fetchOne(db, sql: "SELECT number FROM measurement") == 1)
+            // A NaN that stays one is no change, and isn't written.
+            #expect(
+                try emitted(db) { _ = try record.updateChanges(db) { $0.bytes = [1] } }
+                    == [#"UPDATE "measurement" SET "bytes"=x'01' WHERE "id"=1"#])
+            #expect(
+                try emitted(db) { _ = try record.updateChanges(db) { $0.number = nil } }
+                    == [#"UPDATE "measurement" SET "number"=NULL WHERE "id"=1"#])
+        }
+    }
+
     @Test func updates() throws {
         try withTables { (db) throws in
             var player = Player(name: "Arthur")

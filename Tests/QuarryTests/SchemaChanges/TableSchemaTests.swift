@@ -52,6 +52,37 @@ import Testing
         }
     }
 
+    // MARK: - Single values around single values
+
+    private struct Around<Value: Codable>: Codable {
+        var value: Value
+        init(from decoder: any Decoder) throws { value = try decoder.singleValueContainer().decode(Value.self) }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(value)
+        }
+    }
+
+    private struct Nested: Codable, PersistableRecord, TableSchemaProviding {
+        static let databaseSchema = TableSchema()
+        var number: Around<Around<Int>>
+        var date: Around<Around<Date?>>
+        var text: Around<String?>?
+        var list: Around<[Int]>
+
+        static func databaseDateEncodingStrategy(for column: String) -> DatabaseDateEncodingStrategy {
+            .millisecondsSince1970
+        }
+    }
+
+    @Test func nestedSingleValues() throws {
+        #expect(
+            try created(Nested.self) == [
+                #"CREATE TABLE "nested" ("number" INTEGER NOT NULL, "date" INTEGER, "text" TEXT, "#
+                    + #""list" TEXT NOT NULL)"#
+            ])
+    }
+
     // MARK: - Types
 
     enum Level: String, Codable, DatabaseValueConvertible { case low, high }

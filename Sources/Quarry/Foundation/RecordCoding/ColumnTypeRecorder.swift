@@ -79,7 +79,8 @@ final class ColumnTypeRecorder: Decoder {
         return key.stringValue
     }
 
-    private func storage(of type: Any.Type, column: String) -> Storage {
+    /// - parameter depth: how many single values are around this one.
+    private func storage(of type: Any.Type, column: String, depth: Int = 0) -> Storage {
         let strategies = recordType as? any RecordEncodingStrategies.Type
         if type == UUID.self, let strategies {
             if case .deferredToUUID = strategies.databaseUUIDEncodingStrategy(for: column) { return .column(.blob) }
@@ -101,11 +102,11 @@ final class ColumnTypeRecorder: Decoder {
             case .custom: return .unknown("its data is encoded by a closure")
             }
         }
-        return storage(ofOther: type, column: column)
+        return storage(ofOther: type, column: column, depth: depth)
     }
 
     /// The storage of the values of a type that has no strategy.
-    private func storage(ofOther type: Any.Type, column: String) -> Storage {
+    private func storage(ofOther type: Any.Type, column: String, depth: Int = 0) -> Storage {
         switch type {
         case is Bool.Type: return .column(.boolean)
         case is any BinaryInteger.Type where type is any DatabaseValueConvertible.Type: return .column(.integer)
@@ -129,8 +130,12 @@ final class ColumnTypeRecorder: Decoder {
         switch sample.request {
         case .value(let value):
             // It has the strategies of the column, however deep it is nested.
-            let value = (value as? any OptionalValue.Type)?.wrapped ?? value
-            return value == type ? .column(.jsonText) : storage(of: value, column: column)
+            let optional = value as? any OptionalValue.Type
+            if optional != nil { columns[columns.count - 1].isOptional = true }
+            let value = optional?.wrapped ?? value
+            guard value != type else { return .column(.jsonText) }
+            guard depth < 64 else { return .unknown("values of \(type) are nested without end") }
+            return storage(of: value, column: column, depth: depth + 1)
         case .container: return .column(.jsonText)
         case nil: return .unknown("\(type) decodes nothing")
         }

@@ -22,11 +22,11 @@ struct RecordEncoder {
         let state: RecordEncodingState
         if let kept = target.encodingState {
             let kept = unsafeDowncast(kept, to: RecordEncodingState.self)
-            let fits = !kept.isActive && !kept.isRetired && kept.typeIdentifier == ObjectIdentifier(Record.self)
-            state = fits ? kept : RecordEncodingState(Record.self, target)
+            let fits = !kept.isActive && !kept.isRetired && kept.typeIdentifier == ObjectIdentifier(type(of: record))
+            state = fits ? kept : RecordEncodingState(type(of: record), target)
             if kept.isRetired { target.encodingState = state }
         } else {
-            state = RecordEncodingState(Record.self, target)
+            state = RecordEncodingState(type(of: record), target)
             target.encodingState = state
         }
         state.begin()

@@ -11,13 +11,22 @@ final class SampleDecoder: Decoder {
 
     private(set) var request: Request?
 
+    /// How many single values are around this one.
+    fileprivate let depth: Int
+
+    /// A type whose value is one of its own has no end.
+    private static let maximumDepth = 64
+
+    init(depth: Int = 0) { self.depth = depth }
+
     /// A value of a type.
     ///
     /// - throws: `NoValue` where none could be made.
-    static func sample<T: Decodable>(of type: T.Type) throws -> T {
+    static func sample<T: Decodable>(of type: T.Type, depth: Int = 0) throws -> T {
         if let known = knownSample(of: type) as? T { return known }
+        guard depth < maximumDepth else { throw NoValue("values of \(type) are nested without end") }
         do {
-            return try T(from: SampleDecoder())
+            return try T(from: SampleDecoder(depth: depth))
         } catch {
             if let first = firstCase(of: type) { return first }
             throw NoValue("no value of \(type) could be made")
@@ -84,7 +93,7 @@ private struct SampleValueContainer: SingleValueDecodingContainer {
 
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
         decoder.note(type)
-        return try SampleDecoder.sample(of: type)
+        return try SampleDecoder.sample(of: type, depth: decoder.depth + 1)
     }
 }
 
