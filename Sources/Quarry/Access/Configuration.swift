@@ -161,9 +161,6 @@ public struct Configuration: Sendable {
     ///
     /// It waits up to 5 seconds by default: a thread or task of the
     /// library does, never one of Swift's.
-    ///
-    /// `PRAGMA busy_timeout = 2000`, in `prepareDatabase` for example, sets `.timeout(2)` for its connection, and 0
-    /// `.immediateError`. Without a number, that pragma gives 0: the wait is the library's own.
     public var busyMode = Database.BusyMode.timeout(5)
 
     /// As `busyMode`, for a pool's readers, which only wait while the database recovers; nil for 10 seconds.

@@ -1,9 +1,6 @@
 /// What the busy handler knows of the wait it is in.
 struct BusyState {
     var start: UInt64 = 0
-
-    /// The client of the hook; nil where nothing waits.
-    var client: HookSlots.Client?
 }
 
 /// The time a statement may run.
@@ -38,13 +35,12 @@ struct StatementDeadline {
 extension Database {
     /// Waits in short sleeps of our own, not with `sqlite3_busy_timeout`: cancelling ends the wait, and so does the
     /// statement's timeout.
-    func installBusyHandler(_ mode: BusyMode) {
-        if let client = busyState.client { hooks.remove(client) }
-        switch mode {
+    func installBusyHandler() {
+        switch options.busyMode {
         case .immediateError:
-            busyState.client = nil
+            break
         case .timeout(let seconds):
-            busyState.client = hooks.onBusy { [unowned self] tries in
+            _ = hooks.onBusy { [unowned self] tries in
                 let now = SystemClock.monotonicNanoseconds()
                 if tries == 0 { busyState.start = now }
                 let waited = Double(now - busyState.start) * 1e-9
@@ -56,27 +52,8 @@ extension Database {
                 return mayWait
             }
         case .callback(let callback):
-            busyState.client = hooks.onBusy { [unowned self] tries in mayWait && callback(tries) }
+            _ = hooks.onBusy { [unowned self] tries in mayWait && callback(tries) }
         }
-    }
-
-    /// Waits as long as `PRAGMA busy_timeout = N` says, which has put SQLite's own handler in the place of ours as soon
-    /// as it was prepared: <https://www.sqlite.org/pragma.html#pragma_busy_timeout>.
-    ///
-    /// SQLite's handler sleeps where no thread may, and until the time has passed, whatever is cancelled meanwhile.
-    ///
-    /// - parameter sql: a statement.
-    @inline(never)
-    func takeBusyTimeout(setBy sql: Substring.UTF8View) {
-        var words = sql.makeWordIterator()
-        guard words.next() == "PRAGMA", let end = words.rest.firstIndex(where: { $0 == 0x3D || $0 == 0x28 }) else {
-            return
-        }
-        // PRAGMA [schema.]busy_timeout = N, or (N)
-        let name = String(Substring(words.rest[..<end])).lowercased()
-            .filter { !"\"'`[]".contains($0) }.split(separator: ".").last?.split(whereSeparator: \.isWhitespace)
-        guard name == ["busy_timeout"], let time = try? Int.fetchOne(self, sql: "PRAGMA busy_timeout") else { return }
-        installBusyHandler(time > 0 ? .timeout(Double(time) / 1000) : .immediateError)
     }
 
     private var mayWait: Bool {

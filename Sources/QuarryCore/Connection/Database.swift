@@ -244,7 +244,7 @@ public final class Database {
         if !options.trustedSchema { ConnectionCalls.turn(pointer, .trustedSchema, on: false) }
         if options.isDefensive { ConnectionCalls.turn(pointer, .defensive, on: true) }
         ConnectionCalls.setAcceptsDoubleQuotedStringLiterals(pointer, options.acceptsDoubleQuotedStringLiterals)
-        installBusyHandler(options.busyMode)
+        installBusyHandler()
         installStatementDeadline()
         ConnectionCalls.setForeignKeysEnabled(pointer, options.foreignKeysEnabled)
         for pragma in options.pragmas { try execute(sql: pragma) }

@@ -183,7 +183,6 @@ extension Database {
             let statement = Statement(
                 handle, sql: sql[lower..<upper], lifetime: lifetime, schemaStamp: schemaStamp)
             hooks.statementWasPrepared(statement.kind)
-            if case .other = statement.kind { takeBusyTimeout(setBy: sql.utf8[lower..<upper]) }
             return (statement, end)
         case .empty:
             return (nil, end)
