@@ -66,6 +66,7 @@ public final class DatabasePool: DatabaseWriter {
             configuration.readonly
             ? try configuration.open(path: path, readonly: true, followsTask: followsTask)
             : try configuration.openInWALMode(path: path, followsTask: followsTask)
+        database.isWriterOfPool = true
         let name = configuration.label ?? path
         self.workers = workers
         let openReader = configuration.readerOpener(path: path)

@@ -410,7 +410,8 @@ struct RandomProgram {
         // The remaining text may have fewer parameters.
         arguments = []
         if kind == 0 { return String(sql.prefix(1 + number(sql.count))).replacing("?", with: "1") }
-        let other = pick(["(", "'", " SELECT ", "#", "\"", ","])
+        // A `#` right before a word would make a parameter of it.
+        let other = pick(["(", "'", " SELECT ", " # ", "\"", ","])
         return sql.replacing(" ", with: other, maxReplacements: 1 + number(3)).replacing("?", with: "1")
     }
 }

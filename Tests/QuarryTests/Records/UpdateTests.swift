@@ -33,7 +33,7 @@ import Testing
             #expect(try changes { $0.bytes = [1, 2] } == [])
             #expect(try changes { $0.bytes = [1, 3] } == [update + #""bytes"=x'0103' WHERE "id"=1"#])
             #expect(try changes { $0.bytes = nil } == [update + #""bytes"=NULL WHERE "id"=1"#])
-            #expect(try changes { $0.bytes = [] } == [update + #""bytes"=x'' WHERE "id"=1"#])
+            #expect(try changes { $0.bytes = [] } == [update + #""bytes"=zeroblob(0) WHERE "id"=1"#])
             #expect(
                 try changes { ($0.number, $0.bytes) = (0, [0]) }
                     == [update + #""number"=0.0, "bytes"=x'00' WHERE "id"=1"#])

@@ -30,6 +30,16 @@ struct ReentrancyAction: Sendable {
         }
     }
 
+    /// A pool reads on other connections than the one that writes. Elsewhere it is refused.
+    private static func refusedByQueues(
+        _ name: String, _ run: @escaping @Sendable (ReentrancyStage) throws -> Void
+    ) -> ReentrancyAction {
+        let refused = refused(name, run)
+        return ReentrancyAction(name) { stage, db in
+            if stage.kind == .pool { try run(stage) } else { try refused.run(stage, db) }
+        }
+    }
+
     /// An action that must be refused has run.
     struct NotRefused: Error {
         var name: String
@@ -66,7 +76,10 @@ struct ReentrancyAction: Sendable {
         ReentrancyAction("the cursor goes on") { stage, _ in _ = try stage.cursor?.next() },
         ReentrancyAction("the cursor is left") { stage, _ in (stage.cursor, stage.statement) = (nil, nil) },
         ReentrancyAction("the memory is released") { _, db in db.releaseMemory() },
-        ReentrancyAction("the memory of the queue is released") { stage, _ in stage.queue.releaseMemory() },
+        ReentrancyAction("the memory of the queue is released") { stage, _ in
+            (stage.queue as? DatabaseQueue)?.releaseMemory()
+            (stage.queue as? DatabasePool)?.releaseMemory()
+        },
         ReentrancyAction("the kept statements give way") { stage, db in
             for index in 0..<130 { stage.kept.append(try db.cachedStatement(sql: "SELECT \(index) FROM t")) }
         },
@@ -105,15 +118,22 @@ struct ReentrancyAction: Sendable {
             _ = try cursor.next()
             stage.kept.append(cursor)
         },
-        refused("a read") { stage in try stage.queue.read { _ in } },
+        refusedByQueues("a read") { stage in try stage.queue.read { _ in } },
         refused("a write") { stage in try stage.queue.write { _ in } },
         refused("a migration") { stage in
             var migrator = DatabaseMigrator()
             migrator.registerMigration("1") { db in try db.execute(sql: "CREATE TABLE migrated (a)") }
             try migrator.migrate(stage.queue)
         },
+        ReentrancyAction("a snapshot is made") { stage, _ in
+            guard let pool = stage.queue as? DatabasePool else { return }
+            _ = try pool.makeSnapshot().read { db in try Row.fetchAll(db, sql: "SELECT * FROM sqlite_master") }
+        },
+        ReentrancyAction("a read beside it is asked for") { stage, _ in
+            (stage.queue as? DatabasePool)?.asyncConcurrentRead { _ in }
+        },
         refused("an erasure") { stage in try stage.queue.erase() },
-        refused("a copy of the queue") { stage in try stage.queue.backup(to: DatabaseQueue()) },
+        refusedByQueues("a copy of the queue") { stage in try stage.queue.backup(to: DatabaseQueue()) },
         ReentrancyAction("another database is used") { stage, _ in
             let copy = try DatabaseQueue()
             try copy.write { db in try db.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (1)") }

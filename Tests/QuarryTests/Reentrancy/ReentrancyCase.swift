@@ -18,9 +18,9 @@ struct ReentrancyCase: Sendable, CustomStringConvertible {
     /// Runs it, and looks at the connection afterwards.
     ///
     /// - returns: what is wrong, if something is, and whether the action has run.
-    func run(path: String) -> (problem: String?, wasReached: Bool) {
+    func run(_ kind: ReentrancyStage.Kind, path: String) -> (problem: String?, wasReached: Bool) {
         do {
-            let stage = try ReentrancyStage(path: path, cacheCapacity: cacheCapacity, action: action)
+            let stage = try ReentrancyStage(kind, path: path, cacheCapacity: cacheCapacity, action: action)
             let problem = ReentrancyStage.$current.withValue(stage) { run(stage) }
             return (problem, stage.wasReached)
         } catch {

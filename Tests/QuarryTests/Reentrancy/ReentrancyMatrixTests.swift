@@ -7,19 +7,23 @@ import Testing
 /// A run takes some hundred cases by its seed: `QUARRY_REENTRANCY_SEED` takes the same again, and
 /// `QUARRY_REENTRANCY_CASES=all` takes each, and says which it begins.
 @Suite("In the midst of work", .timeLimit(.minutes(10))) struct ReentrancyMatrixTests {
-    @Test func errorsAndNothingElse() async throws {
+    @Test(arguments: ReentrancyStage.Kind.allCases)
+    func errorsAndNothingElse(_ kind: ReentrancyStage.Kind) async throws {
         let environment = ProcessInfo.processInfo.environment
         var random =
             environment["QUARRY_REENTRANCY_SEED"].flatMap(UInt64.init).map(SeededGenerator.init(seed:))
             ?? SeededGenerator()
         let takesAll = environment["QUARRY_REENTRANCY_CASES"] == "all"
-        let cases = takesAll ? ReentrancyCase.all : Array(ReentrancyCase.all.shuffled(using: &random).prefix(1200))
-        print("ReentrancyMatrixTests.errorsAndNothingElse seed: \(random.seed)")
+        // Files take longer.
+        let count = kind == .memory ? 1200 : 400
+        let cases = takesAll ? ReentrancyCase.all : Array(ReentrancyCase.all.shuffled(using: &random).prefix(count))
+        print("ReentrancyMatrixTests.errorsAndNothingElse \(kind) seed: \(random.seed)")
+        let folder = try TemporaryFolder(isFast: true)
         let (problems, reached) = try await onOwnThread(within: 590) {
             var (problems, reached): ([String], Set<String>) = ([], [])
-            for one in cases {
-                if takesAll { print("ReentrancyMatrixTests: \(one)") }
-                let result = one.run(path: ":memory:")
+            for (index, one) in cases.enumerated() {
+                if takesAll { print("ReentrancyMatrixTests: \(kind), \(one)") }
+                let result = one.run(kind, path: folder.file("\(index).sqlite"))
                 if let problem = result.problem { problems.append("\(one): \(problem)") }
                 if result.wasReached { reached.insert(one.place.name) }
             }

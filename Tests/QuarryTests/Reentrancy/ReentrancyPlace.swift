@@ -45,6 +45,19 @@ struct ReentrancyPlace: Sendable {
             try db.execute(sql: "UPDATE t SET a = 1 WHERE id = 1")
             _ = try Row.fetchAll(db, sql: "SELECT * FROM t")
         },
+        ReentrancyPlace("end of a transaction") { stage, db in
+            for isCommitted in [true, false] {
+                db.afterNextTransaction { db in
+                    try? stage.reach(db)
+                } onRollback: { db in
+                    try? stage.reach(db)
+                }
+                try db.inTransaction {
+                    try db.execute(sql: "UPDATE t SET a = 1 WHERE id = 1")
+                    return isCommitted ? .commit : .rollback
+                }
+            }
+        },
         ReentrancyPlace("cursor") { stage, db in
             let cursor = try Row.fetchCursor(db, sql: "SELECT * FROM t")
             stage.cursor = cursor

@@ -5,7 +5,8 @@ import QuarryTestSupport
 ///
 /// `@unchecked Sendable`: a stage is used by the one thread that runs its case.
 final class ReentrancyStage: @unchecked Sendable {
-    let queue: DatabaseQueue
+    let kind: Kind
+    let queue: any DatabaseWriter
     let other: DatabaseQueue
     private let action: ReentrancyAction
     /// How often the action may still run: what it does may lead to the same place again.
@@ -17,10 +18,27 @@ final class ReentrancyStage: @unchecked Sendable {
     var statement: Statement?
     private(set) var wasReached = false
 
-    init(path: String, cacheCapacity: Int, action: ReentrancyAction) throws {
+    /// What the database is.
+    enum Kind: CaseIterable {
+        case memory, walQueue, pool
+    }
+
+    /// - parameter path: a file that isn't there, for a database that isn't in memory.
+    init(_ kind: Kind, path: String, cacheCapacity: Int, action: ReentrancyAction) throws {
         var configuration = Configuration()
         configuration.statementCacheCapacity = cacheCapacity
-        queue = try DatabaseQueue(path: path, configuration: configuration)
+        self.kind = kind
+        switch kind {
+        case .memory:
+            queue = try DatabaseQueue(configuration: configuration)
+        case .walQueue:
+            configuration.journalMode = .wal
+            configuration.synchronous = .off
+            queue = try DatabaseQueue(path: path, configuration: configuration)
+        case .pool:
+            configuration.synchronous = .off
+            queue = try DatabasePool(path: path, configuration: configuration)
+        }
         other = try DatabaseQueue()
         self.action = action
         try other.write { db in try db.execute(sql: "CREATE TABLE t (id INTEGER PRIMARY KEY, a, b)") }
