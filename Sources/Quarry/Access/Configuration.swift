@@ -161,6 +161,9 @@ public struct Configuration: Sendable {
     ///
     /// It waits up to 5 seconds by default: a thread or task of the
     /// library does, never one of Swift's.
+    ///
+    /// `PRAGMA busy_timeout` replaces it by SQLite's own wait, which can't be cancelled:
+    /// <https://www.sqlite.org/pragma.html#pragma_busy_timeout>.
     public var busyMode = Database.BusyMode.timeout(5)
 
     /// As `busyMode`, for a pool's readers, which only wait while the database recovers; nil for 10 seconds.
