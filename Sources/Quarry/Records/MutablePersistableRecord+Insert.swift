@@ -238,7 +238,7 @@ extension MutablePersistableRecord {
     }
 }
 
-/// What is fetched of a row that is written.
+/// The values that a statement with RETURNING gives of a row that it writes.
 struct Fetching<Value> {
     private let selection: [SQLSelection]?
     private let fetch: (Statement, StatementArguments) throws -> Value?

@@ -20,7 +20,7 @@ final class TableShape: Equatable {
     /// The names of the rowid that no column has; empty where there is no rowid.
     let rowIDNames: [String]
 
-    /// What SQL calls the rowid; nil where there is none, or all its names are those of columns.
+    /// A name of the rowid in SQL; nil where there is none, or columns have all its names.
     var rowIDName: String? { rowIDNames.first ?? rowIDColumn }
 
     /// Whether rows have a rowid, whatever its name: those of views and of tables WITHOUT ROWID have none.

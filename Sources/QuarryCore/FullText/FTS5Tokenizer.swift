@@ -171,7 +171,7 @@ public protocol FTS5CustomTokenizer: FTS5Tokenizer {
 public protocol FTS5TextTokenizer: FTS5CustomTokenizer {
     /// Adds each token of a text, in their order.
     ///
-    /// What it throws is thrown by the statement, with its code and message. Where the text is stored or removed, FTS5
+    /// The statement throws its error, with the same code and message. Where the text is stored or removed, FTS5
     /// has half of a row then, and SQLite rolls back, as it does when one of its own tokenizers finds no memory: the
     /// statement, if it is one that writes several rows, such as one with triggers; otherwise the transaction, whose
     /// later statements throw `SQLITE_ABORT`. See

@@ -5,7 +5,7 @@ struct CallbackFailure {
     let code: ResultCode
     let message: String
 
-    /// What SQLite gets.
+    /// The code that SQLite gets.
     fileprivate(set) var returnedCode: CInt
 
     init(_ error: any Error) {

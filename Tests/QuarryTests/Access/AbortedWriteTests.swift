@@ -11,7 +11,7 @@ import Testing
     static let kinds: [WriterKind] = [.memoryQueue, .fileQueue, .walQueue, .pool]
     static let ends = ["ROLLBACK", "COMMIT", "END", "ROLLBACK; BEGIN", "COMMIT; BEGIN"]
 
-    /// What the closures do: the second row must not stay, in no mode.
+    /// Inserts a row, ends the transaction, and inserts another one, which must not stay in any mode.
     private static func run(_ db: Database, _ end: String) throws {
         try db.execute(sql: "INSERT INTO t VALUES (1)")
         for sql in end.split(separator: ";") { try? db.execute(sql: String(sql)) }

@@ -404,7 +404,7 @@ import Testing
         await #expect(throws: CancellationError.self) { _ = try await cancelled.value }
     }
 
-    /// The lock that somebody has on the file is waited for, until the task is cancelled.
+    /// The copy waits for a lock on the file until the task is cancelled.
     @Test(arguments: Copy.allCases) func copyingIsCancelled(_ copy: Copy) async throws {
         let path = folder.file("a.sqlite")
         let holder = try DatabaseQueue(path: path)

@@ -28,7 +28,7 @@ import Testing
             }
         }
 
-        /// What would wait for the reader that is being opened.
+        /// Whether the access would wait for the reader that is being opened.
         var waitsForReaders: Bool { [.barrier, .close, .erasure, .backup, .migration].contains(self) }
     }
 

@@ -173,7 +173,7 @@ private final class AroundFailing: FTS5WrapperTokenizer {
         }
     }
 
-    /// What is only read takes nothing back.
+    /// A failure in a read rolls nothing back.
     @Test func reading() throws {
         try withDocuments("failing") { queue throws in
             try queue.write { db in

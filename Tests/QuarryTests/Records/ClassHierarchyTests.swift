@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    /// What is fetched of a row that is written is of the class as well.
+    /// A record that is fetched with its write is of the same class.
     @Test func writtenRowsAreOfTheClass() throws {
         try withAnimals { (db) throws in
             let dog: Animal = Dog(id: 1, name: "Rex")

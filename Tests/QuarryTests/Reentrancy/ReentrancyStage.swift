@@ -18,7 +18,7 @@ final class ReentrancyStage: @unchecked Sendable {
     var statement: Statement?
     private(set) var wasReached = false
 
-    /// What the database is.
+    /// The kind of the database.
     enum Kind: CaseIterable {
         case memory, walQueue, pool
     }

@@ -10,7 +10,7 @@ import Testing
         let name: String
         let version: CInt
         let expression: SQLExpression
-        /// What a query selects, as SQL, without the library's check.
+        /// The same expression as SQL, without the library's check.
         let sql: String
         /// The value as `quote()` writes it.
         let value: String
