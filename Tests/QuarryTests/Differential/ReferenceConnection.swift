@@ -81,15 +81,6 @@ final class ReferenceConnection {
         return tables
     }
 
-    /// Whether a table has a row whose successor has no rowid.
-    func hasLargestRowID() -> Bool {
-        tables().contains { table in
-            let sql = "SELECT max(rowid) FROM \"\(table.name.replacing("\"", with: "\"\""))\""
-            guard case .integer(let rowID)? = run(RandomStatement(sql: sql)).rows?.first?.first else { return false }
-            return rowID > .max - 1000
-        }
-    }
-
     private func bind(_ value: ExactValue, to handle: OpaquePointer?, at index: CInt) -> CInt {
         switch value {
         case .null: return sqlite3_bind_null(handle, index)
