@@ -279,8 +279,10 @@ extension Configuration {
     /// ```
     ///
     /// - parameter followsTask: whether it is cancelled with the task that runs it.
-    func openInWALMode(path: String, followsTask: Bool = false) throws -> Database {
-        var options = connectionOptions(readonly: false)
+    func openInWALMode(
+        path: String, options: ConnectionOptions? = nil, followsTask: Bool = false
+    ) throws -> Database {
+        var options = options ?? connectionOptions(readonly: false)
         // Before `prepareDatabase`, which may ask for another mode.
         if synchronous == nil { options.pragmas.append("PRAGMA synchronous = NORMAL") }
         let database = try open(path: path, readonly: false, options: options, followsTask: followsTask)

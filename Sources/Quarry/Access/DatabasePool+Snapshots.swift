@@ -102,6 +102,7 @@ extension DatabasePool {
         options.busyMode = configuration.readonlyBusyMode ?? .timeout(10)
         // The transaction goes from access to access.
         options.allowsUnsafeTransactions = true
+        options.belongsToPool = true
         return try (0..<count).map { _ in
             ConnectionLane.Lent(
                 database: try configuration.open(

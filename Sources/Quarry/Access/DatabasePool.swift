@@ -62,11 +62,12 @@ public final class DatabasePool: DatabaseWriter {
     private init(path: String, configuration: Configuration, workers: WorkerThreads, followsTask: Bool = false) throws {
         self.configuration = configuration
         self.path = path
+        var options = configuration.connectionOptions(readonly: configuration.readonly)
+        options.belongsToPool = true
         let database =
             configuration.readonly
-            ? try configuration.open(path: path, readonly: true, followsTask: followsTask)
-            : try configuration.openInWALMode(path: path, followsTask: followsTask)
-        database.isWriterOfPool = true
+            ? try configuration.open(path: path, readonly: true, options: options, followsTask: followsTask)
+            : try configuration.openInWALMode(path: path, options: options, followsTask: followsTask)
         let name = configuration.label ?? path
         self.workers = workers
         let openReader = configuration.readerOpener(path: path)
@@ -227,6 +228,7 @@ extension Configuration {
         options.allowsUnsafeTransactions = false
         // The writer has.
         options.checksSchema = false
+        options.belongsToPool = true
         let configuration = self
         return { [options] in try configuration.open(path: path, readonly: true, options: options) }
     }

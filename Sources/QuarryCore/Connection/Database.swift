@@ -49,9 +49,6 @@ public final class Database {
     /// Whether a backup reads this database.
     var isBackedUp = false
 
-    /// Whether other connections of a pool read what it writes.
-    package var isWriterOfPool = false
-
     // MARK: The current access
 
     /// Lets the current access be cancelled from elsewhere.
