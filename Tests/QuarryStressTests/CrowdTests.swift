@@ -84,8 +84,8 @@ struct CrowdRun: Sendable {
                     try await pool.write { _ in served.update { $0.writers.append(index) } }
                 }
             }
-            let lane = isReader ? pool.readers.lane : pool.writer.lane
-            try await until("\(index) waits") { lane.waiterCount == index / 2 + 1 }
+            let group = isReader ? pool.readers.group : pool.writer.group
+            try await until("\(index) waits") { group.waiterCount == index / 2 + 1 }
         }
         let threads = try ProcessUse.threadCount()
         // A thread of the library's for each access that may run, and one that tasks resume on; the holders' own; and
@@ -111,7 +111,7 @@ struct CrowdRun: Sendable {
         for leaver in leavers { try await leaver.expectCancellation() }
         let length = SystemClock.monotonicNanoseconds() - start
         #expect(served.value == (readers: [], writers: []), "nobody is served while all connections are out")
-        #expect(pool.readers.lane.waiterCount + pool.writer.lane.waiterCount == left.count)
+        #expect(pool.readers.group.waiterCount + pool.writer.group.waiterCount == left.count)
 
         // One connection of each kind comes back: the others are served one after the other.
         try await writeHolder.release()

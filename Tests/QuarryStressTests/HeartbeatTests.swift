@@ -62,7 +62,7 @@ extension UnderLoad {
             }
             try await until("all writes wait") {
                 switch obstacle {
-                case .longTransaction: pools.allSatisfy { $0.writer.lane.waiterCount == 1 }
+                case .longTransaction: pools.allSatisfy { $0.writer.group.waiterCount == 1 }
                 case .lockedFile: asked.value.count == pools.count
                 case .slowDisk: disk?.waitingCount == pools.count
                 }
@@ -148,7 +148,7 @@ extension UnderLoad {
             }
             try await until("all wait") {
                 operation.opens
-                    ? preparing.value == pools.count : pools.allSatisfy { $0.writer.lane.waiterCount == 1 }
+                    ? preparing.value == pools.count : pools.allSatisfy { $0.writer.group.waiterCount == 1 }
             }
             var beats = 0
             for _ in 0..<Self.beatsForEachWrite * pools.count { beats += await Task.detached { 1 }.value }

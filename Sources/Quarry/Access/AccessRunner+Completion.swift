@@ -4,7 +4,7 @@ import QuarryCore
 
 extension AccessRunner {
     func enqueue(
-        barrier: ConnectionLane? = nil,
+        barrier: ConnectionGroup? = nil,
         _ body: @escaping @Sendable (Result<Database, any Error>) -> Void
     ) {
         let call = SingleCall()
@@ -65,13 +65,13 @@ extension AccessRunner {
 
     /// Runs `body` with the connection that this thread has, or as an access.
     func reentrant<T>(_ body: (Database) throws -> T) throws -> T {
-        if let db = lane.ownedConnection { return try body(db) }
+        if let db = group.ownedConnection { return try body(db) }
         return try sync(body)
     }
 
     /// Reads in a transaction with the connection that this thread has, or as an access.
     func readHere(_ body: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        guard let db = lane.ownedConnection else { return enqueueRead(.transaction, body) }
+        guard let db = group.ownedConnection else { return enqueueRead(.transaction, body) }
         guard !db.isInsideTransaction else {
             return body(.failure(DatabaseError.concurrentReadInTransaction()))
         }

@@ -1,7 +1,7 @@
 import QuarryCore
 import Synchronization
 
-/// Runs accesses on the connections of a lane: takes a lease, frames the access, gives the lease back.
+/// Runs accesses on the connections of a group: takes a lease, frames the access, gives the lease back.
 final class AccessRunner: Sendable {
     /// Where an asynchronous access runs.
     enum Placement: Sendable {
@@ -11,12 +11,12 @@ final class AccessRunner: Sendable {
         case measured
     }
 
-    let lane: ConnectionLane
+    let group: ConnectionGroup
     private let workers: WorkerThreads
     private let admission: Lock<ReadAdmission>
 
-    init(_ lane: ConnectionLane, workers: WorkerThreads) {
-        self.lane = lane
+    init(_ group: ConnectionGroup, workers: WorkerThreads) {
+        self.group = group
         self.workers = workers
         admission = Lock(ReadAdmission(maximumInlineCount: CooperativePool.width / 2))
     }
@@ -28,19 +28,19 @@ final class AccessRunner: Sendable {
 
     /// Runs an access on this thread.
     ///
-    /// - parameter barrier: a lane whose connections must all be at rest meanwhile.
-    func sync<T>(barrier: ConnectionLane? = nil, _ body: (Database) throws -> T) throws -> T {
-        // Before the lane's connection is waited for: who has it may wait for this thread's.
+    /// - parameter barrier: a group whose connections must all be at rest meanwhile.
+    func sync<T>(barrier: ConnectionGroup? = nil, _ body: (Database) throws -> T) throws -> T {
+        // Before the group's connection is waited for: who has it may wait for this thread's.
         if let barrier, barrier.ownedConnection != nil { throw DatabaseError.reentrantAccess() }
-        let lease = try lane.lease()
+        let lease = try group.lease()
         guard let barrier else {
-            defer { lane.release(lease) }
+            defer { group.release(lease) }
             return try lease.withDatabase { db in try Self.frame(db, nil, body) }
         }
-        try lane.beginBarrier(of: barrier, for: lease)
+        try group.beginBarrier(of: barrier, for: lease)
         defer {
             barrier.endBarrier()
-            lane.release(lease)
+            group.release(lease)
         }
         return try Self.frame(lease.database, nil, body)
     }
@@ -67,17 +67,17 @@ final class AccessRunner: Sendable {
 
     /// Runs an access for a task, which can be cancelled.
     func async<T: Sendable>(
-        _ placement: Placement, barrier: ConnectionLane? = nil, _ body: @Sendable (Database) throws -> T
+        _ placement: Placement, barrier: ConnectionGroup? = nil, _ body: @Sendable (Database) throws -> T
     ) async throws -> T {
         // A barrier has a connection while it waits for others, and so it mustn't need a thread of Swift's.
         let placement = barrier == nil ? placement : .offloaded
         if isToGiveWay(placement) { await Task.yield() }
-        if placement == .inline, let lease = lane.leaseAtOnce() {
+        if placement == .inline, let lease = group.leaseAtOnce() {
             // Nothing is waited for: no place in a line, and nothing to be told of a cancellation.
-            defer { lane.release(lease) }
+            defer { group.release(lease) }
             return try lease.withDatabase { db in try Self.frame(db, nil, followsTask: true, body) }
         }
-        let place = Place(lane, barrier, workers, placement == .inline ? .task : .inOrder)
+        let place = TaskPlace(group, barrier, workers, placement == .inline ? .inlineTask : .offloadedTask)
         return try await withTaskCancellationHandler {
             try await run(place, placement, body)
         } onCancel: {
@@ -114,8 +114,8 @@ final class AccessRunner: Sendable {
         _ placement: Placement, _ kind: ReadKind, _ body: @Sendable (Database) throws -> T
     ) async throws -> T {
         if isToGiveWay(placement) { await Task.yield() }
-        if placement != .offloaded, let lease = lane.leaseAtOnce() {
-            defer { lane.release(lease) }
+        if placement != .offloaded, let lease = group.leaseAtOnce() {
+            defer { group.release(lease) }
             if placement == .inline {
                 return try Self.frame(lease.database, nil, followsTask: true) { db in try Self.read(db, kind, body) }
             }
@@ -123,7 +123,7 @@ final class AccessRunner: Sendable {
                 do { return try readInline(lease, nil, kind, body) } catch is WouldWait {}
             }
         }
-        let place = Place(lane, nil, workers, mayRunInline(placement) ? .task : .inOrder)
+        let place = TaskPlace(group, nil, workers, mayRunInline(placement) ? .inlineTask : .offloadedTask)
         return try await withTaskCancellationHandler {
             try await runRead(place, placement, kind, body)
         } onCancel: {
@@ -133,27 +133,27 @@ final class AccessRunner: Sendable {
 
     /// Waits for a connection for a task, and runs `body`, which may wait for others, on the library's threads.
     ///
-    /// - parameter barrier: a lane whose connections must all be at rest meanwhile.
-    /// - parameter task: the number of the task that waits, as of `WaitingThreads.newTask()`: it has other connections,
+    /// - parameter barrier: a group whose connections must all be at rest meanwhile.
+    /// - parameter task: the number of the task that waits, as of `DeadlockDetector.newTask()`: it has other connections,
     ///   or will wait for more.
     func withLease<T: Sendable>(
-        barrier: ConnectionLane? = nil, task: UInt,
-        _ body: @Sendable (ConnectionLane.Lease, AccessToken) async throws -> T
+        barrier: ConnectionGroup? = nil, task: UInt,
+        _ body: @Sendable (ConnectionGroup.Lease, AccessToken) async throws -> T
     ) async throws -> T {
-        let place = Place(lane, barrier, workers, .inOrder)
+        let place = TaskPlace(group, barrier, workers, .offloadedTask)
         // Here: the executor holds the task until its turn comes.
-        lane.enter(place.turn, task: task)
+        group.enter(place.turn, task: task)
         return try await withTaskCancellationHandler {
             try await withTaskExecutorPreference(place.executor, isolation: nil) {
-                let lease = try await lane.lease(place.turn)
-                if let barrier = place.barrier, let ticket = place.barrierTicket {
-                    try await lane.beginBarrier(of: barrier, ticket, place.token, for: lease, task: task)
+                let lease = try await group.lease(place.turn)
+                if let barrier = place.barrier, let waiter = place.barrierWaiter {
+                    try await group.beginBarrier(of: barrier, waiter, place.token, for: lease, task: task)
                 }
-                lane.setHolder(task, of: lease.slot)
+                group.setHolder(task, of: lease.slot)
                 defer {
-                    lane.setHolder(nil, of: lease.slot)
+                    group.setHolder(nil, of: lease.slot)
                     place.barrier?.endBarrier()
-                    lane.release(lease)
+                    group.release(lease)
                 }
                 return try await body(lease, place.token)
             }
@@ -167,10 +167,10 @@ final class AccessRunner: Sendable {
     ///
     /// - parameter fail: called where there is no connection to be had, or the access leaves an error behind.
     func enqueue(
-        barrier: ConnectionLane? = nil, _ body: @escaping @Sendable (Database) throws -> Void,
+        barrier: ConnectionGroup? = nil, _ body: @escaping @Sendable (Database) throws -> Void,
         orFail fail: @escaping @Sendable (any Error) -> Void
     ) {
-        let place = Place(lane, barrier, workers, .inOrder)
+        let place = TaskPlace(group, barrier, workers, .offloadedTask)
         Task(executorPreference: place.executor) {
             do {
                 try await self.runHere(place, body)
@@ -192,10 +192,10 @@ final class AccessRunner: Sendable {
 
     /// Ends a read that another thread has begun, in a task of its own, on the library's threads.
     func continueRead(
-        _ lease: ConnectionLane.Lease, _ body: @escaping @Sendable (Result<Database, any Error>) -> Void
+        _ lease: ConnectionGroup.Lease, _ body: @escaping @Sendable (Result<Database, any Error>) -> Void
     ) {
-        Task(executorPreference: workers) { [lane] in
-            defer { lane.release(lease, endsJob: true) }
+        Task(executorPreference: workers) { [group] in
+            defer { group.release(lease, endsJob: true) }
             var hasBegun = false
             do {
                 try Self.frame(lease.database, nil) { db in
@@ -214,7 +214,7 @@ final class AccessRunner: Sendable {
     // MARK: - Running
 
     private func run<T: Sendable>(
-        _ place: Place, _ placement: Placement, _ body: @Sendable (Database) throws -> T
+        _ place: TaskPlace, _ placement: Placement, _ body: @Sendable (Database) throws -> T
     ) async throws -> T {
         if placement == .inline { return try await runHere(place, body) }
         return try await withTaskExecutorPreference(place.executor, isolation: nil) {
@@ -223,31 +223,31 @@ final class AccessRunner: Sendable {
     }
 
     /// Waits for the lease, and runs where the task is.
-    private func runHere<T: Sendable>(_ place: Place, _ body: @Sendable (Database) throws -> T) async throws -> T {
-        let lease = try await lane.lease(place.turn)
-        guard let barrier = place.barrier, let ticket = place.barrierTicket else {
-            defer { lane.release(lease, endsJob: true) }
+    private func runHere<T: Sendable>(_ place: TaskPlace, _ body: @Sendable (Database) throws -> T) async throws -> T {
+        let lease = try await group.lease(place.turn)
+        guard let barrier = place.barrier, let waiter = place.barrierWaiter else {
+            defer { group.release(lease, endsJob: true) }
             return try Self.frame(lease.database, place.token, body)
         }
-        try await lane.beginBarrier(of: barrier, ticket, place.token, for: lease)
+        try await group.beginBarrier(of: barrier, waiter, place.token, for: lease)
         defer {
             barrier.endBarrier(endsJob: true)
-            lane.release(lease, endsJob: true)
+            group.release(lease, endsJob: true)
         }
         return try Self.frame(lease.database, place.token, body)
     }
 
     private func runRead<T: Sendable>(
-        _ place: Place, _ placement: Placement, _ kind: ReadKind, _ body: @Sendable (Database) throws -> T
+        _ place: TaskPlace, _ placement: Placement, _ kind: ReadKind, _ body: @Sendable (Database) throws -> T
     ) async throws -> T {
         switch placement {
         case .inline:
             return try await runHere(place) { db in try Self.read(db, kind, body) }
-        case .measured where place.standing == .task:
-            let prospect = try await lane.prospect(place.turn)
-            if case .lease(let lease) = prospect, isAdmittedInline() {
+        case .measured where place.waiterKind == .inlineTask:
+            let leaseOrSlot = try await group.leaseOrSlot(place.turn)
+            if case .lease(let lease) = leaseOrSlot, isAdmittedInline() {
                 var isOver = true
-                defer { if isOver { lane.release(lease) } }
+                defer { if isOver { group.release(lease) } }
                 do {
                     return try readInline(lease, place.token, kind, body)
                 } catch is WouldWait {
@@ -255,16 +255,16 @@ final class AccessRunner: Sendable {
                 }
             }
             return try await withTaskExecutorPreference(workers, isolation: nil) {
-                let lease = try lane.lease(prospect)
-                defer { lane.release(lease, endsJob: true) }
+                let lease = try group.lease(leaseOrSlot)
+                defer { group.release(lease, endsJob: true) }
                 return try Self.frame(lease.database, place.token) { db in
                     try measured { try Self.read(db, kind, body) }
                 }
             }
         case .measured, .offloaded:
             return try await withTaskExecutorPreference(place.executor, isolation: nil) {
-                let lease = try await lane.lease(place.turn)
-                defer { lane.release(lease, endsJob: true) }
+                let lease = try await group.lease(place.turn)
+                defer { group.release(lease, endsJob: true) }
                 return try Self.frame(lease.database, place.token) { db in
                     try measured { try Self.read(db, kind, body) }
                 }
@@ -294,7 +294,7 @@ final class AccessRunner: Sendable {
     /// - throws: `WouldWait` if the read has to run elsewhere. Not an optional result: in a generic function that isn't
     ///   specialised, its type costs more than the locks.
     private func readInline<T>(
-        _ lease: ConnectionLane.Lease, _ token: AccessToken?, _ kind: ReadKind, _ body: (Database) throws -> T
+        _ lease: ConnectionGroup.Lease, _ token: AccessToken?, _ kind: ReadKind, _ body: (Database) throws -> T
     ) throws -> T {
         var start: UInt64 = 0
         defer {
@@ -339,34 +339,34 @@ final class AccessRunner: Sendable {
     }
 
     /// A task's place in the lines it waits in.
-    private struct Place: Sendable {
-        let lane: ConnectionLane
-        let barrier: ConnectionLane?
+    private struct TaskPlace: Sendable {
+        let group: ConnectionGroup
+        let barrier: ConnectionGroup?
         let token = AccessToken()
-        let standing: ConnectionLane.Machine.Standing
-        let turn: ConnectionLane.Turn
-        /// Used once the task has the lane's connection.
-        let barrierTicket: Ticket?
+        let waiterKind: ConnectionGroup.Machine.WaiterKind
+        let turn: ConnectionGroup.LeaseOrWaiter
+        /// Used once the task has the group's connection.
+        let barrierWaiter: TaskWaiter?
 
         /// The library's threads; for one that waits, those that go on with it.
         let executor: any TaskExecutor
 
         init(
-            _ lane: ConnectionLane, _ barrier: ConnectionLane?, _ workers: WorkerThreads,
-            _ standing: ConnectionLane.Machine.Standing
+            _ group: ConnectionGroup, _ barrier: ConnectionGroup?, _ workers: WorkerThreads,
+            _ waiterKind: ConnectionGroup.Machine.WaiterKind
         ) {
-            self.lane = lane
+            self.group = group
             self.barrier = barrier
-            self.standing = standing
-            barrierTicket = barrier == nil ? nil : Ticket(workers, .inOrder)
-            turn = lane.request(token, workers, standing)
-            executor = if case .ticket(let ticket) = turn { ticket } else { workers }
+            self.waiterKind = waiterKind
+            barrierWaiter = barrier == nil ? nil : TaskWaiter(workers, .offloadedTask)
+            turn = group.request(token, workers, waiterKind)
+            executor = if case .waiter(let waiter) = turn { waiter } else { workers }
         }
 
         func cancel() {
             token.cancel()
-            if case .ticket(let ticket) = turn { lane.cancel(ticket) }
-            if let barrier, let barrierTicket { barrier.cancel(barrierTicket) }
+            if case .waiter(let waiter) = turn { group.cancel(waiter) }
+            if let barrier, let barrierWaiter { barrier.cancel(barrierWaiter) }
         }
     }
 

@@ -318,8 +318,8 @@ extension Configuration {
         DatabaseError(resultCode: .SQLITE_MISUSE, message: message)
     }
 
-    var laneLimits: ConnectionLane.Limits {
-        ConnectionLane.Limits(acquireTimeout: acquireTimeout, maximumWaiters: maximumWaiters)
+    var groupLimits: ConnectionGroup.Limits {
+        ConnectionGroup.Limits(acquireTimeout: acquireTimeout, maximumWaiters: maximumWaiters)
     }
 }
 

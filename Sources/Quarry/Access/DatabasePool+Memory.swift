@@ -4,7 +4,7 @@ extension DatabasePool {
     /// Frees as much memory as can be: waits for the accesses that run, then closes the readers, unless
     /// `Configuration.persistentReadOnlyConnections` is set.
     public func releaseMemory() {
-        try? writer.sync(barrier: readers.lane) { db in
+        try? writer.sync(barrier: readers.group) { db in
             db.releaseMemory()
             releaseReaders()
         }
@@ -16,7 +16,7 @@ extension DatabasePool {
     /// await dbPool.releaseMemoryAsync()
     /// ```
     public func releaseMemoryAsync() async {
-        try? await writer.async(.offloaded, barrier: readers.lane) { db in
+        try? await writer.async(.offloaded, barrier: readers.group) { db in
             db.releaseMemory()
             self.releaseReaders()
         }
@@ -38,10 +38,10 @@ extension DatabasePool {
     ///
     /// Reads that run go on with the connections they have.
     public func invalidateReadOnlyConnections() {
-        readers.lane.retireAll()
+        readers.group.retireAll()
     }
 
     private func releaseReaders() {
-        if !configuration.persistentReadOnlyConnections { readers.lane.retireAll() }
+        if !configuration.persistentReadOnlyConnections { readers.group.retireAll() }
     }
 }

@@ -95,16 +95,16 @@ extension DatabasePool {
     static let pinningTries = 20
 
     /// Opens connections for a snapshot.
-    private func openConnections(count: Int, followsTask: Bool = false) throws -> [ConnectionLane.Lent] {
-        if writer.lane.isClosed { throw DatabaseError.connectionIsClosed() }
-        if writer.lane.ownedConnection?.isInsideTransaction ?? false { throw Self.isInsideTransaction() }
+    private func openConnections(count: Int, followsTask: Bool = false) throws -> [ConnectionGroup.Connection] {
+        if writer.group.isClosed { throw DatabaseError.connectionIsClosed() }
+        if writer.group.ownedConnection?.isInsideTransaction ?? false { throw Self.isInsideTransaction() }
         var options = configuration.connectionOptions(readonly: true)
         options.busyMode = configuration.readonlyBusyMode ?? .timeout(10)
         // The transaction goes from access to access.
         options.allowsUnsafeTransactions = true
         options.belongsToPool = true
         return try (0..<count).map { _ in
-            ConnectionLane.Lent(
+            ConnectionGroup.Connection(
                 database: try configuration.open(
                     path: path, readonly: true, options: options, followsTask: followsTask))
         }
@@ -116,7 +116,7 @@ extension DatabasePool {
     /// that connection's last read, no commit came in between, so all connections see the same state.
     ///
     /// - returns: false if others have committed in between, each time.
-    func pinAlike(_ connections: [ConnectionLane.Lent], followsTask: Bool = false) throws -> Bool {
+    func pinAlike(_ connections: [ConnectionGroup.Connection], followsTask: Bool = false) throws -> Bool {
         var version = try Self.pin(connections[0], followsTask: followsTask)
         guard connections.count > 1 else { return true }
         for _ in 0..<Self.pinningTries {
@@ -131,7 +131,7 @@ extension DatabasePool {
     /// Pins what connections see to one commit, under the write lock: no process can write meanwhile.
     ///
     /// - parameter db: the writer.
-    func pin(_ connections: [ConnectionLane.Lent], locking db: Database) throws {
+    func pin(_ connections: [ConnectionGroup.Connection], locking db: Database) throws {
         guard !db.isInsideTransaction else { throw Self.isInsideTransaction() }
         try db.withWriteLock {
             for connection in connections { _ = try Self.pin(connection, followsTask: false) }
@@ -141,7 +141,7 @@ extension DatabasePool {
     /// Pins what a connection sees to the last commit, for good or until it is pinned again.
     ///
     /// - returns: a number that changes when another connection has committed since the last call.
-    private static func pin(_ connection: ConnectionLane.Lent, followsTask: Bool) throws -> UInt32? {
+    private static func pin(_ connection: ConnectionGroup.Connection, followsTask: Bool) throws -> UInt32? {
         let db = connection.database
         try db.beginAccess(nil, followsTask: followsTask)
         defer { db.suspendAccess() }
@@ -181,16 +181,16 @@ extension DatabasePool {
     /// - parameter value: gets a reader's connection, or why there is none: `SQLITE_MISUSE` outside a write or inside a
     ///   transaction.
     public func asyncConcurrentRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        guard let db = writer.lane.ownedConnection else {
+        guard let db = writer.group.ownedConnection else {
             return value(
                 .failure(
                     DatabaseError(
                         resultCode: .SQLITE_MISUSE, message: "a concurrent read is begun inside a write of its pool")))
         }
         guard !db.isInsideTransaction else { return value(.failure(DatabaseError.concurrentReadInTransaction())) }
-        let lease: ConnectionLane.Lease
+        let lease: ConnectionGroup.Lease
         do {
-            lease = try readers.lane.lease()
+            lease = try readers.group.lease()
         } catch {
             return value(.failure(error))
         }
@@ -200,7 +200,7 @@ extension DatabasePool {
             lease.database.suspendAccess()
         } catch {
             _ = lease.database.endAccess()
-            readers.lane.release(lease)
+            readers.group.release(lease)
             return value(.failure(error))
         }
         readers.continueRead(lease, value)

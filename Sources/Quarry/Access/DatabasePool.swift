@@ -72,14 +72,14 @@ public final class DatabasePool: DatabaseWriter {
         self.workers = workers
         let openReader = configuration.readerOpener(path: path)
         readers = AccessRunner(
-            ConnectionLane(
-                "a reader of \(name)", capacity: configuration.maximumReaderCount, limits: configuration.laneLimits,
+            ConnectionGroup(
+                "a reader of \(name)", capacity: configuration.maximumReaderCount, limits: configuration.groupLimits,
                 idleClock: configuration.persistentReadOnlyConnections ? nil : .readers, open: openReader),
             workers: workers)
         writer = AccessRunner(
-            ConnectionLane(
-                "the writer of \(name)", capacity: 1, limits: configuration.laneLimits,
-                connections: [.init(database: database)], barredLane: readers.lane,
+            ConnectionGroup(
+                "the writer of \(name)", capacity: 1, limits: configuration.groupLimits,
+                connections: [.init(database: database)], barredGroup: readers.group,
                 open: { throw DatabaseError.connectionIsClosed() }),
             workers: workers)
         readPlacement = configuration.asyncExecution.readPlacement(inMemory: false)
@@ -89,39 +89,39 @@ public final class DatabasePool: DatabaseWriter {
     deinit {
         workers.shutDown()
         // The writer goes last: it takes the log into the database, and removes it.
-        readers.lane.retireAll()
+        readers.group.retireAll()
     }
 
     public func close() throws {
         // Before the writer is waited for: who has it may wait for this thread's reader.
-        if !writer.lane.isClosed { try readers.lane.checkMayClose() }
-        guard try writer.lane.beginClosing() else { return }
+        if !writer.group.isClosed { try readers.group.checkMayClose() }
+        guard try writer.group.beginClosing() else { return }
         do {
-            guard try readers.lane.beginClosing() else { return writer.lane.abandonClosing() }
+            guard try readers.group.beginClosing() else { return writer.group.abandonClosing() }
             do {
                 // The writer goes last: it takes the log into the database, and removes it.
-                try readers.lane.closeConnections()
-                try writer.lane.closeConnections()
+                try readers.group.closeConnections()
+                try writer.group.closeConnections()
             } catch {
-                readers.lane.abandonClosing()
+                readers.group.abandonClosing()
                 throw error
             }
         } catch {
-            writer.lane.abandonClosing()
+            writer.group.abandonClosing()
             throw error
         }
-        readers.lane.finishClosing()
-        writer.lane.finishClosing()
+        readers.group.finishClosing()
+        writer.group.finishClosing()
     }
 
     public func closeAsync() async throws {
         // The writer's connection goes last: it takes the log into the database, and removes it.
-        try await ConnectionLane.close([writer.lane, readers.lane], workers)
+        try await ConnectionGroup.close([writer.group, readers.group], workers)
     }
 
     public func interrupt() {
-        writer.lane.interrupt()
-        readers.lane.interrupt()
+        writer.group.interrupt()
+        readers.group.interrupt()
     }
 
     // MARK: - Reading
@@ -152,7 +152,7 @@ public final class DatabasePool: DatabaseWriter {
 
     /// As `unsafeRead`; inside a read of this thread, with its connection; inside a write, with the writer.
     public func unsafeReentrantRead<T>(_ value: (Database) throws -> T) throws -> T {
-        if let db = readers.lane.ownedConnection ?? writer.lane.ownedConnection { return try value(db) }
+        if let db = readers.group.ownedConnection ?? writer.group.ownedConnection { return try value(db) }
         return try readers.sync(value)
     }
 
@@ -171,19 +171,19 @@ public final class DatabasePool: DatabaseWriter {
     }
 
     public func barrierWriteWithoutTransaction<T>(_ updates: (Database) throws -> T) throws -> T {
-        try writer.sync(barrier: readers.lane, updates)
+        try writer.sync(barrier: readers.group, updates)
     }
 
     public func barrierWriteWithoutTransaction<T: Sendable>(
         _ updates: @Sendable (Database) throws -> T
     ) async throws -> T {
-        try await writer.async(writePlacement, barrier: readers.lane, updates)
+        try await writer.async(writePlacement, barrier: readers.group, updates)
     }
 
     public func asyncBarrierWriteWithoutTransaction(
         _ updates: @escaping @Sendable (Result<Database, any Error>) -> Void
     ) {
-        writer.enqueue(barrier: readers.lane, updates)
+        writer.enqueue(barrier: readers.group, updates)
     }
 
     public func asyncWrite<T: Sendable>(

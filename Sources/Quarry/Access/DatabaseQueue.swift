@@ -105,11 +105,11 @@ public final class DatabaseQueue: DatabaseWriter {
             database = try configuration.open(
                 path: path, readonly: configuration.readonly, followsTask: followsTask)
         }
-        let lane = ConnectionLane(
-            "the connection of \(configuration.label ?? path)", capacity: 1, limits: configuration.laneLimits,
+        let group = ConnectionGroup(
+            "the connection of \(configuration.label ?? path)", capacity: 1, limits: configuration.groupLimits,
             connections: [.init(database: database)], open: { throw DatabaseError.connectionIsClosed() })
         self.workers = workers ?? WorkerThreads(connectionCount: 1)
-        runner = AccessRunner(lane, workers: self.workers)
+        runner = AccessRunner(group, workers: self.workers)
         readPlacement = configuration.asyncExecution.readPlacement(inMemory: isInMemory)
         writePlacement = configuration.asyncExecution.writePlacement(inMemory: isInMemory)
     }
@@ -119,15 +119,15 @@ public final class DatabaseQueue: DatabaseWriter {
     }
 
     public func close() throws {
-        try runner.lane.close()
+        try runner.group.close()
     }
 
     public func closeAsync() async throws {
-        try await ConnectionLane.close([runner.lane], workers)
+        try await ConnectionGroup.close([runner.group], workers)
     }
 
     public func interrupt() {
-        runner.lane.interrupt()
+        runner.group.interrupt()
     }
 
     /// Frees as much memory as can be, after the accesses that came before.

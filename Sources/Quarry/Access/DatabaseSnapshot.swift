@@ -19,7 +19,7 @@ public final class DatabaseSnapshot: PinnedReader {
 
     let core: SnapshotCore
 
-    init(pool: DatabasePool, connection: ConnectionLane.Lent, workers: WorkerThreads) {
+    init(pool: DatabasePool, connection: ConnectionGroup.Connection, workers: WorkerThreads) {
         var configuration = pool.configuration
         configuration.readonly = true
         configuration.maximumReaderCount = 1
@@ -50,7 +50,7 @@ public final class DatabaseSnapshotPool: PinnedReader {
 
     let core: SnapshotCore
 
-    init(pool: DatabasePool, connections: [ConnectionLane.Lent], workers: WorkerThreads) {
+    init(pool: DatabasePool, connections: [ConnectionGroup.Connection], workers: WorkerThreads) {
         var configuration = pool.configuration
         configuration.readonly = true
         self.configuration = configuration
@@ -62,16 +62,16 @@ public final class DatabaseSnapshotPool: PinnedReader {
 }
 
 /// A snapshot that stands on a `SnapshotCore`.
-protocol PinnedReader: DatabaseSnapshotReader, LaneReader {
+protocol PinnedReader: DatabaseSnapshotReader, BackupSource {
     var core: SnapshotCore { get }
 }
 
 extension PinnedReader {
-    public func close() throws { try core.runner.lane.close() }
+    public func close() throws { try core.runner.group.close() }
 
-    public func closeAsync() async throws { try await ConnectionLane.close([core.runner.lane], core.workers) }
+    public func closeAsync() async throws { try await ConnectionGroup.close([core.runner.group], core.workers) }
 
-    public func interrupt() { core.runner.lane.interrupt() }
+    public func interrupt() { core.runner.group.interrupt() }
 
     public func read<T>(_ value: (Database) throws -> T) throws -> T { try core.read(value) }
 

@@ -14,12 +14,12 @@ final class SnapshotCore: Sendable {
     private let placement: AccessRunner.Placement
 
     init(
-        _ name: String, configuration: Configuration, connections: [ConnectionLane.Lent], workers: WorkerThreads
+        _ name: String, configuration: Configuration, connections: [ConnectionGroup.Connection], workers: WorkerThreads
     ) {
         self.workers = workers
         runner = AccessRunner(
-            ConnectionLane(
-                name, capacity: connections.count, limits: configuration.laneLimits, connections: connections,
+            ConnectionGroup(
+                name, capacity: connections.count, limits: configuration.groupLimits, connections: connections,
                 open: { throw DatabaseError(resultCode: .SQLITE_ABORT, message: "Snapshot is lost.") }),
             workers: workers)
         placement = configuration.asyncExecution.readPlacement(inMemory: false)
@@ -54,7 +54,7 @@ final class SnapshotCore: Sendable {
     }
 
     func reentrantRead<T>(_ value: (Database) throws -> T) throws -> T {
-        if let db = runner.lane.ownedConnection { return try value(db) }
+        if let db = runner.group.ownedConnection { return try value(db) }
         return try read(value)
     }
 

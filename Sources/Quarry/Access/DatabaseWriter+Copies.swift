@@ -48,7 +48,9 @@ extension DatabaseReader {
         to writer: any DatabaseWriter, pagesPerStep: CInt = -1,
         progress: (@Sendable (DatabaseBackupProgress) throws -> Void)? = nil
     ) async throws {
-        guard let source = erasedBase as? any LaneReader, let destination = writer.erasedBase as? any LaneWriter else {
+        guard let source = erasedBase as? any BackupSource,
+            let destination = writer.erasedBase as? any BackupDestination
+        else {
             return try await writer.barrierWriteWithoutTransaction { destination in
                 try read { source in try source.backup(to: destination, pagesPerStep: pagesPerStep, progress: progress)
                 }
@@ -57,7 +59,7 @@ extension DatabaseReader {
         guard source !== destination else { throw DatabaseError.backupToItself() }
         let (from, kind) = (source.backupSource, source.backupReadKind)
         let (to, barrier) = (destination.backupDestination, destination.backupBarrier)
-        typealias Held = (lease: ConnectionLane.Lease, token: AccessToken)
+        typealias Held = (lease: ConnectionGroup.Lease, token: AccessToken)
         let copy: @Sendable (Held, Held) throws -> Void = { from, to in
             try AccessRunner.frame(to.lease.database, to.token) { destination in
                 try AccessRunner.frame(from.lease.database, from.token) { source in
@@ -68,8 +70,8 @@ extension DatabaseReader {
                 }
             }
         }
-        let task = WaitingThreads.newTask()
-        defer { WaitingThreads.end(task: task) }
+        let task = DeadlockDetector.newTask()
+        defer { DeadlockDetector.end(task: task) }
         // In one order, whatever is copied where: two backups that go opposite ways would wait for each other.
         if ObjectIdentifier(source) < ObjectIdentifier(destination) {
             try await from.withLease(task: task) { source, sourceToken in
@@ -87,31 +89,31 @@ extension DatabaseReader {
     }
 }
 
-/// A reader whose connections are those of a lane.
-protocol LaneReader: DatabaseReader {
+/// A reader whose connections are those of a group.
+protocol BackupSource: DatabaseReader {
     var backupSource: AccessRunner { get }
     var backupReadKind: AccessRunner.ReadKind { get }
 }
 
-/// A writer whose connections are those of lanes.
-protocol LaneWriter: DatabaseWriter {
+/// A writer whose connections are those of groups.
+protocol BackupDestination: DatabaseWriter {
     var backupDestination: AccessRunner { get }
-    /// The lane whose connections must be at rest meanwhile.
-    var backupBarrier: ConnectionLane? { get }
+    /// The group whose connections must be at rest meanwhile.
+    var backupBarrier: ConnectionGroup? { get }
 }
 
-extension DatabaseQueue: LaneReader, LaneWriter {
+extension DatabaseQueue: BackupSource, BackupDestination {
     var backupSource: AccessRunner { runner }
     var backupReadKind: AccessRunner.ReadKind { .transaction }
     var backupDestination: AccessRunner { runner }
-    var backupBarrier: ConnectionLane? { nil }
+    var backupBarrier: ConnectionGroup? { nil }
 }
 
-extension DatabasePool: LaneReader, LaneWriter {
+extension DatabasePool: BackupSource, BackupDestination {
     var backupSource: AccessRunner { readers }
     var backupReadKind: AccessRunner.ReadKind { .pinnedTransaction }
     var backupDestination: AccessRunner { writer }
-    var backupBarrier: ConnectionLane? { readers.lane }
+    var backupBarrier: ConnectionGroup? { readers.group }
 }
 
 extension PinnedReader {

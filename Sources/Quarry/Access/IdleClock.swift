@@ -1,16 +1,16 @@
 import Dispatch
 import QuarryCore
 
-/// Tells lanes, now and then, to look for connections that nobody uses.
+/// Tells groups, now and then, to look for connections that nobody uses.
 ///
-/// One clock serves all lanes of the process, and its timer runs on while lanes come and go: to set a timer wakes a
+/// One clock serves all groups of the process, and its timer runs on while groups come and go: to set a timer wakes a
 /// thread, which would cost a good part of what opening a pool does.
 final class IdleClock: Sendable {
     /// The clock of pools' readers.
     static let readers = IdleClock(seconds: 30)
 
     private struct State {
-        /// What lanes do at a tick, by lane. Each answers whether it wants another one.
+        /// What groups do at a tick, by group. Each answers whether it wants another one.
         var listeners: [ObjectIdentifier: @Sendable () -> Bool] = [:]
         var isRunning = false
     }
@@ -20,9 +20,9 @@ final class IdleClock: Sendable {
 
     init(seconds: Double) { self.seconds = seconds }
 
-    /// Adds a lane's listener, until it wants no other tick or is removed.
+    /// Adds a group's listener, until it wants no other tick or is removed.
     ///
-    /// It doesn't own the lane: it would keep it.
+    /// It doesn't own the group: it would keep it.
     func add(_ id: ObjectIdentifier, _ listener: @escaping @Sendable () -> Bool) {
         let mustStart = state.withLock { state in
             state.listeners[id] = listener
@@ -32,7 +32,7 @@ final class IdleClock: Sendable {
         if mustStart { start() }
     }
 
-    /// Removes a lane's listener. A tick that is under way may still reach it, and so may the next.
+    /// Removes a group's listener. A tick that is under way may still reach it, and so may the next.
     func remove(_ id: ObjectIdentifier) {
         // It goes outside the lock, with what it holds.
         let listener = state.withLock { $0.listeners.removeValue(forKey: id) }
@@ -44,7 +44,7 @@ final class IdleClock: Sendable {
     }
 
     private func tick() {
-        // A lane that wants no other tick may want one a moment later, and adds itself again then.
+        // A group that wants no other tick may want one a moment later, and adds itself again then.
         let listeners = state.withLock { state in
             defer { state.listeners = [:] }
             return state.listeners

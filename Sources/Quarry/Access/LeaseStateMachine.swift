@@ -1,6 +1,6 @@
-/// Who has which connection, and who waits: the decisions of a lane of connections, as a value.
+/// Who has which connection, and who waits: the decisions of a group of connections, as a value.
 ///
-/// A lane has `capacity` slots, each with a connection or with none yet. Requests are served in the order they came.
+/// A group has `capacity` slots, each with a connection or with none yet. Requests are served in the order they came.
 /// Four things bend that order:
 ///
 /// - One that came less than `patience` ago may be **overtaken**, as long as nobody waits who may not be. Handing a
@@ -15,7 +15,7 @@
 /// - While a barrier keeps the connections, and waits itself, they are **lent** to the accesses that it waits for.
 ///
 /// A **barrier** is a request for all connections at once. It waits until the connections that are out are back;
-/// requests that come later wait behind it. A barrier of a pool needs two lanes: it has the writer, and waits for the
+/// requests that come later wait behind it. A barrier of a pool needs two groups: it has the writer, and waits for the
 /// readers. A read that writes would wait for that writer, and the barrier for the read; so the writer is set aside,
 /// and a request that `borrows` gets it before the barrier does.
 struct LeaseStateMachine<Waiter> {
@@ -26,13 +26,13 @@ struct LeaseStateMachine<Waiter> {
     }
 
     /// How one waits.
-    enum Standing: Equatable {
+    enum WaiterKind: Equatable {
         /// A thread sleeps. It may overtake, and be overtaken.
         case thread
         /// A task is suspended, and will use the connection on Swift's threads. It may overtake, and be overtaken.
-        case task
-        /// A task is suspended, and will use the connection on the library's threads. It keeps its place.
-        case inOrder
+        case inlineTask
+        /// A task is suspended, and will use the connection on the library's threads. It keeps its entry.
+        case offloadedTask
     }
 
     /// What a request gets.
@@ -66,11 +66,11 @@ struct LeaseStateMachine<Waiter> {
         case drop(Int)
     }
 
-    /// A place in the line. Plain values: several are looked at in each step, and copying one takes no reference.
-    private struct Place {
+    /// A entry in the line. Plain values: several are looked at in each step, and copying one takes no reference.
+    private struct QueueEntry {
         let id: Int
         let request: Request
-        let standing: Standing
+        let waiterKind: WaiterKind
         let isFirst: Bool
         /// Whether a barrier waits for the access that asks.
         let borrows: Bool
@@ -98,12 +98,12 @@ struct LeaseStateMachine<Waiter> {
     private(set) var leasedCount = 0
     private(set) var hasBarrier = false
     private(set) var isClosed = false
-    /// The line, and who stands in each of its places.
-    private var places: Deque<Place> = []
+    /// The line, and who stands in each of its entries.
+    private var entries: Deque<QueueEntry> = []
     private var waiters: Deque<Waiter> = []
     /// How many wait in order, and how many as tasks.
-    private var inOrderCount = 0
-    private var taskCount = 0
+    private var offloadedTaskCount = 0
+    private var inlineTaskCount = 0
     /// How many may borrow, and how many wait for all connections.
     private var borrowerCount = 0
     private(set) var waitingBarrierCount = 0
@@ -123,101 +123,102 @@ struct LeaseStateMachine<Waiter> {
         unopened = Array((opened..<capacity).reversed())
     }
 
-    var waiterCount: Int { places.count }
+    var waiterCount: Int { entries.count }
     var idleCount: Int { idle.count }
     private var freeCount: Int { idle.count + unopened.count }
 
     /// Whether tasks that were woken, and have not come, keep others waiting: `passOver` is called in a while then.
     var isToPassOver: Bool {
-        taskCount > 0 && places.count > taskCount && !hasBarrier && freeCount > 0 && places[0].woken != nil
+        inlineTaskCount > 0 && entries.count > inlineTaskCount && !hasBarrier && freeCount > 0
+            && entries[0].woken != nil
     }
 
     // MARK: - Asking
 
     /// Whether a request that comes now may be served now.
-    private func maySkipQueue(_ standing: Standing, now: () -> UInt64) -> Bool {
-        guard let head = places.first else { return true }
+    private func maySkipQueue(_ waiterKind: WaiterKind, now: () -> UInt64) -> Bool {
+        guard let head = entries.first else { return true }
         // There is a connection for each that waits, and one more.
-        if places.count < freeCount, places.allSatisfy({ $0.woken != nil }) { return true }
-        return standing != .inOrder && inOrderCount == 0 && head.request == .connection
+        if entries.count < freeCount, entries.allSatisfy({ $0.woken != nil }) { return true }
+        return waiterKind != .offloadedTask && offloadedTaskCount == 0 && head.request == .connection
             && mayBeOvertaken(head, now: now())
     }
 
     /// Whether one that waits may still be overtaken.
     ///
     /// Clocks are read before the lock is taken: the one who comes first here may have come a moment later.
-    private func mayBeOvertaken(_ place: Place, now: UInt64) -> Bool {
-        switch place.standing {
-        case .inOrder: false
-        case .task: isPatient(place, now: now)
+    private func mayBeOvertaken(_ entry: QueueEntry, now: UInt64) -> Bool {
+        switch entry.waiterKind {
+        case .offloadedTask: false
+        case .inlineTask: isPatient(entry, now: now)
         // Until it is awake, the connection would do nothing. If that takes long, it is handed over.
-        case .thread: isPatient(place, now: now) || !place.isNext && now < (place.woken ?? now) &+ Self.patience
+        case .thread: isPatient(entry, now: now) || !entry.isNext && now < (entry.woken ?? now) &+ Self.patience
         }
     }
 
-    private func isPatient(_ place: Place, now: UInt64) -> Bool { now < place.arrival &+ Self.patience }
+    private func isPatient(_ entry: QueueEntry, now: UInt64) -> Bool { now < entry.arrival &+ Self.patience }
 
     /// Asks for a connection that is open: nil where it would have to wait, or to open one.
-    mutating func acquireIdle(_ standing: Standing, now: () -> UInt64) -> Int? {
-        guard !isClosed, !hasBarrier, !idle.isEmpty, maySkipQueue(standing, now: now) else { return nil }
+    mutating func acquireIdle(_ waiterKind: WaiterKind, now: () -> UInt64) -> Int? {
+        guard !isClosed, !hasBarrier, !idle.isEmpty, maySkipQueue(waiterKind, now: now) else { return nil }
         leasedCount += 1
         return idle.removeLast().slot
     }
 
     /// Asks without waiting: nil where it would have to wait.
-    mutating func acquireNow(_ standing: Standing, now: () -> UInt64) -> Answer? {
+    mutating func acquireNow(_ waiterKind: WaiterKind, now: () -> UInt64) -> Answer? {
         guard !isClosed else { return .refused(.closed) }
-        guard !hasBarrier, freeCount > 0, maySkipQueue(standing, now: now) else { return nil }
+        guard !hasBarrier, freeCount > 0, maySkipQueue(waiterKind, now: now) else { return nil }
         return .granted(takeSlot())
     }
 
     /// Asks, and waits if need be.
     ///
     /// - parameter isFirst: whether it goes before all who wait.
-    /// - parameter borrows: whether barriers of this lane wait for the access that asks: they lend it a connection.
+    /// - parameter borrows: whether barriers of this group wait for the access that asks: they lend it a connection.
     mutating func acquire(
-        _ request: Request, _ waiter: @autoclosure () -> Waiter, _ standing: Standing, isFirst: Bool = false,
+        _ request: Request, _ waiter: @autoclosure () -> Waiter, _ waiterKind: WaiterKind, isFirst: Bool = false,
         borrows: Bool = false, now: UInt64
     ) -> Answer {
         guard !isClosed else { return .refused(.closed) }
         switch request {
         case .connection:
             if hasBarrier, borrows, freeCount > 0 { return .granted(takeSlot()) }
-            if let answer = acquireNow(standing, now: { now }) { return answer }
+            if let answer = acquireNow(waiterKind, now: { now }) { return answer }
         case .barrier:
-            if !hasBarrier, leasedCount == 0, places.isEmpty || isFirst {
+            if !hasBarrier, leasedCount == 0, entries.isEmpty || isFirst {
                 hasBarrier = true
                 return .granted(.all)
             }
         }
-        if let maximumWaiters, places.count >= maximumWaiters, !isFirst {
+        if let maximumWaiters, entries.count >= maximumWaiters, !isFirst {
             return .refused(.tooManyWaiters(maximumWaiters))
         }
         lastID += 1
-        let place = Place(
-            id: lastID, request: request, standing: standing, isFirst: isFirst, borrows: borrows, arrival: now)
+        let entry = QueueEntry(
+            id: lastID, request: request, waiterKind: waiterKind, isFirst: isFirst, borrows: borrows, arrival: now)
         if isFirst {
-            places.prepend(place)
+            entries.prepend(entry)
             waiters.prepend(waiter())
         } else {
-            places.append(place)
+            entries.append(entry)
             waiters.append(waiter())
         }
-        count(place, 1)
+        count(entry, 1)
         return .wait(id: lastID)
     }
 
     /// One that was woken asks again: a grant, or nil to wait on.
     mutating func retry(id: Int, now: UInt64) -> (grant: Grant, actions: [Action])? {
         guard let index = index(of: id) else { return nil }
-        if hasBarrier, places[index].borrows, freeCount > 0 {
+        if hasBarrier, entries[index].borrows, freeCount > 0 {
             remove(at: index)
             return (takeSlot(), [])
         }
         // Those before it have been woken too, and a connection is kept for each; if not for closing, which has come.
-        guard !hasBarrier, index < freeCount, places.prefix(index + 1).allSatisfy({ $0.request == .connection }) else {
-            places[index].woken = nil
-            places[index].isNext = !isPatient(places[index], now: now)
+        guard !hasBarrier, index < freeCount, entries.prefix(index + 1).allSatisfy({ $0.request == .connection }) else {
+            entries[index].woken = nil
+            entries[index].isNext = !isPatient(entries[index], now: now)
             return nil
         }
         remove(at: index)
@@ -238,15 +239,15 @@ struct LeaseStateMachine<Waiter> {
     {
         var expired: [(Waiter, Request)] = []
         // A waiter that goes first may be younger than those behind.
-        while let index = places.firstIndex(where: { $0.standing != .thread && $0.arrival <= limit }) {
-            expired.append((waiters[index], places[index].request))
+        while let index = entries.firstIndex(where: { $0.waiterKind != .thread && $0.arrival <= limit }) {
+            expired.append((waiters[index], entries[index].request))
             remove(at: index)
         }
         return (expired, expired.isEmpty ? [] : pump(now: now))
     }
 
     /// The arrival of the first task that waits.
-    var firstSuspendedArrival: UInt64? { places.lazy.filter { $0.standing != .thread }.map(\.arrival).min() }
+    var firstSuspendedArrival: UInt64? { entries.lazy.filter { $0.waiterKind != .thread }.map(\.arrival).min() }
 
     // MARK: - Giving back
 
@@ -258,7 +259,7 @@ struct LeaseStateMachine<Waiter> {
             return [.drop(slot)] + pump(now: now())
         }
         idle.append((slot, tick))
-        return places.isEmpty ? [] : pump(now: now())
+        return entries.isEmpty ? [] : pump(now: now())
     }
 
     /// A slot comes back without a connection: it couldn't be opened.
@@ -277,7 +278,7 @@ struct LeaseStateMachine<Waiter> {
 
     // MARK: - Setting aside
 
-    /// The access that has the lane's only connection waits for a barrier of another lane. The connection is kept for
+    /// The access that has the group's only connection waits for a barrier of another group. The connection is kept for
     /// it as by a barrier, and lent meanwhile.
     mutating func setAside(_ slot: Int) -> [Action] {
         leasedCount -= 1
@@ -301,7 +302,7 @@ struct LeaseStateMachine<Waiter> {
     /// Lends connections that a barrier keeps.
     mutating func lend() -> [Action] {
         var actions: [Action] = []
-        while hasBarrier, borrowerCount > 0, freeCount > 0, let index = places.firstIndex(where: \.borrows) {
+        while hasBarrier, borrowerCount > 0, freeCount > 0, let index = entries.firstIndex(where: \.borrows) {
             actions.append(grant(at: index))
         }
         return actions
@@ -339,10 +340,10 @@ struct LeaseStateMachine<Waiter> {
         isClosed = true
         hasBarrier = false
         defer {
-            places.removeAll()
+            entries.removeAll()
             waiters.removeAll()
-            inOrderCount = 0
-            taskCount = 0
+            offloadedTaskCount = 0
+            inlineTaskCount = 0
             borrowerCount = 0
             waitingBarrierCount = 0
         }
@@ -358,8 +359,8 @@ struct LeaseStateMachine<Waiter> {
     }
 
     /// The line, for a `WaitGraph`.
-    var line: [WaitGraph.Place] {
-        places.map { WaitGraph.Place(id: $0.id, isBarrier: $0.request == .barrier, borrows: $0.borrows) }
+    var queue: [WaitGraph.QueueEntry] {
+        entries.map { WaitGraph.QueueEntry(id: $0.id, isBarrier: $0.request == .barrier, borrows: $0.borrows) }
     }
 
     /// How many connections may be had.
@@ -370,14 +371,14 @@ struct LeaseStateMachine<Waiter> {
         var actions: [Action] = []
         /// How many were woken, and stay in the line.
         var index = 0
-        while index < places.count, index < freeCount, !hasBarrier {
-            let place = places[index]
-            if place.request == .barrier {
+        while index < entries.count, index < freeCount, !hasBarrier {
+            let entry = entries[index]
+            if entry.request == .barrier {
                 guard index == 0, leasedCount == 0 else { break }
                 actions.append(grant(at: 0))
-            } else if place.standing == .task || inOrderCount == 0 && mayBeOvertaken(place, now: now) {
-                if place.woken == nil {
-                    places[index].woken = now
+            } else if entry.waiterKind == .inlineTask || offloadedTaskCount == 0 && mayBeOvertaken(entry, now: now) {
+                if entry.woken == nil {
+                    entries[index].woken = now
                     actions.append(.wake(waiters[index]))
                 }
                 index += 1
@@ -394,26 +395,26 @@ struct LeaseStateMachine<Waiter> {
         var actions: [Action] = []
         // Thousands of tasks may stand before the one who is to be served: the first is asked before they are gone
         // through.
-        while isToPassOver, places[0].standing != .task || isAbsent(places[0], now: now),
-            let index = places.firstIndex(where: { $0.standing != .task })
+        while isToPassOver, entries[0].waiterKind != .inlineTask || isAbsent(entries[0], now: now),
+            let index = entries.firstIndex(where: { $0.waiterKind != .inlineTask })
         {
-            guard places.prefix(min(index, freeCount)).allSatisfy({ isAbsent($0, now: now) }) else { break }
-            if places[index].request == .barrier, leasedCount > 0 { break }
+            guard entries.prefix(min(index, freeCount)).allSatisfy({ isAbsent($0, now: now) }) else { break }
+            if entries[index].request == .barrier, leasedCount > 0 { break }
             actions.append(grant(at: index))
         }
         return hasBarrier ? actions + lend() : actions
     }
 
     /// Whether one was woken, and can't come, or hasn't come for a while: a longer one where it had waited for long.
-    private func isAbsent(_ place: Place, now: UInt64) -> Bool {
-        guard let woken = place.woken, !isPoolBlocked() else { return place.woken != nil }
-        let waited = woken > place.arrival ? woken - place.arrival : 0
+    private func isAbsent(_ entry: QueueEntry, now: UInt64) -> Bool {
+        guard let woken = entry.woken, !isPoolBlocked() else { return entry.woken != nil }
+        let waited = woken > entry.arrival ? woken - entry.arrival : 0
         return now >= woken &+ min(max(waited / 2, Self.patience), Self.longestReservation)
     }
 
     private mutating func grant(at index: Int) -> Action {
         let waiter = waiters[index]
-        guard places[index].request == .connection else {
+        guard entries[index].request == .connection else {
             remove(at: index)
             hasBarrier = true
             return .grant(waiter, .all)
@@ -425,31 +426,31 @@ struct LeaseStateMachine<Waiter> {
     private func index(of id: Int) -> Int? {
         // Those that go first are few, at the front. Behind them, numbers go up: of many who wait, any may give up.
         var low = 0
-        while low < places.count, places[low].isFirst {
-            if places[low].id == id { return low }
+        while low < entries.count, entries[low].isFirst {
+            if entries[low].id == id { return low }
             low += 1
         }
-        var high = places.count
+        var high = entries.count
         while low < high {
             let middle = (low + high) / 2
-            if places[middle].id < id { low = middle + 1 } else { high = middle }
+            if entries[middle].id < id { low = middle + 1 } else { high = middle }
         }
-        return low < places.count && places[low].id == id ? low : nil
+        return low < entries.count && entries[low].id == id ? low : nil
     }
 
     private mutating func remove(at index: Int) {
-        count(places[index], -1)
-        places.remove(at: index)
+        count(entries[index], -1)
+        entries.remove(at: index)
         waiters.remove(at: index)
     }
 
-    private mutating func count(_ place: Place, _ difference: Int) {
-        if place.borrows { borrowerCount += difference }
-        if place.request == .barrier { waitingBarrierCount += difference }
-        switch place.standing {
+    private mutating func count(_ entry: QueueEntry, _ difference: Int) {
+        if entry.borrows { borrowerCount += difference }
+        if entry.request == .barrier { waitingBarrierCount += difference }
+        switch entry.waiterKind {
         case .thread: break
-        case .task: taskCount += difference
-        case .inOrder: inOrderCount += difference
+        case .inlineTask: inlineTaskCount += difference
+        case .offloadedTask: offloadedTaskCount += difference
         }
     }
 }

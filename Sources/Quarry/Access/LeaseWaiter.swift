@@ -26,7 +26,7 @@ protocol LeaseWaiter: AnyObject, Sendable {
 }
 
 /// A thread that waits.
-final class WaitingThread: LeaseWaiter, @unchecked Sendable {
+final class ThreadWaiter: LeaseWaiter, @unchecked Sendable {
     // Sendable: `outcome` is touched with the mutex held only; `hasOutcome` is atomic.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
@@ -59,7 +59,7 @@ final class WaitingThread: LeaseWaiter, @unchecked Sendable {
     func resolve(_ outcome: LeaseOutcome) {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
-        // Outcomes are delivered without the lane's lock: a wake-up may come after the grant that was decided later.
+        // Outcomes are delivered without the group's lock: a wake-up may come after the grant that was decided later.
         if case .retry = outcome, self.outcome != nil { return }
         self.outcome = outcome
         hasOutcome.store(true, ordering: .relaxed)
@@ -108,7 +108,7 @@ final class WaitingThread: LeaseWaiter, @unchecked Sendable {
 /// As an executor it is the library's threads, once there is an outcome; before, it holds the task that comes. So no
 /// thread is woken for a task that could only begin to wait, and the thread that gives a connection back goes on with
 /// the task that gets it.
-final class Ticket: LeaseWaiter, TaskExecutor {
+final class TaskWaiter: LeaseWaiter, TaskExecutor {
     private enum State {
         case pending
         /// The task has come, and has nothing to do yet.
@@ -120,18 +120,18 @@ final class Ticket: LeaseWaiter, TaskExecutor {
         case done
     }
 
-    /// The number of its place, if it had to wait. The task sets it, with the lane's lock held; others who have the
+    /// The number of its place, if it had to wait. The task sets it, with the group's lock held; others who have the
     /// lock read it.
     nonisolated(unsafe) var id: Int?
 
-    let standing: LeaseStateMachine<any LeaseWaiter>.Standing
+    let waiterKind: LeaseStateMachine<any LeaseWaiter>.WaiterKind
 
     private let state = Lock(State.pending)
     private let workers: WorkerThreads
 
-    init(_ workers: WorkerThreads, _ standing: LeaseStateMachine<any LeaseWaiter>.Standing) {
+    init(_ workers: WorkerThreads, _ waiterKind: LeaseStateMachine<any LeaseWaiter>.WaiterKind) {
         self.workers = workers
-        self.standing = standing
+        self.waiterKind = waiterKind
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
@@ -150,7 +150,7 @@ final class Ticket: LeaseWaiter, TaskExecutor {
             switch state {
             case .pending, .held, .running: state = .resolved(outcome)
             case .waiting: state = outcome.isRetry ? .running : .done
-            // Outcomes are delivered without the lane's lock: one may come after the one that was decided later.
+            // Outcomes are delivered without the group's lock: one may come after the one that was decided later.
             case .resolved(.retry): state = .resolved(outcome)
             case .resolved, .done: break
             }

@@ -23,7 +23,7 @@ final class WorkerThreads: TaskExecutor, @unchecked Sendable {
     private var crew: WorkerCrew
     private var isShutDown = false
 
-    /// A task's next step, and the executor that the task prefers: these threads, or a ticket that hands jobs to them.
+    /// A task's next step, and the executor that the task prefers: these threads, or a waiter that hands jobs to them.
     private struct Job {
         let job: UnownedJob
         let executor: UnownedTaskExecutor

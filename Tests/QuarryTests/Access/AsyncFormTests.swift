@@ -70,8 +70,8 @@ import Testing
         let mayEnd = Step("closing is cancelled")
         let holder = try await hold(besideAWrite, pool, until: mayEnd)
         let closing = Task { try await pool.closeAsync() }
-        let lane = besideAWrite ? pool.writer.lane : pool.readers.lane
-        try await expectCancellation(closing, "closing") { lane.waiterCount == 1 }
+        let group = besideAWrite ? pool.writer.group : pool.readers.group
+        try await expectCancellation(closing, "closing") { group.waiterCount == 1 }
         if !besideAWrite { try await pool.write { db in try db.insert(2) } }
         mayEnd.reach()
         try await holder.value
@@ -99,10 +99,10 @@ import Testing
         let mayEnd = Step("all wait")
         let holder = try await hold(true, pool, until: mayEnd)
         let waiting = Task { await databaseError { try await pool.write { _ in } } }
-        try await until("a write waits") { pool.writer.lane.waiterCount == 1 }
+        try await until("a write waits") { pool.writer.group.waiterCount == 1 }
         let tasks = (0..<8).map { _ in Task { try await pool.closeAsync() } }
         let threads = (0..<2).map { _ in OwnThread { try pool.close() } }
-        try await until("all wait") { pool.writer.lane.waiterCount == 11 }
+        try await until("all wait") { pool.writer.group.waiterCount == 11 }
         mayEnd.reach()
         try await holder.value
         for task in tasks { try await task.value }
@@ -115,9 +115,9 @@ import Testing
     @Test func releasingMemory() async throws {
         let pool = try pool("a.sqlite", 1)
         _ = try await pool.read { db in try db.values() }
-        #expect(pool.readers.lane.connectionCount == 1)
+        #expect(pool.readers.group.connectionCount == 1)
         await pool.releaseMemoryAsync()
-        #expect(pool.readers.lane.connectionCount == 0)
+        #expect(pool.readers.group.connectionCount == 0)
         let queue = try DatabaseQueue()
         await queue.releaseMemoryAsync()
         for isWrite in [true, false] {
@@ -125,11 +125,11 @@ import Testing
             let mayEnd = Step("it has given up")
             let holder = try await hold(isWrite, pool, until: mayEnd)
             let releasing = Task { await pool.releaseMemoryAsync() }
-            let lane = isWrite ? pool.writer.lane : pool.readers.lane
-            try await until("it waits") { lane.waiterCount == 1 }
+            let group = isWrite ? pool.writer.group : pool.readers.group
+            try await until("it waits") { group.waiterCount == 1 }
             releasing.cancel()
             await releasing.value
-            #expect(pool.readers.lane.connectionCount == 1, "nothing is freed")
+            #expect(pool.readers.group.connectionCount == 1, "nothing is freed")
             mayEnd.reach()
             try await holder.value
         }
@@ -227,7 +227,7 @@ import Testing
         let mayEnd = Step("making the snapshot is cancelled")
         let holder = try await hold(true, pool, until: mayEnd)
         let making = Task { try await pool.makeSnapshotPoolAsync() }
-        try await expectCancellation(making, "making a snapshot") { pool.writer.lane.waiterCount == 1 }
+        try await expectCancellation(making, "making a snapshot") { pool.writer.group.waiterCount == 1 }
         mayEnd.reach()
         try await holder.value
         #expect(try await pool.makeSnapshotPoolAsync().read { db in try db.values().count } > 1)
@@ -308,14 +308,14 @@ import Testing
         let destination = try pool("a.sqlite", 2)
         let mayEnd = Step("the backup is cancelled")
         let holder = try await hold(what != "readers", what == "source" ? source : destination, until: mayEnd)
-        let lane =
+        let group =
             switch what {
-            case "source": source.runner.lane
-            case "writer": destination.writer.lane
-            default: destination.readers.lane
+            case "source": source.runner.group
+            case "writer": destination.writer.group
+            default: destination.readers.group
             }
         let backup = Task { try await source.backupAsync(to: destination) }
-        try await expectCancellation(backup, "the backup") { lane.waiterCount == 1 }
+        try await expectCancellation(backup, "the backup") { group.waiterCount == 1 }
         mayEnd.reach()
         try await holder.value
         #expect(try await destination.read { db in try db.values() } == [2])

@@ -55,7 +55,7 @@ import Testing
             log.update { $0.append("barrier") }
             try db.insert(2)
         }
-        try await until("the barrier waits") { pool.readers.lane.waiterCount == 1 }
+        try await until("the barrier waits") { pool.readers.group.waiterCount == 1 }
         // One that comes later waits behind the barrier, although readers are free.
         let later = Task {
             try await pool.read { db in
@@ -63,14 +63,14 @@ import Testing
                 log.update { $0.append("later read \(count)") }
             }
         }
-        try await until("the later read waits") { pool.readers.lane.waiterCount == 2 }
+        try await until("the later read waits") { pool.readers.group.waiterCount == 2 }
         let laterOnThread = OwnThread("later reader") {
             try pool.read { db in
                 let count = try db.count()
                 log.update { $0.append("later read \(count)") }
             }
         }
-        try await until("the later thread waits") { pool.readers.lane.waiterCount == 3 }
+        try await until("the later thread waits") { pool.readers.group.waiterCount == 3 }
         #expect(log.value == [])
         mayEnd.reach()
         try await reader.value
@@ -94,7 +94,7 @@ import Testing
         try await hasBegun.reached()
         let read = Task { try await pool.read { db in try db.values() } }
         let thread = OwnThread { try pool.read { db in try db.values() } }
-        try await until("both wait") { pool.readers.lane.waiterCount == 2 }
+        try await until("both wait") { pool.readers.group.waiterCount == 2 }
         mayEnd.reach()
         #expect(try await read.value == [1, 2, 3])
         #expect(try await thread.value == [1, 2, 3])

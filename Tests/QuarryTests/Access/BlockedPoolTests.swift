@@ -37,7 +37,7 @@ import Testing
     func blocked(_ kind: WriterKind, _ waiter: Waiter) async {
         await #expect(processExitsWith: .success) { [kind = kind as WriterKind, waiter = waiter as Waiter] in
             try await withEachExecution(kind, readerCount: 1) { writer in
-                let lanes = writer.lanes
+                let groups = writer.groups
                 let hasBegun = Step("the connections are out")
                 let threadCount = CooperativePool.width
                 // Not on Swift's threads: these will be blocked.
@@ -45,13 +45,13 @@ import Testing
                     try writer.holdAll {
                         hasBegun.reach()
                         try spin(until: "all wait") {
-                            lanes.reduce(0) { $0 + $1.waiterCount } == 1 + threadCount
+                            groups.reduce(0) { $0 + $1.waiterCount } == 1 + threadCount
                         }
                     }
                 }
                 try await hasBegun.reached()
                 async let first: Void = waiter.run(writer)
-                try await until("the first waits") { lanes.contains { $0.waiterCount == 1 } }
+                try await until("the first waits") { groups.contains { $0.waiterCount == 1 } }
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for index in 0..<threadCount {
                         group.addTask { try block(writer, reads: index.isMultiple(of: 2)) }
@@ -113,9 +113,9 @@ private func block(_ writer: any DatabaseWriter, reads: Bool) throws {
 }
 
 extension DatabaseWriter {
-    fileprivate var lanes: [ConnectionLane] {
-        if let pool = self as? DatabasePool { return [pool.writer.lane, pool.readers.lane] }
-        return (self as? DatabaseQueue).map { [$0.runner.lane] } ?? []
+    fileprivate var groups: [ConnectionGroup] {
+        if let pool = self as? DatabasePool { return [pool.writer.group, pool.readers.group] }
+        return (self as? DatabaseQueue).map { [$0.runner.group] } ?? []
     }
 
     /// Runs `body` while all connections are out.

@@ -54,10 +54,10 @@ import Testing
         try await hasBegun.reached()
         let task = Task { try await access.run(queue) { _ in Issue.record("the closure has run") } }
         let next = Task { try await access.run(queue) { _ in 7 } }
-        try await until("both wait") { queue.runner.lane.waiterCount == 2 }
+        try await until("both wait") { queue.runner.group.waiterCount == 2 }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
-        #expect(queue.runner.lane.waiterCount == 1)
+        #expect(queue.runner.group.waiterCount == 1)
         mayEnd.reach()
         try await owner.value
         #expect(try await next.value == 7)
@@ -87,11 +87,11 @@ import Testing
         for access in Access.allCases {
             let task = Task { try await access.run(pool) { _ in Issue.record("the closure has run") } }
             try await until("\(access) waits") {
-                pool.readers.lane.waiterCount + pool.writer.lane.waiterCount == 1
+                pool.readers.group.waiterCount + pool.writer.group.waiterCount == 1
             }
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
-            #expect(pool.readers.lane.waiterCount + pool.writer.lane.waiterCount == 0)
+            #expect(pool.readers.group.waiterCount + pool.writer.group.waiterCount == 0)
         }
         mayEnd.reach()
         try await writer.value
@@ -114,11 +114,11 @@ import Testing
         let task = Task {
             try await pool.barrierWriteWithoutTransaction { _ in Issue.record("the closure has run") }
         }
-        try await until("the barrier waits for the reader") { pool.readers.lane.waiterCount == 1 }
+        try await until("the barrier waits for the reader") { pool.readers.group.waiterCount == 1 }
         let write = Task { try await pool.write { _ in 1 } }
         let read = Task { try await pool.read { _ in 2 } }
-        try await until("a write waits for the barrier") { pool.writer.lane.waiterCount == 1 }
-        try await until("a read waits for the barrier") { pool.readers.lane.waiterCount == 2 }
+        try await until("a write waits for the barrier") { pool.writer.group.waiterCount == 1 }
+        try await until("a read waits for the barrier") { pool.readers.group.waiterCount == 2 }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(try await write.value == 1, "the writer is free, although the read goes on")

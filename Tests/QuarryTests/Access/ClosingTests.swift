@@ -58,9 +58,9 @@ import Testing
         var configuration = Configuration()
         configuration.maximumReaderCount = 1
         let writer = try kind.make(folder, configuration)
-        let lanes =
-            (writer as? DatabasePool).map { [$0.writer.lane, $0.readers.lane] }
-            ?? (writer as? DatabaseQueue).map { [$0.runner.lane] } ?? []
+        let groups =
+            (writer as? DatabasePool).map { [$0.writer.group, $0.readers.group] }
+            ?? (writer as? DatabaseQueue).map { [$0.runner.group] } ?? []
         let hasBegun = [Step("the writer is out"), Step("the reader is out")]
         let mayEnd = [Step("the writer may come back"), Step("the reader may come back")]
         let owners = [
@@ -88,12 +88,12 @@ import Testing
             OwnThread { databaseError { try writer.read { _ in } } },
             OwnThread { databaseError { try writer.write { _ in } } },
         ]
-        try await until("five wait") { lanes.map(\.waiterCount).reduce(0, +) == 5 }
+        try await until("five wait") { groups.map(\.waiterCount).reduce(0, +) == 5 }
         let closers = [OwnThread { try writer.close() }, OwnThread { try writer.close() }]
-        try await until("those who close wait too") { lanes.map(\.waiterCount).reduce(0, +) == 7 }
+        try await until("those who close wait too") { groups.map(\.waiterCount).reduce(0, +) == 7 }
         mayEnd[0].reach()
         // Closing takes the writer first, then waits for the reader, before all others.
-        if let readers = (writer as? DatabasePool)?.readers.lane {
+        if let readers = (writer as? DatabasePool)?.readers.group {
             try await until("closing waits for the reader") { readers.waiterCount == 3 }
         }
         mayEnd[1].reach()
@@ -207,7 +207,7 @@ import Testing
                     }
                 }
                 if let pool = writer as? DatabasePool {
-                    try await until("all readers are open") { pool.readers.lane.connectionCount == 5 }
+                    try await until("all readers are open") { pool.readers.group.connectionCount == 5 }
                     let snapshot = try pool.makeSnapshotPool()
                     #expect(try await snapshot.read { db in try db.count() } == 0)
                 }

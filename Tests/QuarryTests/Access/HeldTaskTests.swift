@@ -31,7 +31,7 @@ struct HeldTaskTests {
                     try await pool.write { try $0.execute(sql: "INSERT INTO t VALUES (?)", arguments: [n]) }
                 }
             }
-            try await until("all wait") { pool.writer.lane.waiterCount == 20 }
+            try await until("all wait") { pool.writer.group.waiterCount == 20 }
             #expect(pool.workers.currentThreadCount <= 1)
             mayEnd.reach()
             try await group.waitForAll()
@@ -54,10 +54,10 @@ struct HeldTaskTests {
         }
         try await hasBegun.reached()
         let task = Task { try await pool.write { _ in } }
-        try await until("it waits") { pool.writer.lane.waiterCount == 1 }
+        try await until("it waits") { pool.writer.group.waiterCount == 1 }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
-        #expect(pool.writer.lane.waiterCount == 0)
+        #expect(pool.writer.group.waiterCount == 0)
         mayEnd.reach()
         try await holder.value
     }

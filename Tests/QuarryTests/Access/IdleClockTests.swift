@@ -12,7 +12,7 @@ struct IdleClockTests {
     @Test("a listener is told until it wants no more, and again when it comes back")
     func listeners() async throws {
         let clock = IdleClock(seconds: 0.001)
-        let lane = Listener()
+        let group = Listener()
         let other = Listener()
         func add(_ listener: Listener, times: Int) {
             clock.add(ObjectIdentifier(listener)) {
@@ -20,20 +20,20 @@ struct IdleClockTests {
                 return listener.ticks.value < times
             }
         }
-        add(lane, times: 3)
+        add(group, times: 3)
         add(other, times: 5)
-        try await until("both have had their ticks") { lane.ticks.value == 3 && other.ticks.value == 5 }
-        add(lane, times: 4)
-        try await until("one has had another") { lane.ticks.value == 4 }
+        try await until("both have had their ticks") { group.ticks.value == 3 && other.ticks.value == 5 }
+        add(group, times: 4)
+        try await until("one has had another") { group.ticks.value == 4 }
         #expect(other.ticks.value == 5)
     }
 
     @Test("a listener that is removed is let go at once, while the clock goes on for others")
     func removal() async throws {
         let clock = IdleClock(seconds: 0.001)
-        let lane = Listener()
-        clock.add(ObjectIdentifier(lane)) {
-            lane.ticks.update { $0 += 1 }
+        let group = Listener()
+        clock.add(ObjectIdentifier(group)) {
+            group.ticks.update { $0 += 1 }
             return true
         }
         weak var held: Listener?
@@ -46,8 +46,8 @@ struct IdleClockTests {
             still.remove(ObjectIdentifier(other))
         }
         #expect(held == nil)
-        let count = lane.ticks.value
-        try await until("the clock has gone on") { lane.ticks.value > count + 2 }
-        clock.remove(ObjectIdentifier(lane))
+        let count = group.ticks.value
+        try await until("the clock has gone on") { group.ticks.value > count + 2 }
+        clock.remove(ObjectIdentifier(group))
     }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Quarry
 
-/// Random schedules of a lane's decisions, against what must always be so.
+/// Random schedules of a group's decisions, against what must always be so.
 @Suite struct LeaseScheduleTests {
     @Test func randomSchedules() {
         var generator = SeededGenerator()
@@ -29,20 +29,20 @@ private struct LeaseSchedule {
         let name: Int
         let id: Int
         let request: Machine.Request
-        let standing: Machine.Standing
+        let waiterKind: Machine.WaiterKind
         let isFirst: Bool
         let arrival: UInt64
         var woken: UInt64?
         /// Whether it has asked after its patience.
         var isNext = false
-        var isNoTask: Bool { standing != .task }
+        var isNoTask: Bool { waiterKind != .inlineTask }
     }
 
     var machine: Machine
     let capacity: Int
     let maximumWaiters: Int?
     /// 1: only threads come. 2: threads and tasks.
-    let standingCount: Int
+    let waiterKindCount: Int
     var now: UInt64 = 1_000_000_000
     var lastName = 0
     /// In the order they should be served.
@@ -57,7 +57,7 @@ private struct LeaseSchedule {
     init(_ generator: inout SeededGenerator) {
         capacity = Int.random(in: 1...4, using: &generator)
         maximumWaiters = Bool.random(using: &generator) ? nil : Int.random(in: 0...4, using: &generator)
-        standingCount = Int.random(in: 1...3, using: &generator)
+        waiterKindCount = Int.random(in: 1...3, using: &generator)
         let opened = Int.random(in: 0...capacity, using: &generator)
         machine = Machine(capacity: capacity, maximumWaiters: maximumWaiters, opened: opened)
         open = Set(0..<opened)
@@ -76,8 +76,8 @@ private struct LeaseSchedule {
         for _ in 0..<steps where faults.isEmpty {
             now += UInt64.random(in: 0...(Bool.random(using: &generator) ? 10 : Machine.patience), using: &generator)
             switch Int.random(in: 0..<20, using: &generator) {
-            case 0..<8: ask(.connection, standing(&generator), isFirst: false)
-            case 8: ask(.barrier, Bool.random(using: &generator) ? .thread : .inOrder, isFirst: false)
+            case 0..<8: ask(.connection, waiterKind(&generator), isFirst: false)
+            case 8: ask(.barrier, Bool.random(using: &generator) ? .thread : .offloadedTask, isFirst: false)
             case 9 where Int.random(in: 0..<4, using: &generator) == 0: ask(.barrier, .thread, isFirst: true)
             case 10..<14: giveBack(&generator)
             case 14, 15: retry(&generator)
@@ -91,25 +91,26 @@ private struct LeaseSchedule {
         }
     }
 
-    private func standing(_ generator: inout SeededGenerator) -> Machine.Standing {
-        [.thread, .task, .inOrder][Int.random(in: 0..<standingCount, using: &generator)]
+    private func waiterKind(_ generator: inout SeededGenerator) -> Machine.WaiterKind {
+        [.thread, .inlineTask, .offloadedTask][Int.random(in: 0..<waiterKindCount, using: &generator)]
     }
 
-    private mutating func ask(_ request: Machine.Request, _ standing: Machine.Standing, isFirst: Bool) {
+    private mutating func ask(_ request: Machine.Request, _ waiterKind: Machine.WaiterKind, isFirst: Bool) {
         lastName += 1
         let mayOvertake =
             line.isEmpty || (line.count < capacity - held.count && line.allSatisfy { $0.woken != nil })
-            || (standing != .inOrder && line.allSatisfy { $0.standing != .inOrder } && line[0].request == .connection
+            || (waiterKind != .offloadedTask && line.allSatisfy { $0.waiterKind != .offloadedTask }
+                && line[0].request == .connection
                 && mayBeOvertaken(line[0]))
-        let answer = machine.acquire(request, lastName, standing, isFirst: isFirst, now: now)
-        log.append("\(now): \(lastName) asks: \(request), \(standing), first \(isFirst): \(answer)")
+        let answer = machine.acquire(request, lastName, waiterKind, isFirst: isFirst, now: now)
+        log.append("\(now): \(lastName) asks: \(request), \(waiterKind), first \(isFirst): \(answer)")
         switch answer {
         case .granted(let grant):
             check(request == .barrier ? line.isEmpty || isFirst : mayOvertake, "\(lastName) has overtaken")
             take(grant, request)
         case .wait(let id):
             let waiter = Waiter(
-                name: lastName, id: id, request: request, standing: standing, isFirst: isFirst, arrival: now)
+                name: lastName, id: id, request: request, waiterKind: waiterKind, isFirst: isFirst, arrival: now)
             line.insert(waiter, at: isFirst ? 0 : line.count)
             check(isFirst || line.count <= maximumWaiters ?? .max, "more wait than may")
         case .refused(let refusal):
@@ -120,7 +121,7 @@ private struct LeaseSchedule {
 
     private func mayBeOvertaken(_ waiter: Waiter) -> Bool {
         if now < waiter.arrival + Machine.patience { return true }
-        return waiter.standing == .thread && !waiter.isNext && now < (waiter.woken ?? now) + Machine.patience
+        return waiter.waiterKind == .thread && !waiter.isNext && now < (waiter.woken ?? now) + Machine.patience
     }
 
     private mutating func take(_ grant: Machine.Grant, _ request: Machine.Request) {
@@ -148,7 +149,7 @@ private struct LeaseSchedule {
                     continue
                 }
                 let entry = line.remove(at: index)
-                check(entry.standing != .task, "a task is handed a connection")
+                check(entry.waiterKind != .inlineTask, "a task is handed a connection")
                 checkOrder(before: index, of: entry)
                 take(grant, entry.request)
             case .wake(let name):
@@ -158,7 +159,7 @@ private struct LeaseSchedule {
                 }
                 check(index < capacity - held.count, "\(name) is woken, and there is no connection for it")
                 check(line[index].woken == nil, "\(name) is woken twice")
-                check(line[index].standing != .inOrder, "\(name) would go on without asking")
+                check(line[index].waiterKind != .offloadedTask, "\(name) would go on without asking")
                 line[index].woken = now
             case .refuse(let name, let refusal):
                 check(refusal == .closed && machine.isClosed, "refused: \(refusal)")
@@ -177,7 +178,7 @@ private struct LeaseSchedule {
         let isKeptFor = line[..<index].allSatisfy { $0.woken != nil } && index < capacity - held.count
         let free = capacity - held.count
         let isPassing =
-            line[..<index].allSatisfy { $0.standing == .task }
+            line[..<index].allSatisfy { $0.waiterKind == .inlineTask }
             && line.prefix(min(free, index)).allSatisfy { now >= ($0.woken ?? now) + Machine.patience }
         check(entry.isFirst || index == 0 || isKeptFor || isPassing, "\(entry.name) has overtaken")
     }
@@ -237,11 +238,11 @@ private struct LeaseSchedule {
         let limit = now - UInt64.random(in: 0...(2 * Machine.patience), using: &generator)
         let result = machine.expire(arrivedBefore: limit, now: now)
         log.append("\(now): tasks before \(limit) expire: \(result.expired.map(\.0))")
-        let expected = line.filter { $0.standing != .thread && $0.arrival <= limit }.map(\.name)
+        let expected = line.filter { $0.waiterKind != .thread && $0.arrival <= limit }.map(\.name)
         check(result.expired.map(\.0) == expected, "\(expected) should have expired")
         line.removeAll { expected.contains($0.name) }
         perform(result.actions)
-        let first = line.filter { $0.standing != .thread }.map(\.arrival).min()
+        let first = line.filter { $0.waiterKind != .thread }.map(\.arrival).min()
         check(machine.firstSuspendedArrival == first, "the first task came at \(String(describing: first))")
     }
 
@@ -279,7 +280,9 @@ private struct LeaseSchedule {
                 check(waiter.woken != nil, "\(waiter.name) sleeps while a connection is free")
             }
         }
-        if held.count < capacity, first.standing == .task, line.contains(where: { $0.standing != .task }) {
+        if held.count < capacity, first.waiterKind == .inlineTask,
+            line.contains(where: { $0.waiterKind != .inlineTask })
+        {
             check(machine.isToPassOver, "nobody looks whether \(first.name) comes")
         }
     }
@@ -321,7 +324,7 @@ private struct LeaseSchedule {
     }
 
     private mutating func closeWithWaiters(_ generator: inout SeededGenerator) {
-        for _ in 0..<3 { ask(.connection, standing(&generator), isFirst: false) }
+        for _ in 0..<3 { ask(.connection, waiterKind(&generator), isFirst: false) }
         perform(machine.close())
         check(line.isEmpty && machine.isClosed, "not refused: \(line.map(\.name))")
         check(machine.acquireNow(.thread, now: { 0 }) == .refused(.closed), "served after it was closed")

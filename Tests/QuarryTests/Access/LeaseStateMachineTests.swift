@@ -3,16 +3,16 @@ import Testing
 
 @testable import Quarry
 
-/// The decisions of a lane, with no thread at all: each test states who asks, and what is answered.
+/// The decisions of a group, with no thread at all: each test states who asks, and what is answered.
 @Suite struct LeaseStateMachineTests {
     typealias Machine = LeaseStateMachine<String>
 
     /// One asks for a connection, and keeps its place unless it is said otherwise.
     private func ask(
         _ machine: inout Machine, _ name: String, _ request: Machine.Request = .connection,
-        _ standing: Machine.Standing = .inOrder, isFirst: Bool = false, at now: UInt64 = 0
+        _ waiterKind: Machine.WaiterKind = .offloadedTask, isFirst: Bool = false, at now: UInt64 = 0
     ) -> Machine.Answer {
-        machine.acquire(request, name, standing, isFirst: isFirst, now: now)
+        machine.acquire(request, name, waiterKind, isFirst: isFirst, now: now)
     }
 
     private func texts(_ actions: [Machine.Action]?) -> [String]? { actions?.map(\.text) }
@@ -50,23 +50,23 @@ import Testing
         #expect(ask(&machine, "b", at: 0) == .wait(id: 1))
         #expect(machine.release(0) { 1 }.map(\.text) == ["b: connection 0"])
         #expect(machine.acquireNow(.thread, now: { 1 }) == nil)
-        #expect(machine.acquireNow(.task, now: { 1 }) == nil)
+        #expect(machine.acquireNow(.inlineTask, now: { 1 }) == nil)
     }
 
-    @Test(arguments: [Machine.Standing.thread, .task], [Machine.Standing.thread, .task])
-    func oneMayBeOvertakenForAWhile(_ standing: Machine.Standing, by other: Machine.Standing) {
+    @Test(arguments: [Machine.WaiterKind.thread, .inlineTask], [Machine.WaiterKind.thread, .inlineTask])
+    func oneMayBeOvertakenForAWhile(_ waiterKind: Machine.WaiterKind, by other: Machine.WaiterKind) {
         var machine = Machine(capacity: 1, opened: 1)
         _ = ask(&machine, "a")
-        #expect(ask(&machine, "b", .connection, standing, at: 1000) == .wait(id: 1))
+        #expect(ask(&machine, "b", .connection, waiterKind, at: 1000) == .wait(id: 1))
         #expect(machine.release(0) { 1001 }.map(\.text) == ["wake b"])
         // It waits, and not for long: another goes first, but none that keeps its place.
-        #expect(machine.acquireNow(.inOrder, now: { 1001 }) == nil)
+        #expect(machine.acquireNow(.offloadedTask, now: { 1001 }) == nil)
         #expect(machine.acquireNow(other, now: { 1001 }) == .granted(.connection(0)))
         #expect(machine.retry(id: 1, now: 1002) == nil)
         // Its patience is over: it is woken, and nobody overtakes it once it has asked.
         let late = 1000 + Machine.patience
         #expect(machine.release(0) { late }.map(\.text) == ["wake b"])
-        switch standing {
+        switch waiterKind {
         case .thread:
             #expect(machine.acquireNow(other, now: { late }) == .granted(.connection(0)), "until it is awake")
             #expect(machine.retry(id: 1, now: late) == nil)
@@ -94,24 +94,24 @@ import Testing
     @Test func nobodyIsOvertakenWhileOneWaitsWhoKeepsItsPlace() {
         var machine = Machine(capacity: 1, opened: 1)
         _ = ask(&machine, "a")
-        #expect(ask(&machine, "task", .connection, .task) == .wait(id: 1))
+        #expect(ask(&machine, "task", .connection, .inlineTask) == .wait(id: 1))
         #expect(ask(&machine, "b") == .wait(id: 2))
         #expect(machine.release(0) { 1 }.map(\.text) == ["wake task"])
         #expect(machine.acquireNow(.thread, now: { 1 }) == nil)
-        #expect(machine.acquireNow(.task, now: { 1 }) == nil)
+        #expect(machine.acquireNow(.inlineTask, now: { 1 }) == nil)
         #expect(machine.retry(id: 1, now: 2)?.grant == .connection(0))
         #expect(machine.release(0) { 2 }.map(\.text) == ["b: connection 0"])
     }
 
-    @Test(arguments: [Machine.Standing.thread, .task])
-    func oneThatWaitsLongIsNotOvertaken(_ standing: Machine.Standing) {
+    @Test(arguments: [Machine.WaiterKind.thread, .inlineTask])
+    func oneThatWaitsLongIsNotOvertaken(_ waiterKind: Machine.WaiterKind) {
         var machine = Machine(capacity: 1, opened: 1)
         _ = ask(&machine, "a")
-        #expect(ask(&machine, "b", .connection, standing, at: 0) == .wait(id: 1))
+        #expect(ask(&machine, "b", .connection, waiterKind, at: 0) == .wait(id: 1))
         #expect(machine.release(0) { 1 }.map(\.text) == ["wake b"])
         let late = 1 + Machine.patience
         #expect(machine.acquireNow(.thread, now: { late }) == nil)
-        #expect(machine.acquireNow(.task, now: { late }) == nil)
+        #expect(machine.acquireNow(.inlineTask, now: { late }) == nil)
         #expect(machine.retry(id: 1, now: late)?.grant == .connection(0))
     }
 
@@ -123,14 +123,14 @@ import Testing
         #expect(machine.acquireNow(.thread, now: { 300 }) == .granted(.connection(0)))
     }
 
-    @Test(arguments: [Machine.Standing.thread, .task])
-    func asManyAreWokenAsThereAreConnections(_ standing: Machine.Standing) {
+    @Test(arguments: [Machine.WaiterKind.thread, .inlineTask])
+    func asManyAreWokenAsThereAreConnections(_ waiterKind: Machine.WaiterKind) {
         var machine = Machine(capacity: 2, opened: 2)
         _ = ask(&machine, "a")
         _ = ask(&machine, "b")
-        #expect(ask(&machine, "first", .connection, standing) == .wait(id: 1))
-        #expect(ask(&machine, "second", .connection, standing) == .wait(id: 2))
-        #expect(ask(&machine, "third", .connection, standing) == .wait(id: 3))
+        #expect(ask(&machine, "first", .connection, waiterKind) == .wait(id: 1))
+        #expect(ask(&machine, "second", .connection, waiterKind) == .wait(id: 2))
+        #expect(ask(&machine, "third", .connection, waiterKind) == .wait(id: 3))
         #expect(machine.release(0) { 1 }.map(\.text) == ["wake first"])
         #expect(machine.release(1) { 1 }.map(\.text) == ["wake second"])
         // The second comes before the first: there is a connection for both, and none for the third.
@@ -144,7 +144,7 @@ import Testing
         _ = ask(&machine, "a")
         _ = ask(&machine, "b")
         _ = ask(&machine, "c")
-        #expect(ask(&machine, "task", .connection, .task) == .wait(id: 1))
+        #expect(ask(&machine, "task", .connection, .inlineTask) == .wait(id: 1))
         #expect(machine.release(0) { 1 }.map(\.text) == ["wake task"])
         #expect(ask(&machine, "d") == .wait(id: 2))
         #expect(machine.release(1) { 1 }.map(\.text) == ["d: connection 1"])
@@ -155,14 +155,14 @@ import Testing
 
     // MARK: - Tasks that don't come
 
-    @Test(arguments: [Machine.Standing.thread, .inOrder])
-    func aTaskThatDoesNotComeIsPassedOver(_ standing: Machine.Standing) {
+    @Test(arguments: [Machine.WaiterKind.thread, .offloadedTask])
+    func aTaskThatDoesNotComeIsPassedOver(_ waiterKind: Machine.WaiterKind) {
         var machine = Machine(capacity: 1, opened: 1)
         _ = ask(&machine, "a")
-        #expect(ask(&machine, "first", .connection, .task) == .wait(id: 1))
-        #expect(ask(&machine, "second", .connection, .task) == .wait(id: 2))
-        #expect(ask(&machine, "b", .connection, standing) == .wait(id: 3))
-        #expect(ask(&machine, "c", .connection, standing) == .wait(id: 4))
+        #expect(ask(&machine, "first", .connection, .inlineTask) == .wait(id: 1))
+        #expect(ask(&machine, "second", .connection, .inlineTask) == .wait(id: 2))
+        #expect(ask(&machine, "b", .connection, waiterKind) == .wait(id: 3))
+        #expect(ask(&machine, "c", .connection, waiterKind) == .wait(id: 4))
         #expect(!machine.isToPassOver, "there is no connection")
         #expect(machine.release(0) { 10 }.map(\.text) == ["wake first"])
         #expect(machine.isToPassOver)
@@ -181,7 +181,7 @@ import Testing
     @Test func aTaskThatComesTooLateIsWaitedForAnew() {
         var machine = Machine(capacity: 1, opened: 1)
         _ = ask(&machine, "a")
-        #expect(ask(&machine, "task", .connection, .task) == .wait(id: 1))
+        #expect(ask(&machine, "task", .connection, .inlineTask) == .wait(id: 1))
         #expect(ask(&machine, "b") == .wait(id: 2))
         #expect(ask(&machine, "c") == .wait(id: 3))
         #expect(machine.release(0) { 0 }.map(\.text) == ["wake task"])
@@ -197,7 +197,7 @@ import Testing
     @Test func aConnectionIsNotKeptForEver() {
         var machine = Machine(capacity: 1, opened: 1)
         _ = ask(&machine, "a")
-        #expect(ask(&machine, "task", .connection, .task) == .wait(id: 1))
+        #expect(ask(&machine, "task", .connection, .inlineTask) == .wait(id: 1))
         #expect(ask(&machine, "b") == .wait(id: 2))
         let late = 1_000 * Machine.patience
         #expect(machine.release(0) { late }.map(\.text) == ["wake task"])
@@ -209,7 +209,7 @@ import Testing
         var machine = Machine(capacity: 2, opened: 2)
         _ = ask(&machine, "a")
         _ = ask(&machine, "b")
-        #expect(ask(&machine, "task", .connection, .task) == .wait(id: 1))
+        #expect(ask(&machine, "task", .connection, .inlineTask) == .wait(id: 1))
         #expect(ask(&machine, "barrier", .barrier) == .wait(id: 2))
         #expect(machine.release(0) { 0 }.map(\.text) == ["wake task"])
         #expect(machine.passOver(now: Machine.patience).isEmpty, "a connection is out")
@@ -222,7 +222,7 @@ import Testing
         let isBlocked = Recorded(false)
         var machine = Machine(capacity: 1, opened: 1) { isBlocked.value }
         _ = ask(&machine, "a")
-        #expect(ask(&machine, "task", .connection, .task) == .wait(id: 1))
+        #expect(ask(&machine, "task", .connection, .inlineTask) == .wait(id: 1))
         #expect(ask(&machine, "b", .connection, .thread) == .wait(id: 2))
         #expect(machine.release(0) { 1 }.map(\.text) == ["wake task"])
         #expect(machine.passOver(now: 1).isEmpty)
@@ -236,8 +236,8 @@ import Testing
     @Test func tasksAmongThemselvesPassNobodyOver() {
         var machine = Machine(capacity: 1, opened: 1)
         _ = ask(&machine, "a")
-        #expect(ask(&machine, "first", .connection, .task) == .wait(id: 1))
-        #expect(ask(&machine, "second", .connection, .task) == .wait(id: 2))
+        #expect(ask(&machine, "first", .connection, .inlineTask) == .wait(id: 1))
+        #expect(ask(&machine, "second", .connection, .inlineTask) == .wait(id: 2))
         #expect(machine.release(0) { 0 }.map(\.text) == ["wake first"])
         #expect(!machine.isToPassOver)
         #expect(machine.passOver(now: 10 * Machine.patience).isEmpty)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Quarry
 
-/// A barrier keeps connections, and lends them to the accesses that it waits for: the decisions of a writer's lane,
+/// A barrier keeps connections, and lends them to the accesses that it waits for: the decisions of a writer's group,
 /// with no thread at all.
 @Suite struct LendingTests {
     typealias Machine = LeaseStateMachine<String>

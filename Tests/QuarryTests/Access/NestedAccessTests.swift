@@ -76,7 +76,7 @@ import Testing
             let hasBegun = Step("the read has begun")
             async let read: Void = nest.run(pool) {
                 hasBegun.reach()
-                try spin(until: "the barrier waits for readers") { pool.readers.lane.waiterCount == 1 }
+                try spin(until: "the barrier waits for readers") { pool.readers.group.waiterCount == 1 }
                 try pool.write { db in try db.insert(1) }
                 try pool.unsafeReentrantWrite { db in try db.insert(2) }
             }
@@ -104,9 +104,9 @@ import Testing
         }
         try await hasBegun.reached()
         async let end: Void = barrier.run(pool)
-        try await until("the barrier waits for the writer") { pool.writer.lane.waiterCount == 1 }
+        try await until("the barrier waits for the writer") { pool.writer.group.waiterCount == 1 }
         let read = OwnThread { try pool.read { _ in try pool.write { db in try db.insert(1) } } }
-        try await until("the read waits for the writer") { pool.writer.lane.waiterCount == 2 }
+        try await until("the read waits for the writer") { pool.writer.group.waiterCount == 2 }
         mayEnd.reach()
         try await write.value
         try await read.value
@@ -121,7 +121,7 @@ import Testing
             OwnThread {
                 try pool.read { _ in
                     began.update { $0 += 1 }
-                    try spin(until: "the barrier waits for readers") { pool.readers.lane.waiterCount == 1 }
+                    try spin(until: "the barrier waits for readers") { pool.readers.group.waiterCount == 1 }
                     for _ in 0..<20 { try pool.write { db in try db.insert(index) } }
                 }
             }
@@ -148,9 +148,9 @@ import Testing
         }
         try await hasBegun.reached()
         async let barrier: Void = pool.barrierWriteWithoutTransaction { _ in log.update { $0.append("barrier") } }
-        try await until("the barrier waits for readers") { pool.readers.lane.waiterCount == 1 }
+        try await until("the barrier waits for readers") { pool.readers.group.waiterCount == 1 }
         async let write: Void = pool.write { _ in log.update { $0.append("write") } }
-        try await until("the write waits") { pool.writer.lane.waiterCount == 1 }
+        try await until("the write waits") { pool.writer.group.waiterCount == 1 }
         mayEnd.reach()
         try await read.value
         try await barrier
@@ -168,13 +168,13 @@ import Testing
         let read = OwnThread {
             try pool.read { _ in
                 hasBegun.reach()
-                try spin(until: "the barrier waits for readers") { pool.readers.lane.waiterCount == 1 }
+                try spin(until: "the barrier waits for readers") { pool.readers.group.waiterCount == 1 }
                 try pool.write { _ in try mayEnd.wait() }
             }
         }
         try await hasBegun.reached()
         let barrier = Task { try await pool.barrierWriteWithoutTransaction { _ in } }
-        try await until("the writer is lent") { pool.writer.lane.ownedByOthers }
+        try await until("the writer is lent") { pool.writer.group.ownedByOthers }
         if isCancelled { barrier.cancel() }
         let error = await #expect(throws: (any Error).self) { try await barrier.value }
         #expect(error is CancellationError == isCancelled)
@@ -255,7 +255,7 @@ import Testing
             databaseError {
                 try b.write { _ in
                     hasWriter.reach()
-                    try spin(until: "the barrier waits for a's readers") { a.readers.lane.waiterCount == 1 }
+                    try spin(until: "the barrier waits for a's readers") { a.readers.group.waiterCount == 1 }
                     try a.write { db in try db.insert(1) }
                 }
             }
@@ -270,7 +270,7 @@ import Testing
             }
         }
         try await isRead.reached()
-        try await until("the read waits for b") { WaitingThreads.count(on: b.writer.lane) == 1 }
+        try await until("the read waits for b") { DeadlockDetector.count(on: b.writer.group) == 1 }
         try await a.barrierWriteWithoutTransaction { _ in }
         let error = try await write.value
         #expect(error?.resultCode == .SQLITE_BUSY)
@@ -298,7 +298,7 @@ import Testing
                         try copy.write { _ in
                             hasBegun.reach()
                             try spin(until: "the backup waits for the copy") {
-                                WaitingThreads.count(on: copy.writer.lane) == 1
+                                DeadlockDetector.count(on: copy.writer.group) == 1
                             }
                             try source.read { _ in }
                         }
@@ -306,7 +306,7 @@ import Testing
                         try source.read { _ in
                             hasBegun.reach()
                             try spin(until: "the backup waits for the source") {
-                                WaitingThreads.count(on: source.readers.lane) == 1
+                                DeadlockDetector.count(on: source.readers.group) == 1
                             }
                             if obstacle == .readThatReadsTheCopy {
                                 try copy.read { _ in }
@@ -326,7 +326,7 @@ import Testing
     }
 }
 
-extension ConnectionLane {
+extension ConnectionGroup {
     /// Whether an access has one of the connections.
     fileprivate var ownedByOthers: Bool { waitState.threads.contains { $0 != 0 } }
 }

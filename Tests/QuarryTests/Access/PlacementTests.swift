@@ -132,7 +132,7 @@ import Testing
             Task { try await writers[index % 4].write { db in try db.insert(index) } }
         }
         try await until("all wait: one of each pool for the lock, the others for its writer") {
-            writers.allSatisfy { $0.writer.lane.waiterCount == 3 }
+            writers.allSatisfy { $0.writer.group.waiterCount == 3 }
         }
         var beats = 0
         for _ in 0..<100 {
@@ -175,7 +175,7 @@ import Testing
         #expect(running.value.most <= 3)
         #expect(mostThreads.value <= 5, "three readers, the writer, and one")
         #expect(execution != .offloaded || mostThreads.value > 0)
-        #expect(pool.readers.lane.connectionCount <= 3)
+        #expect(pool.readers.group.connectionCount <= 3)
     }
 
     /// Two accesses that block run at a time, even when both come while one thread of the library sleeps.

@@ -33,15 +33,15 @@ import Testing
 
     @Test func readersAreOpenedWhenTheyAreNeeded() async throws {
         let pool = try makePool()
-        #expect(pool.readers.lane.connectionCount == 0)
+        #expect(pool.readers.group.connectionCount == 0)
         for _ in 0..<5 {
             _ = try await pool.read { db in try db.values() }
-            #expect(pool.readers.lane.connectionCount == 1)
+            #expect(pool.readers.group.connectionCount == 1)
         }
         try await read(pool, atATime: 3)
-        #expect(pool.readers.lane.connectionCount == 3)
+        #expect(pool.readers.group.connectionCount == 3)
         try await read(pool, atATime: 5)
-        #expect(pool.readers.lane.connectionCount == 5)
+        #expect(pool.readers.group.connectionCount == 5)
     }
 
     @Test func aReaderThatCannotBeOpened() async throws {
@@ -69,19 +69,19 @@ import Testing
         _ = try await pool.read { db in try db.values() }
         #expect(opened.value == 1)
         pool.invalidateReadOnlyConnections()
-        #expect(pool.readers.lane.connectionCount == 0)
+        #expect(pool.readers.group.connectionCount == 0)
         _ = try await pool.read { db in try db.values() }
         #expect(opened.value == 2)
         // One that is in use goes when it comes back.
         try await onOwnThread {
             try pool.read { db in
                 pool.invalidateReadOnlyConnections()
-                #expect(pool.readers.lane.connectionCount == 1)
+                #expect(pool.readers.group.connectionCount == 1)
                 let values = try db.values()
                 #expect(values == [1])
             }
         }
-        #expect(pool.readers.lane.connectionCount == 0)
+        #expect(pool.readers.group.connectionCount == 0)
         _ = try await pool.read { db in try db.values() }
         #expect(opened.value == 3)
     }
@@ -90,10 +90,10 @@ import Testing
         let pool = try makePool { $0.persistentReadOnlyConnections = isPersistent }
         try await read(pool, atATime: 3)
         try await onOwnThread { pool.releaseMemory() }
-        #expect(pool.readers.lane.connectionCount == (isPersistent ? 3 : 0))
+        #expect(pool.readers.group.connectionCount == (isPersistent ? 3 : 0))
         try await read(pool, atATime: 3)
         pool.releaseMemoryEventually()
-        #expect(pool.readers.lane.connectionCount == (isPersistent ? 3 : 0))
+        #expect(pool.readers.group.connectionCount == (isPersistent ? 3 : 0))
         try await pool.write { db in try db.insert(2) }
         #expect(try await pool.read { db in try db.values() } == [1, 2])
         let queue = try DatabaseQueue()
@@ -119,31 +119,31 @@ import Testing
             pool.releaseMemory()
             isReleased.update { $0 = true }
         }
-        try await until("it waits for the read") { pool.readers.lane.waiterCount == 1 }
+        try await until("it waits for the read") { pool.readers.group.waiterCount == 1 }
         #expect(!isReleased.value)
         mayEnd.reach()
         #expect(try await reader.value == [1])
         try await releaser.value
-        #expect(pool.readers.lane.connectionCount == 0)
+        #expect(pool.readers.group.connectionCount == 0)
     }
 
-    /// A lane that looks for idle connections drops those that nobody has had since it looked before.
+    /// A group that looks for idle connections drops those that nobody has had since it looked before.
     @Test func idleReadersGo() async throws {
         let path = folder.file("a.sqlite")
         _ = try makePool()
-        let lane = ConnectionLane(
+        let group = ConnectionGroup(
             "a reader", capacity: 3, limits: .init(), idleClock: IdleClock(seconds: 0.001),
             open: Configuration().readerOpener(path: path))
         try await onOwnThread {
-            let lease = try lane.lease()
-            let other = try lane.lease()
-            lane.release(lease)
-            lane.release(other)
+            let lease = try group.lease()
+            let other = try group.lease()
+            group.release(lease)
+            group.release(other)
         }
-        try await until("both connections have gone") { lane.connectionCount == 0 }
-        let lease = try await onOwnThread { try lane.lease() }
-        #expect(lane.connectionCount == 1)
-        lane.release(lease)
-        try await until("the connection has gone") { lane.connectionCount == 0 }
+        try await until("both connections have gone") { group.connectionCount == 0 }
+        let lease = try await onOwnThread { try group.lease() }
+        #expect(group.connectionCount == 1)
+        group.release(lease)
+        try await until("the connection has gone") { group.connectionCount == 0 }
     }
 }

@@ -152,7 +152,7 @@ import Testing
         let reader = OwnThread("reader") {
             try pool.read { _ in
                 hasBegun.reach()
-                try spin(until: "the barrier waits for this read") { pool.readers.lane.waiterCount == 1 }
+                try spin(until: "the barrier waits for this read") { pool.readers.group.waiterCount == 1 }
                 return databaseError {
                     if closes { try pool.close() } else { try pool.barrierWriteWithoutTransaction { _ in } }
                 }

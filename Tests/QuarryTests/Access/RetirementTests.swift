@@ -33,7 +33,7 @@ private final class Flag: Sendable {
         end.isRaised.store(true, ordering: .relaxed)
         for thread in droppers { try await thread.value }
         #expect(errors.isEmpty, "\(errors)")
-        #expect(pool.readers.lane.connectionCount <= 2)
+        #expect(pool.readers.group.connectionCount <= 2)
         try await pool.read { _ in }
         try pool.close()
     }

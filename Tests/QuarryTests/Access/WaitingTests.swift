@@ -69,8 +69,8 @@ import Testing
                     (Configuration.acquireTimeout)
                     """)
         }
-        #expect(pool.readers.lane.waiterCount == 0)
-        #expect(pool.writer.lane.waiterCount == 0)
+        #expect(pool.readers.group.waiterCount == 0)
+        #expect(pool.writer.group.waiterCount == 0)
         mayEnd.reach()
         for thread in threads { try await thread.value }
         try await pool.write { _ in }
@@ -119,7 +119,7 @@ import Testing
         let threads = try await occupy(pool, until: mayEnd)
         let task = Task { try await pool.read { _ in 1 } }
         let thread = OwnThread { try pool.read { _ in 2 } }
-        try await until("two wait") { pool.readers.lane.waiterCount == 2 }
+        try await until("two wait") { pool.readers.group.waiterCount == 2 }
         for error in [
             await databaseError { try await pool.read { _ in } },
             try await onOwnThread { databaseError { try pool.read { _ in } } },
@@ -151,7 +151,7 @@ import Testing
         var tasks: [Task<Void, any Error>] = []
         for index in 0..<20 {
             tasks.append(Task { try await queue.write { _ in order.update { $0.append(index) } } })
-            try await until("task \(index) waits") { queue.runner.lane.waiterCount == index + 1 }
+            try await until("task \(index) waits") { queue.runner.group.waiterCount == index + 1 }
         }
         mayEnd.reach()
         for task in tasks { try await task.value }

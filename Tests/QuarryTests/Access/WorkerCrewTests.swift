@@ -93,7 +93,7 @@ import Testing
         try await pool.write { _ in
             try pool.read { _ in
                 isNested.reach()
-                try spin(until: "the task waits") { pool.readers.lane.waiterCount == 1 }
+                try spin(until: "the task waits") { pool.readers.group.waiterCount == 1 }
             }
             try hasRead.wait()
             try pool.read { _ in }
@@ -113,7 +113,7 @@ import Testing
             try await pool.write { _ in
                 try pool.read { _ in
                     isNested.reach()
-                    try spin(until: "the task waits") { pool.readers.lane.waiterCount == 1 }
+                    try spin(until: "the task waits") { pool.readers.group.waiterCount == 1 }
                 }
                 try pool.read { _ in }
             }

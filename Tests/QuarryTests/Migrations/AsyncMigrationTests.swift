@@ -114,7 +114,7 @@ import Testing
         let migrator = MigratorTests.players()
         // More than Swift has threads: none of them is blocked, or this test would go no further.
         let tasks = (0..<32).map { _ in Task { try await migrator.migrate(pool) { _ in } } }
-        try await until("all wait") { pool.writer.lane.waiterCount == 32 }
+        try await until("all wait") { pool.writer.group.waiterCount == 32 }
         for task in tasks { task.cancel() }
         for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
         done.reach()

@@ -1,58 +1,58 @@
 import QuarryCore
 
-// Barriers, and the state of a lane that the search for deadlocks reads.
+// Barriers, and the state of a group that the search for deadlocks reads.
 
-extension ConnectionLane {
-    /// Waits on this thread for all connections of `barredLane` to be here, and keeps them until `endBarrier`.
+extension ConnectionGroup {
+    /// Waits on this thread for all connections of `barredGroup` to be here, and keeps them until `endBarrier`.
     ///
-    /// The connection of this lane is set aside while it waits: the reads that it waits for may write.
+    /// The connection of this group is set aside while it waits: the reads that it waits for may write.
     ///
-    /// - parameter lease: this lane's connection. If this throws, it is given back already.
-    func beginBarrier(of barredLane: ConnectionLane, for lease: Lease) throws {
+    /// - parameter lease: this group's connection. If this throws, it is given back already.
+    func beginBarrier(of barredGroup: ConnectionGroup, for lease: Lease) throws {
         setAside(lease)
         do {
-            _ = try barredLane.wait(for: .barrier)
+            _ = try barredGroup.wait(for: .barrier)
         } catch {
             endBarrier()
             throw error
         }
-        try takeBack(lease, barredLane)
+        try takeBack(lease, barredGroup)
     }
 
     /// As the synchronous `beginBarrier`; waiting suspends the task.
     ///
-    /// - parameter ticket: for all connections of `barredLane`, not asked for yet.
+    /// - parameter waiter: for all connections of `barredGroup`, not asked for yet.
     /// - parameter task: the number of a task that has other connections, or will wait for more; 0 for others.
     func beginBarrier(
-        of barredLane: ConnectionLane, _ ticket: Ticket, _ token: AccessToken, for lease: Lease, task: UInt = 0
+        of barredGroup: ConnectionGroup, _ waiter: TaskWaiter, _ token: AccessToken, for lease: Lease, task: UInt = 0
     ) async throws {
         setAside(lease)
         do {
-            barredLane.request(ticket, token, .barrier, task: task)
-            _ = try await barredLane.grant(ticket)
+            barredGroup.request(waiter, token, .barrier, task: task)
+            _ = try await barredGroup.grant(waiter)
         } catch {
             endBarrier()
             throw error
         }
-        try takeBack(lease, barredLane, task)
+        try takeBack(lease, barredGroup, task)
     }
 
     private func setAside(_ lease: Lease) { perform(decide { $0.setAside(lease.slot) }) }
 
-    private func takeBack(_ lease: Lease, _ barredLane: ConnectionLane, _ task: UInt = 0) throws {
-        barredLane.state.withLock { state in
-            state.barrierHolder = Lent(database: lease.database)
+    private func takeBack(_ lease: Lease, _ barredGroup: ConnectionGroup, _ task: UInt = 0) throws {
+        barredGroup.state.withLock { state in
+            state.barrierHolder = Connection(database: lease.database)
             state.barrierTask = task
         }
         guard !decide({ $0.takeBack(lease.slot) }) else { return }
-        barredLane.endBarrier()
+        barredGroup.endBarrier()
         endBarrier()
         throw DatabaseError(resultCode: .SQLITE_INTERNAL, message: "\(name) is lent to an access that has ended")
     }
 
     /// Lends what a barrier that came at once keeps: others may have waited already.
     func lend() {
-        if barredLane != nil { perform(decide { $0.lend() }) }
+        if barredGroup != nil { perform(decide { $0.lend() }) }
     }
 
     /// - parameter endsJob: as for `release`.
@@ -73,11 +73,11 @@ extension ConnectionLane {
     func setHolder(_ holder: UInt?, of slot: Int) { state.withLock { $0.holders[slot] = holder } }
 
     /// Enters a task's wait for a connection, where it has others already.
-    func enter(_ turn: Turn, task: UInt) {
-        guard case .ticket(let ticket) = turn, let id = ticket.id,
-            let error = WaitingThreads.begin(self, id, task: task)
+    func enter(_ turn: LeaseOrWaiter, task: UInt) {
+        guard case .waiter(let waiter) = turn, let id = waiter.id,
+            let error = DeadlockDetector.begin(self, id, task: task)
         else { return }
-        cancel(ticket, error)
+        cancel(waiter, error)
     }
 
     /// Whether the last one in the line may wait for ever: each connection is had by a thread that sleeps, or a barrier
@@ -91,16 +91,16 @@ extension ConnectionLane {
     }
 
     /// The holders of the connections and the line, for a `WaitGraph`.
-    var waitState: WaitGraph.Lane {
+    var waitState: WaitGraph.Group {
         state.withLock { state in
             var threads = Self.holders(state)
             let absentCount = max(0, state.machine.leasedCount - threads.count)
             threads += Array(repeating: 0, count: absentCount)
-            return WaitGraph.Lane(
+            return WaitGraph.Group(
                 name: name, threads: threads, availableCount: state.machine.availableCount,
                 hasBarrier: state.machine.hasBarrier,
                 barrierThread: Self.barrierHolder(state),
-                barredLane: barredLane.map { ObjectIdentifier($0) }, line: state.machine.line)
+                barredGroup: barredGroup.map { ObjectIdentifier($0) }, queue: state.machine.queue)
         }
     }
 

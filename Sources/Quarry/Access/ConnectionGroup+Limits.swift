@@ -1,6 +1,6 @@
 import QuarryCore
 
-extension ConnectionLane {
+extension ConnectionGroup {
     /// How long, and how many, may wait.
     struct Limits {
         /// Seconds a request may wait.

@@ -1,9 +1,9 @@
 import Dispatch
 import QuarryCore
 
-// What happens in a lane as time passes.
+// What happens in a group as time passes.
 
-extension ConnectionLane {
+extension ConnectionGroup {
     /// Makes tasks that have waited too long give up.
     func setTimer(_ state: inout State, now: UInt64) {
         guard let timeout = limits.acquireTimeout, !state.isTimerSet else { return }

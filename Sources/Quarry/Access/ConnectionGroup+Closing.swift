@@ -1,8 +1,8 @@
 import QuarryCore
 
-// The end of a lane.
+// The end of a group.
 
-extension ConnectionLane {
+extension ConnectionGroup {
     /// Drops all connections; those that are in use, when they come back.
     func retireAll() {
         let dropped = state.withLock { state in Self.takeDropped(&state, state.machine.retireAll()) }
@@ -41,49 +41,49 @@ extension ConnectionLane {
         return true
     }
 
-    /// Closes all connections of lanes for a task: as `close`, but waiting suspends the task, and closing runs on the
+    /// Closes all connections of groups for a task: as `close`, but waiting suspends the task, and closing runs on the
     /// library's threads.
     ///
-    /// - parameter lanes: in the order in which they are waited for. Their connections are closed in the other order.
+    /// - parameter groups: in the order in which they are waited for. Their connections are closed in the other order.
     /// - throws: as `close`; `CancellationError`, while it waits.
-    static func close(_ lanes: [ConnectionLane], _ workers: WorkerThreads) async throws {
-        guard let first = lanes.first, !first.isClosed else { return }
-        for lane in lanes { try lane.checkMayClose() }
+    static func close(_ groups: [ConnectionGroup], _ workers: WorkerThreads) async throws {
+        guard let first = groups.first, !first.isClosed else { return }
+        for group in groups { try group.checkMayClose() }
         let token = AccessToken()
-        let tickets = lanes.map { _ in Ticket(workers, .inOrder) }
-        first.request(tickets[0], token, .barrier, isFirst: true)
+        let waiters = groups.map { _ in TaskWaiter(workers, .offloadedTask) }
+        first.request(waiters[0], token, .barrier, isFirst: true)
         try await withTaskCancellationHandler {
             // As for a barrier: it must not need a thread of Swift's, since all of them may wait behind it.
-            try await withTaskExecutorPreference(tickets[0], isolation: nil) {
-                try await close(lanes, tickets, token)
+            try await withTaskExecutorPreference(waiters[0], isolation: nil) {
+                try await close(groups, waiters, token)
             }
         } onCancel: {
             token.cancel()
-            for (lane, ticket) in zip(lanes, tickets) { lane.cancel(ticket) }
+            for (group, waiter) in zip(groups, waiters) { group.cancel(waiter) }
         }
     }
 
-    /// - parameter tickets: the first has its place already.
-    private static func close(_ lanes: [ConnectionLane], _ tickets: [Ticket], _ token: AccessToken) async throws {
-        var held: [ConnectionLane] = []
+    /// - parameter waiters: the first has its place already.
+    private static func close(_ groups: [ConnectionGroup], _ waiters: [TaskWaiter], _ token: AccessToken) async throws {
+        var held: [ConnectionGroup] = []
         do {
-            for (lane, ticket) in zip(lanes, tickets) {
-                if !held.isEmpty { lane.request(ticket, token, .barrier, isFirst: true) }
+            for (group, waiter) in zip(groups, waiters) {
+                if !held.isEmpty { group.request(waiter, token, .barrier, isFirst: true) }
                 do {
-                    _ = try await lane.grant(ticket)
-                } catch  where lane.isClosed {
-                    for lane in held.reversed() { lane.abandonClosing() }
+                    _ = try await group.grant(waiter)
+                } catch  where group.isClosed {
+                    for group in held.reversed() { group.abandonClosing() }
                     return
                 }
-                held.append(lane)
+                held.append(group)
             }
             if token.isCancelled { throw CancellationError() }
-            for lane in lanes.reversed() { try lane.closeConnections() }
+            for group in groups.reversed() { try group.closeConnections() }
         } catch {
-            for lane in held.reversed() { lane.abandonClosing() }
+            for group in held.reversed() { group.abandonClosing() }
             throw error
         }
-        for lane in lanes.reversed() { lane.finishClosing() }
+        for group in groups.reversed() { group.finishClosing() }
     }
 
     /// Throws `SQLITE_BUSY` where closing would wait for the thread that runs.

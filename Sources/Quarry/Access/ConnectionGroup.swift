@@ -4,20 +4,20 @@ import Synchronization
 /// Connections of one kind, and the line of those who wait for one: the writer of a database, or its readers.
 ///
 /// The decisions are `LeaseStateMachine`'s; this takes the lock, asks, releases the lock, and acts.
-final class ConnectionLane: Sendable {
+final class ConnectionGroup: Sendable {
     typealias Machine = LeaseStateMachine<any LeaseWaiter>
 
     struct State {
         var machine: Machine
         /// The connections by slot; nil where there is none yet, or no more.
-        var connections: [Lent?]
+        var connections: [Connection?]
         /// The connection that is being closed, which nobody may interrupt.
-        var closing: Lent?
+        var closing: Connection?
         /// The holders of slots whose access has yet to begin: threads that open the connection, tasks that wait for
         /// another one.
         var holders: [Int: UInt] = [:]
         /// The connection whose access has the barrier.
-        var barrierHolder: Lent?
+        var barrierHolder: Connection?
         /// The task that has the barrier, until its access begins; 0 for none.
         var barrierTask: UInt = 0
         var isTimerSet = false
@@ -26,16 +26,16 @@ final class ConnectionLane: Sendable {
     }
 
     /// A connection that goes from thread to thread.
-    struct Lent: @unchecked Sendable {
+    struct Connection: @unchecked Sendable {
         // Sendable: `Database` is used by the thread that has the slot's lease, or that has just opened it. Other
-        // threads only compare its owner, and interrupt it, with the lane's lock held.
+        // threads only compare its owner, and interrupt it, with the group's lock held.
         let database: Database
     }
 
     /// The right to use a connection.
     struct Lease: @unchecked Sendable {
         // Sendable: one access has it, and uses the connection from one thread at a time.
-        /// The lane has the connection, and drops none that is out.
+        /// The group has the connection, and drops none that is out.
         private let reference: Unmanaged<Database>
         let slot: Int
 
@@ -62,29 +62,29 @@ final class ConnectionLane: Sendable {
     private let hasIdle = Atomic<Bool>(false)
     /// Tells when to look for connections that nobody uses; nil to keep them.
     let idleClock: IdleClock?
-    /// The lane that barriers of this one wait for as well: a writer has its readers. The writer's connection is lent
+    /// The group that barriers of this one wait for as well: a writer has its readers. The writer's connection is lent
     /// to them meanwhile.
-    let barredLane: ConnectionLane?
+    let barredGroup: ConnectionGroup?
 
     /// - parameter connections: those that are open already.
     /// - parameter open: opens another one.
     init(
-        _ name: String, capacity: Int, limits: Limits, connections: [Lent] = [], idleClock: IdleClock? = nil,
-        barredLane: ConnectionLane? = nil, open: @escaping @Sendable () throws -> Database
+        _ name: String, capacity: Int, limits: Limits, connections: [Connection] = [], idleClock: IdleClock? = nil,
+        barredGroup: ConnectionGroup? = nil, open: @escaping @Sendable () throws -> Database
     ) {
         self.name = name
         self.limits = limits
         self.open = open
         self.idleClock = idleClock
-        self.barredLane = barredLane
-        var lent: [Lent?] = connections
-        lent += Array(repeating: nil, count: capacity - lent.count)
+        self.barredGroup = barredGroup
+        var slots: [Connection?] = connections
+        slots += Array(repeating: nil, count: capacity - slots.count)
         state = Lock(
             State(
                 machine: Machine(
                     capacity: capacity, maximumWaiters: limits.maximumWaiters, opened: connections.count,
                     isPoolBlocked: { CooperativePool.isBlocked }),
-                connections: lent))
+                connections: slots))
     }
 
     deinit { idleClock?.remove(ObjectIdentifier(state)) }
@@ -146,9 +146,9 @@ final class ConnectionLane: Sendable {
     }
 
     /// A connection that is open and free. The caller has the lock.
-    private func idleLease(_ standing: Machine.Standing) -> Lease? {
+    private func idleLease(_ waiterKind: Machine.WaiterKind) -> Lease? {
         let slot = state.contents.pointee.machine.acquireIdle(
-            standing, now: { SystemClock.monotonicNanoseconds() })
+            waiterKind, now: { SystemClock.monotonicNanoseconds() })
         hasIdle.store(state.contents.pointee.machine.idleCount > 0, ordering: .relaxed)
         guard let slot, let connection = state.contents.pointee.connections[slot] else { return nil }
         return Lease(connection.database, slot: slot)
@@ -160,9 +160,9 @@ final class ConnectionLane: Sendable {
     }
 
     private func sleep(until request: Machine.Request, isFirst: Bool) throws -> Machine.Grant {
-        let waiter = WaitingThread()
+        let waiter = ThreadWaiter()
         let arrival = SystemClock.monotonicNanoseconds()
-        let borrows = request == .connection && barredLane?.ownedConnection != nil
+        let borrows = request == .connection && barredGroup?.ownedConnection != nil
         let answer = decide {
             $0.acquire(request, waiter, .thread, isFirst: isFirst, borrows: borrows, now: arrival)
         }
@@ -176,8 +176,8 @@ final class ConnectionLane: Sendable {
         }
         // The last of Swift's threads may be this one.
         if CooperativePool.isBlocked { passOver() }
-        defer { WaitingThreads.end() }
-        if let error = WaitingThreads.begin(self, id) { try giveUp(id, error) }
+        defer { DeadlockDetector.end() }
+        if let error = DeadlockDetector.begin(self, id) { try giveUp(id, error) }
         let deadline = limits.acquireTimeout.map { arrival &+ nanoseconds($0) }
         var nextLook = arrival &+ Self.lookInterval
         while true {
@@ -194,7 +194,7 @@ final class ConnectionLane: Sendable {
                     try giveUp(id, timeoutError(request))
                 } else if now >= nextLook {
                     nextLook = now &+ Self.lookInterval
-                    if let error = WaitingThreads.lookAgain(self, id) { try giveUp(id, error) }
+                    if let error = DeadlockDetector.lookAgain(self, id) { try giveUp(id, error) }
                 }
             }
         }
@@ -233,7 +233,7 @@ final class ConnectionLane: Sendable {
 
     /// Takes a place in the line for a task, now; `lease(_:)` then waits for its turn.
     func request(
-        _ ticket: Ticket, _ token: AccessToken, _ request: Machine.Request = .connection, isFirst: Bool = false,
+        _ waiter: TaskWaiter, _ token: AccessToken, _ request: Machine.Request = .connection, isFirst: Bool = false,
         task: UInt = 0
     ) {
         let answer: Machine.Answer? = state.withLock { state in
@@ -241,9 +241,9 @@ final class ConnectionLane: Sendable {
             // there.
             guard !token.isCancelled else { return nil }
             let now = SystemClock.monotonicNanoseconds()
-            let answer = state.machine.acquire(request, ticket, ticket.standing, isFirst: isFirst, now: now)
+            let answer = state.machine.acquire(request, waiter, waiter.waiterKind, isFirst: isFirst, now: now)
             if case .wait(let id) = answer {
-                ticket.id = id
+                waiter.id = id
                 setTimer(&state, now: now)
                 watch(&state)
             }
@@ -252,20 +252,20 @@ final class ConnectionLane: Sendable {
         switch answer {
         case .granted(let grant):
             if case .all = grant { lend() }
-            ticket.resolve(.granted(grant))
-        case .refused(let refusal): ticket.resolve(.failed(error(refusal)))
+            waiter.resolve(.granted(grant))
+        case .refused(let refusal): waiter.resolve(.failed(error(refusal)))
         case .wait(let id):
-            if request == .barrier, let error = WaitingThreads.begin(self, id, task: task) { cancel(ticket, error) }
-        case nil: ticket.resolve(.failed(CancellationError()))
+            if request == .barrier, let error = DeadlockDetector.begin(self, id, task: task) { cancel(waiter, error) }
+        case nil: waiter.resolve(.failed(CancellationError()))
         }
     }
 
     /// A task's turn.
-    enum Turn: Sendable {
+    enum LeaseOrWaiter: Sendable {
         /// It has come.
         case lease(Lease)
         /// It is waited for, or a connection is opened first.
-        case ticket(Ticket)
+        case waiter(TaskWaiter)
     }
 
     /// A connection for a task, if one may be had at once, or within less time than suspending the task takes.
@@ -284,70 +284,70 @@ final class ConnectionLane: Sendable {
     private func idleLease() -> Lease? {
         state.lock()
         defer { state.unlock() }
-        return idleLease(.task)
+        return idleLease(.inlineTask)
     }
 
     /// Asks for a connection for a task, now; `lease(_:)` then waits for its turn.
     ///
     /// - parameter workers: where the task waits, if it is to run there.
-    /// - parameter standing: how it waits.
-    func request(_ token: AccessToken, _ workers: WorkerThreads, _ standing: Machine.Standing) -> Turn {
+    /// - parameter waiterKind: how it waits.
+    func request(_ token: AccessToken, _ workers: WorkerThreads, _ waiterKind: Machine.WaiterKind) -> LeaseOrWaiter {
         state.lock()
-        let lease = token.isCancelled ? nil : idleLease(standing)
+        let lease = token.isCancelled ? nil : idleLease(waiterKind)
         state.unlock()
         if let lease { return .lease(lease) }
-        let ticket = Ticket(workers, standing)
-        request(ticket, token)
-        return .ticket(ticket)
+        let waiter = TaskWaiter(workers, waiterKind)
+        request(waiter, token)
+        return .waiter(waiter)
     }
 
     /// Waits for a task's turn.
-    func lease(_ turn: Turn) async throws -> Lease {
+    func lease(_ turn: LeaseOrWaiter) async throws -> Lease {
         switch turn {
         case .lease(let lease): lease
-        case .ticket(let ticket): try take(await grant(ticket))
+        case .waiter(let waiter): try take(await grant(waiter))
         }
     }
 
     /// What a task has got: a connection, or a slot to open one in.
-    enum Prospect {
+    enum LeaseOrSlot {
         case lease(Lease)
         case toOpen(Machine.Grant)
     }
 
     /// Waits for a task's turn, and opens no connection: that reads the disk, and may wait for a lock.
-    func prospect(_ turn: Turn) async throws -> Prospect {
+    func leaseOrSlot(_ turn: LeaseOrWaiter) async throws -> LeaseOrSlot {
         switch turn {
         case .lease(let lease): return .lease(lease)
-        case .ticket(let ticket):
-            let grant = try await grant(ticket)
+        case .waiter(let waiter):
+            let grant = try await grant(waiter)
             if case .open = grant { return .toOpen(grant) }
             return .lease(try take(grant))
         }
     }
 
     /// Opens a connection where the task is.
-    func lease(_ prospect: Prospect) throws -> Lease {
-        switch prospect {
+    func lease(_ leaseOrSlot: LeaseOrSlot) throws -> Lease {
+        switch leaseOrSlot {
         case .lease(let lease): lease
         case .toOpen(let grant): try take(grant)
         }
     }
 
-    /// Waits for the outcome of a ticket.
-    func grant(_ ticket: Ticket) async throws -> Machine.Grant {
+    /// Waits for the outcome of a waiter.
+    func grant(_ waiter: TaskWaiter) async throws -> Machine.Grant {
         while true {
-            switch await ticket.outcome() {
+            switch await waiter.outcome() {
             case .granted(let grant): return grant
             case .failed(let error): throw error
-            case .retry: if let grant = retry(ticket) { return grant }
+            case .retry: if let grant = retry(waiter) { return grant }
             }
         }
     }
 
     /// Asks again for a task that was woken, for as long as tasks look.
-    private func retry(_ ticket: Ticket) -> Machine.Grant? {
-        guard let id = ticket.id else { return nil }
+    private func retry(_ waiter: TaskWaiter) -> Machine.Grant? {
+        guard let id = waiter.id else { return nil }
         for _ in 0..<Self.taskSpinCount {
             if hasIdle.load(ordering: .relaxed), let grant = retry(id) { return grant }
             SystemClock.pause()
@@ -356,13 +356,13 @@ final class ConnectionLane: Sendable {
     }
 
     /// Gives up a place in the line.
-    func cancel(_ ticket: Ticket, _ error: any Error = CancellationError()) {
+    func cancel(_ waiter: TaskWaiter, _ error: any Error = CancellationError()) {
         let actions: [Machine.Action]? = decide { machine in
-            guard let id = ticket.id else { return nil }
+            guard let id = waiter.id else { return nil }
             return machine.cancel(id: id, now: SystemClock.monotonicNanoseconds())
         }
         guard let actions else { return }
-        ticket.resolve(.failed(error))
+        waiter.resolve(.failed(error))
         perform(actions)
     }
 
@@ -379,7 +379,7 @@ final class ConnectionLane: Sendable {
             // Outside the lock: opening takes a while, and others go on meanwhile.
             setHolder(Database.currentThread, of: slot)
             do {
-                let connection = Lent(database: try open())
+                let connection = Connection(database: try open())
                 state.withLock { state in
                     state.connections[slot] = connection
                     state.holders[slot] = nil
@@ -428,7 +428,7 @@ final class ConnectionLane: Sendable {
     ///
     /// In the same breath as the decision: a moment later somebody may have opened a new one there. Their `Database`s
     /// close them when they go, which is to happen outside the lock.
-    static func takeDropped(_ state: inout State, _ actions: [Machine.Action]) -> [Lent] {
+    static func takeDropped(_ state: inout State, _ actions: [Machine.Action]) -> [Connection] {
         actions.compactMap { action in
             guard case .drop(let slot) = action else { return nil }
             return state.connections[slot].take()
