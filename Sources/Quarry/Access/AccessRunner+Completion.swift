@@ -3,30 +3,19 @@ import QuarryCore
 // Accesses in tasks of their own, which report to a closure.
 
 extension AccessRunner {
-    func enqueue(
-        barrier: ConnectionGroup? = nil,
-        _ body: @escaping @Sendable (Result<Database, any Error>) -> Void
-    ) {
+    func enqueue(_ request: AccessRequest, _ body: @escaping @Sendable (Result<Database, any Error>) -> Void) {
         let call = SingleCall()
         enqueue(
-            barrier: barrier, { db in call { body(.success(db)) } },
-            orFail: { error in call { body(.failure(error)) } })
-    }
-
-    func enqueueRead(
-        _ kind: ReadKind, _ body: @escaping @Sendable (Result<Database, any Error>) -> Void
-    ) {
-        let call = SingleCall()
-        enqueueRead(
-            kind, { db in call { body(.success(db)) } }, orFail: { error in call { body(.failure(error)) } })
+            request, { db in call { body(.success(db)) } }, orFail: { error in call { body(.failure(error)) } })
     }
 
     func enqueueWrite<T: Sendable>(
-        _ updates: @escaping @Sendable (Database) throws -> T,
+        _ request: AccessRequest, _ updates: @escaping @Sendable (Database) throws -> T,
         completion: @escaping @Sendable (Database, Result<T, any Error>) -> Void
     ) {
         let call = SingleCall()
         enqueue(
+            request,
             { db in
                 let result = Result { try db.withTransaction { (.commit, try updates(db)) } }
                 call { completion(db, result) }
@@ -34,14 +23,31 @@ extension AccessRunner {
             orFail: { error in call { completion(Self.noConnection(error), .failure(error)) } })
     }
 
-    func enqueueWriteWithoutTransaction(_ updates: @escaping @Sendable (Database) -> Void) {
+    func enqueueWriteWithoutTransaction(
+        _ request: AccessRequest, _ updates: @escaping @Sendable (Database) -> Void
+    ) {
         let call = SingleCall()
         enqueue(
-            { db in call { updates(db) } },
+            request, { db in call { updates(db) } },
             orFail: { error in call { updates(Self.noConnection(error)) } })
     }
 
-    /// A connection for a closure that gets one although there is none to be had. No other access has it, and each use
+    /// Ends a read that another thread has begun, in its own task, on the library's threads.
+    func continueRead(
+        _ lease: ConnectionGroup.Lease, _ body: @escaping @Sendable (Result<Database, any Error>) -> Void
+    ) {
+        let call = SingleCall()
+        Task(executorPreference: workers) { [group] in
+            defer { group.release(lease, endsJob: true) }
+            do {
+                try Self.frame(lease.database, nil, kind: .begunRead) { db in call { body(.success(db)) } }
+            } catch {
+                call { body(.failure(error)) }
+            }
+        }
+    }
+
+    /// The connection for a closure that must get one although none could be had. No other access has it, and each use
     /// throws.
     private static func noConnection(_ error: any Error) -> Database {
         let reason =
@@ -49,8 +55,8 @@ extension AccessRunner {
         return Database(refusing: reason)
     }
 
-    /// Calls one closure of several, the first: an access may leave an error behind after its closure has had the
-    /// connection.
+    /// Calls the first of several closures, and no other: an access may leave an error behind after its closure has had
+    /// the connection.
     private final class SingleCall: Sendable {
         private let isCalled = Lock(false)
 
@@ -64,14 +70,16 @@ extension AccessRunner {
     }
 
     /// Runs `body` with the connection that this thread has, or as an access.
-    func reentrant<T>(_ body: (Database) throws -> T) throws -> T {
+    func performReentrant<T>(_ request: AccessRequest, _ body: (Database) throws -> T) throws -> T {
         if let db = group.ownedConnection { return try body(db) }
-        return try sync(body)
+        return try perform(request, body)
     }
 
     /// Reads in a transaction with the connection that this thread has, or as an access.
-    func readHere(_ body: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        guard let db = group.ownedConnection else { return enqueueRead(.transaction, body) }
+    func readHere(
+        _ request: AccessRequest, _ body: @escaping @Sendable (Result<Database, any Error>) -> Void
+    ) {
+        guard let db = group.ownedConnection else { return enqueue(request, body) }
         guard !db.isInsideTransaction else {
             return body(.failure(DatabaseError.concurrentReadInTransaction()))
         }
@@ -80,7 +88,7 @@ extension AccessRunner {
         } catch {
             return body(.failure(error))
         }
-        // The read has been had: an error of its end has nobody to go to.
+        // `body` has run: an error that ends the read has no receiver.
         try? db.finishRead { body(.success(db)) }
     }
 }

@@ -1,18 +1,10 @@
 import QuarryCore
 import Synchronization
 
-/// Runs accesses on the connections of a group: takes a lease, frames the access, gives the lease back.
+/// Runs accesses on the connections of a group: takes a lease, frames the access, releases the lease.
 final class AccessRunner: Sendable {
-    /// Where an asynchronous access runs.
-    enum Placement: Sendable {
-        case inline
-        case offloaded
-        /// Where the durations of reads say.
-        case measured
-    }
-
     let group: ConnectionGroup
-    private let workers: WorkerThreads
+    let workers: WorkerThreads
     private let admission: Lock<ReadAdmission>
 
     init(_ group: ConnectionGroup, workers: WorkerThreads) {
@@ -21,39 +13,119 @@ final class AccessRunner: Sendable {
         admission = Lock(ReadAdmission(maximumInlineCount: CooperativePool.width / 2))
     }
 
-    /// What is known of the durations of reads.
+    /// The current estimate of the durations of reads.
     var readAdmission: ReadAdmission { admission.withLock { $0 } }
 
-    // MARK: - Threads
+    // MARK: - Performing
 
     /// Runs an access on this thread.
-    ///
-    /// - parameter barrier: a group whose connections must all be at rest meanwhile.
-    func sync<T>(barrier: ConnectionGroup? = nil, _ body: (Database) throws -> T) throws -> T {
-        // Before the group's connection is waited for: who has it may wait for this thread's.
-        if let barrier, barrier.ownedConnection != nil { throw DatabaseError.reentrantAccess() }
+    func perform<T>(_ request: AccessRequest, _ body: (Database) throws -> T) throws -> T {
+        // Checked before the wait for this group's connection, whose access may wait for one that this thread has.
+        if let barrier = request.barrier, barrier.ownedConnection != nil { throw DatabaseError.reentrantAccess() }
         let lease = try group.lease()
-        guard let barrier else {
+        guard let barrier = request.barrier else {
             defer { group.release(lease) }
-            return try lease.withDatabase { db in try Self.frame(db, nil, body) }
+            return try lease.withDatabase { db in try Self.frame(db, nil, kind: request.kind, body) }
         }
         try group.beginBarrier(of: barrier, for: lease)
         defer {
             barrier.endBarrier()
             group.release(lease)
         }
-        return try Self.frame(lease.database, nil, body)
+        return try Self.frame(lease.database, nil, kind: request.kind, body)
     }
 
-    /// Runs `body` as one access of a connection, unless it has been cancelled.
+    /// Runs an access for a task, which can be cancelled.
+    func perform<T: Sendable>(
+        _ request: AccessRequest, _ body: @Sendable (Database) throws -> T
+    ) async throws -> T {
+        if mustYield(request.placement) { await Task.yield() }
+        if request.placement != .offloaded, let lease = group.leaseAtOnce() {
+            // The task doesn't wait, so it needs no queue entry, no token and no cancellation handler.
+            defer { group.release(lease) }
+            if request.placement == .inline {
+                return try lease.withDatabase { db in
+                    try Self.frame(db, nil, followsTask: true, kind: request.kind, body)
+                }
+            }
+            if isAdmittedInline() {
+                do { return try performInline(request.kind, lease, nil, body) } catch is WouldWait {}
+            }
+        }
+        let place = TaskPlace(request, group, workers, mayRunInline(request.placement) ? .inlineTask : .offloadedTask)
+        return try await withTaskCancellationHandler {
+            try await performWaiting(request, at: place, body)
+        } onCancel: {
+            place.cancel()
+        }
+    }
+
+    /// Waits for a connection, and runs the access where the request says.
+    private func performWaiting<T: Sendable>(
+        _ request: AccessRequest, at place: TaskPlace, _ body: @Sendable (Database) throws -> T
+    ) async throws -> T {
+        if request.placement == .inline { return try await performHere(request, at: place, body) }
+        guard place.waiterKind == .inlineTask else {
+            return try await withTaskExecutorPreference(place.executor, isolation: nil) {
+                try await performHere(request, at: place, body)
+            }
+        }
+        // A measured read: it may be admitted once it has its connection.
+        let leaseOrSlot = try await group.leaseOrSlot(place.turn)
+        if case .lease(let lease) = leaseOrSlot, isAdmittedInline() {
+            var hasRun = true
+            defer { if hasRun { group.release(lease) } }
+            do {
+                return try performInline(request.kind, lease, place.token, body)
+            } catch is WouldWait {
+                hasRun = false
+            }
+        }
+        return try await withTaskExecutorPreference(workers, isolation: nil) {
+            let lease = try group.lease(leaseOrSlot)
+            defer { group.release(lease, endsJob: true) }
+            return try run(request, lease, place.token, body)
+        }
+    }
+
+    /// Waits for a connection, and runs the access where the task is.
+    private func performHere<T: Sendable>(
+        _ request: AccessRequest, at place: TaskPlace, _ body: @Sendable (Database) throws -> T
+    ) async throws -> T {
+        let lease = try await group.lease(place.turn)
+        guard let barrier = request.barrier, let waiter = place.barrierWaiter else {
+            defer { group.release(lease, endsJob: true) }
+            return try run(request, lease, place.token, body)
+        }
+        try await group.beginBarrier(of: barrier, waiter, place.token, for: lease)
+        defer {
+            barrier.endBarrier(endsJob: true)
+            group.release(lease, endsJob: true)
+        }
+        return try run(request, lease, place.token, body)
+    }
+
+    /// Runs the access with its connection. Measures it where the durations of reads decide the placement.
+    private func run<T>(
+        _ request: AccessRequest, _ lease: ConnectionGroup.Lease, _ token: AccessToken,
+        _ body: (Database) throws -> T
+    ) throws -> T {
+        try lease.withDatabase { db in
+            guard request.placement == .measured else { return try Self.frame(db, token, kind: request.kind, body) }
+            return try Self.frame(db, token) { db in try measured { try request.kind.run(db, body) } }
+        }
+    }
+
+    /// Runs `body` as one access of a connection, unless the access is cancelled already.
     static func frame<T>(
-        _ db: Database, _ token: AccessToken?, followsTask: Bool = false, _ body: (Database) throws -> T
+        _ db: Database, _ token: AccessToken?, followsTask: Bool = false, kind: AccessRequest.Kind = .bare,
+        _ body: (Database) throws -> T
     ) throws -> T {
         if followsTask ? Task.isCancelled : token?.isCancelled ?? false { throw CancellationError() }
         try db.beginAccess(token, followsTask: followsTask)
         let result: T
         do {
-            result = try body(db)
+            result = try kind.run(db, body)
         } catch {
             // The first error counts.
             _ = db.endAccess()
@@ -63,96 +135,51 @@ final class AccessRunner: Sendable {
         return result
     }
 
-    // MARK: - Tasks
+    // MARK: - Tasks of their own
 
-    /// Runs an access for a task, which can be cancelled.
-    func async<T: Sendable>(
-        _ placement: Placement, barrier: ConnectionGroup? = nil, _ body: @Sendable (Database) throws -> T
-    ) async throws -> T {
-        // A barrier has a connection while it waits for others, and so it mustn't need a thread of Swift's.
-        let placement = barrier == nil ? placement : .offloaded
-        if isToGiveWay(placement) { await Task.yield() }
-        if placement == .inline, let lease = group.leaseAtOnce() {
-            // Nothing is waited for: no place in a line, and nothing to be told of a cancellation.
-            defer { group.release(lease) }
-            return try lease.withDatabase { db in try Self.frame(db, nil, followsTask: true, body) }
-        }
-        let place = TaskPlace(group, barrier, workers, placement == .inline ? .inlineTask : .offloadedTask)
-        return try await withTaskCancellationHandler {
-            try await run(place, placement, body)
-        } onCancel: {
-            place.cancel()
-        }
-    }
-
-    /// How a read begins.
-    enum ReadKind {
-        /// In a transaction of its own, which sees the state of its first statement.
-        case transaction
-        /// In a transaction of its own, which sees the state of its beginning.
-        case pinnedTransaction
-        /// As the connection stands: a snapshot's transaction is open.
-        case bare
-    }
-
-    /// Runs a read on this thread.
-    func read<T>(_ kind: ReadKind, _ body: (Database) throws -> T) throws -> T {
-        try sync { db in try Self.read(db, kind, body) }
-    }
-
-    static func read<T>(_ db: Database, _ kind: ReadKind, _ body: (Database) throws -> T) throws -> T {
-        switch kind {
-        case .transaction: try db.beginRead(pinned: false)
-        case .pinnedTransaction: try db.beginRead(pinned: true)
-        case .bare: return try body(db)
-        }
-        return try db.finishRead { try body(db) }
-    }
-
-    /// Runs a read for a task, which can be cancelled.
-    func asyncRead<T: Sendable>(
-        _ placement: Placement, _ kind: ReadKind, _ body: @Sendable (Database) throws -> T
-    ) async throws -> T {
-        if isToGiveWay(placement) { await Task.yield() }
-        if placement != .offloaded, let lease = group.leaseAtOnce() {
-            defer { group.release(lease) }
-            if placement == .inline {
-                return try Self.frame(lease.database, nil, followsTask: true) { db in try Self.read(db, kind, body) }
-            }
-            if isAdmittedInline() {
-                do { return try readInline(lease, nil, kind, body) } catch is WouldWait {}
-            }
-        }
-        let place = TaskPlace(group, nil, workers, mayRunInline(placement) ? .inlineTask : .offloadedTask)
-        return try await withTaskCancellationHandler {
-            try await runRead(place, placement, kind, body)
-        } onCancel: {
-            place.cancel()
-        }
-    }
-
-    /// Waits for a connection for a task, and runs `body`, which may wait for others, on the library's threads.
+    /// Runs an access in its own task, on the library's threads. Its queue entry is taken before this returns.
     ///
-    /// - parameter barrier: a group whose connections must all be at rest meanwhile.
-    /// - parameter task: the number of the task that waits, as of `DeadlockDetector.newTask()`: it has other connections,
-    ///   or will wait for more.
+    /// - parameter fail: called if no connection could be had, or if the access leaves an error behind.
+    func enqueue(
+        _ request: AccessRequest, _ body: @escaping @Sendable (Database) throws -> Void,
+        orFail fail: @escaping @Sendable (any Error) -> Void
+    ) {
+        let place = TaskPlace(request, group, workers, .offloadedTask)
+        Task(executorPreference: place.executor) {
+            do {
+                try await self.performHere(request, at: place, body)
+            } catch {
+                // The user's code, which may take a while.
+                WorkerThreads.willBeBusy()
+                fail(error)
+            }
+        }
+    }
+
+    // MARK: - Leases
+
+    /// Waits for a connection for a task. Runs `body`, which may wait for other connections, on the library's threads.
+    ///
+    /// - parameter barrier: a group whose connections must all be idle meanwhile.
+    /// - parameter task: the number of the waiting task, from `DeadlockDetector.newTask()`. The task has other
+    ///   connections, or will wait for more.
     func withLease<T: Sendable>(
         barrier: ConnectionGroup? = nil, task: UInt,
         _ body: @Sendable (ConnectionGroup.Lease, AccessToken) async throws -> T
     ) async throws -> T {
-        let place = TaskPlace(group, barrier, workers, .offloadedTask)
-        // Here: the executor holds the task until its turn comes.
+        let place = TaskPlace(AccessRequest(barrier: barrier), group, workers, .offloadedTask)
+        // Entered here, because the executor holds the task until it is served.
         group.enter(place.turn, task: task)
         return try await withTaskCancellationHandler {
             try await withTaskExecutorPreference(place.executor, isolation: nil) {
                 let lease = try await group.lease(place.turn)
-                if let barrier = place.barrier, let waiter = place.barrierWaiter {
+                if let barrier, let waiter = place.barrierWaiter {
                     try await group.beginBarrier(of: barrier, waiter, place.token, for: lease, task: task)
                 }
                 group.setHolder(task, of: lease.slot)
                 defer {
                     group.setHolder(nil, of: lease.slot)
-                    place.barrier?.endBarrier()
+                    barrier?.endBarrier()
                     group.release(lease)
                 }
                 return try await body(lease, place.token)
@@ -162,118 +189,10 @@ final class AccessRunner: Sendable {
         }
     }
 
-    /// Runs an access in a task of its own, on the library's threads. Its place in the line is taken before this
-    /// returns.
-    ///
-    /// - parameter fail: called where there is no connection to be had, or the access leaves an error behind.
-    func enqueue(
-        barrier: ConnectionGroup? = nil, _ body: @escaping @Sendable (Database) throws -> Void,
-        orFail fail: @escaping @Sendable (any Error) -> Void
-    ) {
-        let place = TaskPlace(group, barrier, workers, .offloadedTask)
-        Task(executorPreference: place.executor) {
-            do {
-                try await self.runHere(place, body)
-            } catch {
-                // The user's code, which may take its time.
-                WorkerThreads.willBeBusy()
-                fail(error)
-            }
-        }
-    }
-
-    /// Runs a read in a task of its own, on the library's threads. Its place in the line is taken before this returns.
-    func enqueueRead(
-        _ kind: ReadKind, _ body: @escaping @Sendable (Database) -> Void,
-        orFail fail: @escaping @Sendable (any Error) -> Void
-    ) {
-        enqueue({ db in try self.measured { try Self.read(db, kind, body) } }, orFail: fail)
-    }
-
-    /// Ends a read that another thread has begun, in a task of its own, on the library's threads.
-    func continueRead(
-        _ lease: ConnectionGroup.Lease, _ body: @escaping @Sendable (Result<Database, any Error>) -> Void
-    ) {
-        Task(executorPreference: workers) { [group] in
-            defer { group.release(lease, endsJob: true) }
-            var hasBegun = false
-            do {
-                try Self.frame(lease.database, nil) { db in
-                    try db.finishRead {
-                        hasBegun = true
-                        body(.success(db))
-                    }
-                }
-            } catch {
-                // Once `body` has run, an error that ends the read has no receiver.
-                if !hasBegun { body(.failure(error)) }
-            }
-        }
-    }
-
-    // MARK: - Running
-
-    private func run<T: Sendable>(
-        _ place: TaskPlace, _ placement: Placement, _ body: @Sendable (Database) throws -> T
-    ) async throws -> T {
-        if placement == .inline { return try await runHere(place, body) }
-        return try await withTaskExecutorPreference(place.executor, isolation: nil) {
-            try await runHere(place, body)
-        }
-    }
-
-    /// Waits for the lease, and runs where the task is.
-    private func runHere<T: Sendable>(_ place: TaskPlace, _ body: @Sendable (Database) throws -> T) async throws -> T {
-        let lease = try await group.lease(place.turn)
-        guard let barrier = place.barrier, let waiter = place.barrierWaiter else {
-            defer { group.release(lease, endsJob: true) }
-            return try Self.frame(lease.database, place.token, body)
-        }
-        try await group.beginBarrier(of: barrier, waiter, place.token, for: lease)
-        defer {
-            barrier.endBarrier(endsJob: true)
-            group.release(lease, endsJob: true)
-        }
-        return try Self.frame(lease.database, place.token, body)
-    }
-
-    private func runRead<T: Sendable>(
-        _ place: TaskPlace, _ placement: Placement, _ kind: ReadKind, _ body: @Sendable (Database) throws -> T
-    ) async throws -> T {
-        switch placement {
-        case .inline:
-            return try await runHere(place) { db in try Self.read(db, kind, body) }
-        case .measured where place.waiterKind == .inlineTask:
-            let leaseOrSlot = try await group.leaseOrSlot(place.turn)
-            if case .lease(let lease) = leaseOrSlot, isAdmittedInline() {
-                var isOver = true
-                defer { if isOver { group.release(lease) } }
-                do {
-                    return try readInline(lease, place.token, kind, body)
-                } catch is WouldWait {
-                    isOver = false
-                }
-            }
-            return try await withTaskExecutorPreference(workers, isolation: nil) {
-                let lease = try group.lease(leaseOrSlot)
-                defer { group.release(lease, endsJob: true) }
-                return try Self.frame(lease.database, place.token) { db in
-                    try measured { try Self.read(db, kind, body) }
-                }
-            }
-        case .measured, .offloaded:
-            return try await withTaskExecutorPreference(place.executor, isolation: nil) {
-                let lease = try await group.lease(place.turn)
-                defer { group.release(lease, endsJob: true) }
-                return try Self.frame(lease.database, place.token) { db in
-                    try measured { try Self.read(db, kind, body) }
-                }
-            }
-        }
-    }
+    // MARK: - Inline reads
 
     /// Whether a read is expected to run where the task is.
-    private func mayRunInline(_ placement: Placement) -> Bool {
+    private func mayRunInline(_ placement: AccessRequest.Placement) -> Bool {
         switch placement {
         case .inline: true
         case .offloaded: false
@@ -281,20 +200,21 @@ final class AccessRunner: Sendable {
         }
     }
 
-    /// Whether a read may run where the task is; `readInline` has to follow then.
+    /// Whether a read may run where the task is. If so, `performInline` has to follow.
     private func isAdmittedInline() -> Bool {
         admission.lock()
         defer { admission.unlock() }
         return admission.contents.pointee.admitsInline()
     }
 
-    /// Runs a read where the task is.
+    /// Runs an admitted read where the task is.
     ///
-    /// - parameter token: nil where the task itself is asked whether it is cancelled.
-    /// - throws: `WouldWait` if the read has to run elsewhere. Not an optional result: in a generic function that isn't
-    ///   specialised, its type costs more than the locks.
-    private func readInline<T>(
-        _ lease: ConnectionGroup.Lease, _ token: AccessToken?, _ kind: ReadKind, _ body: (Database) throws -> T
+    /// - parameter token: nil if the task itself is asked whether it is cancelled.
+    /// - throws: `WouldWait` if the read has to run elsewhere. An optional result would cost more than the locks: this
+    ///   generic function isn't specialised.
+    private func performInline<T>(
+        _ kind: AccessRequest.Kind, _ lease: ConnectionGroup.Lease, _ token: AccessToken?,
+        _ body: (Database) throws -> T
     ) throws -> T {
         var start: UInt64 = 0
         defer {
@@ -304,21 +224,23 @@ final class AccessRunner: Sendable {
             admission.unlock()
         }
         return try Self.frame(lease.database, token, followsTask: token == nil) { db in
-            if case .bare = kind {
+            switch kind {
+            case .read, .pinnedRead:
+                try Self.beginWithoutWaiting(db)
                 start = SystemClock.monotonicNanoseconds()
-                return try body(db)
+                return try AccessRequest.Kind.begunRead.run(db, body)
+            case .bare, .begunRead, .snapshotRead:
+                start = SystemClock.monotonicNanoseconds()
+                return try kind.run(db, body)
             }
-            try Self.beginWithoutWaiting(db)
-            start = SystemClock.monotonicNanoseconds()
-            return try db.finishRead { try body(db) }
         }
     }
 
     private struct WouldWait: Error {}
 
-    /// Begins a read where no thread may wait: takes the locks that it needs, or gives up.
+    /// Begins a read where no thread may wait: takes the locks that the read needs, or gives up.
     ///
-    /// What is read then waits for nobody: in WAL mode a reader never does, and elsewhere the lock is held.
+    /// The read itself then never waits: a reader in WAL mode needs no other lock, and elsewhere the lock is held.
     private static func beginWithoutWaiting(_ db: Database) throws {
         db.refusesToWait = true
         defer { db.refusesToWait = false }
@@ -338,58 +260,58 @@ final class AccessRunner: Sendable {
         return try body()
     }
 
-    /// A task's place in the lines it waits in.
-    private struct TaskPlace: Sendable {
-        let group: ConnectionGroup
-        let barrier: ConnectionGroup?
-        let token = AccessToken()
-        let waiterKind: ConnectionGroup.Machine.WaiterKind
-        let turn: ConnectionGroup.LeaseOrWaiter
-        /// Used once the task has the group's connection.
-        let barrierWaiter: TaskWaiter?
+    // MARK: - Yielding
 
-        /// The library's threads; for one that waits, those that go on with it.
-        let executor: any TaskExecutor
-
-        init(
-            _ group: ConnectionGroup, _ barrier: ConnectionGroup?, _ workers: WorkerThreads,
-            _ waiterKind: ConnectionGroup.Machine.WaiterKind
-        ) {
-            self.group = group
-            self.barrier = barrier
-            self.waiterKind = waiterKind
-            barrierWaiter = barrier == nil ? nil : TaskWaiter(workers, .offloadedTask)
-            turn = group.request(token, workers, waiterKind)
-            executor = if case .waiter(let waiter) = turn { waiter } else { workers }
-        }
-
-        func cancel() {
-            token.cancel()
-            if case .waiter(let waiter) = turn { group.cancel(waiter) }
-            if let barrier, let barrierWaiter { barrier.cancel(barrierWaiter) }
-        }
-    }
-
-    // MARK: - Giving way
-
-    /// Counts accesses that ran where their task is.
+    /// The number of accesses that ran where their task is.
     private let inlineCount = Atomic<Int>(0)
 
-    /// When one of them gave way, in nanoseconds.
-    private let lastGivenWay = Atomic<UInt64>(0)
+    /// When a task last yielded, in nanoseconds.
+    private let lastYield = Atomic<UInt64>(0)
 
-    /// Whether a task is to let others run, now and then.
+    /// Whether the task has to let others run before its access.
     ///
-    /// An access that finds its connection free, and runs where its task is, never suspends. Tasks that read in loops,
-    /// as many as there are threads, would keep Swift's pool to themselves.
-    private func isToGiveWay(_ placement: Placement) -> Bool {
+    /// An inline access that finds its connection free never suspends. As many tasks as there are threads, reading in
+    /// loops, would occupy Swift's pool.
+    private func mustYield(_ placement: AccessRequest.Placement) -> Bool {
         guard placement != .offloaded, inlineCount.wrappingAdd(1, ordering: .relaxed).newValue % 16 == 0 else {
             return false
         }
         let now = SystemClock.monotonicNanoseconds()
-        // Giving way may wake a thread, which costs as much as several reads.
-        guard now &- lastGivenWay.load(ordering: .relaxed) > 500_000 else { return false }
-        lastGivenWay.store(now, ordering: .relaxed)
+        // Yielding may wake a thread, which costs as much as several reads.
+        guard now &- lastYield.load(ordering: .relaxed) > 500_000 else { return false }
+        lastYield.store(now, ordering: .relaxed)
         return true
+    }
+}
+
+/// A task's entries in the wait queues of the groups that its access needs.
+private struct TaskPlace: Sendable {
+    let token = AccessToken()
+    let waiterKind: ConnectionGroup.Machine.WaiterKind
+    /// The connection of the access, or the waiter for it.
+    let turn: ConnectionGroup.LeaseOrWaiter
+    /// The waiter for the barrier. It enters the queue once the task has its connection.
+    let barrierWaiter: TaskWaiter?
+    /// The library's threads; for a task that waits, those that go on with it.
+    let executor: any TaskExecutor
+    private let group: ConnectionGroup
+    private let barrier: ConnectionGroup?
+
+    init(
+        _ request: AccessRequest, _ group: ConnectionGroup, _ workers: WorkerThreads,
+        _ waiterKind: ConnectionGroup.Machine.WaiterKind
+    ) {
+        self.group = group
+        barrier = request.barrier
+        self.waiterKind = waiterKind
+        barrierWaiter = request.barrier == nil ? nil : TaskWaiter(workers, .offloadedTask)
+        turn = group.request(token, workers, waiterKind)
+        executor = if case .waiter(let waiter) = turn { waiter } else { workers }
+    }
+
+    func cancel() {
+        token.cancel()
+        if case .waiter(let waiter) = turn { group.cancel(waiter) }
+        if let barrier, let barrierWaiter { barrier.cancel(barrierWaiter) }
     }
 }

@@ -9,36 +9,35 @@ extension ConnectionGroup {
         _ = consume dropped
     }
 
-    /// Closes all connections for good, and refuses those who wait.
+    /// Closes all connections of some groups for good, and refuses the accesses that wait.
     ///
-    /// It waits for the accesses that run, but goes before those that wait.
+    /// It waits for the running accesses, and goes before the waiting ones.
     ///
-    /// - throws: `SQLITE_BUSY` if statements are left, or the thread that runs has one of the connections; everything
-    ///   goes on then.
-    func close() throws {
-        guard try beginClosing() else { return }
+    /// - parameter groups: in the order in which they are waited for. Their connections are closed in the opposite
+    ///   order.
+    /// - throws: `SQLITE_BUSY` if statements are left, or if this thread has one of the connections. The groups stay
+    ///   usable then.
+    static func close(_ groups: [ConnectionGroup]) throws {
+        guard let first = groups.first, !first.isClosed else { return }
+        // Before any group is waited for: the access that has its connection may wait for one that this thread has.
+        for group in groups.reversed() { try group.checkMayClose() }
+        var held: [ConnectionGroup] = []
         do {
-            try closeConnections()
+            for group in groups {
+                do {
+                    _ = try group.wait(for: .barrier, isFirst: true)
+                } catch  where group.isClosed {
+                    for group in held.reversed() { group.abandonClosing() }
+                    return
+                }
+                held.append(group)
+            }
+            for group in groups.reversed() { try group.closeConnections() }
         } catch {
-            abandonClosing()
+            for group in held.reversed() { group.abandonClosing() }
             throw error
         }
-        finishClosing()
-    }
-
-    /// Waits for all connections to be here.
-    ///
-    /// - returns: false if they are closed already.
-    func beginClosing() throws -> Bool {
-        guard !isClosed else { return false }
-        try checkMayClose()
-        do {
-            _ = try wait(for: .barrier, isFirst: true)
-        } catch {
-            if isClosed { return false }
-            throw error
-        }
-        return true
+        for group in groups.reversed() { group.finishClosing() }
     }
 
     /// Closes all connections of groups for a task: as `close`, but waiting suspends the task, and closing runs on the
@@ -48,7 +47,7 @@ extension ConnectionGroup {
     /// - throws: as `close`; `CancellationError`, while it waits.
     static func close(_ groups: [ConnectionGroup], _ workers: WorkerThreads) async throws {
         guard let first = groups.first, !first.isClosed else { return }
-        for group in groups { try group.checkMayClose() }
+        for group in groups.reversed() { try group.checkMayClose() }
         let token = AccessToken()
         let waiters = groups.map { _ in TaskWaiter(workers, .offloadedTask) }
         first.request(waiters[0], token, .barrier, isFirst: true)

@@ -4,7 +4,7 @@ extension DatabasePool {
     /// Frees as much memory as can be: waits for the accesses that run, then closes the readers, unless
     /// `Configuration.persistentReadOnlyConnections` is set.
     public func releaseMemory() {
-        try? writer.sync(barrier: readers.group) { db in
+        try? writer.perform(barrierRequest) { db in
             db.releaseMemory()
             releaseReaders()
         }
@@ -16,7 +16,7 @@ extension DatabasePool {
     /// await dbPool.releaseMemoryAsync()
     /// ```
     public func releaseMemoryAsync() async {
-        try? await writer.async(.offloaded, barrier: readers.group) { db in
+        try? await writer.perform(barrierRequest) { db in
             db.releaseMemory()
             self.releaseReaders()
         }
@@ -25,7 +25,7 @@ extension DatabasePool {
     /// As `releaseMemory`, without waiting: readers that are in use go when they come back.
     public func releaseMemoryEventually() {
         releaseReaders()
-        writer.enqueue { result in
+        writer.enqueue(writeRequest) { result in
             if case .success(let db) = result { db.releaseMemory() }
         }
     }

@@ -57,7 +57,7 @@ extension DatabasePool {
         let connections = try openConnections(count: configuration.maximumReaderCount)
         if try !pinAlike(connections) {
             try checkMayLock()
-            try writer.reentrant { db in try pin(connections, locking: db) }
+            try writer.performReentrant(writeRequest) { db in try pin(connections, locking: db) }
         }
         return DatabaseSnapshotPool(
             pool: self, connections: connections, workers: WorkerThreads(connectionCount: connections.count))
@@ -80,7 +80,9 @@ extension DatabasePool {
         if !isPinned {
             do {
                 try checkMayLock()
-                try await writer.async(.offloaded) { db in try self.pin(connections, locking: db) }
+                try await writer.perform(AccessRequest(.bare, .offloaded)) { db in
+                    try self.pin(connections, locking: db)
+                }
             } catch {
                 workers.shutDown()
                 throw error

@@ -14,7 +14,7 @@ public import QuarryCore
 ///
 /// The database is in WAL mode (<https://www.sqlite.org/wal.html>): reads don't wait for writes, nor writes for reads.
 /// Each `read` sees the last commit before it began.
-public final class DatabasePool: DatabaseWriter {
+public final class DatabasePool: GroupWriter {
     /// The configuration the database was opened with.
     public let configuration: Configuration
 
@@ -24,8 +24,8 @@ public final class DatabasePool: DatabaseWriter {
     let writer: AccessRunner
     let readers: AccessRunner
     let workers: WorkerThreads
-    let readPlacement: AccessRunner.Placement
-    let writePlacement: AccessRunner.Placement
+    let readRequest: AccessRequest
+    let writeRequest: AccessRequest
 
     /// Opens a file, creates it if it is missing, and switches it to WAL mode, unless it is read-only.
     ///
@@ -82,119 +82,14 @@ public final class DatabasePool: DatabaseWriter {
                 connections: [.init(database: database)], barredGroup: readers.group,
                 open: { throw DatabaseError.connectionIsClosed() }),
             workers: workers)
-        readPlacement = configuration.asyncExecution.readPlacement(inMemory: false)
-        writePlacement = configuration.asyncExecution.writePlacement(inMemory: false)
+        readRequest = AccessRequest(.pinnedRead, configuration.asyncExecution.readPlacement(inMemory: false))
+        writeRequest = AccessRequest(.bare, configuration.asyncExecution.writePlacement(inMemory: false))
     }
 
     deinit {
         workers.shutDown()
         // The writer goes last: it takes the log into the database, and removes it.
         readers.group.retireAll()
-    }
-
-    public func close() throws {
-        // Before the writer is waited for: who has it may wait for this thread's reader.
-        if !writer.group.isClosed { try readers.group.checkMayClose() }
-        guard try writer.group.beginClosing() else { return }
-        do {
-            guard try readers.group.beginClosing() else { return writer.group.abandonClosing() }
-            do {
-                // The writer goes last: it takes the log into the database, and removes it.
-                try readers.group.closeConnections()
-                try writer.group.closeConnections()
-            } catch {
-                readers.group.abandonClosing()
-                throw error
-            }
-        } catch {
-            writer.group.abandonClosing()
-            throw error
-        }
-        readers.group.finishClosing()
-        writer.group.finishClosing()
-    }
-
-    public func closeAsync() async throws {
-        // The writer's connection goes last: it takes the log into the database, and removes it.
-        try await ConnectionGroup.close([writer.group, readers.group], workers)
-    }
-
-    public func interrupt() {
-        writer.group.interrupt()
-        readers.group.interrupt()
-    }
-
-    // MARK: - Reading
-
-    public func read<T>(_ value: (Database) throws -> T) throws -> T {
-        try readers.read(.pinnedTransaction, value)
-    }
-
-    public func read<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
-        try await readers.asyncRead(readPlacement, .pinnedTransaction, value)
-    }
-
-    public func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        readers.enqueueRead(.pinnedTransaction, value)
-    }
-
-    public func unsafeRead<T>(_ value: (Database) throws -> T) throws -> T {
-        try readers.sync(value)
-    }
-
-    public func unsafeRead<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
-        try await readers.async(writePlacement, value)
-    }
-
-    public func asyncUnsafeRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        readers.enqueue(value)
-    }
-
-    /// As `unsafeRead`; inside a read of this thread, with its connection; inside a write, with the writer.
-    public func unsafeReentrantRead<T>(_ value: (Database) throws -> T) throws -> T {
-        if let db = readers.group.ownedConnection ?? writer.group.ownedConnection { return try value(db) }
-        return try readers.sync(value)
-    }
-
-    // MARK: - Writing
-
-    public func writeWithoutTransaction<T>(_ updates: (Database) throws -> T) throws -> T {
-        try writer.sync(updates)
-    }
-
-    public func writeWithoutTransaction<T: Sendable>(_ updates: @Sendable (Database) throws -> T) async throws -> T {
-        try await writer.async(writePlacement, updates)
-    }
-
-    public func asyncWriteWithoutTransaction(_ updates: @escaping @Sendable (Database) -> Void) {
-        writer.enqueueWriteWithoutTransaction(updates)
-    }
-
-    public func barrierWriteWithoutTransaction<T>(_ updates: (Database) throws -> T) throws -> T {
-        try writer.sync(barrier: readers.group, updates)
-    }
-
-    public func barrierWriteWithoutTransaction<T: Sendable>(
-        _ updates: @Sendable (Database) throws -> T
-    ) async throws -> T {
-        try await writer.async(writePlacement, barrier: readers.group, updates)
-    }
-
-    public func asyncBarrierWriteWithoutTransaction(
-        _ updates: @escaping @Sendable (Result<Database, any Error>) -> Void
-    ) {
-        writer.enqueue(barrier: readers.group, updates)
-    }
-
-    public func asyncWrite<T: Sendable>(
-        _ updates: @escaping @Sendable (Database) throws -> T,
-        completion: @escaping @Sendable (Database, Result<T, any Error>) -> Void
-    ) {
-        writer.enqueueWrite(updates, completion: completion)
-    }
-
-    public func unsafeReentrantWrite<T>(_ updates: (Database) throws -> T) throws -> T {
-        try writer.reentrant(updates)
     }
 
     /// Writes in a transaction of some kind.
@@ -211,10 +106,18 @@ public final class DatabasePool: DatabaseWriter {
     public func writeInTransaction(
         _ kind: Database.TransactionKind? = nil, _ updates: (Database) throws -> Database.TransactionCompletion
     ) throws {
-        try writer.sync { db in
+        try writer.perform(writeRequest) { db in
             try db.inTransaction(kind) { try updates(db) }
         }
     }
+}
+
+extension DatabasePool {
+    /// The writer's connection is closed last: closing it moves the log into the database and removes it.
+    var groups: [ConnectionGroup] { [writer.group, readers.group] }
+    var ownedConnection: Database? { readers.group.ownedConnection ?? writer.group.ownedConnection }
+    var unsafeReadRequest: AccessRequest { writeRequest }
+    var barrierRequest: AccessRequest { AccessRequest(barrier: readers.group) }
 }
 
 extension Configuration {

@@ -11,17 +11,18 @@ public import QuarryCore
 ///     try String.fetchAll(db, sql: "SELECT name FROM player")
 /// }
 /// ```
-public final class DatabaseQueue: DatabaseWriter {
+public final class DatabaseQueue: GroupWriter {
     /// The configuration the database was opened with; `maximumReaderCount` is 1.
     public let configuration: Configuration
 
     /// The path of the file; `:memory:` or a URI in memory.
     public let path: String
 
+    /// Runs all accesses.
     let runner: AccessRunner
-    private let workers: WorkerThreads
-    private let readPlacement: AccessRunner.Placement
-    private let writePlacement: AccessRunner.Placement
+    let workers: WorkerThreads
+    let readRequest: AccessRequest
+    let writeRequest: AccessRequest
 
     // MARK: - Opening
 
@@ -110,29 +111,17 @@ public final class DatabaseQueue: DatabaseWriter {
             connections: [.init(database: database)], open: { throw DatabaseError.connectionIsClosed() })
         self.workers = workers ?? WorkerThreads(connectionCount: 1)
         runner = AccessRunner(group, workers: self.workers)
-        readPlacement = configuration.asyncExecution.readPlacement(inMemory: isInMemory)
-        writePlacement = configuration.asyncExecution.writePlacement(inMemory: isInMemory)
+        readRequest = AccessRequest(.read, configuration.asyncExecution.readPlacement(inMemory: isInMemory))
+        writeRequest = AccessRequest(.bare, configuration.asyncExecution.writePlacement(inMemory: isInMemory))
     }
 
     deinit {
         workers.shutDown()
     }
 
-    public func close() throws {
-        try runner.group.close()
-    }
-
-    public func closeAsync() async throws {
-        try await ConnectionGroup.close([runner.group], workers)
-    }
-
-    public func interrupt() {
-        runner.group.interrupt()
-    }
-
     /// Frees as much memory as can be, after the accesses that came before.
     public func releaseMemory() {
-        try? runner.sync { db in db.releaseMemory() }
+        try? runner.perform(AccessRequest(.bare)) { db in db.releaseMemory() }
     }
 
     /// As `releaseMemory`; waiting suspends the task. If it is cancelled meanwhile, nothing is freed.
@@ -141,79 +130,10 @@ public final class DatabaseQueue: DatabaseWriter {
     /// await dbQueue.releaseMemoryAsync()
     /// ```
     public func releaseMemoryAsync() async {
-        try? await runner.async(.offloaded) { db in db.releaseMemory() }
+        try? await runner.perform(AccessRequest(.bare, .offloaded)) { db in db.releaseMemory() }
     }
 
-    // MARK: - Reading
-
-    public func read<T>(_ value: (Database) throws -> T) throws -> T {
-        try runner.read(.transaction, value)
-    }
-
-    public func read<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
-        try await runner.asyncRead(readPlacement, .transaction, value)
-    }
-
-    public func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        runner.enqueueRead(.transaction, value)
-    }
-
-    public func unsafeRead<T>(_ value: (Database) throws -> T) throws -> T {
-        try runner.sync(value)
-    }
-
-    public func unsafeRead<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
-        try await runner.async(writePlacement, value)
-    }
-
-    public func asyncUnsafeRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        runner.enqueue(value)
-    }
-
-    public func unsafeReentrantRead<T>(_ value: (Database) throws -> T) throws -> T {
-        try runner.reentrant(value)
-    }
-
-    // MARK: - Writing
-
-    public func writeWithoutTransaction<T>(_ updates: (Database) throws -> T) throws -> T {
-        try runner.sync(updates)
-    }
-
-    public func writeWithoutTransaction<T: Sendable>(_ updates: @Sendable (Database) throws -> T) async throws -> T {
-        try await runner.async(writePlacement, updates)
-    }
-
-    public func asyncWriteWithoutTransaction(_ updates: @escaping @Sendable (Database) -> Void) {
-        runner.enqueueWriteWithoutTransaction(updates)
-    }
-
-    public func barrierWriteWithoutTransaction<T>(_ updates: (Database) throws -> T) throws -> T {
-        try runner.sync(updates)
-    }
-
-    public func barrierWriteWithoutTransaction<T: Sendable>(
-        _ updates: @Sendable (Database) throws -> T
-    ) async throws -> T {
-        try await runner.async(writePlacement, updates)
-    }
-
-    public func asyncBarrierWriteWithoutTransaction(
-        _ updates: @escaping @Sendable (Result<Database, any Error>) -> Void
-    ) {
-        runner.enqueue(updates)
-    }
-
-    public func asyncWrite<T: Sendable>(
-        _ updates: @escaping @Sendable (Database) throws -> T,
-        completion: @escaping @Sendable (Database, Result<T, any Error>) -> Void
-    ) {
-        runner.enqueueWrite(updates, completion: completion)
-    }
-
-    public func unsafeReentrantWrite<T>(_ updates: (Database) throws -> T) throws -> T {
-        try runner.reentrant(updates)
-    }
+    // MARK: - Accesses
 
     /// Runs `updates` with the connection, without a transaction: `writeWithoutTransaction`.
     ///
@@ -221,7 +141,7 @@ public final class DatabaseQueue: DatabaseWriter {
     /// let count = try dbQueue.inDatabase { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM player")! }
     /// ```
     public func inDatabase<T>(_ updates: (Database) throws -> T) throws -> T {
-        try runner.sync(updates)
+        try runner.perform(writeRequest, updates)
     }
 
     /// Runs `updates` in a transaction.
@@ -238,14 +158,23 @@ public final class DatabaseQueue: DatabaseWriter {
     public func inTransaction(
         _ kind: Database.TransactionKind? = nil, _ updates: (Database) throws -> Database.TransactionCompletion
     ) throws {
-        try runner.sync { db in
+        try runner.perform(writeRequest) { db in
             try db.inTransaction(kind) { try updates(db) }
         }
     }
 
     public func spawnConcurrentRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        runner.readHere(value)
+        runner.readHere(readRequest, value)
     }
+}
+
+extension DatabaseQueue {
+    var readers: AccessRunner { runner }
+    var writer: AccessRunner { runner }
+    var groups: [ConnectionGroup] { [runner.group] }
+    var ownedConnection: Database? { runner.group.ownedConnection }
+    var unsafeReadRequest: AccessRequest { writeRequest }
+    var barrierRequest: AccessRequest { writeRequest }
 }
 
 extension String {

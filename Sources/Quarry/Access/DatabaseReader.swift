@@ -104,3 +104,55 @@ public protocol DatabaseReader: AnyObject, Sendable {
     /// As `unsafeRead`; inside an access of this thread, with that access's connection.
     func unsafeReentrantRead<T>(_ value: (Database) throws -> T) throws -> T
 }
+
+/// A reader whose accesses run on connection groups: a queue, a pool, a snapshot.
+protocol GroupReader: DatabaseReader {
+    /// Runs the reads.
+    var readers: AccessRunner { get }
+    var workers: WorkerThreads { get }
+    /// All groups, in the order in which closing waits for them. Their connections are closed in the opposite order.
+    var groups: [ConnectionGroup] { get }
+    /// The connection that this thread has, if it has one.
+    var ownedConnection: Database? { get }
+    var readRequest: AccessRequest { get }
+    var unsafeReadRequest: AccessRequest { get }
+}
+
+extension GroupReader {
+    public func close() throws { try ConnectionGroup.close(groups) }
+
+    public func closeAsync() async throws { try await ConnectionGroup.close(groups, workers) }
+
+    public func interrupt() {
+        for group in groups { group.interrupt() }
+    }
+
+    public func read<T>(_ value: (Database) throws -> T) throws -> T {
+        try readers.perform(readRequest, value)
+    }
+
+    public func read<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
+        try await readers.perform(readRequest, value)
+    }
+
+    public func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
+        readers.enqueue(readRequest, value)
+    }
+
+    public func unsafeRead<T>(_ value: (Database) throws -> T) throws -> T {
+        try readers.perform(unsafeReadRequest, value)
+    }
+
+    public func unsafeRead<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
+        try await readers.perform(unsafeReadRequest, value)
+    }
+
+    public func asyncUnsafeRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
+        readers.enqueue(unsafeReadRequest, value)
+    }
+
+    public func unsafeReentrantRead<T>(_ value: (Database) throws -> T) throws -> T {
+        if let db = ownedConnection { return try value(db) }
+        return try readers.perform(unsafeReadRequest, value)
+    }
+}

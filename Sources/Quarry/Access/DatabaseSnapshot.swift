@@ -17,7 +17,9 @@ public final class DatabaseSnapshot: PinnedReader {
     /// The path of the file.
     public let path: String
 
-    let core: SnapshotCore
+    let readers: AccessRunner
+    let workers: WorkerThreads
+    let readRequest: AccessRequest
 
     init(pool: DatabasePool, connection: ConnectionGroup.Connection, workers: WorkerThreads) {
         var configuration = pool.configuration
@@ -25,10 +27,13 @@ public final class DatabaseSnapshot: PinnedReader {
         configuration.maximumReaderCount = 1
         self.configuration = configuration
         path = pool.path
-        core = SnapshotCore(
-            "a snapshot of \(configuration.label ?? path)", configuration: configuration, connections: [connection],
-            workers: workers)
+        self.workers = workers
+        readers = AccessRunner(
+            "a snapshot of \(configuration.label ?? path)", pinned: [connection], configuration, workers)
+        readRequest = configuration.snapshotReadRequest
     }
+
+    deinit { workers.shutDown() }
 }
 
 /// Several connections that go on seeing one state of the database, whatever is written. They read at the same time.
@@ -48,52 +53,60 @@ public final class DatabaseSnapshotPool: PinnedReader {
     /// The path of the file.
     public let path: String
 
-    let core: SnapshotCore
+    let readers: AccessRunner
+    let workers: WorkerThreads
+    let readRequest: AccessRequest
 
     init(pool: DatabasePool, connections: [ConnectionGroup.Connection], workers: WorkerThreads) {
         var configuration = pool.configuration
         configuration.readonly = true
         self.configuration = configuration
         path = pool.path
-        core = SnapshotCore(
-            "a connection of a snapshot of \(configuration.label ?? path)", configuration: configuration,
-            connections: connections, workers: workers)
+        self.workers = workers
+        readers = AccessRunner(
+            "a connection of a snapshot of \(configuration.label ?? path)", pinned: connections, configuration, workers)
+        readRequest = configuration.snapshotReadRequest
     }
+
+    deinit { workers.shutDown() }
 }
 
-/// A snapshot that stands on a `SnapshotCore`.
-protocol PinnedReader: DatabaseSnapshotReader, BackupSource {
-    var core: SnapshotCore { get }
-}
+/// A reader whose connections keep their transactions open.
+protocol PinnedReader: GroupReader, DatabaseSnapshotReader {}
 
 extension PinnedReader {
-    public func close() throws { try core.runner.group.close() }
+    var groups: [ConnectionGroup] { [readers.group] }
+    var ownedConnection: Database? { readers.group.ownedConnection }
+    var unsafeReadRequest: AccessRequest { readRequest }
 
-    public func closeAsync() async throws { try await ConnectionGroup.close([core.runner.group], core.workers) }
-
-    public func interrupt() { core.runner.group.interrupt() }
-
-    public func read<T>(_ value: (Database) throws -> T) throws -> T { try core.read(value) }
-
-    public func read<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
-        try await core.asyncRead(value)
+    public func reentrantRead<T>(_ value: (Database) throws -> T) throws -> T {
+        try readers.performReentrant(readRequest, value)
     }
+}
 
-    public func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        core.enqueueRead(value)
+extension AccessRunner {
+    /// Runs the reads of a snapshot.
+    ///
+    /// - parameter connections: connections whose transactions are open.
+    fileprivate convenience init(
+        _ name: String, pinned connections: [ConnectionGroup.Connection], _ configuration: Configuration,
+        _ workers: WorkerThreads
+    ) {
+        let group = ConnectionGroup(
+            name, capacity: connections.count, limits: configuration.groupLimits, connections: connections,
+            open: { throw DatabaseError.snapshotIsLost() })
+        self.init(group, workers: workers)
     }
+}
 
-    public func unsafeRead<T>(_ value: (Database) throws -> T) throws -> T { try core.read(value) }
-
-    public func unsafeRead<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
-        try await core.asyncRead(value)
+extension Configuration {
+    fileprivate var snapshotReadRequest: AccessRequest {
+        AccessRequest(.snapshotRead, asyncExecution.readPlacement(inMemory: false))
     }
+}
 
-    public func asyncUnsafeRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        core.enqueueRead(value)
+extension DatabaseError {
+    static func snapshotIsLost() -> DatabaseError {
+        DatabaseError(resultCode: .SQLITE_ABORT, message: "Snapshot is lost.")
     }
-
-    public func reentrantRead<T>(_ value: (Database) throws -> T) throws -> T { try core.reentrantRead(value) }
-
-    public func unsafeReentrantRead<T>(_ value: (Database) throws -> T) throws -> T { try core.reentrantRead(value) }
 }

@@ -48,8 +48,7 @@ extension DatabaseReader {
         to writer: any DatabaseWriter, pagesPerStep: CInt = -1,
         progress: (@Sendable (DatabaseBackupProgress) throws -> Void)? = nil
     ) async throws {
-        guard let source = erasedBase as? any BackupSource,
-            let destination = writer.erasedBase as? any BackupDestination
+        guard let source = erasedBase as? any GroupReader, let destination = writer.erasedBase as? any GroupWriter
         else {
             return try await writer.barrierWriteWithoutTransaction { destination in
                 try read { source in try source.backup(to: destination, pagesPerStep: pagesPerStep, progress: progress)
@@ -57,16 +56,13 @@ extension DatabaseReader {
             }
         }
         guard source !== destination else { throw DatabaseError.backupToItself() }
-        let (from, kind) = (source.backupSource, source.backupReadKind)
-        let (to, barrier) = (destination.backupDestination, destination.backupBarrier)
+        let (from, kind) = (source.readers, source.readRequest.kind)
+        let (to, barrier) = (destination.writer, destination.barrierRequest.barrier)
         typealias Held = (lease: ConnectionGroup.Lease, token: AccessToken)
         let copy: @Sendable (Held, Held) throws -> Void = { from, to in
             try AccessRunner.frame(to.lease.database, to.token) { destination in
-                try AccessRunner.frame(from.lease.database, from.token) { source in
-                    if case .bare = kind { try SnapshotCore.checkTransaction(source) }
-                    try AccessRunner.read(source, kind) { source in
-                        try source.backup(to: destination, pagesPerStep: pagesPerStep, progress: progress)
-                    }
+                try AccessRunner.frame(from.lease.database, from.token, kind: kind) { source in
+                    try source.backup(to: destination, pagesPerStep: pagesPerStep, progress: progress)
                 }
             }
         }
@@ -87,38 +83,6 @@ extension DatabaseReader {
             }
         }
     }
-}
-
-/// A reader whose connections are those of a group.
-protocol BackupSource: DatabaseReader {
-    var backupSource: AccessRunner { get }
-    var backupReadKind: AccessRunner.ReadKind { get }
-}
-
-/// A writer whose connections are those of groups.
-protocol BackupDestination: DatabaseWriter {
-    var backupDestination: AccessRunner { get }
-    /// The group whose connections must be at rest meanwhile.
-    var backupBarrier: ConnectionGroup? { get }
-}
-
-extension DatabaseQueue: BackupSource, BackupDestination {
-    var backupSource: AccessRunner { runner }
-    var backupReadKind: AccessRunner.ReadKind { .transaction }
-    var backupDestination: AccessRunner { runner }
-    var backupBarrier: ConnectionGroup? { nil }
-}
-
-extension DatabasePool: BackupSource, BackupDestination {
-    var backupSource: AccessRunner { readers }
-    var backupReadKind: AccessRunner.ReadKind { .pinnedTransaction }
-    var backupDestination: AccessRunner { writer }
-    var backupBarrier: ConnectionGroup? { readers.group }
-}
-
-extension PinnedReader {
-    var backupSource: AccessRunner { core.runner }
-    var backupReadKind: AccessRunner.ReadKind { .bare }
 }
 
 extension DatabaseReader {
@@ -156,8 +120,8 @@ extension Database {
     /// - parameter followsTask: whether it is cancelled with the task that runs it.
     fileprivate func fill(fromPath path: String, followsTask: Bool) throws {
         let file = try Configuration().open(path: path, readonly: true, followsTask: followsTask)
-        try AccessRunner.frame(file, nil, followsTask: followsTask) { file in
-            try AccessRunner.read(file, .pinnedTransaction) { file in try file.backup(to: self) }
+        try AccessRunner.frame(file, nil, followsTask: followsTask, kind: .pinnedRead) { file in
+            try file.backup(to: self)
         }
     }
 }

@@ -84,6 +84,55 @@ public protocol DatabaseWriter: DatabaseReader {
     func spawnConcurrentRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void)
 }
 
+/// A writer whose accesses run on connection groups: a queue or a pool.
+protocol GroupWriter: GroupReader, DatabaseWriter {
+    /// Runs the writes.
+    var writer: AccessRunner { get }
+    var writeRequest: AccessRequest { get }
+    var barrierRequest: AccessRequest { get }
+}
+
+extension GroupWriter {
+    public func writeWithoutTransaction<T>(_ updates: (Database) throws -> T) throws -> T {
+        try writer.perform(writeRequest, updates)
+    }
+
+    public func writeWithoutTransaction<T: Sendable>(_ updates: @Sendable (Database) throws -> T) async throws -> T {
+        try await writer.perform(writeRequest, updates)
+    }
+
+    public func asyncWriteWithoutTransaction(_ updates: @escaping @Sendable (Database) -> Void) {
+        writer.enqueueWriteWithoutTransaction(writeRequest, updates)
+    }
+
+    public func barrierWriteWithoutTransaction<T>(_ updates: (Database) throws -> T) throws -> T {
+        try writer.perform(barrierRequest, updates)
+    }
+
+    public func barrierWriteWithoutTransaction<T: Sendable>(
+        _ updates: @Sendable (Database) throws -> T
+    ) async throws -> T {
+        try await writer.perform(barrierRequest, updates)
+    }
+
+    public func asyncBarrierWriteWithoutTransaction(
+        _ updates: @escaping @Sendable (Result<Database, any Error>) -> Void
+    ) {
+        writer.enqueue(barrierRequest, updates)
+    }
+
+    public func asyncWrite<T: Sendable>(
+        _ updates: @escaping @Sendable (Database) throws -> T,
+        completion: @escaping @Sendable (Database, Result<T, any Error>) -> Void
+    ) {
+        writer.enqueueWrite(writeRequest, updates, completion: completion)
+    }
+
+    public func unsafeReentrantWrite<T>(_ updates: (Database) throws -> T) throws -> T {
+        try writer.performReentrant(writeRequest, updates)
+    }
+}
+
 extension DatabaseWriter {
     /// Writes in a transaction, on this thread: all of it or nothing.
     ///

@@ -113,7 +113,7 @@ import Testing
         let busy = try DatabasePool(path: path, configuration: configuration)
         let snapshot = isAsync ? try await busy.makeSnapshotPoolAsync() : try busy.makeSnapshotPool()
         try await committer.write { db in try db.insert(1_000) }
-        let group = snapshot.core.runner.group
+        let group = snapshot.readers.group
         let connections = group.state.withLock { state in state.connections.compactMap { $0 } }
         let values = try connections.map { connection in
             try connection.database.beginAccess(nil)

@@ -1,0 +1,88 @@
+import QuarryCore
+
+/// How an access is made: how it begins and ends, where it runs, which connections must be idle meanwhile.
+struct AccessRequest: Sendable {
+    /// How an access begins and ends.
+    enum Kind: Sendable {
+        /// On the connection as it is: the body begins its own transactions.
+        case bare
+        /// A read in its own transaction, which sees the state of its first statement.
+        case read
+        /// A read in its own transaction, which sees the state at its beginning.
+        case pinnedRead
+        /// A read in a transaction that another thread has begun.
+        case begunRead
+        /// A read in the transaction that a snapshot keeps open.
+        case snapshotRead
+    }
+
+    /// Where an asynchronous access runs.
+    enum Placement: Sendable {
+        /// Where its task runs.
+        case inline
+        /// On the library's threads.
+        case offloaded
+        /// Where `ReadAdmission` decides, from the durations of reads.
+        case measured
+    }
+
+    let kind: Kind
+    let placement: Placement
+    /// A group whose connections must all be idle while the access runs.
+    let barrier: ConnectionGroup?
+
+    init(_ kind: Kind, _ placement: Placement = .offloaded) {
+        self.kind = kind
+        self.placement = placement
+        barrier = nil
+    }
+
+    /// An access with a barrier. It holds a connection while it waits for others, so it must not need one of Swift's
+    /// threads to go on: it is always offloaded.
+    init(barrier: ConnectionGroup?) {
+        kind = .bare
+        placement = .offloaded
+        self.barrier = barrier
+    }
+}
+
+extension AccessRequest.Kind {
+    /// Runs `body` between what the kind begins and ends.
+    func run<T>(_ db: Database, _ body: (Database) throws -> T) throws -> T {
+        switch self {
+        case .bare: return try body(db)
+        case .read: try db.beginRead(pinned: false)
+        case .pinnedRead: try db.beginRead(pinned: true)
+        case .begunRead: break
+        case .snapshotRead:
+            try Self.checkSnapshot(db)
+            return try body(db)
+        }
+        return try db.finishRead { try body(db) }
+    }
+
+    /// Throws `SQLITE_ABORT` if SQL has ended the transaction of a snapshot.
+    private static func checkSnapshot(_ db: Database) throws {
+        guard db.isInsideTransaction else { throw DatabaseError.snapshotIsLost() }
+    }
+}
+
+extension AsyncExecution {
+    /// Where reads run.
+    func readPlacement(inMemory: Bool) -> AccessRequest.Placement {
+        switch self {
+        case .inline: .inline
+        case .offloaded: .offloaded
+        case .automatic: inMemory ? .inline : .measured
+        }
+    }
+
+    /// Where other accesses run: they may wait for a lock or for the disk.
+    func writePlacement(inMemory: Bool) -> AccessRequest.Placement {
+        switch self {
+        case .inline: .inline
+        case .offloaded: .offloaded
+        case .automatic: inMemory ? .inline : .offloaded
+        }
+    }
+}
