@@ -1,69 +1,36 @@
 import QuarryCore
 import Synchronization
 
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Glibc
-#endif
-
-/// What becomes of one that waits for a connection.
+/// The answer to a waiter.
 enum LeaseOutcome {
     case granted(LeaseStateMachine<any LeaseWaiter>.Grant)
-    /// Ask again.
+    /// The waiter has to ask again.
     case retry
     case failed(any Error)
 
-    /// Whether more is to come.
+    /// Whether another outcome follows.
     fileprivate var isRetry: Bool { if case .retry = self { true } else { false } }
 }
 
-/// One that waits for a connection.
+/// A thread or task that waits for a connection.
 protocol LeaseWaiter: AnyObject, Sendable {
     func resolve(_ outcome: LeaseOutcome)
 }
 
 /// A thread that waits.
-final class ThreadWaiter: LeaseWaiter, @unchecked Sendable {
-    // Sendable: `outcome` is touched with the mutex held only; `hasOutcome` is atomic.
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private let condition: UnsafeMutablePointer<pthread_cond_t>
-    private var outcome: LeaseOutcome?
+final class ThreadWaiter: LeaseWaiter {
+    private let outcome = ConditionLock<LeaseOutcome?>(nil)
     private let hasOutcome = Atomic<Bool>(false)
 
-    init() {
-        mutex = .allocate(capacity: 1)
-        condition = .allocate(capacity: 1)
-        pthread_mutex_init(mutex, nil)
-        #if canImport(Darwin)
-            pthread_cond_init(condition, nil)
-        #else
-            // A clock that isn't set: https://man7.org/linux/man-pages/man3/pthread_condattr_setclock.3p.html
-            var attributes = pthread_condattr_t()
-            pthread_condattr_init(&attributes)
-            pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-            pthread_cond_init(condition, &attributes)
-            pthread_condattr_destroy(&attributes)
-        #endif
-    }
-
-    deinit {
-        pthread_cond_destroy(condition)
-        pthread_mutex_destroy(mutex)
-        condition.deallocate()
-        mutex.deallocate()
-    }
-
     func resolve(_ outcome: LeaseOutcome) {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        // Outcomes are delivered without the group's lock: a wake-up may come after the grant that was decided later.
-        if case .retry = outcome, self.outcome != nil { return }
-        self.outcome = outcome
-        hasOutcome.store(true, ordering: .relaxed)
-        pthread_cond_signal(condition)
+        self.outcome.withLock { current in
+            // Outcomes are delivered without the group's lock: a wake-up may come after the grant that was decided
+            // later.
+            if case .retry = outcome, current != nil { return }
+            current = outcome
+            hasOutcome.store(true, ordering: .relaxed)
+            self.outcome.signal()
+        }
     }
 
     /// Looks for an outcome for some microseconds: falling asleep and waking up takes longer.
@@ -74,54 +41,39 @@ final class ThreadWaiter: LeaseWaiter, @unchecked Sendable {
 
     private static let spinNanoseconds: UInt64 = CooperativePool.width > 1 ? 20_000 : 0
 
-    /// Sleeps until there is an outcome, or a time has come.
+    /// Sleeps until there is an outcome, or until a deadline.
     ///
     /// - parameter deadline: nanoseconds of the monotonic clock.
     /// - returns: nil at the deadline.
     func wait(until deadline: UInt64?) -> LeaseOutcome? {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        while outcome == nil {
-            guard let deadline else {
-                pthread_cond_wait(condition, mutex)
-                continue
-            }
-            #if canImport(Darwin)
-                let now = SystemClock.monotonicNanoseconds()
-                guard now < deadline else { return nil }
-                var rest = timespec(
-                    tv_sec: Int((deadline - now) / 1_000_000_000), tv_nsec: Int((deadline - now) % 1_000_000_000))
-                if pthread_cond_timedwait_relative_np(condition, mutex, &rest) == ETIMEDOUT { break }
-            #else
-                var time = timespec(tv_sec: Int(deadline / 1_000_000_000), tv_nsec: Int(deadline % 1_000_000_000))
-                if pthread_cond_timedwait(condition, mutex, &time) == ETIMEDOUT { break }
-            #endif
-        }
+        outcome.lock()
+        defer { outcome.unlock() }
+        while outcome.contents.pointee == nil, outcome.wait(until: deadline) {}
         hasOutcome.store(false, ordering: .relaxed)
-        return outcome.take()
+        return outcome.contents.pointee.take()
     }
 }
 
-/// A task's place in the queue. It is taken where the access is asked for; the task waits for its turn where the access
-/// will run.
+/// A task that waits. Its queue entry is taken where the access is asked for; the task suspends where the access will
+/// run.
 ///
-/// As an executor it is the library's threads, once there is an outcome; before, it holds the task that comes. So no
-/// thread is woken for a task that could only begin to wait, and the thread that gives a connection back goes on with
-/// the task that gets it.
+/// It is also an executor. Until there is an outcome, it holds the task's job; then it passes the job to the library's
+/// threads. So no thread is woken for a task that could only begin to wait, and the thread that releases a connection
+/// goes on with the task that gets it.
 final class TaskWaiter: LeaseWaiter, TaskExecutor {
     private enum State {
         case pending
-        /// The task has come, and has nothing to do yet.
+        /// The task's job has come, and is held.
         case held(UnownedJob)
-        /// It runs, and will wait.
+        /// The task runs, and will ask for the outcome.
         case running
         case waiting(UnsafeContinuation<LeaseOutcome, Never>)
         case resolved(LeaseOutcome)
         case done
     }
 
-    /// The number of its place, if it had to wait. The task sets it, with the group's lock held; others who have the
-    /// lock read it.
+    // Set with the group's lock held, and read with it held.
+    /// The number of its queue entry, if it had to wait.
     nonisolated(unsafe) var id: Int?
 
     let waiterKind: LeaseStateMachine<any LeaseWaiter>.WaiterKind
@@ -150,7 +102,7 @@ final class TaskWaiter: LeaseWaiter, TaskExecutor {
             switch state {
             case .pending, .held, .running: state = .resolved(outcome)
             case .waiting: state = outcome.isRetry ? .running : .done
-            // Outcomes are delivered without the group's lock: one may come after the one that was decided later.
+            // Outcomes are delivered without the group's lock: an outcome may come after one that was decided later.
             case .resolved(.retry): state = .resolved(outcome)
             case .resolved, .done: break
             }

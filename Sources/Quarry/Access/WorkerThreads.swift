@@ -9,72 +9,69 @@ import Synchronization
     import Glibc
 #endif
 
-/// A few threads of the library's, where asynchronous accesses run that may block: on the disk, or on another process's
-/// lock.
+/// A few threads of the library, for asynchronous accesses that may block on the disk or on another process's lock.
 ///
-/// Threads are started when there is work and none is free, up to as many as there are connections, and one. One that
-/// has nothing to do looks for work for some microseconds, since a wake-up costs more than that, then sleeps, and ends
-/// after a while. `WorkerCrew` decides.
-final class WorkerThreads: TaskExecutor, @unchecked Sendable {
-    // Sendable: the fields below are touched with the mutex held only; `pending` is atomic.
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private let condition: UnsafeMutablePointer<pthread_cond_t>
-    private var jobs: Deque<Job> = []
-    private var crew: WorkerCrew
-    private var isShutDown = false
+/// A thread is started when there is work and no thread is free; there is at most one more than there are connections.
+/// A thread without work looks for some for a few microseconds, since a wake-up costs more than that; then it sleeps,
+/// and ends after a while. `WorkerCrew` decides.
+final class WorkerThreads: TaskExecutor {
+    private struct State {
+        var jobs: Deque<Job> = []
+        var crew: WorkerCrew
+        var isShutDown = false
+    }
 
-    /// A task's next step, and the executor that the task prefers: these threads, or a waiter that hands jobs to them.
+    /// A task's next step, and the executor that the task prefers: these threads, or a waiter that passes jobs to them.
     private struct Job {
         let job: UnownedJob
         let executor: UnownedTaskExecutor
     }
 
-    /// The number of jobs that no thread has taken.
+    private let state: ConditionLock<State>
+
+    /// The number of jobs that no thread has taken, for threads that spin.
     private let pending = Atomic<Int>(0)
     private static var spinNanoseconds: UInt64 { 20_000 }
-    private static var idleSeconds: Int { 10 }
+    private static var idleNanoseconds: UInt64 { 10_000_000_000 }
 
-    /// - parameter connectionCount: how many accesses run at the same time, at most.
+    /// - parameter connectionCount: how many accesses can run at the same time.
     init(connectionCount: Int) {
-        // One more, on which tasks go on that have given up waiting, while all connections are in use.
-        crew = WorkerCrew(maximumThreadCount: connectionCount + 1)
-        mutex = .allocate(capacity: 1)
-        condition = .allocate(capacity: 1)
-        pthread_mutex_init(mutex, nil)
-        pthread_cond_init(condition, nil)
-    }
-
-    deinit {
-        // Threads hold their executor: none is left.
-        pthread_cond_destroy(condition)
-        pthread_mutex_destroy(mutex)
-        condition.deallocate()
-        mutex.deallocate()
+        // One more, for tasks that give up waiting while all connections are in use.
+        state = ConditionLock(State(crew: WorkerCrew(maximumThreadCount: connectionCount + 1)))
     }
 
     func enqueue(_ job: consuming ExecutorJob) { enqueue(UnownedJob(job), on: asUnownedTaskExecutor()) }
 
-    /// - parameter executor: the one that the job's task prefers.
+    /// - parameter executor: the executor that the job's task prefers.
     func enqueue(_ job: UnownedJob, on executor: UnownedTaskExecutor) {
-        pthread_mutex_lock(mutex)
-        jobs.append(Job(job: job, executor: executor))
-        let pendingCount = pending.wrappingAdd(1, ordering: .releasing).newValue
-        let need = crew.need(pendingCount: pendingCount, isEndingJob: current?.pointee.isEndingJob ?? false)
-        if need.mustWake { pthread_cond_signal(condition) }
-        pthread_mutex_unlock(mutex)
-        if need.mustStart { startThread() }
+        let isEndingJob = current?.pointee.isEndingJob ?? false
+        let mustStart = state.withLock { state in
+            state.jobs.append(Job(job: job, executor: executor))
+            let pendingCount = pending.wrappingAdd(1, ordering: .releasing).newValue
+            return meetNeed(&state, pendingCount: pendingCount, isEndingJob: isEndingJob)
+        }
+        if mustStart { startThread() }
     }
 
-    /// Wakes or starts a thread for a job that was left to one that won't take it soon.
-    private func handOver() {
-        let pendingCount = pending.load(ordering: .relaxed)
-        guard pendingCount > 0 else { return }
-        let need = crew.need(pendingCount: pendingCount, isEndingJob: false)
-        if need.mustWake { pthread_cond_signal(condition) }
-        guard need.mustStart else { return }
-        pthread_mutex_unlock(mutex)
-        startThread()
-        pthread_mutex_lock(mutex)
+    /// Wakes a thread if the pending jobs need one.
+    ///
+    /// - returns: whether a thread has to be started, without the lock.
+    private func meetNeed(_ state: inout State, pendingCount: Int, isEndingJob: Bool) -> Bool {
+        let need = state.crew.need(pendingCount: pendingCount, isEndingJob: isEndingJob)
+        if need.mustWake { self.state.signal() }
+        return need.mustStart
+    }
+
+    /// Wakes or starts a thread for a job that was left to a thread which won't take it soon.
+    ///
+    /// - parameter isBlocked: whether that thread will sleep.
+    private func handOver(isBlocked: Bool) {
+        let mustStart = state.withLock { state in
+            if isBlocked { state.crew.blockedCount += 1 }
+            let pendingCount = pending.load(ordering: .relaxed)
+            return pendingCount > 0 && meetNeed(&state, pendingCount: pendingCount, isEndingJob: false)
+        }
+        if mustStart { startThread() }
     }
 
     private func startThread() {
@@ -92,12 +89,12 @@ final class WorkerThreads: TaskExecutor, @unchecked Sendable {
                 return nil
             }, context)
         if code != 0 {
-            // No thread to be had: those that run do the work. If there is none, this one does.
+            // The system has no thread left: the running threads do the work. If there is none, this thread does it.
             Unmanaged<WorkerThreads>.fromOpaque(context).release()
-            pthread_mutex_lock(mutex)
-            crew.threadCount -= 1
-            let isAlone = crew.threadCount == 0
-            pthread_mutex_unlock(mutex)
+            let isAlone = state.withLock { state in
+                state.crew.threadCount -= 1
+                return state.crew.threadCount == 0
+            }
             if isAlone { while runNextJob() {} }
         }
     }
@@ -105,11 +102,11 @@ final class WorkerThreads: TaskExecutor, @unchecked Sendable {
     /// The state of one of these threads.
     private struct ThreadState {
         let workers: Unmanaged<WorkerThreads>
-        /// Whether it has nothing else to do after what it does now.
+        /// Whether the thread has nothing else to do after its current work.
         var isEndingJob = false
     }
 
-    /// Where a thread's state is.
+    /// The key of a thread's state.
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
         pthread_key_create(&key, nil)
@@ -120,7 +117,7 @@ final class WorkerThreads: TaskExecutor, @unchecked Sendable {
         pthread_getspecific(key)?.assumingMemoryBound(to: ThreadState.self)
     }
 
-    /// The state of the thread that runs, if it is one of these.
+    /// The state of the current thread, if it is one of these.
     private var current: UnsafeMutablePointer<ThreadState>? {
         guard let state = Self.currentState,
             state.pointee.workers.toOpaque() == Unmanaged.passUnretained(self).toOpaque()
@@ -128,9 +125,10 @@ final class WorkerThreads: TaskExecutor, @unchecked Sendable {
         return state
     }
 
-    /// Runs the last work of a thread's job. The thread takes a job that this queues: no other is woken for it.
+    /// Runs the last work of a thread's job. The thread takes a job that this work queues, and wakes no other thread
+    /// for it.
     ///
-    /// Anywhere else, a thread that queues a job is in the midst of an access, which may be long.
+    /// Anywhere else, a thread that queues a job is inside an access, which may be long.
     static func endingJob(_ body: () -> Void) {
         guard let state = currentState else { return body() }
         state.pointee.isEndingJob = true
@@ -138,28 +136,17 @@ final class WorkerThreads: TaskExecutor, @unchecked Sendable {
         body()
     }
 
-    /// Says that the thread that runs, if it is one of the library's, won't take a job soon.
+    /// Says that the current thread, if it belongs to the library, won't take a job soon.
     static func willBeBusy() {
-        currentState?.pointee.workers._withUnsafeGuaranteedRef { workers in
-            pthread_mutex_lock(workers.mutex)
-            workers.handOver()
-            pthread_mutex_unlock(workers.mutex)
-        }
+        currentState?.pointee.workers._withUnsafeGuaranteedRef { $0.handOver(isBlocked: false) }
     }
 
-    /// Runs a body that makes the thread sleep. If it is one of the library's, another may take its place meanwhile.
+    /// Runs a body that makes the thread sleep. If the thread belongs to the library, another may replace it meanwhile.
     static func blocking<T>(_ body: () throws -> T) rethrows -> T {
         guard let state = currentState else { return try body() }
         return try state.pointee.workers._withUnsafeGuaranteedRef { workers in
-            pthread_mutex_lock(workers.mutex)
-            workers.crew.blockedCount += 1
-            workers.handOver()
-            pthread_mutex_unlock(workers.mutex)
-            defer {
-                pthread_mutex_lock(workers.mutex)
-                workers.crew.blockedCount -= 1
-                pthread_mutex_unlock(workers.mutex)
-            }
+            workers.handOver(isBlocked: true)
+            defer { workers.state.withLock { $0.crew.blockedCount -= 1 } }
             return try body()
         }
     }
@@ -181,73 +168,57 @@ final class WorkerThreads: TaskExecutor, @unchecked Sendable {
 
     /// Runs a job, if there is one.
     private func runNextJob() -> Bool {
-        pthread_mutex_lock(mutex)
-        guard let job = takeJob() else {
-            pthread_mutex_unlock(mutex)
-            return false
-        }
-        pthread_mutex_unlock(mutex)
+        guard let job = state.withLock({ takeJob(&$0) }) else { return false }
         job.job.runSynchronously(on: job.executor)
         return true
     }
 
-    private func takeJob() -> Job? {
-        guard let job = jobs.popFirst() else { return nil }
+    private func takeJob(_ state: inout State) -> Job? {
+        guard let job = state.jobs.popFirst() else { return nil }
         pending.wrappingSubtract(1, ordering: .relaxed)
         return job
     }
 
     /// Looks for work for some microseconds.
     private func spin() -> Bool {
-        pthread_mutex_lock(mutex)
-        // One is enough.
-        guard crew.spinningCount == 0 else {
-            pthread_mutex_unlock(mutex)
-            return false
+        let maySpin = state.withLock { state in
+            // One thread that spins is enough.
+            guard state.crew.spinningCount == 0 else { return false }
+            state.crew.spinningCount += 1
+            return true
         }
-        crew.spinningCount += 1
-        pthread_mutex_unlock(mutex)
+        guard maySpin else { return false }
         let end = SystemClock.monotonicNanoseconds() + Self.spinNanoseconds
-        var isFound = false
-        repeat {
-            isFound = pending.load(ordering: .acquiring) > 0
-        } while !isFound && SystemClock.monotonicNanoseconds() < end
-        pthread_mutex_lock(mutex)
-        crew.spinningCount -= 1
-        isFound = pending.load(ordering: .relaxed) > 0
-        pthread_mutex_unlock(mutex)
-        return isFound
+        while pending.load(ordering: .acquiring) == 0, SystemClock.monotonicNanoseconds() < end {}
+        return state.withLock { state in
+            state.crew.spinningCount -= 1
+            return pending.load(ordering: .relaxed) > 0
+        }
     }
 
     /// Sleeps until there is work.
     ///
     /// - returns: false if the thread has to end.
     private func sleep() -> Bool {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        time.tv_sec += Self.idleSeconds
-        while jobs.isEmpty {
-            crew.sleepingCount += 1
-            let code = isShutDown ? ETIMEDOUT : pthread_cond_timedwait(condition, mutex, &time)
-            crew.sleepingCount -= 1
-            if code == ETIMEDOUT, jobs.isEmpty {
-                crew.threadCount -= 1
+        let deadline = SystemClock.monotonicNanoseconds() + Self.idleNanoseconds
+        state.lock()
+        defer { state.unlock() }
+        while state.contents.pointee.jobs.isEmpty {
+            state.contents.pointee.crew.sleepingCount += 1
+            let mayGoOn = !state.contents.pointee.isShutDown && state.wait(until: deadline)
+            state.contents.pointee.crew.sleepingCount -= 1
+            if !mayGoOn, state.contents.pointee.jobs.isEmpty {
+                state.contents.pointee.crew.threadCount -= 1
                 return false
             }
         }
         return true
     }
 
-    /// The number of threads that there are.
-    var currentThreadCount: Int {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        return crew.threadCount
-    }
+    /// The current number of threads.
+    var currentThreadCount: Int { state.withLock { $0.crew.threadCount } }
 
-    /// Runs `body`, which may block, on these threads for a task. If it throws, they are needed no more.
+    /// Runs `body`, which may block, on these threads for a task. If it throws, the threads are needed no more.
     func opening<T: Sendable>(_ body: @Sendable () throws -> T) async throws -> T {
         do {
             return try await withTaskExecutorPreference(self, isolation: nil) {
@@ -260,11 +231,11 @@ final class WorkerThreads: TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// Lets threads end that have nothing to do.
+    /// Lets the threads end once they have no work.
     func shutDown() {
-        pthread_mutex_lock(mutex)
-        isShutDown = true
-        pthread_cond_broadcast(condition)
-        pthread_mutex_unlock(mutex)
+        state.withLock { state in
+            state.isShutDown = true
+            self.state.broadcast()
+        }
     }
 }

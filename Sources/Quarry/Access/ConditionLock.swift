@@ -1,0 +1,96 @@
+import QuarryCore
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// A mutex over a value, and a condition: the holder of the mutex can sleep until another thread signals.
+struct ConditionLock<Value>: ~Copyable, @unchecked Sendable {
+    // Sendable: the value is reached with the mutex held only.
+
+    /// The value. Use it between `lock` and `unlock` only; `wait` lets other threads change it.
+    let contents: UnsafeMutablePointer<Value>
+    private let storage: UnsafeMutablePointer<ConditionLockStorage>
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private let condition: UnsafeMutablePointer<pthread_cond_t>
+
+    init(_ value: consuming Value) {
+        contents = .allocate(capacity: 1)
+        contents.initialize(to: value)
+        storage = .allocate(capacity: 1)
+        storage.initialize(to: ConditionLockStorage())
+        mutex = storage.pointer(to: \.mutex)!
+        condition = storage.pointer(to: \.condition)!
+        pthread_mutex_init(mutex, nil)
+        #if canImport(Darwin)
+            pthread_cond_init(condition, nil)
+        #else
+            // A clock that isn't set: https://man7.org/linux/man-pages/man3/pthread_condattr_setclock.3p.html
+            var attributes = pthread_condattr_t()
+            pthread_condattr_init(&attributes)
+            pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+            pthread_cond_init(condition, &attributes)
+            pthread_condattr_destroy(&attributes)
+        #endif
+    }
+
+    deinit {
+        pthread_cond_destroy(condition)
+        pthread_mutex_destroy(mutex)
+        storage.deallocate()
+        contents.deinitialize(count: 1)
+        contents.deallocate()
+    }
+
+    func lock() { pthread_mutex_lock(mutex) }
+
+    func unlock() { pthread_mutex_unlock(mutex) }
+
+    /// Runs `body` with the mutex held.
+    func withLock<T>(_ body: (inout Value) throws -> T) rethrows -> T {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return try body(&contents.pointee)
+    }
+
+    /// Wakes one of the threads that sleep in `wait`.
+    func signal() { pthread_cond_signal(condition) }
+
+    /// Wakes all of them.
+    func broadcast() { pthread_cond_broadcast(condition) }
+
+    /// Releases the mutex, sleeps until another thread signals, and takes the mutex again. It may also wake without a
+    /// signal.
+    ///
+    /// - parameter deadline: nanoseconds of the monotonic clock; nil to sleep for as long as it takes.
+    /// - returns: false at the deadline.
+    func wait(until deadline: UInt64? = nil) -> Bool {
+        guard let deadline else {
+            pthread_cond_wait(condition, mutex)
+            return true
+        }
+        #if canImport(Darwin)
+            let now = SystemClock.monotonicNanoseconds()
+            guard now < deadline else { return false }
+            var time = Self.time(deadline - now)
+            return pthread_cond_timedwait_relative_np(condition, mutex, &time) != ETIMEDOUT
+        #else
+            var time = Self.time(deadline)
+            return pthread_cond_timedwait(condition, mutex, &time) != ETIMEDOUT
+        #endif
+    }
+
+    private static func time(_ nanoseconds: UInt64) -> timespec {
+        timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
+    }
+}
+
+/// The mutex and the condition of a `ConditionLock`, which share one allocation.
+private struct ConditionLockStorage {
+    var mutex = pthread_mutex_t()
+    var condition = pthread_cond_t()
+}
