@@ -1,19 +1,19 @@
-/// Where asynchronous accesses run, once they have their connection. They wait for it by suspension, always.
+/// Where asynchronous accesses run, once they have their connection. They always wait for it by suspension.
 ///
 /// ```swift
 /// var config = Configuration()
 /// config.asyncExecution = .offloaded
 /// ```
 ///
-/// A hop to another thread and back costs several times what a short read takes; a read that is long, or a write that
-/// waits for the disk, must not hold a thread of Swift's pool.
+/// A hop to another thread and back costs several times a short read. But a long read, or a write that waits for the
+/// disk, must not hold a thread of Swift's pool.
 public enum AsyncExecution: Sendable {
-    /// In memory: at the caller's, however long; `offloaded` suits a database in memory with long statements. On files:
-    /// writes on the library's threads; reads at the caller's as long as this database's reads turn out to be short and
-    /// few run there at a time, otherwise on the library's threads.
+    /// In memory: where the caller runs, however long the access takes; `offloaded` suits a database in memory with
+    /// long statements. On files: writes run on the library's threads; reads run where the caller runs as long as this
+    /// database's reads are short and few run there at a time, otherwise on the library's threads.
     case automatic
 
-    /// Where the caller runs. Accesses that wait for all others (barriers), and those that call back, run on the
+    /// Where the caller runs. Barriers, which wait for all other accesses, and accesses that call back run on the
     /// library's threads.
     case inline
 

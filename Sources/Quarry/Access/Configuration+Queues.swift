@@ -1,6 +1,6 @@
 public import Dispatch
 
-// Settings that programs for GRDB may have, and that mean nothing here: no access runs on a dispatch queue.
+// Settings of programs for GRDB that have no effect here: no access runs on a dispatch queue.
 
 extension Configuration {
     /// Has no effect: accesses run on the threads of their callers, or where `asyncExecution` says.

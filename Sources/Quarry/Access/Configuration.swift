@@ -12,11 +12,11 @@ public import QuarryCore
 /// let dbPool = try DatabasePool(path: "/var/lib/app/players.sqlite", configuration: config)
 /// ```
 public struct Configuration: Sendable {
-    /// A configuration with the defaults. Opening a database throws `SQLITE_MISUSE` for numbers that mean nothing, such
-    /// as a timeout below zero.
+    /// A configuration with the defaults. Opening a database throws `SQLITE_MISUSE` for invalid numbers, such as a
+    /// negative timeout.
     public init() {}
 
-    // MARK: - What is opened
+    // MARK: - Opening
 
     /// Names the database in errors, and connections in `description`.
     ///
@@ -25,7 +25,7 @@ public struct Configuration: Sendable {
     /// ```
     public var label: String?
 
-    /// Whether nothing can be written: what tries throws `SQLITE_READONLY`. The file must exist then, or opening throws
+    /// Whether the database is read-only: writing throws `SQLITE_READONLY`. The file must exist, or opening throws
     /// `SQLITE_CANTOPEN`.
     ///
     /// ```swift
@@ -66,11 +66,11 @@ public struct Configuration: Sendable {
     public enum SynchronousMode: String, Sendable {
         /// Never: a power failure may corrupt the file.
         case off = "OFF"
-        /// In WAL mode a power failure may lose the last commits, and nothing else.
+        /// In WAL mode a power failure may lose the last commits, but does no other harm.
         case normal = "NORMAL"
         /// At each commit.
         case full = "FULL"
-        /// As `full`, and the folder too.
+        /// As `full`, and syncs the folder too.
         case extra = "EXTRA"
     }
 
@@ -80,13 +80,13 @@ public struct Configuration: Sendable {
     /// Bytes of the file that are mapped into memory: <https://www.sqlite.org/pragma.html#pragma_mmap_size>.
     public var mmapSize: Int?
 
-    /// Whether what is deleted is overwritten with zeros: <https://www.sqlite.org/pragma.html#pragma_secure_delete>.
+    /// Whether deleted content is overwritten with zeros: <https://www.sqlite.org/pragma.html#pragma_secure_delete>.
     public var secureDelete = false
 
     /// Whether foreign keys are checked: <https://www.sqlite.org/foreignkeys.html>.
     public var foreignKeysEnabled = true
 
-    /// Whether `"text"` is a string where there is no such column:
+    /// Whether `"text"` is a string if there is no such column:
     /// <https://www.sqlite.org/quirks.html#double_quoted_string_literals_are_accepted>.
     public var acceptsDoubleQuotedStringLiterals = false
 
@@ -94,14 +94,14 @@ public struct Configuration: Sendable {
     /// <https://www.sqlite.org/pragma.html#pragma_trusted_schema>.
     ///
     /// ```swift
-    /// config.trustedSchema = false // for a file that others have made
+    /// config.trustedSchema = false // for a file from others
     /// ```
     public var trustedSchema = true
 
     /// Whether SQL that could damage the file is refused: changes of `sqlite_master` and of shadow tables.
     ///
     /// ```swift
-    /// config.defensive = true // for SQL that others have written
+    /// config.defensive = true // for SQL from others
     /// ```
     ///
     /// See <https://www.sqlite.org/c3ref/c_dbconfig_defensive.html#sqlitedbconfigdefensive>.
@@ -114,7 +114,7 @@ public struct Configuration: Sendable {
     /// config.acceptsURIs = false // for a path that a user has given
     /// ```
     ///
-    /// Without, it names a file, for `Database.attach` too. It doesn't concern `ATTACH` in SQL.
+    /// If false, the path names a file, for `Database.attach` too. `ATTACH` in SQL is not affected.
     public var acceptsURIs = true
 
     /// Whether `Database.loadExtension` may be used: <https://www.sqlite.org/loadext.html>.
@@ -125,7 +125,7 @@ public struct Configuration: Sendable {
 
     private(set) var preparations: [@Sendable (Database) throws -> Void] = []
 
-    /// Adds what to do with each connection when it is opened: functions, collations, pragmas.
+    /// Adds a closure that prepares each connection when it is opened: functions, collations, pragmas.
     ///
     /// ```swift
     /// config.prepareDatabase { db in
@@ -133,25 +133,25 @@ public struct Configuration: Sendable {
     /// }
     /// ```
     ///
-    /// What it throws makes the opening fail. Several run in the order they were added.
+    /// An error of the closure makes the opening fail. Closures run in the order in which they were added.
     public mutating func prepareDatabase(_ setup: @escaping @Sendable (Database) throws -> Void) {
         preparations.append(setup)
     }
 
     // MARK: - Transactions
 
-    /// Whether an access may leave a transaction open for the next.
+    /// Whether an access may leave a transaction open for the next access.
     public var allowsUnsafeTransactions = false
 
     /// The date of transactions, in seconds since 2001-01-01 00:00:00 UTC; nil for the system's clock.
     package var clock: (@Sendable (Database) throws -> Double)?
 
-    /// The clock behind `clock`, in a type of a layer that knows dates.
+    /// The source of `clock`, as a type of a layer that knows dates.
     package var chosenClock: (any Sendable)?
 
     // MARK: - Waiting
 
-    /// What happens when another connection holds a lock.
+    /// The reaction when another connection holds a lock.
     ///
     /// ```swift
     /// config.busyMode = .timeout(2)         // SQLITE_BUSY after two seconds
@@ -159,17 +159,16 @@ public struct Configuration: Sendable {
     /// config.busyMode = .callback { tries in tries < 10 }
     /// ```
     ///
-    /// It waits up to 5 seconds by default: a thread or task of the
-    /// library does, never one of Swift's.
+    /// By default it waits up to 5 seconds. Asynchronous accesses wait on threads of the library, not on Swift's.
     ///
-    /// `PRAGMA busy_timeout` replaces it by SQLite's own wait, which can't be cancelled:
+    /// `PRAGMA busy_timeout` replaces this mode by SQLite's own wait, which can't be cancelled:
     /// <https://www.sqlite.org/pragma.html#pragma_busy_timeout>.
     public var busyMode = Database.BusyMode.timeout(5)
 
-    /// As `busyMode`, for a pool's readers, which only wait while the database recovers; nil for 10 seconds.
+    /// As `busyMode`, for the readers of a pool, which wait only while the database recovers; nil for 10 seconds.
     public var readonlyBusyMode: Database.BusyMode?
 
-    /// Seconds an access may wait for a connection; nil for any time. Then `SQLITE_BUSY` is thrown.
+    /// Seconds that an access may wait for a connection, until it throws `SQLITE_BUSY`; nil for any time.
     ///
     /// ```swift
     /// config.acquireTimeout = 2
@@ -177,16 +176,16 @@ public struct Configuration: Sendable {
     /// ```
     public var acquireTimeout: Double?
 
-    /// How many accesses may wait for a connection; nil for any number. More get `SQLITE_BUSY` at once: a server that
-    /// can't keep up says so early.
+    /// How many accesses may wait for a connection; nil for any number. Further accesses throw `SQLITE_BUSY` at once,
+    /// so that an overloaded server reports it early.
     ///
     /// ```swift
     /// config.maximumWaiters = 1000
     /// ```
     public var maximumWaiters: Int?
 
-    /// Seconds a statement may run, from its first step to its last, waits for locks included; nil for any time. Then
-    /// `SQLITE_INTERRUPT` is thrown, and a transaction that writes is rolled back.
+    /// Seconds that a statement may run, from its first step to its last, including waits for locks; nil for any time.
+    /// After that time it throws `SQLITE_INTERRUPT`, and a transaction that writes is rolled back.
     ///
     /// ```swift
     /// config.statementTimeout = 10
@@ -203,10 +202,10 @@ public struct Configuration: Sendable {
     /// config.maximumReaderCount = ProcessInfo.processInfo.activeProcessorCount
     /// ```
     ///
-    /// Each has a cache of its own (`cacheSize`), and some descriptors.
+    /// Each has its own cache (`cacheSize`) and some file descriptors.
     public var maximumReaderCount = 5
 
-    /// Whether a pool keeps the connections of readers that nobody uses.
+    /// Whether a pool keeps unused readers open.
     public var persistentReadOnlyConnections = false
 
     /// How many prepared statements a connection keeps.
@@ -217,7 +216,7 @@ public struct Configuration: Sendable {
 
     // MARK: - Schema
 
-    /// Tells what the schema doesn't say: the primary keys of views.
+    /// Supplies facts that the schema lacks: the primary keys of views.
     public var schemaSource: (any DatabaseSchemaSource)?
 
     // MARK: - Privacy
@@ -255,7 +254,7 @@ extension Configuration {
 
     /// Opens a connection with this configuration.
     ///
-    /// - parameter followsTask: whether it is cancelled with the task that runs it.
+    /// - parameter followsTask: whether opening is cancelled with the current task.
     func open(
         path: String, readonly: Bool, options: ConnectionOptions? = nil, followsTask: Bool = false
     ) throws -> Database {
@@ -278,7 +277,7 @@ extension Configuration {
     /// PRAGMA synchronous = NORMAL
     /// ```
     ///
-    /// - parameter followsTask: whether it is cancelled with the task that runs it.
+    /// - parameter followsTask: whether opening is cancelled with the current task.
     func openInWALMode(
         path: String, options: ConnectionOptions? = nil, followsTask: Bool = false
     ) throws -> Database {
@@ -290,7 +289,7 @@ extension Configuration {
         return database
     }
 
-    /// Throws for numbers that mean nothing.
+    /// Throws for invalid numbers.
     func check() throws {
         try check(maximumReaderCount, from: 1, to: 10_000, "maximumReaderCount")
         try check(maximumWaiters, from: 0, "maximumWaiters")
@@ -324,7 +323,8 @@ extension Configuration {
 }
 
 extension Database {
-    /// The configuration of the connection. `readonly` tells whether this connection can write: a pool's readers can't.
+    /// The configuration of the connection. `readonly` is true if this connection can't write, as the readers of a
+    /// pool.
     public var configuration: Configuration {
         context as? Configuration ?? Configuration()
     }

@@ -1,13 +1,13 @@
 import QuarryCore
 
-// Barriers, and the state of a group that the search for deadlocks reads.
+// Barriers, and the state of a group that the deadlock detector reads.
 
 extension ConnectionGroup {
-    /// Waits on this thread for all connections of `barredGroup` to be here, and keeps them until `endBarrier`.
+    /// Waits on this thread for all connections of `barredGroup`, and keeps them until `endBarrier`.
     ///
-    /// The connection of this group is set aside while it waits: the reads that it waits for may write.
+    /// Meanwhile this group's connection is set aside: the reads that the barrier waits for may write.
     ///
-    /// - parameter lease: this group's connection. If this throws, it is given back already.
+    /// - parameter lease: this group's connection. It is released already if this throws.
     func beginBarrier(of barredGroup: ConnectionGroup, for lease: Lease) throws {
         setAside(lease)
         do {
@@ -19,10 +19,10 @@ extension ConnectionGroup {
         try takeBack(lease, barredGroup)
     }
 
-    /// As the synchronous `beginBarrier`; waiting suspends the task.
+    /// As the synchronous `beginBarrier`, but waiting suspends the task.
     ///
-    /// - parameter waiter: for all connections of `barredGroup`, not asked for yet.
-    /// - parameter task: the number of a task that has other connections, or will wait for more; 0 for others.
+    /// - parameter waiter: the waiter for all connections of `barredGroup`, which has not entered the queue.
+    /// - parameter task: the number of a task that has other connections, or will wait for more; otherwise 0.
     func beginBarrier(
         of barredGroup: ConnectionGroup, _ waiter: TaskWaiter, _ token: AccessToken, for lease: Lease, task: UInt = 0
     ) async throws {
@@ -50,7 +50,7 @@ extension ConnectionGroup {
         throw DatabaseError(resultCode: .SQLITE_INTERNAL, message: "\(name) is lent to an access that has ended")
     }
 
-    /// Lends what a barrier that came at once keeps: others may have waited already.
+    /// Lends the connection of a barrier that was granted at once: accesses that borrow may wait already.
     func lend() {
         if barredGroup != nil { perform(decide { $0.lend() }) }
     }
@@ -69,10 +69,10 @@ extension ConnectionGroup {
 
     // MARK: - Deadlocks
 
-    /// - parameter holder: the thread or task that has a slot where no access runs; nil where it has it no more.
+    /// - parameter holder: the thread or task that has a slot without an access; nil to remove it.
     func setHolder(_ holder: UInt?, of slot: Int) { state.withLock { $0.holders[slot] = holder } }
 
-    /// Enters a task's wait for a connection, where it has others already.
+    /// Tells the deadlock detector of a task's wait, because the task has other connections or will wait for more.
     func enter(_ turn: LeaseOrWaiter, task: UInt) {
         guard case .waiter(let waiter) = turn, let id = waiter.id,
             let error = DeadlockDetector.begin(self, id, task: task)
@@ -80,8 +80,8 @@ extension ConnectionGroup {
         cancel(waiter, error)
     }
 
-    /// Whether the last one in the line may wait for ever: each connection is had by a thread that sleeps, or a barrier
-    /// takes part.
+    /// Whether the last waiter in the queue may wait forever: threads that sleep have all connections, or there is a
+    /// barrier.
     func mayNeverServe(isAsleep: (UInt) -> Bool) -> Bool {
         state.withLock { state in
             guard !state.machine.hasBarrier, state.machine.waitingBarrierCount == 0 else { return true }
@@ -90,7 +90,7 @@ extension ConnectionGroup {
         }
     }
 
-    /// The holders of the connections and the line, for a `WaitGraph`.
+    /// The holders of the connections and the queue, for a `WaitGraph`.
     var waitState: WaitGraph.Group {
         state.withLock { state in
             var threads = Self.holders(state)
@@ -104,7 +104,7 @@ extension ConnectionGroup {
         }
     }
 
-    /// The threads and tasks that have connections.
+    /// The threads and tasks that have the connections.
     private static func holders(_ state: State) -> [UInt] {
         state.connections.indices.compactMap { slot in
             let thread = state.connections[slot]?.database.accessingThread ?? 0

@@ -1,9 +1,9 @@
 import QuarryCore
 
-// The end of a group.
+// Closing the connections of groups.
 
 extension ConnectionGroup {
-    /// Drops all connections; those that are in use, when they come back.
+    /// Drops all connections; leased connections are dropped when they come back.
     func retireAll() {
         let dropped = state.withLock { state in Self.takeDropped(&state, state.machine.retireAll()) }
         _ = consume dropped
@@ -40,11 +40,9 @@ extension ConnectionGroup {
         for group in groups.reversed() { group.finishClosing() }
     }
 
-    /// Closes all connections of groups for a task: as `close`, but waiting suspends the task, and closing runs on the
-    /// library's threads.
+    /// As the synchronous `close`, but waiting suspends the task, and closing runs on the library's threads.
     ///
-    /// - parameter groups: in the order in which they are waited for. Their connections are closed in the other order.
-    /// - throws: as `close`; `CancellationError`, while it waits.
+    /// - throws: as `close`; `CancellationError` if the task is cancelled while it waits.
     static func close(_ groups: [ConnectionGroup], _ workers: WorkerThreads) async throws {
         guard let first = groups.first, !first.isClosed else { return }
         for group in groups.reversed() { try group.checkMayClose() }
@@ -52,7 +50,7 @@ extension ConnectionGroup {
         let waiters = groups.map { _ in TaskWaiter(workers, .offloadedTask) }
         first.request(waiters[0], token, .barrier, isFirst: true)
         try await withTaskCancellationHandler {
-            // As for a barrier: it must not need a thread of Swift's, since all of them may wait behind it.
+            // Like a barrier, closing must not need one of Swift's threads, since all of them may wait behind it.
             try await withTaskExecutorPreference(waiters[0], isolation: nil) {
                 try await close(groups, waiters, token)
             }
@@ -62,7 +60,7 @@ extension ConnectionGroup {
         }
     }
 
-    /// - parameter waiters: the first has its place already.
+    /// - parameter waiters: one for each group. The first has entered its queue already.
     private static func close(_ groups: [ConnectionGroup], _ waiters: [TaskWaiter], _ token: AccessToken) async throws {
         var held: [ConnectionGroup] = []
         do {
@@ -85,24 +83,24 @@ extension ConnectionGroup {
         for group in groups.reversed() { group.finishClosing() }
     }
 
-    /// Throws `SQLITE_BUSY` where closing would wait for the thread that runs.
+    /// Throws `SQLITE_BUSY` if closing would wait for an access of this thread.
     func checkMayClose() throws {
         guard ownedConnection != nil else { return }
         throw DatabaseError(
             resultCode: .SQLITE_BUSY, message: "unable to close \(name): an access of this thread still runs")
     }
 
-    /// Closes the connections, under a barrier.
+    /// Closes the connections under a barrier.
     func closeConnections() throws {
         let connections = state.withLock { $0.connections }
         for (slot, connection) in connections.enumerated() {
             guard let connection else { continue }
-            // Out of reach for `interrupt()` while it closes.
+            // `interrupt()` must not reach the connection while it closes.
             state.withLock { state in
                 state.connections[slot] = nil
                 state.closing = connection
             }
-            // Kept where it was, closed or not: a later access says so.
+            // Put back, closed or not, so that a later access reports it.
             defer {
                 state.withLock { state in
                     state.connections[slot] = connection
@@ -115,8 +113,7 @@ extension ConnectionGroup {
         }
     }
 
-    /// Goes on after a close that has failed. Connections that are closed already are opened again when they are
-    /// needed.
+    /// Goes on after a failed close. Connections that are closed already are opened again when they are needed.
     func abandonClosing() {
         state.withLock { state in
             for slot in state.connections.indices where state.connections[slot]?.database.isClosed ?? false {

@@ -1,9 +1,9 @@
 import QuarryCore
 
 extension ConnectionGroup {
-    /// How long, and how many, may wait.
+    /// How long an access may wait, and how many may wait.
     struct Limits {
-        /// Seconds a request may wait.
+        /// In seconds.
         var acquireTimeout: Double?
         var maximumWaiters: Int?
     }

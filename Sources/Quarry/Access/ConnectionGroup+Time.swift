@@ -1,10 +1,10 @@
 import Dispatch
 import QuarryCore
 
-// What happens in a group as time passes.
+// The timers of a group.
 
 extension ConnectionGroup {
-    /// Makes tasks that have waited too long give up.
+    /// Sets the timer that makes tasks give up after `acquireTimeout`.
     func setTimer(_ state: inout State, now: UInt64) {
         guard let timeout = limits.acquireTimeout, !state.isTimerSet else { return }
         state.isTimerSet = true
@@ -30,7 +30,7 @@ extension ConnectionGroup {
         perform(actions)
     }
 
-    /// Looks, in a while, whether tasks that were woken have come.
+    /// Sets the timer that passes over woken tasks which haven't come.
     func watch(_ state: inout State) {
         guard state.machine.isToPassOver, !state.isWatching else { return }
         state.isWatching = true
@@ -42,7 +42,7 @@ extension ConnectionGroup {
 
     func passOver() { perform(decide { $0.passOver(now: SystemClock.monotonicNanoseconds()) }) }
 
-    /// Looks for connections that nobody uses, as long as there are any.
+    /// Drops unused connections at each tick of the clock, as long as there are idle ones.
     func startTicking(_ state: inout State) {
         guard let idleClock else { return }
         state.isTicking = true

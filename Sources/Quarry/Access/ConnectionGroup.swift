@@ -1,22 +1,22 @@
 import QuarryCore
 import Synchronization
 
-/// Connections of one kind, and the line of those who wait for one: the writer of a database, or its readers.
+/// Connections of one kind, and the queue of the accesses that wait for one: the writer of a database, or its readers.
 ///
-/// The decisions are `LeaseStateMachine`'s; this takes the lock, asks, releases the lock, and acts.
+/// `LeaseStateMachine` decides. This type takes the lock, asks the machine, releases the lock, and acts.
 final class ConnectionGroup: Sendable {
     typealias Machine = LeaseStateMachine<any LeaseWaiter>
 
     struct State {
         var machine: Machine
-        /// The connections by slot; nil where there is none yet, or no more.
+        /// The connections by slot; nil in a slot whose connection isn't open.
         var connections: [Connection?]
-        /// The connection that is being closed, which nobody may interrupt.
+        /// The connection that is being closed, which must not be interrupted.
         var closing: Connection?
-        /// The holders of slots whose access has yet to begin: threads that open the connection, tasks that wait for
-        /// another one.
+        /// The holders of slots whose access has not begun: threads that open the connection, tasks that wait for
+        /// another connection.
         var holders: [Int: UInt] = [:]
-        /// The connection whose access has the barrier.
+        /// The connection of the access that has the barrier.
         var barrierHolder: Connection?
         /// The task that has the barrier, until its access begins; 0 for none.
         var barrierTask: UInt = 0
@@ -25,17 +25,17 @@ final class ConnectionGroup: Sendable {
         var isTicking = false
     }
 
-    /// A connection that goes from thread to thread.
+    /// A connection of a group, which one thread after another uses.
     struct Connection: @unchecked Sendable {
-        // Sendable: `Database` is used by the thread that has the slot's lease, or that has just opened it. Other
+        // Sendable: only the thread that has the slot's lease, or that has just opened the connection, uses it. Other
         // threads only compare its owner, and interrupt it, with the group's lock held.
         let database: Database
     }
 
-    /// The right to use a connection.
+    /// The right of one access to use a connection.
     struct Lease: @unchecked Sendable {
         // Sendable: one access has it, and uses the connection from one thread at a time.
-        /// The group has the connection, and drops none that is out.
+        /// Unretained: the group holds the connection, and drops none that is leased.
         private let reference: Unmanaged<Database>
         let slot: Int
 
@@ -46,28 +46,29 @@ final class ConnectionGroup: Sendable {
 
         var database: Database { reference.takeUnretainedValue() }
 
-        /// Runs `body` with the connection, which isn't retained for it.
+        /// Runs `body` with the connection, without retaining it.
         @inline(__always)
         func withDatabase<T>(_ body: (Database) throws -> T) rethrows -> T {
             try reference._withUnsafeGuaranteedRef { try body($0) }
         }
     }
 
-    /// What the connections are, for messages: `the writer of players.sqlite`.
+    /// The name of a connection in messages: `the writer of players.sqlite`.
     let name: String
     let limits: Limits
     private let open: @Sendable () throws -> Database
     let state: Lock<State>
-    /// Whether a connection seems to be free. It is for those that spin: they leave the lock to who gives one back.
+    /// Whether a connection seems to be idle. Lets spinning waiters poll without taking the lock, which the releasing
+    /// thread needs.
     private let hasIdle = Atomic<Bool>(false)
-    /// Tells when to look for connections that nobody uses; nil to keep them.
+    /// Tells when to look for unused connections; nil to keep them.
     let idleClock: IdleClock?
-    /// The group that barriers of this one wait for as well: a writer has its readers. The writer's connection is lent
-    /// to them meanwhile.
+    /// The group that a barrier of this group also waits for: a writer's readers. Meanwhile the writer is lent to their
+    /// accesses.
     let barredGroup: ConnectionGroup?
 
-    /// - parameter connections: those that are open already.
-    /// - parameter open: opens another one.
+    /// - parameter connections: the connections that are open already.
+    /// - parameter open: opens another connection.
     init(
         _ name: String, capacity: Int, limits: Limits, connections: [Connection] = [], idleClock: IdleClock? = nil,
         barredGroup: ConnectionGroup? = nil, open: @escaping @Sendable () throws -> Database
@@ -89,9 +90,9 @@ final class ConnectionGroup: Sendable {
 
     deinit { idleClock?.remove(ObjectIdentifier(state)) }
 
-    // MARK: - Who has what
+    // MARK: - State
 
-    /// The connection that the thread that runs has, if it has one.
+    /// The connection that this thread has, if it has one.
     var ownedConnection: Database? {
         state.withLock { state in
             state.connections.first { $0?.database.isOwned ?? false } ?? nil
@@ -100,13 +101,13 @@ final class ConnectionGroup: Sendable {
 
     var isClosed: Bool { state.withLock { $0.machine.isClosed } }
 
-    /// The number of connections that are open.
+    /// The number of open connections.
     var connectionCount: Int { state.withLock { state in state.connections.count { $0 != nil } } }
 
-    /// The number of accesses that wait.
+    /// The number of waiting accesses.
     var waiterCount: Int { state.withLock { $0.machine.waiterCount } }
 
-    /// Interrupts what runs on any of the connections.
+    /// Interrupts the statements that run on any of the connections.
     func interrupt() {
         state.withLock { state in
             for connection in state.connections { connection?.database.interrupt() }
@@ -118,7 +119,7 @@ final class ConnectionGroup: Sendable {
     /// Waits for a connection on this thread.
     func lease() throws -> Lease {
         if let lease = try leaseNow() { return lease }
-        // Most accesses are shorter than falling asleep and waking up takes.
+        // Most accesses take less time than falling asleep and waking up.
         for _ in 0..<Self.spinCount {
             SystemClock.pause()
             if hasIdle.load(ordering: .relaxed), let lease = try leaseNow() { return lease }
@@ -126,17 +127,17 @@ final class ConnectionGroup: Sendable {
         return try take(wait(for: .connection))
     }
 
-    /// How often a thread looks for a connection before it falls asleep: for about two microseconds.
+    /// How often a thread looks for a connection before it falls asleep: about two microseconds.
     private static let spinCount = CooperativePool.width > 1 ? 20 : 0
 
-    /// A connection, if one may be had at once.
+    /// A connection, if this thread can have one at once.
     private func leaseNow() throws -> Lease? {
-        // Not `withLock`: each access comes this way, and a closure that throws isn't inlined.
+        // Not `withLock`: each access takes this path, and a throwing closure isn't inlined.
         state.lock()
         defer { state.unlock() }
         if state.contents.pointee.machine.leasedCount > 0 || state.contents.pointee.machine.hasBarrier {
-            // A connection that this thread has would never come back while it waits, and neither would a barrier of
-            // its own.
+            // A connection that this thread has would never come back while the thread waits, and its own barrier would
+            // never end.
             for connection in state.contents.pointee.connections {
                 if let connection, connection.database.isOwned { throw DatabaseError.reentrantAccess() }
             }
@@ -145,7 +146,7 @@ final class ConnectionGroup: Sendable {
         return idleLease(.thread)
     }
 
-    /// A connection that is open and free. The caller has the lock.
+    /// An idle connection, if the waiter may have it. The caller has the lock.
     private func idleLease(_ waiterKind: Machine.WaiterKind) -> Lease? {
         let slot = state.contents.pointee.machine.acquireIdle(
             waiterKind, now: { SystemClock.monotonicNanoseconds() })
@@ -154,7 +155,7 @@ final class ConnectionGroup: Sendable {
         return Lease(connection.database, slot: slot)
     }
 
-    /// Waits on this thread for what can't be had at once.
+    /// Waits on this thread for a connection or a barrier.
     func wait(for request: Machine.Request, isFirst: Bool = false) throws -> Machine.Grant {
         try CooperativePool.blocking { try sleep(until: request, isFirst: isFirst) }
     }
@@ -174,7 +175,7 @@ final class ConnectionGroup: Sendable {
         case .refused(let refusal): throw error(refusal)
         case .wait(let number): id = number
         }
-        // The last of Swift's threads may be this one.
+        // This may be the last of Swift's threads.
         if CooperativePool.isBlocked { passOver() }
         defer { DeadlockDetector.end() }
         if let error = DeadlockDetector.begin(self, id) { try giveUp(id, error) }
@@ -186,7 +187,7 @@ final class ConnectionGroup: Sendable {
             case .failed(let error): throw error
             case .retry:
                 if let grant = retry(id) { return grant }
-                // It is awake; once its patience is over, it is the next.
+                // This thread is awake. Once it can't be overtaken any more, the next free connection is kept for it.
                 if SystemClock.monotonicNanoseconds() >= arrival &+ Machine.patience { waiter.spin() }
             case nil:
                 let now = SystemClock.monotonicNanoseconds()
@@ -200,11 +201,10 @@ final class ConnectionGroup: Sendable {
         }
     }
 
-    /// Nanoseconds after which a thread that sleeps looks again whether its wait ends.
+    /// Nanoseconds after which a sleeping thread looks for a deadlock again.
     private static let lookInterval: UInt64 = 1_000_000_000
 
-    /// Gives up a thread's place in the line, and throws, unless it was served at the last moment: then the outcome is
-    /// on its way.
+    /// Leaves the queue and throws, unless the thread was served at the last moment: then its outcome follows.
     private func giveUp(_ id: Int, _ error: DatabaseError) throws {
         let actions = decide { $0.cancel(id: id, now: SystemClock.monotonicNanoseconds()) }
         guard let actions else { return }
@@ -212,14 +212,14 @@ final class ConnectionGroup: Sendable {
         throw error
     }
 
-    /// Asks again: nil to wait on.
+    /// Asks again; nil to go on waiting.
     private func retry(_ id: Int) -> Machine.Grant? {
         guard let answer = decide({ $0.retry(id: id, now: SystemClock.monotonicNanoseconds()) }) else { return nil }
         perform(answer.actions)
         return answer.grant
     }
 
-    /// Asks the machine, where somebody waits or will.
+    /// Asks the machine where accesses wait or will wait.
     func decide<T>(_ body: (inout Machine) -> T) -> T {
         state.withLock { state in
             let answer = body(&state.machine)
@@ -231,14 +231,14 @@ final class ConnectionGroup: Sendable {
 
     // MARK: - Tasks
 
-    /// Takes a place in the line for a task, now; `lease(_:)` then waits for its turn.
+    /// Puts a task's waiter into the queue; `grant(_:)` then waits for its outcome.
     func request(
         _ waiter: TaskWaiter, _ token: AccessToken, _ request: Machine.Request = .connection, isFirst: Bool = false,
         task: UInt = 0
     ) {
         let answer: Machine.Answer? = state.withLock { state in
-            // Who cancels raises the flag before it takes the lock: either it is seen here, or the place is found
-            // there.
+            // A cancelling thread sets the flag before it takes the lock. So either the flag is seen here, or that
+            // thread finds the queue entry.
             guard !token.isCancelled else { return nil }
             let now = SystemClock.monotonicNanoseconds()
             let answer = state.machine.acquire(request, waiter, waiter.waiterKind, isFirst: isFirst, now: now)
@@ -260,15 +260,14 @@ final class ConnectionGroup: Sendable {
         }
     }
 
-    /// A task's turn.
+    /// A connection for a task, or the waiter for one.
     enum LeaseOrWaiter: Sendable {
-        /// It has come.
         case lease(Lease)
-        /// It is waited for, or a connection is opened first.
+        /// The task has to wait, or to open a connection.
         case waiter(TaskWaiter)
     }
 
-    /// A connection for a task, if one may be had at once, or within less time than suspending the task takes.
+    /// A connection for a task, if it can have one at once, or in less time than suspending the task takes.
     func leaseAtOnce() -> Lease? {
         if let lease = idleLease() { return lease }
         for _ in 0..<Self.taskSpinCount {
@@ -278,7 +277,7 @@ final class ConnectionGroup: Sendable {
         return nil
     }
 
-    /// How often a task looks: for about half a microsecond.
+    /// How often a task looks for a connection: about half a microsecond.
     private static let taskSpinCount = CooperativePool.width > 1 ? 5 : 0
 
     private func idleLease() -> Lease? {
@@ -287,10 +286,9 @@ final class ConnectionGroup: Sendable {
         return idleLease(.inlineTask)
     }
 
-    /// Asks for a connection for a task, now; `lease(_:)` then waits for its turn.
+    /// Asks for a connection for a task, and enters the queue if none is free; `lease(_:)` then waits.
     ///
-    /// - parameter workers: where the task waits, if it is to run there.
-    /// - parameter waiterKind: how it waits.
+    /// - parameter workers: the threads that go on with the task, if it is offloaded.
     func request(_ token: AccessToken, _ workers: WorkerThreads, _ waiterKind: Machine.WaiterKind) -> LeaseOrWaiter {
         state.lock()
         let lease = token.isCancelled ? nil : idleLease(waiterKind)
@@ -301,7 +299,7 @@ final class ConnectionGroup: Sendable {
         return .waiter(waiter)
     }
 
-    /// Waits for a task's turn.
+    /// Waits for a task's connection, and opens it if need be.
     func lease(_ turn: LeaseOrWaiter) async throws -> Lease {
         switch turn {
         case .lease(let lease): lease
@@ -309,13 +307,13 @@ final class ConnectionGroup: Sendable {
         }
     }
 
-    /// What a task has got: a connection, or a slot to open one in.
+    /// A connection, or the slot to open one in.
     enum LeaseOrSlot {
         case lease(Lease)
         case toOpen(Machine.Grant)
     }
 
-    /// Waits for a task's turn, and opens no connection: that reads the disk, and may wait for a lock.
+    /// Waits for a task's connection, but doesn't open one: that reads the disk, and may wait for a lock.
     func leaseOrSlot(_ turn: LeaseOrWaiter) async throws -> LeaseOrSlot {
         switch turn {
         case .lease(let lease): return .lease(lease)
@@ -326,7 +324,7 @@ final class ConnectionGroup: Sendable {
         }
     }
 
-    /// Opens a connection where the task is.
+    /// The connection, which is opened here if need be.
     func lease(_ leaseOrSlot: LeaseOrSlot) throws -> Lease {
         switch leaseOrSlot {
         case .lease(let lease): lease
@@ -334,7 +332,7 @@ final class ConnectionGroup: Sendable {
         }
     }
 
-    /// Waits for the outcome of a waiter.
+    /// Waits for a waiter's grant.
     func grant(_ waiter: TaskWaiter) async throws -> Machine.Grant {
         while true {
             switch await waiter.outcome() {
@@ -345,7 +343,7 @@ final class ConnectionGroup: Sendable {
         }
     }
 
-    /// Asks again for a task that was woken, for as long as tasks look.
+    /// Asks again for a woken task, for about as long as a task looks for a connection.
     private func retry(_ waiter: TaskWaiter) -> Machine.Grant? {
         guard let id = waiter.id else { return nil }
         for _ in 0..<Self.taskSpinCount {
@@ -355,7 +353,7 @@ final class ConnectionGroup: Sendable {
         return retry(id)
     }
 
-    /// Gives up a place in the line.
+    /// Removes a task's waiter from the queue.
     func cancel(_ waiter: TaskWaiter, _ error: any Error = CancellationError()) {
         let actions: [Machine.Action]? = decide { machine in
             guard let id = waiter.id else { return nil }
@@ -366,7 +364,7 @@ final class ConnectionGroup: Sendable {
         perform(actions)
     }
 
-    // MARK: - Taking and giving back
+    // MARK: - Taking and releasing
 
     private func take(_ grant: Machine.Grant) throws -> Lease {
         switch grant {
@@ -376,7 +374,7 @@ final class ConnectionGroup: Sendable {
             }
             return Lease(connection.database, slot: slot)
         case .open(let slot):
-            // Outside the lock: opening takes a while, and others go on meanwhile.
+            // Outside the lock: opening takes a while, and other accesses go on meanwhile.
             setHolder(Database.currentThread, of: slot)
             do {
                 let connection = Connection(database: try open())
@@ -395,7 +393,7 @@ final class ConnectionGroup: Sendable {
         }
     }
 
-    /// - parameter endsJob: whether the thread, if it is one of the library's, has nothing else to do then.
+    /// - parameter endsJob: whether the thread, if it belongs to the library, has nothing else to do afterwards.
     func release(_ lease: Lease, endsJob: Bool = false) {
         state.lock()
         let actions = state.contents.pointee.machine.release(lease.slot) { SystemClock.monotonicNanoseconds() }
@@ -424,10 +422,11 @@ final class ConnectionGroup: Sendable {
         }
     }
 
-    /// Takes the connections that are to be dropped out of their slots.
+    /// Takes the connections to be dropped out of their slots. The caller releases them outside the lock, which closes
+    /// them.
     ///
-    /// In the same breath as the decision: a moment later somebody may have opened a new one there. Their `Database`s
-    /// close them when they go, which is to happen outside the lock.
+    /// Called under the same lock as the decision: a moment later another access may have opened a new connection in
+    /// the slot.
     static func takeDropped(_ state: inout State, _ actions: [Machine.Action]) -> [Connection] {
         actions.compactMap { action in
             guard case .drop(let slot) = action else { return nil }

@@ -8,24 +8,24 @@ import Synchronization
     import Glibc
 #endif
 
-/// Swift's own threads.
+/// The threads of Swift's cooperative pool.
 enum CooperativePool {
-    /// How many there are: one for each core.
+    /// How many threads it has: one for each core.
     static let width = max(1, Int(sysconf(CInt(_SC_NPROCESSORS_ONLN))))
 
     private static let blockedCount = Atomic<Int>(0)
 
-    /// Whether accesses of tasks that wait have blocked all of them: no task that is resumed goes on before one of
-    /// these accesses has its connection.
+    /// Whether waiting accesses of tasks block all threads. Then no resumed task goes on before one of these accesses
+    /// has its connection.
     static var isBlocked: Bool { blockedCount.load(ordering: .relaxed) >= width }
 
-    /// Runs what blocks the thread.
+    /// Runs a body that blocks the thread.
     static func blocking<T>(_ body: () throws -> T) rethrows -> T {
         try WorkerThreads.blocking { try blockingPool(body) }
     }
 
     private static func blockingPool<T>(_ body: () throws -> T) rethrows -> T {
-        // Tasks on other executors count too: that only makes those who wait a little less patient.
+        // Tasks on other executors count too. That only makes waiters a little less patient.
         guard withUnsafeCurrentTask(body: { $0 != nil }) else { return try body() }
         blockedCount.add(1, ordering: .relaxed)
         defer { blockedCount.subtract(1, ordering: .relaxed) }

@@ -9,19 +9,19 @@ import QuarryCore
 #endif
 
 extension Database {
-    /// Switches the main database to write-ahead logging, unless it is: <https://www.sqlite.org/wal.html>.
+    /// Switches the main database to write-ahead logging, unless it has that mode: <https://www.sqlite.org/wal.html>.
     ///
     /// ```sql
-    /// PRAGMA main.journal_mode        -- done, where it answers wal
-    /// PRAGMA main.synchronous = FULL  -- where it is NORMAL, until the switch is made
+    /// PRAGMA main.journal_mode        -- returns if it answers wal
+    /// PRAGMA main.synchronous = FULL  -- if it is NORMAL, until the switch is made
     /// PRAGMA main.journal_mode = WAL
     /// PRAGMA main.schema_version
     /// ```
     ///
-    /// Without the schema, attached databases would be switched too.
+    /// Without the schema's name, attached databases would be switched too.
     ///
-    /// The busy handler isn't asked while the journal is switched, so that two processes that open one file at a time
-    /// would fail: it is tried again for some seconds.
+    /// SQLite doesn't call the busy handler while it switches the journal, so one of two processes that open a file at
+    /// the same time would fail. Therefore this tries again for some seconds.
     func activateWAL(path: String) throws {
         guard try String.fetchOne(self, sql: "PRAGMA main.journal_mode") != "wal" else { return }
         // The switch is a transaction of the old journal, which is only safe from power failures at `FULL`:
@@ -41,7 +41,7 @@ extension Database {
                     throw DatabaseError(message: "could not activate WAL Mode at path: \(path)")
                         .with(circumstances: " (its journal mode is \(mode ?? "unknown"))")
                 }
-                // Reading makes the log and its index, which a process that can't write needs to find:
+                // Reading creates the log and its index, which a process that can't write needs:
                 // https://www.sqlite.org/wal.html#read_only_databases
                 try makeStatement(sql: "PRAGMA main.schema_version").execute()
                 return

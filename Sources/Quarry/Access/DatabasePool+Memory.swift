@@ -1,7 +1,7 @@
 import QuarryCore
 
 extension DatabasePool {
-    /// Frees as much memory as can be: waits for the accesses that run, then closes the readers, unless
+    /// Frees as much memory as possible: waits for the running accesses, then closes the readers, unless
     /// `Configuration.persistentReadOnlyConnections` is set.
     public func releaseMemory() {
         try? writer.perform(barrierRequest) { db in
@@ -10,7 +10,7 @@ extension DatabasePool {
         }
     }
 
-    /// As `releaseMemory`; waiting suspends the task. If it is cancelled meanwhile, nothing is freed.
+    /// As `releaseMemory`, but waiting suspends the task. If the task is cancelled meanwhile, nothing is freed.
     ///
     /// ```swift
     /// await dbPool.releaseMemoryAsync()
@@ -22,7 +22,7 @@ extension DatabasePool {
         }
     }
 
-    /// As `releaseMemory`, without waiting: readers that are in use go when they come back.
+    /// As `releaseMemory`, without waiting: leased readers are closed when they come back.
     public func releaseMemoryEventually() {
         releaseReaders()
         writer.enqueue(writeRequest) { result in
@@ -36,7 +36,7 @@ extension DatabasePool {
     /// dbPool.invalidateReadOnlyConnections()
     /// ```
     ///
-    /// Reads that run go on with the connections they have.
+    /// Running reads go on with their connections.
     public func invalidateReadOnlyConnections() {
         readers.group.retireAll()
     }

@@ -1,7 +1,7 @@
 public import QuarryCore
 
 extension DatabasePool {
-    /// A connection that goes on seeing the last commit, whatever is written.
+    /// Makes a connection that keeps seeing the last commit, whatever is written.
     ///
     /// ```swift
     /// let snapshot = try dbPool.makeSnapshot()
@@ -9,10 +9,10 @@ extension DatabasePool {
     /// let count = try snapshot.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM player")! } // not 0
     /// ```
     ///
-    /// While it lives, the log can't be taken into the database as a whole:
+    /// While it exists, a checkpoint can't move the whole log into the database:
     /// <https://www.sqlite.org/wal.html#avoiding_excessively_large_wal_files>.
     ///
-    /// It doesn't wait for writes: what a write that runs has not committed isn't seen.
+    /// It doesn't wait for writes, and doesn't see the uncommitted changes of a running write.
     ///
     /// - throws: `SQLITE_MISUSE` inside a transaction of this pool's writer; `DatabaseError` if no connection can be
     ///   opened.
@@ -40,7 +40,7 @@ extension DatabasePool {
         return DatabaseSnapshot(pool: self, connection: connections[0], workers: workers)
     }
 
-    /// Several connections that go on seeing the last commit, the same one, whatever is written.
+    /// Makes several connections that keep seeing the last commit, the same one, whatever is written.
     ///
     /// ```swift
     /// let snapshot = try dbPool.makeSnapshotPool()
@@ -48,11 +48,11 @@ extension DatabasePool {
     /// async let teams = snapshot.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM team")! }
     /// ```
     ///
-    /// All `Configuration.maximumReaderCount` connections are opened at once. It waits for no write, unless others
-    /// commit so often that the connections can't be pinned between two commits: then it takes the write lock for a
+    /// All `Configuration.maximumReaderCount` connections are opened at once. It waits for no write, unless other
+    /// connections commit so often that none of the tries fits between two commits: then it takes the write lock for a
     /// moment.
     ///
-    /// - throws: as `makeSnapshot`; `SQLITE_BUSY` if others commit all the time and the pool is read-only.
+    /// - throws: as `makeSnapshot`; `SQLITE_BUSY` if other connections commit all the time and the pool is read-only.
     public func makeSnapshotPool() throws -> DatabaseSnapshotPool {
         let connections = try openConnections(count: configuration.maximumReaderCount)
         if try !pinAlike(connections) {
@@ -93,7 +93,7 @@ extension DatabasePool {
 
     // MARK: - Pinning
 
-    /// How often connections are pinned between the commits of others, before the write lock is taken.
+    /// How often connections are pinned without the write lock, before it is taken.
     static let pinningTries = 20
 
     /// Opens connections for a snapshot.
@@ -102,7 +102,7 @@ extension DatabasePool {
         if writer.group.ownedConnection?.isInsideTransaction ?? false { throw Self.isInsideTransaction() }
         var options = configuration.connectionOptions(readonly: true)
         options.busyMode = configuration.readonlyBusyMode ?? .timeout(10)
-        // The transaction goes from access to access.
+        // The transaction stays open from access to access.
         options.allowsUnsafeTransactions = true
         options.belongsToPool = true
         return try (0..<count).map { _ in
@@ -112,12 +112,12 @@ extension DatabasePool {
         }
     }
 
-    /// Pins what connections see to one commit, while others may write.
+    /// Makes connections see one commit, while other connections may write.
     ///
     /// The first connection begins its read again after the others have begun theirs. If SQLite finds no change since
     /// that connection's last read, no commit came in between, so all connections see the same state.
     ///
-    /// - returns: false if others have committed in between, each time.
+    /// - returns: false if there was a commit in between, each time.
     func pinAlike(_ connections: [ConnectionGroup.Connection], followsTask: Bool = false) throws -> Bool {
         var version = try Self.pin(connections[0], followsTask: followsTask)
         guard connections.count > 1 else { return true }
@@ -130,7 +130,7 @@ extension DatabasePool {
         return false
     }
 
-    /// Pins what connections see to one commit, under the write lock: no process can write meanwhile.
+    /// Makes connections see one commit, under the write lock: no process can write meanwhile.
     ///
     /// - parameter db: the writer.
     func pin(_ connections: [ConnectionGroup.Connection], locking db: Database) throws {
@@ -140,9 +140,9 @@ extension DatabasePool {
         }
     }
 
-    /// Pins what a connection sees to the last commit, for good or until it is pinned again.
+    /// Makes a connection see the last commit, until it is pinned again.
     ///
-    /// - returns: a number that changes when another connection has committed since the last call.
+    /// - returns: a number that changes if another connection has committed since the last call.
     private static func pin(_ connection: ConnectionGroup.Connection, followsTask: Bool) throws -> UInt32? {
         let db = connection.database
         try db.beginAccess(nil, followsTask: followsTask)
@@ -152,7 +152,7 @@ extension DatabasePool {
         return db.pinnedDataVersion(schema: "main")
     }
 
-    /// Throws for a pool that can't keep others from writing.
+    /// Throws if the pool can't keep other connections from writing.
     private func checkMayLock() throws {
         guard configuration.readonly else { return }
         throw DatabaseError(
@@ -166,7 +166,7 @@ extension DatabasePool {
             message: "a snapshot sees the last commit: it can't be made inside a transaction")
     }
 
-    /// Reads the state of the last commit, while this write goes on. Called inside a write, outside a transaction.
+    /// Reads the state of the last commit, while this write goes on. Call it inside a write, outside a transaction.
     ///
     /// ```swift
     /// try dbPool.writeWithoutTransaction { db in
@@ -178,9 +178,9 @@ extension DatabasePool {
     /// }
     /// ```
     ///
-    /// It returns when the state is pinned; that may wait for a reader.
+    /// It returns once the state is pinned, which may wait for a reader.
     ///
-    /// - parameter value: gets a reader's connection, or why there is none: `SQLITE_MISUSE` outside a write or inside a
+    /// - parameter value: gets a reader's connection, or an error: `SQLITE_MISUSE` outside a write or inside a
     ///   transaction.
     public func asyncConcurrentRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
         guard let db = writer.group.ownedConnection else {

@@ -33,19 +33,19 @@ public final class DatabasePool: GroupWriter {
     /// let dbPool = try DatabasePool(path: "/var/lib/players.sqlite")
     /// ```
     ///
-    /// - throws: `DatabaseError`: `SQLITE_CANTOPEN`, `SQLITE_NOTADB`; what `Configuration.prepareDatabase` throws.
+    /// - throws: `DatabaseError`: `SQLITE_CANTOPEN`, `SQLITE_NOTADB`; the error of `Configuration.prepareDatabase`.
     public convenience init(path: String, configuration: Configuration = Configuration()) throws {
         try configuration.check()
         try self.init(path: path, configuration: configuration, workers: configuration.makePoolWorkers())
     }
 
-    /// Opens a file as the initializer does; what it waits for, the disk or a lock, holds none of Swift's threads.
+    /// Opens a file as the initializer does. Waiting for the disk or a lock holds none of Swift's threads.
     ///
     /// ```swift
     /// let dbPool = try await DatabasePool.open(path: "/var/lib/players.sqlite")
     /// ```
     ///
-    /// `Configuration.prepareDatabase` runs on a thread of the library's. Cancelling the task ends the wait for a lock.
+    /// `Configuration.prepareDatabase` runs on a thread of the library. Cancelling the task ends the wait for a lock.
     ///
     /// - throws: as the initializer; `CancellationError`.
     public static func open(
@@ -58,7 +58,7 @@ public final class DatabasePool: GroupWriter {
         }
     }
 
-    /// - parameter followsTask: whether opening is cancelled with the task that runs it.
+    /// - parameter followsTask: whether opening is cancelled with the current task.
     private init(path: String, configuration: Configuration, workers: WorkerThreads, followsTask: Bool = false) throws {
         self.configuration = configuration
         self.path = path
@@ -88,11 +88,11 @@ public final class DatabasePool: GroupWriter {
 
     deinit {
         workers.shutDown()
-        // The writer goes last: it takes the log into the database, and removes it.
+        // The writer is closed last: closing it moves the log into the database and removes it.
         readers.group.retireAll()
     }
 
-    /// Writes in a transaction of some kind.
+    /// Writes in a transaction of a given kind.
     ///
     /// ```swift
     /// try dbPool.writeInTransaction(.exclusive) { db in
@@ -102,7 +102,7 @@ public final class DatabasePool: GroupWriter {
     /// ```
     ///
     /// - parameter kind: nil for IMMEDIATE, or DEFERRED where nothing can be written.
-    /// - parameter updates: answers how the transaction ends.
+    /// - parameter updates: returns how the transaction ends.
     public func writeInTransaction(
         _ kind: Database.TransactionKind? = nil, _ updates: (Database) throws -> Database.TransactionCompletion
     ) throws {

@@ -1,6 +1,6 @@
 public import QuarryCore
 
-/// A database with one connection: accesses run one after the other, in the order they came.
+/// A database with one connection: accesses run one after the other, in order of arrival.
 ///
 /// ```swift
 /// let dbQueue = try DatabaseQueue(path: "/var/lib/app/players.sqlite")
@@ -32,18 +32,18 @@ public final class DatabaseQueue: GroupWriter {
     /// let dbQueue = try DatabaseQueue(path: "/var/lib/players.sqlite")
     /// ```
     ///
-    /// - throws: `DatabaseError`: `SQLITE_CANTOPEN`, `SQLITE_NOTADB`; what `Configuration.prepareDatabase` throws.
+    /// - throws: `DatabaseError`: `SQLITE_CANTOPEN`, `SQLITE_NOTADB`; the error of `Configuration.prepareDatabase`.
     public convenience init(path: String, configuration: Configuration = Configuration()) throws {
         try self.init(path: path, isInMemory: path == ":memory:", configuration: configuration)
     }
 
-    /// Opens a file as the initializer does; what it waits for, the disk or a lock, holds none of Swift's threads.
+    /// Opens a file as the initializer does. Waiting for the disk or a lock holds none of Swift's threads.
     ///
     /// ```swift
     /// let dbQueue = try await DatabaseQueue.open(path: "/var/lib/players.sqlite")
     /// ```
     ///
-    /// `Configuration.prepareDatabase` runs on a thread of the library's. Cancelling the task ends the wait for a lock.
+    /// `Configuration.prepareDatabase` runs on a thread of the library. Cancelling the task ends the wait for a lock.
     ///
     /// - throws: as the initializer; `CancellationError`.
     public static func open(
@@ -64,11 +64,11 @@ public final class DatabaseQueue: GroupWriter {
     /// let shared = try DatabaseQueue(named: "players") // the same content wherever that name is opened
     /// ```
     ///
-    /// - parameter name: the name under which the content is shared in the process; nil for a database of its own.
-    /// - parameter configuration: how it is used.
+    /// - parameter name: the name under which the process shares the content; nil for a separate database.
+    /// - parameter configuration: the settings of its connection.
     public convenience init(named name: String? = nil, configuration: Configuration = Configuration()) throws {
         if let name, name.utf8.contains(0) {
-            // SQLite would open the database that is named before it.
+            // SQLite would open the database named by the text before it.
             throw DatabaseError(
                 resultCode: .SQLITE_CANTOPEN,
                 message: "the name of a database has a NUL character: \(String(reflecting: name))")
@@ -76,13 +76,13 @@ public final class DatabaseQueue: GroupWriter {
         // https://www.sqlite.org/inmemorydb.html
         let path = name.map { "file:\($0.percentEncodedForURI)?mode=memory&cache=shared" } ?? ":memory:"
         var configuration = configuration
-        // The name is no path from outside: nothing in it is a parameter.
+        // The name is no path from outside, so no part of it is a parameter.
         if name != nil { configuration.acceptsURIs = true }
         try self.init(path: path, isInMemory: true, configuration: configuration)
     }
 
-    /// - parameter workers: the threads of its asynchronous accesses, if there are any yet.
-    /// - parameter followsTask: whether opening is cancelled with the task that runs it.
+    /// - parameter workers: the threads for its asynchronous accesses; nil to make them.
+    /// - parameter followsTask: whether opening is cancelled with the current task.
     /// - parameter fill: fills the database, before it may become read-only.
     init(
         path: String, isInMemory: Bool, configuration: Configuration, workers: WorkerThreads? = nil,
@@ -119,12 +119,12 @@ public final class DatabaseQueue: GroupWriter {
         workers.shutDown()
     }
 
-    /// Frees as much memory as can be, after the accesses that came before.
+    /// Frees as much memory as possible, after the accesses that were asked for before.
     public func releaseMemory() {
         try? runner.perform(AccessRequest(.bare)) { db in db.releaseMemory() }
     }
 
-    /// As `releaseMemory`; waiting suspends the task. If it is cancelled meanwhile, nothing is freed.
+    /// As `releaseMemory`, but waiting suspends the task. If the task is cancelled meanwhile, nothing is freed.
     ///
     /// ```swift
     /// await dbQueue.releaseMemoryAsync()
@@ -154,7 +154,7 @@ public final class DatabaseQueue: GroupWriter {
     /// ```
     ///
     /// - parameter kind: nil for IMMEDIATE, or DEFERRED where nothing can be written.
-    /// - parameter updates: answers how the transaction ends.
+    /// - parameter updates: returns how the transaction ends.
     public func inTransaction(
         _ kind: Database.TransactionKind? = nil, _ updates: (Database) throws -> Database.TransactionCompletion
     ) throws {

@@ -1,6 +1,6 @@
 public import QuarryCore
 
-/// What reads a database: a queue, a pool, a snapshot.
+/// A type that reads a database: a queue, a pool, a snapshot.
 ///
 /// ```swift
 /// func playerCount(_ reader: any DatabaseReader) async throws -> Int {
@@ -19,14 +19,13 @@ public protocol DatabaseReader: AnyObject, Sendable {
     /// The path of the file; `:memory:` or a URI in memory.
     var path: String { get }
 
-    /// Closes all connections, after the accesses that run.
+    /// Closes all connections, after the running accesses.
     ///
     /// ```swift
     /// try dbQueue.close()
     /// ```
     ///
-    /// Accesses that wait get `SQLITE_MISUSE`, "Connection is closed", and so do those that come later. Closing again
-    /// does nothing.
+    /// Waiting and later accesses throw `SQLITE_MISUSE`, "Connection is closed". Closing again does nothing.
     ///
     /// - throws: `SQLITE_BUSY` if statements are left; the database stays usable then.
     func close() throws
@@ -42,13 +41,12 @@ public protocol DatabaseReader: AnyObject, Sendable {
     /// - throws: as `close`; `CancellationError`.
     func closeAsync() async throws
 
-    /// Interrupts the statements that run: they throw `SQLITE_INTERRUPT`. Transactions that write are rolled back by
-    /// SQLite.
+    /// Interrupts the running statements: they throw `SQLITE_INTERRUPT`, and SQLite rolls back transactions that write.
     ///
     /// See <https://www.sqlite.org/c3ref/interrupt.html>.
     func interrupt()
 
-    /// Reads, on this thread, from a state that doesn't change meanwhile. Writing throws `SQLITE_READONLY`.
+    /// Reads on this thread, from a state that doesn't change meanwhile. Writing throws `SQLITE_READONLY`.
     ///
     /// ```swift
     /// let count = try reader.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM player")! }
@@ -59,7 +57,7 @@ public protocol DatabaseReader: AnyObject, Sendable {
     /// COMMIT TRANSACTION
     /// ```
     ///
-    /// - throws: what `value` throws; `DatabaseError` where no connection is to be had.
+    /// - throws: the error of `value`; `DatabaseError` if no connection can be had.
     func read<T>(_ value: (Database) throws -> T) throws -> T
 
     /// Reads as the synchronous `read`; waiting suspends the task, and holds no thread.
@@ -68,10 +66,10 @@ public protocol DatabaseReader: AnyObject, Sendable {
     /// let names = try await reader.read { db in try String.fetchAll(db, sql: "SELECT name FROM player") }
     /// ```
     ///
-    /// Cancelling the task ends the wait, or interrupts the statement that runs; `CancellationError` is thrown then.
+    /// Cancelling the task ends the wait or interrupts the running statement, and `CancellationError` is thrown.
     func read<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T
 
-    /// Reads in a task of its own. Its place among the accesses is taken before this returns.
+    /// Reads in a task of its own, which enters the queue of accesses before this method returns.
     ///
     /// ```swift
     /// dbQueue.asyncRead { result in
@@ -83,16 +81,16 @@ public protocol DatabaseReader: AnyObject, Sendable {
     /// }
     /// ```
     ///
-    /// - parameter value: gets the connection, or why there is none.
+    /// - parameter value: gets the connection, or the error that there is none.
     func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void)
 
-    /// Reads without a transaction: each statement sees a state of its own. A queue's connection can write.
+    /// Reads without a transaction: each statement sees its own state. A queue's connection can write.
     ///
     /// ```swift
     /// let mode = try reader.unsafeRead { db in try String.fetchOne(db, sql: "PRAGMA journal_mode") }
     /// ```
     ///
-    /// - throws: what `value` throws; `SQLITE_MISUSE` if it leaves a transaction open.
+    /// - throws: the error of `value`; `SQLITE_MISUSE` if `value` leaves a transaction open.
     func unsafeRead<T>(_ value: (Database) throws -> T) throws -> T
 
     /// As the synchronous `unsafeRead`.

@@ -1,7 +1,6 @@
 import QuarryCore
 
-/// One connection that goes on seeing one state of the database, whatever is written. Its reads run one after the
-/// other.
+/// One connection that keeps seeing one state of the database, whatever is written. Its reads run one after the other.
 ///
 /// ```swift
 /// let snapshot = try dbPool.makeSnapshot()
@@ -36,7 +35,7 @@ public final class DatabaseSnapshot: PinnedReader {
     deinit { workers.shutDown() }
 }
 
-/// Several connections that go on seeing one state of the database, whatever is written. They read at the same time.
+/// Several connections that keep seeing one state of the database, whatever is written. They read at the same time.
 ///
 /// ```swift
 /// let snapshot = try dbPool.makeSnapshotPool()

@@ -10,12 +10,13 @@ extension DatabaseReader {
     /// }
     /// ```
     ///
-    /// It runs on this thread, in one read: what is written meanwhile isn't copied. Nobody reads the destination
-    /// meanwhile.
+    /// It runs on this thread, in one read: changes that are written meanwhile aren't copied. Reads of the destination
+    /// wait.
     ///
     /// - parameter writer: the destination, whose content is replaced.
     /// - parameter pagesPerStep: how many pages are copied between two calls of `progress`; negative for all at once.
-    /// - parameter progress: what it throws ends the backup, and is thrown, unless all is copied.
+    /// - parameter progress: called between steps. Its error ends the backup and is thrown, unless all pages are
+    ///   copied.
     /// - throws: `DatabaseError`. See <https://www.sqlite.org/backup.html>.
     public func backup(
         to writer: any DatabaseWriter, pagesPerStep: CInt = -1,
@@ -42,7 +43,8 @@ extension DatabaseReader {
     ///
     /// - parameter writer: the destination, whose content is replaced.
     /// - parameter pagesPerStep: how many pages are copied between two calls of `progress`; negative for all at once.
-    /// - parameter progress: what it throws ends the backup, and is thrown, unless all is copied.
+    /// - parameter progress: called between steps. Its error ends the backup and is thrown, unless all pages are
+    ///   copied.
     /// - throws: `DatabaseError`; `CancellationError`.
     public func backupAsync(
         to writer: any DatabaseWriter, pagesPerStep: CInt = -1,
@@ -68,7 +70,7 @@ extension DatabaseReader {
         }
         let task = DeadlockDetector.newTask()
         defer { DeadlockDetector.end(task: task) }
-        // In one order, whatever is copied where: two backups that go opposite ways would wait for each other.
+        // Always in the same order: two backups in opposite directions would wait for each other.
         if ObjectIdentifier(source) < ObjectIdentifier(destination) {
             try await from.withLease(task: task) { source, sourceToken in
                 try await to.withLease(barrier: barrier, task: task) { destination, token in
@@ -117,7 +119,7 @@ extension Database {
 
     /// Copies a file into this database.
     ///
-    /// - parameter followsTask: whether it is cancelled with the task that runs it.
+    /// - parameter followsTask: whether it is cancelled with the current task.
     fileprivate func fill(fromPath path: String, followsTask: Bool) throws {
         let file = try Configuration().open(path: path, readonly: true, followsTask: followsTask)
         try AccessRunner.frame(file, nil, followsTask: followsTask, kind: .pinnedRead) { file in

@@ -1,6 +1,6 @@
 public import QuarryCore
 
-/// What reads and writes a database: a queue or a pool.
+/// A type that reads and writes a database: a queue or a pool.
 ///
 /// ```swift
 /// func addPlayer(_ name: String, to writer: any DatabaseWriter) async throws {
@@ -12,7 +12,7 @@ public import QuarryCore
 ///
 /// Writes run one after the other. Types outside the library don't conform.
 public protocol DatabaseWriter: DatabaseReader {
-    /// Writes without a transaction, on this thread: each statement is a transaction of its own.
+    /// Writes without a transaction, on this thread: each statement is its own transaction.
     ///
     /// ```swift
     /// try dbWriter.writeWithoutTransaction { db in
@@ -20,25 +20,25 @@ public protocol DatabaseWriter: DatabaseReader {
     /// }
     /// ```
     ///
-    /// - throws: what `updates` throws; `SQLITE_MISUSE` if it leaves a transaction open, which is rolled back, unless
-    ///   `Configuration.allowsUnsafeTransactions` is set.
+    /// - throws: the error of `updates`; `SQLITE_MISUSE` if `updates` leaves a transaction open, which is rolled back,
+    ///   unless `Configuration.allowsUnsafeTransactions` is set.
     func writeWithoutTransaction<T>(_ updates: (Database) throws -> T) throws -> T
 
     /// As the synchronous `writeWithoutTransaction`; waiting suspends the task.
     func writeWithoutTransaction<T: Sendable>(_ updates: @Sendable (Database) throws -> T) async throws -> T
 
-    /// As `writeWithoutTransaction`, in a task of its own. Its place among the writes is taken before this returns.
+    /// As `writeWithoutTransaction`, in a task of its own, which enters the queue of writes before this method returns.
     ///
-    /// Where there is no connection to be had, `updates` gets one that no other access has: each use throws why.
+    /// If no connection can be had, `updates` gets one that no other access has: each use throws the reason.
     func asyncWriteWithoutTransaction(_ updates: @escaping @Sendable (Database) -> Void)
 
-    /// Writes while nobody reads: waits for the reads that run, and makes later ones wait.
+    /// Writes while no other access reads: waits for the running reads, and makes later reads wait.
     ///
     /// ```swift
     /// try dbWriter.barrierWriteWithoutTransaction { db in try db.checkpoint(.truncate) }
     /// ```
     ///
-    /// - throws: what `updates` throws; `SQLITE_MISUSE` inside an access of this thread.
+    /// - throws: the error of `updates`; `SQLITE_MISUSE` inside an access of this thread.
     func barrierWriteWithoutTransaction<T>(_ updates: (Database) throws -> T) throws -> T
 
     /// As the synchronous `barrierWriteWithoutTransaction`; waiting suspends the task.
@@ -47,7 +47,7 @@ public protocol DatabaseWriter: DatabaseReader {
     /// As `barrierWriteWithoutTransaction`, in a task of its own.
     func asyncBarrierWriteWithoutTransaction(_ updates: @escaping @Sendable (Result<Database, any Error>) -> Void)
 
-    /// Writes in a transaction, in a task of its own. Its place among the writes is taken before this returns.
+    /// Writes in a transaction, in a task of its own, which enters the queue of writes before this method returns.
     ///
     /// ```swift
     /// dbQueue.asyncWrite { db in
@@ -58,8 +58,8 @@ public protocol DatabaseWriter: DatabaseReader {
     /// ```
     ///
     /// - parameter updates: runs in an IMMEDIATE transaction.
-    /// - parameter completion: gets the connection after the transaction, and what became of it. Where there was no
-    ///   connection to be had, it gets one that no other access has: each use throws why.
+    /// - parameter completion: gets the connection after the transaction, and its result. If no connection could be
+    ///   had, it gets one that no other access has: each use throws the reason.
     func asyncWrite<T: Sendable>(
         _ updates: @escaping @Sendable (Database) throws -> T,
         completion: @escaping @Sendable (Database, Result<T, any Error>) -> Void)
@@ -67,8 +67,8 @@ public protocol DatabaseWriter: DatabaseReader {
     /// As `writeWithoutTransaction`; inside a write of this thread, with its connection.
     func unsafeReentrantWrite<T>(_ updates: (Database) throws -> T) throws -> T
 
-    /// Reads the state of the last commit. Called inside a write, outside a transaction: what is written afterwards
-    /// isn't seen.
+    /// Reads the state of the last commit. Call it inside a write, outside a transaction: the read doesn't see later
+    /// changes.
     ///
     /// ```swift
     /// try dbPool.writeWithoutTransaction { db in
@@ -149,7 +149,7 @@ extension DatabaseWriter {
     ///
     /// Reads that start after it has returned see the changes.
     ///
-    /// - throws: what `updates` throws, after the rollback; `DatabaseError` where no connection is to be had, or the
+    /// - throws: the error of `updates`, after the rollback; `DatabaseError` if no connection can be had, or if the
     ///   commit fails.
     public func write<T>(_ updates: (Database) throws -> T) throws -> T {
         try writeWithoutTransaction { db in
@@ -166,8 +166,8 @@ extension DatabaseWriter {
     /// }
     /// ```
     ///
-    /// Cancelling the task ends the wait, or interrupts the statement that runs; the transaction is rolled back then,
-    /// and `CancellationError` is thrown.
+    /// Cancelling the task ends the wait or interrupts the running statement. The transaction is rolled back, and
+    /// `CancellationError` is thrown.
     public func write<T: Sendable>(_ updates: @Sendable (Database) throws -> T) async throws -> T {
         try await writeWithoutTransaction { db in
             try db.withTransaction { (.commit, try updates(db)) }
@@ -208,7 +208,7 @@ extension DatabaseWriter {
 extension Database {
     fileprivate func vacuum(into filePath: String) throws {
         guard !filePath.utf8.contains(0) else {
-            // SQLite would write to the file that is named before it.
+            // SQLite would write to the file named by the text before it.
             throw DatabaseError(
                 resultCode: .SQLITE_CANTOPEN,
                 message: "the path has a NUL character: \(String(reflecting: filePath))")

@@ -1,11 +1,11 @@
 import QuarryCore
 import Synchronization
 
-/// The threads of the process that wait until they get a connection, and the few tasks that wait while they have one.
-/// A thread that would wait for ever gets an error instead.
+/// Knows the threads of the process that wait for a connection, and the few tasks that wait while they have one. A wait
+/// that would never end gets an error instead.
 ///
-/// An access that finds its connection free never comes here. The lock is taken before those of groups, never while one
-/// of those is held.
+/// An access that finds its connection free never comes here. This lock is taken before the locks of groups, never
+/// while one of them is held.
 enum DeadlockDetector {
     private struct Wait {
         let group: ConnectionGroup
@@ -14,22 +14,24 @@ enum DeadlockDetector {
 
     private static let waits = Lock<[UInt: Wait]>([:])
 
-    /// The thread that runs is about to wait.
+    /// This thread is about to wait.
     ///
     /// - returns: the deadlock that its wait would complete; nil if its wait ends.
     static func begin(_ group: ConnectionGroup, _ entry: Int) -> DatabaseError? {
         waits.withLock { waits in
             waits[Database.currentThread] = Wait(group: group, entry: entry)
             let error = deadlock(group, entry, waits)
-            // It counts as awake from now on, although its entry is still in the queue: no other wait is refused for it.
+            // The thread counts as awake from now on, although its entry is still in the queue: no other wait is
+            // refused because of it.
             if error != nil { waits[Database.currentThread] = nil }
             return error
         }
     }
 
-    /// The thread that runs has slept for long.
+    /// This thread has slept for long, and looks once more.
     ///
-    /// The last thread of a circle finds it when it falls asleep. This second look is for circles that are overlooked.
+    /// The last thread of a circle finds the circle when it falls asleep. This look is for circles that were
+    /// overlooked.
     ///
     /// - returns: as `begin`.
     static func lookAgain(_ group: ConnectionGroup, _ entry: Int) -> DatabaseError? {
@@ -48,18 +50,18 @@ enum DeadlockDetector {
 
     private static let overlooked = Atomic<Int>(0)
 
-    /// The thread that runs has slept.
+    /// This thread waits no more.
     static func end() { end(task: Database.currentThread) }
 
     private static let taskCount = Atomic<UInt>(0)
 
-    /// A number for a task that will wait while it has a connection. It is odd: the numbers of threads are addresses,
-    /// which are even.
+    /// A number for a task that will wait while it has a connection. It is odd, because the numbers of threads are
+    /// addresses, which are even.
     static func newTask() -> UInt { taskCount.add(2, ordering: .relaxed).newValue - 1 }
 
     /// A task is about to wait.
     ///
-    /// - parameter task: its number; 0 for one that has no connection, which is asked for the entry alone.
+    /// - parameter task: its number; 0 for a task without connections, which isn't entered.
     /// - returns: as for a thread.
     static func begin(_ group: ConnectionGroup, _ entry: Int, task: UInt) -> DatabaseError? {
         waits.withLock { waits in
@@ -77,16 +79,16 @@ enum DeadlockDetector {
     private static func deadlock(
         _ group: ConnectionGroup, _ entry: Int, _ waits: [UInt: Wait]
     ) -> DatabaseError? {
-        // The usual case ends here: an access that has one of the connections doesn't wait.
+        // The usual case ends here: an access with one of the connections doesn't wait.
         guard group.mayNeverServe(isAsleep: { waits[$0] != nil }) else { return nil }
         let start = WaitGraph.Wait(group: ObjectIdentifier(group), entry: entry)
         var last: WaitGraph.Deadlock?
         while true {
             let graph = graph(group, waits)
             guard let deadlock = graph.deadlock(of: start) else { return nil }
-            // Lanes are read one after the other, while their accesses go on. A deadlock that two graphs show is of one
-            // moment: no thread falls asleep in between, since that takes the lock held here, and each entry has a
-            // number of its own.
+            // Groups are read one after the other, while their accesses go on. A deadlock in two graphs existed at one
+            // moment: no thread falls asleep in between, since that takes the lock held here, and the numbers of
+            // entries are never used again.
             if last?.waits.isSubset(of: deadlock.waits) ?? false {
                 return DatabaseError(resultCode: .SQLITE_BUSY, message: graph.description(of: deadlock))
             }

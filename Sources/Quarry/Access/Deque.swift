@@ -10,22 +10,22 @@
 /// The elements are in a ring, whose length is a power of two.
 struct Deque<Element> {
     private var ring: ContiguousArray<Element?> = []
-    /// Where in the ring the first element is.
+    /// The position of the first element in the ring.
     private var head = 0
     private(set) var count = 0
 
-    /// Where in the ring an element is. Places before the first one, and after the last one, count too.
-    private func slot(_ index: Int) -> Int { (head &+ index) & (ring.count &- 1) }
+    /// The position of an element in the ring. Indices before the first and after the last element count too.
+    private func position(_ index: Int) -> Int { (head &+ index) & (ring.count &- 1) }
 
     mutating func append(_ element: Element) {
         makeRoom()
-        ring[slot(count)] = element
+        ring[position(count)] = element
         count += 1
     }
 
     mutating func prepend(_ element: Element) {
         makeRoom()
-        head = slot(-1)
+        head = position(-1)
         ring[head] = element
         count += 1
     }
@@ -34,17 +34,17 @@ struct Deque<Element> {
         count > 0 ? remove(at: 0) : nil
     }
 
-    /// Removes an element. The fewer of those before it and those behind it move up.
+    /// Removes an element. The elements before it move, or those behind it, whichever are fewer.
     @discardableResult
     mutating func remove(at index: Int) -> Element {
         let element = self[index]
         if index < count / 2 {
-            for place in stride(from: index, to: 0, by: -1) { ring.swapAt(slot(place), slot(place - 1)) }
+            for offset in stride(from: index, to: 0, by: -1) { ring.swapAt(position(offset), position(offset - 1)) }
             ring[head] = nil
-            head = slot(1)
+            head = position(1)
         } else {
-            for place in index..<(count - 1) { ring.swapAt(slot(place), slot(place + 1)) }
-            ring[slot(count - 1)] = nil
+            for offset in index..<(count - 1) { ring.swapAt(position(offset), position(offset + 1)) }
+            ring[position(count - 1)] = nil
         }
         count -= 1
         return element
@@ -74,11 +74,11 @@ extension Deque: RandomAccessCollection, MutableCollection, ExpressibleByArrayLi
     subscript(index: Int) -> Element {
         get {
             precondition(index >= 0 && index < count, "Index out of range")
-            return ring[slot(index)]!
+            return ring[position(index)]!
         }
         _modify {
             precondition(index >= 0 && index < count, "Index out of range")
-            yield &ring[slot(index)]!
+            yield &ring[position(index)]!
         }
     }
 }

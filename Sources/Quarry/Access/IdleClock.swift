@@ -1,16 +1,16 @@
 import Dispatch
 import QuarryCore
 
-/// Tells groups, now and then, to look for connections that nobody uses.
+/// Tells groups at intervals to look for unused connections.
 ///
-/// One clock serves all groups of the process, and its timer runs on while groups come and go: to set a timer wakes a
-/// thread, which would cost a good part of what opening a pool does.
+/// One clock serves all groups of the process, and its timer runs on while groups come and go. Setting a timer wakes a
+/// thread, which would cost a good part of opening a pool.
 final class IdleClock: Sendable {
-    /// The clock of pools' readers.
+    /// The clock of the readers of pools.
     static let readers = IdleClock(seconds: 30)
 
     private struct State {
-        /// What groups do at a tick, by group. Each answers whether it wants another one.
+        /// The listeners by group. Each answers whether it wants another tick.
         var listeners: [ObjectIdentifier: @Sendable () -> Bool] = [:]
         var isRunning = false
     }
@@ -22,7 +22,7 @@ final class IdleClock: Sendable {
 
     /// Adds a group's listener, until it wants no other tick or is removed.
     ///
-    /// It doesn't own the group: it would keep it.
+    /// The listener must not own the group, which the clock would keep alive.
     func add(_ id: ObjectIdentifier, _ listener: @escaping @Sendable () -> Bool) {
         let mustStart = state.withLock { state in
             state.listeners[id] = listener
@@ -32,9 +32,9 @@ final class IdleClock: Sendable {
         if mustStart { start() }
     }
 
-    /// Removes a group's listener. A tick that is under way may still reach it, and so may the next.
+    /// Removes a group's listener. The current tick may still reach it, and so may the next.
     func remove(_ id: ObjectIdentifier) {
-        // It goes outside the lock, with what it holds.
+        // Released outside the lock, with all that it holds.
         let listener = state.withLock { $0.listeners.removeValue(forKey: id) }
         _ = consume listener
     }
@@ -44,7 +44,7 @@ final class IdleClock: Sendable {
     }
 
     private func tick() {
-        // A group that wants no other tick may want one a moment later, and adds itself again then.
+        // A group that wants no other tick may add itself again a moment later.
         let listeners = state.withLock { state in
             defer { state.listeners = [:] }
             return state.listeners

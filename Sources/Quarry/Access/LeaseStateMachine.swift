@@ -1,45 +1,45 @@
-/// Who has which connection, and who waits: the decisions of a group of connections, as a value.
+/// The decisions of a connection group, as a value: which access has which connection, and which waiter is served.
 ///
-/// A group has `capacity` slots, each with a connection or with none yet. Requests are served in the order they came.
-/// Four things bend that order:
+/// A group has `capacity` slots, each with or without an open connection. Requests are served in order of arrival. Five
+/// rules change that order:
 ///
-/// - One that came less than `patience` ago may be **overtaken**, as long as nobody waits who may not be. Handing a
-///   connection to a thread that sleeps, or to a task that is suspended, costs a wake-up, during which the connection
-///   does nothing; so it is woken, and the connection goes to whoever asks first.
-/// - After `patience` a thread is handed a connection. A **task** that will run on Swift's threads never is: all of
-///   them may be blocked by accesses that wait for this very connection. It is woken, and the connection stays free
-///   until it asks.
-/// - A task that was woken, and can't come, or has not come for a while, is **passed over** by those who need no
-///   thread of Swift's.
+/// - A waiter that arrived less than `patience` ago may be **overtaken**, unless another waiter in the queue may not
+///   be. Handing a connection to a sleeping thread or a suspended task costs a wake-up, during which the connection
+///   does nothing. So the waiter is woken, and the connection goes to the first that asks.
+/// - After `patience` a thread is handed a connection. A **task** that will run on Swift's threads never is: accesses
+///   that wait for this very connection may block all of those threads. The task is woken, and the connection stays
+///   free until it asks.
+/// - A woken task that can't come, or hasn't come for a while, is **passed over** by waiters that need none of Swift's
+///   threads.
 /// - Closing goes first.
-/// - While a barrier keeps the connections, and waits itself, they are **lent** to the accesses that it waits for.
+/// - While a barrier keeps the connections and waits itself, they are **lent** to the accesses that it waits for.
 ///
-/// A **barrier** is a request for all connections at once. It waits until the connections that are out are back;
-/// requests that come later wait behind it. A barrier of a pool needs two groups: it has the writer, and waits for the
-/// readers. A read that writes would wait for that writer, and the barrier for the read; so the writer is set aside,
-/// and a request that `borrows` gets it before the barrier does.
+/// A **barrier** is a request for all connections at once. It waits until the leased connections are back, and later
+/// requests wait behind it. A barrier of a pool needs two groups: it has the writer, and waits for the readers. A read
+/// that writes would wait for that writer, and the barrier for the read. So the writer is set aside, and a request that
+/// `borrows` gets it before the barrier does.
 struct LeaseStateMachine<Waiter> {
-    /// What a request asks for.
+    /// The thing that a request asks for.
     enum Request: Equatable {
         case connection
         case barrier
     }
 
-    /// How one waits.
+    /// Which thread or task waits, and how.
     enum WaiterKind: Equatable {
-        /// A thread sleeps. It may overtake, and be overtaken.
+        /// A thread, which sleeps. It may overtake, and be overtaken.
         case thread
-        /// A task is suspended, and will use the connection on Swift's threads. It may overtake, and be overtaken.
+        /// A task that will use the connection on Swift's threads. It may overtake, and be overtaken.
         case inlineTask
-        /// A task is suspended, and will use the connection on the library's threads. It keeps its entry.
+        /// A task that will use the connection on the library's threads. It does neither.
         case offloadedTask
     }
 
-    /// What a request gets.
+    /// The answer to a served request.
     enum Grant: Equatable {
         /// The connection in a slot.
         case connection(Int)
-        /// A slot without a connection: who gets it opens one.
+        /// A slot without a connection: the access opens one.
         case open(Int)
         /// All connections.
         case all
@@ -56,62 +56,62 @@ struct LeaseStateMachine<Waiter> {
         case refused(Refusal)
     }
 
-    /// What is to do once the lock is released.
+    /// An action for the caller, once the lock is released.
     enum Action {
         case grant(Waiter, Grant)
-        /// It may ask again with `retry`.
+        /// The waiter may ask again with `retry`.
         case wake(Waiter)
         case refuse(Waiter, Refusal)
-        /// Drop the connection of a slot.
+        /// The connection of a slot has to be dropped.
         case drop(Int)
     }
 
-    /// A entry in the line. Plain values: several are looked at in each step, and copying one takes no reference.
+    /// A waiter's position in the queue. It holds no reference, because each step copies several entries.
     private struct QueueEntry {
         let id: Int
         let request: Request
         let waiterKind: WaiterKind
         let isFirst: Bool
-        /// Whether a barrier waits for the access that asks.
+        /// Whether a barrier of this group may wait for the access, which then borrows the connection.
         let borrows: Bool
         let arrival: UInt64
-        /// When it was woken, and has not asked since.
+        /// When the waiter was woken; nil once it has asked again.
         var woken: UInt64?
-        /// Whether it has asked, after its patience: it is awake.
+        /// Whether the waiter asked again after `patience`: it is awake, and can't be overtaken any more.
         var isNext = false
     }
 
-    /// Nanoseconds for which one that waits may be overtaken.
+    /// Nanoseconds for which a waiter may be overtaken.
     static var patience: UInt64 { 1_000_000 }
 
-    /// Nanoseconds for which a connection is kept for a task that was woken, at most.
+    /// The longest time for which a connection is kept for a woken task, in nanoseconds.
     static var longestReservation: UInt64 { 50_000_000 }
 
     let capacity: Int
     let maximumWaiters: Int?
     private let isPoolBlocked: @Sendable () -> Bool
 
-    /// Slots whose connections are here; the last one back is the first to go. With the tick in which it came.
+    /// Slots of idle connections, each with the tick in which it came back. The last one back is leased first.
     private var idle: [(slot: Int, tick: Int)] = []
     private var unopened: [Int]
     private var retiring: Set<Int> = []
     private(set) var leasedCount = 0
     private(set) var hasBarrier = false
     private(set) var isClosed = false
-    /// The line, and who stands in each of its entries.
+    /// The queue, and the waiter of each entry.
     private var entries: Deque<QueueEntry> = []
     private var waiters: Deque<Waiter> = []
-    /// How many wait in order, and how many as tasks.
+    /// How many entries are of each kind of task.
     private var offloadedTaskCount = 0
     private var inlineTaskCount = 0
-    /// How many may borrow, and how many wait for all connections.
+    /// How many entries may borrow, and how many are barriers.
     private var borrowerCount = 0
     private(set) var waitingBarrierCount = 0
     private var lastID = 0
     private var tick = 0
 
-    /// - parameter opened: slots that have a connection from the start.
-    /// - parameter isPoolBlocked: whether no task goes on that is resumed.
+    /// - parameter opened: how many slots have a connection from the start.
+    /// - parameter isPoolBlocked: whether all of Swift's threads are blocked, so that no resumed task goes on.
     init(
         capacity: Int, maximumWaiters: Int? = nil, opened: Int = 0,
         isPoolBlocked: @escaping @Sendable () -> Bool = { false }
@@ -127,7 +127,7 @@ struct LeaseStateMachine<Waiter> {
     var idleCount: Int { idle.count }
     private var freeCount: Int { idle.count + unopened.count }
 
-    /// Whether tasks that were woken, and have not come, keep others waiting: `passOver` is called in a while then.
+    /// Whether woken tasks that haven't come keep other waiters waiting. If so, `passOver` has to be called in a while.
     var isToPassOver: Bool {
         inlineTaskCount > 0 && entries.count > inlineTaskCount && !hasBarrier && freeCount > 0
             && entries[0].woken != nil
@@ -135,47 +135,48 @@ struct LeaseStateMachine<Waiter> {
 
     // MARK: - Asking
 
-    /// Whether a request that comes now may be served now.
+    /// Whether a request that arrives now may be served now.
     private func maySkipQueue(_ waiterKind: WaiterKind, now: () -> UInt64) -> Bool {
         guard let head = entries.first else { return true }
-        // There is a connection for each that waits, and one more.
+        // There is a connection for each waiter, and one more.
         if entries.count < freeCount, entries.allSatisfy({ $0.woken != nil }) { return true }
         return waiterKind != .offloadedTask && offloadedTaskCount == 0 && head.request == .connection
             && mayBeOvertaken(head, now: now())
     }
 
-    /// Whether one that waits may still be overtaken.
+    /// Whether a waiter may still be overtaken.
     ///
-    /// Clocks are read before the lock is taken: the one who comes first here may have come a moment later.
+    /// Clocks are read before the lock is taken, so requests may come here in another order than their times.
     private func mayBeOvertaken(_ entry: QueueEntry, now: UInt64) -> Bool {
         switch entry.waiterKind {
         case .offloadedTask: false
         case .inlineTask: isPatient(entry, now: now)
-        // Until it is awake, the connection would do nothing. If that takes long, it is handed over.
+        // Until the thread is awake, the connection would do nothing. If that takes long, the connection is handed
+        // over.
         case .thread: isPatient(entry, now: now) || !entry.isNext && now < (entry.woken ?? now) &+ Self.patience
         }
     }
 
     private func isPatient(_ entry: QueueEntry, now: UInt64) -> Bool { now < entry.arrival &+ Self.patience }
 
-    /// Asks for a connection that is open: nil where it would have to wait, or to open one.
+    /// Asks for an idle connection; nil if the access would have to wait, or to open one.
     mutating func acquireIdle(_ waiterKind: WaiterKind, now: () -> UInt64) -> Int? {
         guard !isClosed, !hasBarrier, !idle.isEmpty, maySkipQueue(waiterKind, now: now) else { return nil }
         leasedCount += 1
         return idle.removeLast().slot
     }
 
-    /// Asks without waiting: nil where it would have to wait.
+    /// Asks without waiting; nil if the access would have to wait.
     mutating func acquireNow(_ waiterKind: WaiterKind, now: () -> UInt64) -> Answer? {
         guard !isClosed else { return .refused(.closed) }
         guard !hasBarrier, freeCount > 0, maySkipQueue(waiterKind, now: now) else { return nil }
         return .granted(takeSlot())
     }
 
-    /// Asks, and waits if need be.
+    /// Asks, and enters the queue if nothing is free.
     ///
-    /// - parameter isFirst: whether it goes before all who wait.
-    /// - parameter borrows: whether barriers of this group wait for the access that asks: they lend it a connection.
+    /// - parameter isFirst: whether the request goes before all waiters.
+    /// - parameter borrows: whether barriers of this group wait for the access, and so lend it their connection.
     mutating func acquire(
         _ request: Request, _ waiter: @autoclosure () -> Waiter, _ waiterKind: WaiterKind, isFirst: Bool = false,
         borrows: Bool = false, now: UInt64
@@ -208,14 +209,14 @@ struct LeaseStateMachine<Waiter> {
         return .wait(id: lastID)
     }
 
-    /// One that was woken asks again: a grant, or nil to wait on.
+    /// A woken waiter asks again: a grant, or nil to go on waiting.
     mutating func retry(id: Int, now: UInt64) -> (grant: Grant, actions: [Action])? {
         guard let index = index(of: id) else { return nil }
         if hasBarrier, entries[index].borrows, freeCount > 0 {
             remove(at: index)
             return (takeSlot(), [])
         }
-        // Those before it have been woken too, and a connection is kept for each; if not for closing, which has come.
+        // The waiters before it have been woken too, and a connection is kept for each, unless closing has come first.
         guard !hasBarrier, index < freeCount, entries.prefix(index + 1).allSatisfy({ $0.request == .connection }) else {
             entries[index].woken = nil
             entries[index].isNext = !isPatient(entries[index], now: now)
@@ -225,7 +226,7 @@ struct LeaseStateMachine<Waiter> {
         return (takeSlot(), pump(now: now))
     }
 
-    /// Gives up waiting.
+    /// A waiter gives up.
     ///
     /// - returns: nil if the waiter has been served or refused meanwhile.
     mutating func cancel(id: Int, now: UInt64) -> [Action]? {
@@ -234,11 +235,11 @@ struct LeaseStateMachine<Waiter> {
         return pump(now: now)
     }
 
-    /// The tasks that came before a time, which now give up.
+    /// The tasks that arrived before a time give up.
     mutating func expire(arrivedBefore limit: UInt64, now: UInt64) -> (expired: [(Waiter, Request)], actions: [Action])
     {
         var expired: [(Waiter, Request)] = []
-        // A waiter that goes first may be younger than those behind.
+        // A waiter that goes first may have arrived after the waiters behind it.
         while let index = entries.firstIndex(where: { $0.waiterKind != .thread && $0.arrival <= limit }) {
             expired.append((waiters[index], entries[index].request))
             remove(at: index)
@@ -246,10 +247,10 @@ struct LeaseStateMachine<Waiter> {
         return (expired, expired.isEmpty ? [] : pump(now: now))
     }
 
-    /// The arrival of the first task that waits.
+    /// The earliest arrival of a waiting task.
     var firstSuspendedArrival: UInt64? { entries.lazy.filter { $0.waiterKind != .thread }.map(\.arrival).min() }
 
-    // MARK: - Giving back
+    // MARK: - Releasing
 
     /// A connection comes back.
     mutating func release(_ slot: Int, now: () -> UInt64) -> [Action] {
@@ -262,7 +263,7 @@ struct LeaseStateMachine<Waiter> {
         return entries.isEmpty ? [] : pump(now: now())
     }
 
-    /// A slot comes back without a connection: it couldn't be opened.
+    /// A slot comes back without a connection, which couldn't be opened.
     mutating func openingFailed(_ slot: Int, now: UInt64) -> [Action] {
         leasedCount -= 1
         retiring.remove(slot)
@@ -279,7 +280,7 @@ struct LeaseStateMachine<Waiter> {
     // MARK: - Setting aside
 
     /// The access that has the group's only connection waits for a barrier of another group. The connection is kept for
-    /// it as by a barrier, and lent meanwhile.
+    /// it as for a barrier, and lent meanwhile.
     mutating func setAside(_ slot: Int) -> [Action] {
         leasedCount -= 1
         idle.append((slot, tick))
@@ -287,10 +288,10 @@ struct LeaseStateMachine<Waiter> {
         return lend()
     }
 
-    /// The barrier has come: the access has its connection again.
+    /// The barrier of the other group is granted: the access has its connection again.
     ///
-    /// - returns: false if the connection is still lent. That can't happen: it is lent only within accesses that the
-    ///   barrier has waited for.
+    /// - returns: false if the connection is still lent. That can't happen: the connection is lent only to accesses
+    ///   that the barrier has waited for.
     mutating func takeBack(_ slot: Int) -> Bool {
         guard let index = idle.lastIndex(where: { $0.slot == slot }) else { return false }
         idle.remove(at: index)
@@ -308,9 +309,9 @@ struct LeaseStateMachine<Waiter> {
         return actions
     }
 
-    // MARK: - Connections that go
+    // MARK: - Dropping
 
-    /// All connections are to go: those that are here at once, those that are out when they come back.
+    /// All connections are to be dropped: idle ones at once, leased ones when they come back.
     mutating func retireAll() -> [Action] {
         let slots = idle.map(\.slot)
         idle.removeAll()
@@ -320,7 +321,7 @@ struct LeaseStateMachine<Waiter> {
         return slots.map { .drop($0) }
     }
 
-    /// Time passes: connections that nobody has had since the tick before go.
+    /// A tick of the clock: connections that were idle since the tick before are dropped.
     mutating func advanceTick() -> [Action] {
         let stale = idle.filter { $0.tick < tick }.map(\.slot)
         idle.removeAll { $0.tick < tick }
@@ -329,13 +330,13 @@ struct LeaseStateMachine<Waiter> {
         return stale.map { .drop($0) }
     }
 
-    /// The connection of a slot is gone, under a barrier.
+    /// The connection of a slot was closed under a barrier.
     mutating func forget(_ slot: Int) {
         idle.removeAll { $0.slot == slot }
         unopened.append(slot)
     }
 
-    /// The connections are closed, under a barrier: everybody who waits is refused, and everybody who comes.
+    /// All connections were closed under a barrier: each waiter and each later request is refused.
     mutating func close() -> [Action] {
         isClosed = true
         hasBarrier = false
@@ -358,18 +359,18 @@ struct LeaseStateMachine<Waiter> {
         return .open(unopened.removeLast())
     }
 
-    /// The line, for a `WaitGraph`.
+    /// The queue, for a `WaitGraph`.
     var queue: [WaitGraph.QueueEntry] {
         entries.map { WaitGraph.QueueEntry(id: $0.id, isBarrier: $0.request == .barrier, borrows: $0.borrows) }
     }
 
-    /// How many connections may be had.
+    /// How many slots are free.
     var availableCount: Int { freeCount }
 
-    /// Serves or wakes who can be served: as many as there are connections.
+    /// Serves or wakes waiters from the front, as many as there are free slots.
     private mutating func pump(now: UInt64) -> [Action] {
         var actions: [Action] = []
-        /// How many were woken, and stay in the line.
+        /// How many woken waiters stay in the queue.
         var index = 0
         while index < entries.count, index < freeCount, !hasBarrier {
             let entry = entries[index]
@@ -390,11 +391,10 @@ struct LeaseStateMachine<Waiter> {
         return isToPassOver ? actions + passOver(now: now) : actions
     }
 
-    /// Serves those who need no thread of Swift's, where tasks that were woken haven't come.
+    /// Serves waiters that need none of Swift's threads, in place of woken tasks that haven't come.
     mutating func passOver(now: UInt64) -> [Action] {
         var actions: [Action] = []
-        // Thousands of tasks may stand before the one who is to be served: the first is asked before they are gone
-        // through.
+        // Thousands of tasks may be in front of the waiter to be served: the first is checked before the search.
         while isToPassOver, entries[0].waiterKind != .inlineTask || isAbsent(entries[0], now: now),
             let index = entries.firstIndex(where: { $0.waiterKind != .inlineTask })
         {
@@ -405,7 +405,7 @@ struct LeaseStateMachine<Waiter> {
         return hasBarrier ? actions + lend() : actions
     }
 
-    /// Whether one was woken, and can't come, or hasn't come for a while: a longer one where it had waited for long.
+    /// Whether a woken waiter can't come, or hasn't come for a while. The while is longer after a long wait.
     private func isAbsent(_ entry: QueueEntry, now: UInt64) -> Bool {
         guard let woken = entry.woken, !isPoolBlocked() else { return entry.woken != nil }
         let waited = woken > entry.arrival ? woken - entry.arrival : 0
@@ -424,7 +424,8 @@ struct LeaseStateMachine<Waiter> {
     }
 
     private func index(of id: Int) -> Int? {
-        // Those that go first are few, at the front. Behind them, numbers go up: of many who wait, any may give up.
+        // Few entries go first, at the front. Behind them the numbers ascend, and a binary search is needed: of many
+        // waiters, any may give up.
         var low = 0
         while low < entries.count, entries[low].isFirst {
             if entries[low].id == id { return low }

@@ -1,16 +1,16 @@
-/// The waits across groups, as a value: finds a wait that would never end.
+/// The wait-for graph of connection groups, as a value: finds a wait that would never end.
 ///
 /// A thread that has one connection may wait for another: a read that writes, a write that reads, a backup from pool to
-/// pool. Where several such threads wait for each other's connections, none goes on. The graph is a copy of the groups
-/// and the waiting threads, gathered from one place in one queue: the place of the last waiter, which completes a
-/// deadlock and is refused. So the waits before it never form one.
+/// pool. If several such threads wait for each other's connections, none goes on. The graph is a copy of the groups and
+/// the waiting threads, gathered from the last wait, which completes a deadlock and is refused. So the waits before it
+/// never form a deadlock.
 ///
-/// The proof starts from the end: an access that doesn't wait ends some day, and gives its connections back. The waits
+/// The search starts from the end: an access that doesn't wait ends some day, and releases its connections. The waits
 /// that these connections serve end too, and so on. All other waits never end.
 struct WaitGraph {
     typealias GroupID = ObjectIdentifier
 
-    /// A place in a group's line.
+    /// A waiter's position in a group's queue.
     struct QueueEntry {
         let id: Int
         let isBarrier: Bool
@@ -21,19 +21,19 @@ struct WaitGraph {
     struct Group {
         /// The name of the connections in messages: "the writer of players.sqlite".
         var name: String
-        /// The threads whose accesses have connections; 0 for an access that has yet to begin.
+        /// The threads whose accesses have connections; 0 for an access that has not begun.
         var threads: [UInt] = []
         var availableCount = 0
         /// Whether a barrier keeps all connections.
         var hasBarrier = false
         /// The thread that has the barrier, if its access runs.
         var barrierThread: UInt = 0
-        /// The group that a barrier of this one waits for as well.
+        /// The group that a barrier of this group also waits for.
         var barredGroup: GroupID?
         var queue: [QueueEntry] = []
     }
 
-    /// Where a thread waits.
+    /// The queue entry of a waiting thread.
     struct Wait: Hashable {
         let group: GroupID
         let entry: Int
@@ -42,10 +42,10 @@ struct WaitGraph {
     private(set) var groups: [GroupID: Group] = [:]
     private(set) var waits: [UInt: Wait] = [:]
 
-    /// Gathers what a place depends on.
+    /// Gathers the groups and waits that a wait in a group depends on.
     ///
-    /// - parameter wait: where a thread waits; nil if it doesn't.
-    /// - parameter group: what a group is.
+    /// - parameter wait: the wait of a thread; nil if it doesn't wait.
+    /// - parameter group: the copy of a group.
     init(from start: GroupID, wait: (UInt) -> Wait?, group: (GroupID) -> Group?) {
         var rest = [start]
         while let id = rest.popLast() {
@@ -62,13 +62,13 @@ struct WaitGraph {
 
     /// Waits that never end.
     struct Deadlock {
-        /// All waits whose waits never end.
+        /// All waits that never end.
         let waits: Set<Wait>
         /// Some of them: each waits for the next, the last one for the first.
         let path: [Wait]
     }
 
-    /// The deadlock that a place is part of; nil if its wait ends.
+    /// The deadlock that a wait is part of; nil if the wait ends.
     func deadlock(of start: Wait) -> Deadlock? {
         var ending: Set<Wait> = []
         let candidates = Set(waits.values).union(groups.keys.compactMap { barrierWait(of: $0) }).union([start])
@@ -97,13 +97,13 @@ struct WaitGraph {
 
     // MARK: - Inside
 
-    /// The place in the barred group where the barrier of a group waits; nil if it doesn't wait.
+    /// The wait of a group's barrier in the barred group; nil if the barrier doesn't wait.
     private func barrierWait(of group: GroupID) -> Wait? {
         guard let group = groups[group], group.hasBarrier, let barred = group.barredGroup else { return nil }
         return groups[barred]?.queue.first(where: \.isBarrier).map { Wait(group: barred, entry: $0.id) }
     }
 
-    /// Whether a wait ends, if those of some waits do.
+    /// Whether a wait ends, if some other waits do.
     private func ends(_ wait: Wait, _ ending: Set<Wait>) -> Bool {
         guard let group = groups[wait.group], let index = group.queue.firstIndex(where: { $0.id == wait.entry }) else {
             return true  // It has been served.
@@ -124,7 +124,7 @@ struct WaitGraph {
         waits[thread].map { ending.contains($0) } ?? true
     }
 
-    /// The place that a place waits for: of several, the one that closes the circle.
+    /// The wait that a wait depends on; of several, the one that closes the circle.
     private func obstacle(of wait: Wait, _ ending: Set<Wait>, _ start: Wait) -> Wait? {
         guard let group = groups[wait.group] else { return nil }
         let borrows = group.queue.contains { $0.id == wait.entry && $0.borrows }

@@ -1,4 +1,4 @@
-/// The counts of threads that work, look for work and sleep, as a value: decides which thread takes a job.
+/// Counts the threads that work, look for work and sleep, as a value. Decides whether a job needs another thread.
 struct WorkerCrew: Equatable {
     /// How many threads there may be.
     let maximumThreadCount: Int
@@ -6,7 +6,7 @@ struct WorkerCrew: Equatable {
     var threadCount = 0
     var sleepingCount = 0
     var spinningCount = 0
-    /// How many threads wait for a connection, in the midst of a job: each may be replaced.
+    /// How many threads wait for a connection during a job. Each may be replaced.
     var blockedCount = 0
 
     init(maximumThreadCount: Int) { self.maximumThreadCount = maximumThreadCount }
@@ -14,7 +14,7 @@ struct WorkerCrew: Equatable {
     /// Whether waiting jobs need a thread woken or started. A thread to be started counts from now on.
     ///
     /// - parameter pendingCount: how many jobs no thread has taken.
-    /// - parameter isEndingJob: whether the thread that asks is one of these, and has nothing else to do then.
+    /// - parameter isEndingJob: whether the asking thread is one of these, and has nothing else to do afterwards.
     mutating func need(pendingCount: Int, isEndingJob: Bool) -> (mustWake: Bool, mustStart: Bool) {
         // Spinning threads see a job themselves. A woken thread counts as sleeping until it runs, and takes one job.
         let lookingCount = spinningCount + (isEndingJob ? 1 : 0)
