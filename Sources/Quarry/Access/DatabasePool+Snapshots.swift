@@ -102,7 +102,6 @@ extension DatabasePool {
         options.busyMode = configuration.readonlyBusyMode ?? .timeout(10)
         // The transaction goes from access to access.
         options.allowsUnsafeTransactions = true
-        options.belongsToPool = true
         return try (0..<count).map { _ in
             ConnectionLane.Lent(
                 database: try configuration.open(

@@ -77,14 +77,14 @@ extension Database {
     /// - parameter schema: `main`, or the name of an attached database.
     /// - parameter readOnly: whether the database can't be written.
     /// - throws: `SQLITE_NOTADB` for other bytes, before anything is changed; `SQLITE_BUSY` while a transaction or
-    ///   statement uses the database; `SQLITE_MISUSE` for `main` of a pool, whose other connections would stay on the
-    ///   file; other `DatabaseError`s.
+    ///   statement uses the database; `SQLITE_MISUSE` for `main` of a pool, whose readers would stay on the file;
+    ///   other `DatabaseError`s.
     public func deserialize(_ bytes: [UInt8], schema: String = "main", readOnly: Bool = false) throws {
         try operationWillStart(writes: true, "could not deserialize into \(schema)")
         try checkName(schema, of: "schema")
-        guard !options.belongsToPool || schema.lowercased() != "main" else {
+        guard !options.isWriterOfPool || schema.lowercased() != "main" else {
             throw DatabaseError.misuse(
-                "could not deserialize into main: the other connections of its pool would stay on the file")
+                "could not deserialize into main: the readers of its pool would stay on the file")
         }
         // The shortest database is a page of 512 bytes: https://www.sqlite.org/fileformat.html
         guard bytes.isEmpty || (bytes.count >= 512 && bytes.starts(with: "SQLite format 3\0".utf8)) else {
