@@ -159,7 +159,7 @@ struct CodegenCommand: ParsableCommand {
         }
     }
 
-    /// Nothing is written if anything is there.
+    /// Writes nothing if any of the files exists.
     private func refuse(_ paths: [String]) throws {
         guard !force, let path = paths.first(where: { FileManager.default.fileExists(atPath: $0) }) else { return }
         throw Failure(.cannotCreate, "\(path) exists: --force replaces it")
@@ -168,7 +168,7 @@ struct CodegenCommand: ParsableCommand {
 
 extension GenerationOptions.Access: ExpressibleByArgument {}
 
-/// What ends the command: <https://man.openbsd.org/sysexits>.
+/// The failures that end the command: <https://man.openbsd.org/sysexits>.
 private struct Failure: Error {
     enum Status: Int32 {
         case usage = 64
