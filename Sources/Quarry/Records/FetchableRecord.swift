@@ -82,7 +82,7 @@ extension Row {
         RowDecoder.begin(type, self)._withUnsafeGuaranteedRef { $0.forRecord }
     }
 
-    /// The record is over: the row's cursor keeps the decoder for the next.
+    /// Ends the decoding of a record: the row's cursor keeps the decoder for the next one.
     @usableFromInline
     func endDecoding(_ decoder: RecordDecoder) {
         if let decoder = decoder.slot.decoder(decoder.number) { RowDecoder.end(decoder, self) }

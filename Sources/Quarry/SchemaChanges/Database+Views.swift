@@ -21,7 +21,7 @@ extension Database {
     /// - parameter options: the options of the statement, such as `.ifNotExists`.
     /// - parameter columns: the names of its columns; nil for the query's names.
     /// - parameter sqlLiteral: the query.
-    /// - throws: `DatabaseError`, for example if the view exists; `SQLITE_MISUSE` for a value that has no literal.
+    /// - throws: `DatabaseError`, for example if the view exists; `SQLITE_MISMATCH` for a value that can't be stored.
     public func create(
         view name: String, in schemaName: String? = nil, options: ViewOptions = [], columns: [String]? = nil,
         asLiteral sqlLiteral: SQL
