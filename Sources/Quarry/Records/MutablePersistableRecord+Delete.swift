@@ -44,7 +44,7 @@ extension MutablePersistableRecord {
     /// SELECT EXISTS (SELECT 1 FROM "player" WHERE "id"=1)
     /// ```
     ///
-    /// - throws: `DatabaseError`, for example for a record without a primary key.
+    /// - throws: `DatabaseError`, for example for a view without a primary key.
     public func exists(_ db: Database) throws -> Bool {
         try exists(db, table: nil)
     }

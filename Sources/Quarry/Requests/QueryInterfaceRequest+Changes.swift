@@ -290,7 +290,7 @@ extension QueryInterfaceRequest where RowDecoder: TableRecord & Identifiable, Ro
     /// DELETE FROM "player" WHERE "score" < 10 RETURNING "id"
     /// ```
     ///
-    /// - throws: as `deleteAndFetchAll`; `SQLITE_MISUSE` if the primary key has several columns.
+    /// - throws: as `deleteAndFetchAll`.
     public func deleteAndFetchIds(_ db: Database) throws -> Set<RowDecoder.ID> {
         try selectID().deleteAndFetchSet(db)
     }

@@ -9,14 +9,14 @@
 /// The description shows storage classes in place of values, which may be private, unless
 /// `Configuration.publicStatementArguments` is true.
 public struct RowDecodingError: Error, Sendable {
-    /// What went wrong, and where, for developers.
+    /// The problem and its place, for developers.
     public let description: String
 
     init(_ problem: String, _ place: Place) {
         description = problem + place.description
     }
 
-    /// A value that isn't what was asked for.
+    /// A value that can't be converted to the requested type.
     ///
     /// - parameter value: as `Row.shown` has it.
     static func mismatch(_ type: Any.Type, value: String, place: Place) -> RowDecodingError {
