@@ -1,4 +1,4 @@
-# `make` prints what there is. Each target works as the first command on a new machine with Swift.
+# `make` lists the targets. Each of them works as the first command on a new machine with Swift.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -14,7 +14,7 @@ TARGET ?=
 ARGS ?=
 comma := ,
 
-# Sixteen tests at once, where this Swift takes a number: a task that goes on waits behind those, not behind all tests.
+# Sixteen tests at once, if this Swift accepts a number: a resumed task queues behind these, not behind all tests.
 WIDTH_OPTION := --experimental-maximum-parallelization-width
 AT_ONCE = $(shell swift test --help-hidden 2>&1 | grep -e '$(WIDTH_OPTION)' >/dev/null && echo '$(WIDTH_OPTION) 16')
 SWIFT_TEST = swift test --disable-xctest $(AT_ONCE)
@@ -26,13 +26,13 @@ help: ## Print this list
 	@echo "Quarry: make TARGET"
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-17s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: ## Check Swift; install SQLite's development files (apt) where they are missing
+setup: ## Check Swift; install SQLite's development files with apt if they are missing
 	@Scripts/setup
 
 build: setup ## Build the library
 	swift build
 
-test: setup ## Run all tests, the example's and the code generator's too (FILTER=name: those of the library that match)
+test: setup ## Run all tests, also of the example and the code generator (FILTER=name: the library's matching tests)
 	swift build --build-tests
 	Scripts/check-type-checking --self-test
 	Scripts/check-type-checking
@@ -43,25 +43,25 @@ test: setup ## Run all tests, the example's and the code generator's too (FILTER
 	$(if $(FILTER),,swift test --disable-xctest --package-path $(EXAMPLE))
 	$(if $(FILTER),,swift test --disable-xctest --package-path $(CODEGEN))
 
-test-newer-sqlite: setup ## Run the tests on a newer SQLite, which is built once (FILTER=name: those that match; Linux)
+test-newer-sqlite: setup ## Run the tests on a newer SQLite, built once, on Linux (FILTER=name: matching tests)
 	swift build --build-tests
 	folder=$$(Scripts/newer-sqlite) && QUARRY_SQLITE_VERSION=$$(basename "$$folder") LD_LIBRARY_PATH=$$folder \
 		$(SWIFT_TEST) --skip-build $(if $(FILTER),--filter '$(FILTER)',--skip QuarryStressTests)
 
-stress: setup ## Run the tests under load, SECONDS=30 each (FILTER=name: those that match)
+stress: setup ## Run the stress tests, SECONDS=30 each (FILTER=name: matching tests)
 	swift build --build-tests
 	QUARRY_STRESS_SECONDS=$(SECONDS) \
 		swift test --skip-build --disable-xctest --filter '$(or $(FILTER),QuarryStressTests)'
 
-test-tsan: setup ## Run the tests under the thread sanitizer, in a build folder of their own
+test-tsan: setup ## Run the tests under the thread sanitizer, in a separate build folder
 	TSAN_OPTIONS="suppressions=$(CURDIR)/Scripts/tsan-suppressions" \
 		$(SWIFT_TEST) --sanitize=thread --scratch-path .build-tsan $(if $(FILTER),--filter '$(FILTER)')
 
-test-asan: setup ## Run the tests under the address and leak sanitizers, in a build folder of their own
+test-asan: setup ## Run the tests under the address and leak sanitizers, in a separate build folder
 	LSAN_OPTIONS="suppressions=$(CURDIR)/Scripts/lsan-suppressions" \
 		$(SWIFT_TEST) --sanitize=address --scratch-path .build-asan $(if $(FILTER),--filter '$(FILTER)')
 
-fuzz: setup ## Fuzz what reads text, SQL and values (SECONDS=30 each; TARGET=dates: that alone)
+fuzz: setup ## Fuzz the code that reads text, SQL and values (SECONDS=30 each; TARGET=dates: one target)
 	Scripts/fuzz $(SECONDS) $(TARGET)
 
 lint: ## Check the layers, the house rules and the format
@@ -76,7 +76,7 @@ format: ## Format all Swift files in place
 docs: setup ## Build the documentation into .build/documentation
 	Scripts/build-documentation
 
-compatibility: setup ## Run the programs of Tests/QuarryCompatibilityTests with GRDB and with Quarry (ARGS=--record: write texts)
+compatibility: setup ## Run the programs of Tests/QuarryCompatibilityTests with GRDB and with Quarry (ARGS=--record: rewrite texts)
 	swift build --package-path Benchmarks --product grdb-programs
 	@"$$(swift build --package-path Benchmarks --show-bin-path)/grdb-programs" $(ARGS) Tests/QuarryCompatibilityTests/Expected
 	swift build --build-tests
@@ -94,16 +94,16 @@ scaling: setup ## Measure cost as work grows, and draw the figures of Documentat
 	swift run --package-path Benchmarks -c release quarry-scaling --json Benchmarks/Results/scaling.json $(ARGS)
 	Benchmarks/plots Benchmarks/Results/scaling.json Documentation/Figures
 
-build-time: setup ## Measure a clean build of a program that uses Quarry, beside GRDB's (ARGS=…)
+build-time: setup ## Compare clean builds of a program with Quarry and with GRDB (ARGS=…)
 	Benchmarks/build-time $(ARGS)
 
-demo: setup ## Import this machine's package database and print what is in it (ARGS=…: options of catalog)
+demo: setup ## Import this machine's package database and print reports on it (ARGS=…: options of catalog)
 	swift build --package-path $(EXAMPLE) -c release --product catalog
 	@"$$(swift build --package-path $(EXAMPLE) -c release --show-bin-path)/catalog" --database $(DEMO_DATABASE) --search "database library" $(ARGS)
 
-codegen: setup ## Write record types for a database (ARGS="app.sqlite --output Sources/App"; ARGS=--help)
+codegen: setup ## Generate record types from a database (ARGS="app.sqlite --output Sources/App"; ARGS=--help)
 	swift build --package-path $(CODEGEN) --product quarry-codegen
 	@"$$(swift build --package-path $(CODEGEN) --show-bin-path)/quarry-codegen" $(ARGS)
 
-clean: ## Delete all that was built
+clean: ## Delete all build products
 	rm -rf .build .build-* $(EXAMPLE)/.build $(CODEGEN)/.build Benchmarks/.build Tests/Fuzzing/.build

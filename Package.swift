@@ -25,20 +25,20 @@ let package = Package(
         // The query interface: values that render to SQL text and arguments.
         .target(name: "QuarrySQL", dependencies: ["QuarryCore"], swiftSettings: settings),
 
-        // What users import: queues, pools and snapshots, and the conformances of Foundation's types.
+        // The library's API: queues, pools and snapshots, records, migrations, and all code that needs Foundation.
         .target(name: "Quarry", dependencies: ["QuarryCore", "QuarrySQL"], swiftSettings: settings),
 
-        // VFSs for tests: one whose operations fail on demand, one that records what is written, one whose syncs wait.
+        // VFSs for tests: operations that fail on demand, recorded writes, syncs that wait.
         .target(name: "CTestVFS", dependencies: ["CSQLite"], path: "Tests/CTestVFS"),
 
-        // An allocator for SQLite that fails on demand, and the process of its own that it needs: tests start it, kill
-        // it, and let many of it share a file.
+        // An allocator for SQLite that fails on demand, and the separate process it needs: tests start and kill this
+        // process, and let several of them share a file.
         .target(name: "CFaultMalloc", dependencies: ["CSQLite"], path: "Tests/CFaultMalloc"),
         .executableTarget(
             name: "QuarryTestProcess", dependencies: ["CFaultMalloc", "Quarry"], path: "Tests/QuarryTestProcess",
             swiftSettings: settings),
 
-        // The memory that the process uses, as its allocators count it.
+        // The memory of the process, as counted by its allocators.
         .target(name: "CMemoryUse", dependencies: ["CSQLite"], path: "Tests/CMemoryUse"),
 
         // Connections on temporary files, faults, schedules of named steps, seeded randomness.
@@ -46,7 +46,7 @@ let package = Package(
             name: "QuarryTestSupport", dependencies: ["CTestVFS", "Quarry", "QuarryCore", "QuarrySQL"],
             path: "Tests/QuarryTestSupport", swiftSettings: settings),
 
-        // What must hold for any bytes; libFuzzer looks for others in a package of its own, Tests/Fuzzing.
+        // Properties that hold for any bytes; libFuzzer searches for exceptions in a separate package, Tests/Fuzzing.
         .target(
             name: "FuzzProperties", dependencies: ["Quarry"], path: "Tests/Fuzzing/Sources/FuzzProperties",
             swiftSettings: settings),
@@ -60,16 +60,16 @@ let package = Package(
             name: "QuarryTests", dependencies: ["CSQLite", "FuzzProperties", "Quarry", "QuarryTestSupport"],
             swiftSettings: settings),
 
-        // Programs written from GRDB's documentation. They are built as their users would build them, so without the
+        // Programs written from GRDB's documentation. They are built as users would build them, without the
         // settings above; the package in Benchmarks builds the same files with GRDB.
         .testTarget(name: "QuarryCompatibilityTests", dependencies: ["Quarry"], exclude: ["Expected"]),
 
-        // Failing disks, lost power, killed processes, memory that is out.
+        // Failing disks, lost power, killed processes, exhausted memory.
         .testTarget(
             name: "QuarryFaultTests", dependencies: ["Quarry", "QuarryTestProcess", "QuarryTestSupport"],
             swiftSettings: settings),
 
-        // Load: many tasks and threads for some time, and what they leave behind.
+        // Load: many tasks and threads for some time, and the resources they leave behind.
         .testTarget(
             name: "QuarryStressTests", dependencies: ["CMemoryUse", "Quarry", "QuarryTestSupport"],
             swiftSettings: settings),

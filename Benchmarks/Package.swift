@@ -7,7 +7,7 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-// A package of its own, so that the peers never enter Quarry's dependencies.
+// A separate package, so that the peers never enter Quarry's dependencies.
 let package = Package(
     name: "QuarryBenchmarks",
     platforms: [.macOS(.v15)],
@@ -28,13 +28,13 @@ let package = Package(
             name: "CSQLiteBench", pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
 
-        // Counts the allocations of the whole process while it is told to.
+        // Counts the allocations of the whole process while it is enabled.
         .target(name: "CMallocCounter"),
 
         // The rows with their budgets, the harness, statistics and tables.
         .target(name: "BenchSupport", dependencies: ["CMallocCounter"], swiftSettings: settings),
 
-        // One module for each peer, because their names clash.
+        // A module for each peer, because their names clash.
         .target(name: "CWorkloads", dependencies: ["BenchSupport", "CSQLiteBench"], swiftSettings: settings),
         .target(
             name: "GRDBWorkloads",
@@ -53,7 +53,7 @@ let package = Package(
             ],
             swiftSettings: settings),
 
-        // What CI builds and runs: GRDB isn't built for it.
+        // The product that CI builds and runs, without GRDB.
         .executableTarget(
             name: "quarry-allocations", dependencies: ["BenchSupport", "CWorkloads", "QuarryWorkloads"],
             swiftSettings: settings),

@@ -19,7 +19,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     ],
     targets: [
-        // What a database has, the records it becomes, and their text.
+        // The schema of a database, the records made from it, and their text.
         .target(
             name: "CodeGeneration", dependencies: [.product(name: "Quarry", package: "Quarry")],
             swiftSettings: settings),
@@ -33,7 +33,7 @@ let package = Package(
             ],
             swiftSettings: settings),
 
-        // The text, and what it does when it is compiled and run.
+        // The text, and its behaviour when it is compiled and run.
         .testTarget(
             name: "CodeGenerationTests",
             dependencies: ["CodeGeneration", "quarry-codegen", .product(name: "Quarry", package: "Quarry")],

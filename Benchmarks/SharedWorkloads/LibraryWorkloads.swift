@@ -6,9 +6,9 @@ import BenchSupport
     import GRDB
 #endif
 
-/// What both libraries do, from one source: the call sites differ in the import alone.
+/// The work of both libraries, from one source: the call sites differ only in the import.
 enum LibraryWorkloads {
-    /// - parameter offloaded: the configuration whose asynchronous accesses run on threads of the library's.
+    /// - parameter offloaded: the configuration whose asynchronous accesses run on the library's threads.
     static func workload(for task: BenchTask, fixtures: Fixtures, offloaded: Configuration) throws -> Workload? {
         switch task {
         case .cursorByPosition: try cursorByPosition(fixtures)

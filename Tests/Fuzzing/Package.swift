@@ -18,12 +18,12 @@ let package = Package(
         .package(name: "Quarry", path: "../..")
     ],
     targets: [
-        // What must hold for any bytes. The package's tests have this target too.
+        // Properties that hold for any bytes. The package's tests have this target too.
         .target(
             name: "FuzzProperties", dependencies: [.product(name: "Quarry", package: "Quarry")],
             swiftSettings: settings),
 
-        // What libFuzzer calls.
+        // The entry point that libFuzzer calls.
         .target(name: "QuarryFuzz", dependencies: ["FuzzProperties"], swiftSettings: settings),
     ]
 )

@@ -1,4 +1,4 @@
-/// What an operation of Quarry's may allocate: what it does, and no more.
+/// The allowed allocations of an operation of Quarry: its present count, and no more.
 package struct AllocationThreshold: Sendable {
     /// Blocks an operation.
     package let blocks: Double
@@ -10,7 +10,7 @@ package struct AllocationThreshold: Sendable {
         self.bytesKept = bytesKept
     }
 
-    /// By row. Counts include SQLite's own: C's stand beside them when they are checked.
+    /// By row. Counts include SQLite's own: C's are printed next to them when they are checked.
     ///
     /// The fraction of a count is what a pass allocates for itself, over its operations, and SQLite for its pages.
     /// Where clients meet (`/2`, `/8`), chance decides how many of them find no connection, and one that waits

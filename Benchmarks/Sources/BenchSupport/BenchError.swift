@@ -9,11 +9,11 @@ package enum BenchError: Error, CustomStringConvertible {
         switch self {
         case .checksumsDiffer(let row, let checksums):
             let list = checksums.map { "\($0.peer.rawValue) \($0.checksum)" }.joined(separator: ", ")
-            return "row \(row): the peers did not do the same, checksums \(list)"
+            return "row \(row): the peers did not do the same work, checksums \(list)"
         case .checksumChanged(let row, let peer, let from, let to):
-            return "row \(row): \(peer.rawValue) gave checksum \(from), then \(to)"
+            return "row \(row): \(peer.rawValue) returned checksum \(from), then \(to)"
         case .missingWorkload(let row, let peer):
-            return "row \(row): \(peer.rawValue) has no workload for it"
+            return "row \(row): \(peer.rawValue) has no workload"
         case .noResult:
             return "an asynchronous workload ended without a result"
         }

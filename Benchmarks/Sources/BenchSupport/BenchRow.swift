@@ -1,4 +1,4 @@
-/// What a peer is asked to do. The raw value is the row's number in the table of budgets.
+/// The work of a peer. The raw value is the row's number in the table of budgets.
 package enum BenchTask: String, CaseIterable, Sendable {
     case cursorByPosition = "1.1"
     case playersByPosition = "1.2"
@@ -85,7 +85,7 @@ package enum OperationCount: Sendable {
     case payments
 }
 
-/// What the median of a row may cost.
+/// The allowed cost of a row's median.
 package enum Budget: Sendable {
     /// A multiple of the C side's time.
     case timesC(Double)

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// What a pass adds up, so that the peers can be shown to have read the same.
+/// A sum over a pass, which proves that the peers have read the same values.
 package enum Checksum {
     @inlinable
     package static func of(

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// How many rows the tables have before `--scale`.
+/// The number of rows of the tables before `--scale`.
 package enum FixtureSize {
     package static let items = 200_000
     package static let players = 100_000
@@ -58,11 +58,11 @@ package enum BenchSQL {
     }
 }
 
-/// What all peers bind in rows 12.5 and 12.6.
+/// The values that all peers bind in rows 12.5 and 12.6.
 package enum BenchValues {
     /// A thousand moments of the years 2017 and 2018, each with half a second.
     package static let dates = (0..<1_000).map { Date(timeIntervalSince1970: 1_500_000_000.5 + Double($0 * 49_999)) }
-    /// What the player with a key has.
+    /// The values of the player with a key.
     package struct Player: Sendable {
         package let id: Int64
         package let name: String

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// What a pass over a workload's operations took and read.
+/// The time and the checksum of a pass over a workload's operations.
 struct Pass {
     var nanoseconds: Double
     var checksum: Int

@@ -1,4 +1,4 @@
-/// What one row gave.
+/// The result of a row.
 package struct RowResult: Sendable {
     package enum Verdict: String, Sendable {
         case ok = "OK"
@@ -50,7 +50,7 @@ package struct RowResult: Sendable {
         return bytes <= budget
     }
 
-    /// What an operation may take in each round, in nanoseconds.
+    /// The budget of an operation in each round, in nanoseconds.
     private var limits: [Double]? {
         switch row.budget {
         case .timesC(let factor): samples[.c]?.nanoseconds.map { $0 * factor }

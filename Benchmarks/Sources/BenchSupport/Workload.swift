@@ -41,7 +41,7 @@ package enum PeerName: String, CaseIterable, Sendable, Codable {
 package protocol Peer: Sendable {
     var name: PeerName { get }
 
-    /// Opens what the task needs. What it opened is closed when the workload is released. `nil`: this peer has no such
-    /// task.
+    /// Opens the resources of the task, which are closed when the workload is released. Returns `nil` if this peer
+    /// has no such task.
     func workload(for task: BenchTask, fixtures: Fixtures) throws -> Workload?
 }

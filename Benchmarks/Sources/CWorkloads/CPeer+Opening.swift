@@ -5,7 +5,7 @@ import Foundation
 /// Rows 11: opening and closing, and migrating what is up to date. The file must be a database, and foreign keys are
 /// enforced.
 extension CPeer {
-    /// What is applied is read, and compared with what should be, in the order of the table's index.
+    /// Reads the applied migrations, and compares them with the expected ones, in the order of the table's index.
     static func migrate(_ fixtures: Fixtures) throws -> Workload {
         let connection = try open(fixtures.copy())
         try connection.execute(
@@ -51,7 +51,7 @@ extension CPeer {
         }
     }
 
-    /// What a pool opens for its first read: a writer that sees to WAL mode, and a reader.
+    /// The connections a pool opens for its first read: a writer that switches to WAL mode, and a reader.
     static func openWriterAndReader(_ fixtures: Fixtures) throws -> Workload {
         let path = try fixtures.copy()
         return .sync { range in

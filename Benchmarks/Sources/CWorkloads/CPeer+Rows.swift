@@ -13,7 +13,7 @@ extension CPeer {
         }
     }
 
-    /// What a column holds, found out at run time.
+    /// The value of a column, whose type is determined at run time.
     private enum Value {
         case null
         case integer(Int64)

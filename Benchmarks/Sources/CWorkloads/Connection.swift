@@ -1,6 +1,6 @@
 import CSQLiteBench
 
-/// What a C call answered instead of success.
+/// The result of a failed C call.
 struct SQLiteFailure: Error, CustomStringConvertible {
     let code: Int32
     let message: String

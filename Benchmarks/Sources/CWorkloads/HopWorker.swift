@@ -28,7 +28,7 @@ final class HopWorker: Sendable {
     }
 }
 
-/// Those who wait for the worker, in order of arrival.
+/// The waiters for the worker, in order of arrival.
 ///
 /// Unchecked: `waiters` and `isClosed` are used under the mutex alone.
 private final class Inbox: @unchecked Sendable {
@@ -49,8 +49,8 @@ private final class Inbox: @unchecked Sendable {
         filled.signal()
     }
 
-    /// Waits until somebody waits, and takes all who do; `false` once closed. The two arrays trade places, so that
-    /// neither is allocated anew.
+    /// Blocks until there is a waiter, and takes all waiters; returns `false` once closed. The two arrays swap places,
+    /// so that neither is allocated again.
     func takeAll(into taken: inout [Waiter]) -> Bool {
         taken.removeAll(keepingCapacity: true)
         return mutex.withLock {

@@ -58,7 +58,7 @@ enum QuarryAllocations {
         }
         let known = Set(BenchRow.all.map(\.id))
         violations += AllocationThreshold.all.keys.filter { !known.contains($0) }.sorted().map {
-            "row \($0) has a threshold, but doesn't exist"
+            "row \($0) has a threshold but doesn't exist"
         }
         for saving in savings { report(saving) }
         guard violations.isEmpty else {

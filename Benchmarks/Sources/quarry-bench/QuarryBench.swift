@@ -11,21 +11,21 @@ struct QuarryBench: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "quarry-bench",
         abstract: "Compares Quarry with the C API and with GRDB, in one process.",
-        discussion: "Exits with 1 if a row is over its budget, with 2 if the peers did not do the same work.")
+        discussion: "Exits with 1 if a row exceeds its budget, with 2 if the peers did not do the same work.")
 
     @Option(help: "Run only the rows that start with one of these: 7 or 7.1,7.3 or 7.1/8.")
     var only: String?
 
-    @Option(help: "How many times each peer is measured in each row; up to three times as many where they differ.")
+    @Option(help: "Measurements of each peer in each row; up to three times as many if they differ.")
     var rounds = 5
 
     @Option(help: "Shrink tables, operation counts and times.")
     var scale = 1.0
 
-    @Flag(help: "Only see that all peers do the same: --scale 0.01 --rounds 1, and budgets don't count.")
+    @Flag(help: "Only check that all peers do the same work: --scale 0.01 --rounds 1, and budgets don't count.")
     var smoke = false
 
-    @Option(help: "How long a peer is measured in a round, in milliseconds, before --scale.")
+    @Option(help: "Milliseconds for which a peer is measured in a round, before --scale.")
     var sampleMilliseconds = 60.0
 
     @Option(help: "Write all samples to this file as JSON.")

@@ -34,7 +34,7 @@ final class ProcessMeter: Sendable {
         isStopped.store(true, ordering: .relaxed)
     }
 
-    /// What the process has now.
+    /// The current figures of the process.
     static func reading() -> Reading {
         var reading = Reading()
         let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""

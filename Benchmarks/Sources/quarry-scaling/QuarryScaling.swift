@@ -5,7 +5,7 @@ import Foundation
 struct QuarryScaling: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "quarry-scaling",
-        abstract: "Measures what work costs as there is more of it: tasks, statements, bytes and columns.")
+        abstract: "Measures the cost of growing work: tasks, statements, bytes and columns.")
 
     @Option(help: "Write the figures to this file as JSON.")
     var json: String?

@@ -78,7 +78,7 @@ enum TaskScaling {
             }
         }
         let (times, before) = try waitFor {
-            // Statements are compiled and threads are there before the clock starts.
+            // Statements are compiled and threads are started before the clock starts.
             for number in 0..<2_000 { try await access(number) }
             var times: [Double] = []
             var before = ProcessMeter.Reading()
@@ -133,7 +133,7 @@ enum TaskScaling {
     }
 }
 
-/// Holds tasks back until all are there.
+/// Holds tasks back until all have arrived.
 private final class Gate: Sendable {
     private let waiters = Mutex<[CheckedContinuation<Void, Never>]>([])
 

@@ -1,6 +1,6 @@
-/// What is generated, and how it is called.
+/// The types to generate, and their names.
 public struct GenerationOptions: Sendable {
-    /// Who sees the types.
+    /// The access level of the types.
     public enum Access: String, Sendable, CaseIterable {
         case `internal`
         case `package`
@@ -9,10 +9,10 @@ public struct GenerationOptions: Sendable {
 
     public var access = Access.internal
 
-    /// What the names of types begin with.
+    /// The prefix of the names of types.
     public var prefix = ""
 
-    /// Whether a type is called by the singular of its table's name: `Player` for `players`.
+    /// Whether a type is named by the singular of its table's name: `Player` for `players`.
     public var singular = true
 
     /// Whether properties are called in camel case: `teamId` for `team_id`.
@@ -24,10 +24,10 @@ public struct GenerationOptions: Sendable {
     /// The tables and views that get a type; nil for all.
     public var tables: [String]?
 
-    /// Those that get none.
+    /// Tables and views without a type.
     public var excluded: [String] = []
 
-    /// How many rows of each table are looked at: what they hold says more than what is declared. nil for all.
+    /// The number of rows of each table to check: their values say more than the declared types. nil for all.
     public var rows: Int?
 
     /// Whether the schema comes with a `DatabaseMigrator` that creates it.

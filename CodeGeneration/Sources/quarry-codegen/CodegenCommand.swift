@@ -9,9 +9,9 @@ struct CodegenCommand: ParsableCommand {
         commandName: "quarry-codegen",
         abstract: "Write Swift record types for the tables and views of an SQLite database.",
         discussion: """
-            Each table becomes a struct with its columns, and associations from its foreign keys; views become structs \
-            that are read. What the rows hold decides where the declared types don't. The schema comes as a function \
-            that creates it: the first step of a program's migrations.
+            Each table becomes a struct with its columns, and associations from its foreign keys; views become \
+            read-only structs. If a declared type is unknown, the values of the rows decide. The schema is generated \
+            as a function that creates it: the first step of a program's migrations.
 
             EXAMPLES
               quarry-codegen players.sqlite
@@ -22,8 +22,8 @@ struct CodegenCommand: ParsableCommand {
             EXIT STATUS
               0   the code is written
               64  an option is wrong
-              65  the file is no SQLite database, is encrypted or damaged; or has nothing to make code of
-              66  there is no such file, or it can't be read
+              65  the file is no SQLite database, is encrypted or damaged; or has no table or view
+              66  the file is missing, or can't be read
               73  the output exists, or can't be written
             """)
 
@@ -40,23 +40,23 @@ struct CodegenCommand: ParsableCommand {
     @Flag(name: [.short, .long], help: "Replace files that exist.")
     var force = false
 
-    @Option(help: ArgumentHelp("Who sees the types: internal, package or public.", valueName: "level"))
+    @Option(help: ArgumentHelp("Access level of the types: internal, package or public.", valueName: "level"))
     var access: GenerationOptions.Access = .internal
 
-    @Option(help: ArgumentHelp("What the names of types begin with.", valueName: "text"))
+    @Option(help: ArgumentHelp("Prefix of the names of types.", valueName: "text"))
     var prefix = ""
 
-    @Flag(inversion: .prefixedNo, help: "Call types by the singular of the tables' names.")
+    @Flag(inversion: .prefixedNo, help: "Name types by the singular of the tables' names.")
     var singular = true
 
-    @Flag(help: "Call properties in camel case: teamId for team_id.")
+    @Flag(help: "Name properties in camel case: teamId for team_id.")
     var camelCase = false
 
-    @Flag(inversion: .prefixedNo, help: "Let DATETIME and TIMESTAMP columns become Date.")
+    @Flag(inversion: .prefixedNo, help: "Convert DATETIME and TIMESTAMP columns to Date.")
     var dates = true
 
     @Option(
-        parsing: .upToNextOption, help: ArgumentHelp("Write types for these tables and views alone.", valueName: "name")
+        parsing: .upToNextOption, help: ArgumentHelp("Write types only for these tables and views.", valueName: "name")
     )
     var tables: [String] = []
 
@@ -65,7 +65,7 @@ struct CodegenCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How many rows of each table to look at.", discussion: "Default: all. 0: only what is declared counts.",
+            "Number of rows of each table to check.", discussion: "Default: all. 0: only declared types count.",
             valueName: "n"))
     var rows: Int?
 
@@ -159,7 +159,7 @@ struct CodegenCommand: ParsableCommand {
         }
     }
 
-    /// Nothing is written if anything is there.
+    /// Writes nothing if any of the files exists.
     private func refuse(_ paths: [String]) throws {
         guard !force, let path = paths.first(where: { FileManager.default.fileExists(atPath: $0) }) else { return }
         throw Failure(.cannotCreate, "\(path) exists: --force replaces it")
@@ -168,7 +168,7 @@ struct CodegenCommand: ParsableCommand {
 
 extension GenerationOptions.Access: ExpressibleByArgument {}
 
-/// What ends the command: <https://man.openbsd.org/sysexits>.
+/// The failures that end the command: <https://man.openbsd.org/sysexits>.
 private struct Failure: Error {
     enum Status: Int32 {
         case usage = 64

@@ -53,7 +53,7 @@ import Testing
         let files = try FileManager.default.contentsOfDirectory(atPath: output)
         #expect(files.sorted() == ["DatabaseSchema.swift", "Player.swift", "Team.swift"])
 
-        // Nothing is written where anything is there.
+        // Nothing is written if any of the files exists.
         try FileManager.default.removeItem(atPath: output + "/Team.swift")
         let again = try Command.codegen(database, "-o", output)
         #expect(again.status == 73)

@@ -113,7 +113,7 @@ enum Command {
             ] + arguments)
     }
 
-    /// The object files of the library and what it stands on.
+    /// The object files of the library and its dependencies.
     static func libraryObjects() throws -> [String] {
         let products = try products
         let own = ["CodeGeneration", "codegen", "ArgumentParser", "-tool", "generate", "Tests"]

@@ -104,7 +104,6 @@ extension DatabasePool {
         options.busyMode = configuration.readonlyBusyMode ?? .timeout(10)
         // The transaction stays open from access to access.
         options.allowsUnsafeTransactions = true
-        options.belongsToPool = true
         return try (0..<count).map { _ in
             ConnectionGroup.Connection(
                 database: try configuration.open(

@@ -63,7 +63,7 @@ public final class DatabasePool: GroupWriter {
         self.configuration = configuration
         self.path = path
         var options = configuration.connectionOptions(readonly: configuration.readonly)
-        options.belongsToPool = true
+        options.isWriterOfPool = true
         let database =
             configuration.readonly
             ? try configuration.open(path: path, readonly: true, options: options, followsTask: followsTask)
@@ -131,7 +131,6 @@ extension Configuration {
         options.allowsUnsafeTransactions = false
         // The writer has.
         options.checksSchema = false
-        options.belongsToPool = true
         let configuration = self
         return { [options] in try configuration.open(path: path, readonly: true, options: options) }
     }

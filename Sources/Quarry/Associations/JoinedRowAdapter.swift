@@ -1,9 +1,9 @@
 import QuarryCore
 import QuarrySQL
 
-/// Shows the columns of a request's table, and in scopes those of the tables that are joined to it.
+/// An adapter that shows the columns of a request's table, and in scopes the columns of the tables joined to it.
 struct JoinedRowAdapter: RowAdapter {
-    /// The columns of a table, and of those that are joined to it.
+    /// The columns of a table and of the tables joined to it.
     struct Scope: Sendable {
         var columns: [Int]
         var scopes: [String: Scope] = [:]
@@ -11,7 +11,7 @@ struct JoinedRowAdapter: RowAdapter {
 
     var root: Scope
 
-    /// The names of the columns, where the result has others.
+    /// The names of the columns, if the result's names differ.
     var names: [String]?
 
     func projection(of columnNames: [String]) -> RowProjection {

@@ -1,11 +1,11 @@
 import QuarryCore
 
-/// The keys of the rows that lists belong to, each once, with a number.
+/// The distinct keys of the rows that prefetched lists belong to, numbered.
 struct PrefetchKeys {
     /// The number of columns.
     let width: Int
 
-    /// The values of each key, one after the other.
+    /// The values of all keys, one key after another.
     private(set) var values: [DatabaseValue] = []
 
     /// The number of the key of each row; negative if one of its columns is NULL.
@@ -18,7 +18,7 @@ struct PrefetchKeys {
 
     init(width: Int) { self.width = width }
 
-    /// Takes the key of the next row.
+    /// Adds the key of the next row.
     mutating func addParent(_ row: Row, _ columns: [Int]) {
         let key = columns.map { row.prefetchKey(atIndex: $0) }
         if key.contains(where: \.isNull) { return parents.append(-1) }
@@ -38,17 +38,17 @@ struct PrefetchKeys {
         return others[key]
     }
 
-    /// The number of the key of a row; nil if nothing belongs to it.
+    /// The number of a row's key; nil if no row is associated with it.
     func key(ofParent parent: Int) -> Int? {
         parents.indices.contains(parent) && parents[parent] >= 0 ? parents[parent] : nil
     }
 
-    /// The values of some keys.
+    /// The values of a range of keys.
     func values(of keys: Range<Int>) -> ArraySlice<DatabaseValue> {
         values[keys.lowerBound * width..<keys.upperBound * width]
     }
 
-    /// The values of all keys: integers in their order, in which tables and indexes have them; others as they came.
+    /// The values of all keys: integers sorted, as in tables and indexes; other values in their original order.
     var sortedValues: [DatabaseValue] {
         guard width == 1, integers.count == count else { return values }
         return integers.keys.sorted().map(\.databaseValue)
@@ -56,7 +56,7 @@ struct PrefetchKeys {
 
     func finder() -> Finder { Finder(keys: self) }
 
-    /// Finds the keys of rows that belong to others.
+    /// Finds the keys of associated rows.
     struct Finder {
         let keys: PrefetchKeys
         private var lastInteger: Int64 = 0
@@ -65,7 +65,7 @@ struct PrefetchKeys {
 
         init(keys: PrefetchKeys) { self.keys = keys }
 
-        /// The number of the one key that a row has; negative if it has none, or may have several.
+        /// The number of a row's only key; negative if it has none, or may have several.
         mutating func onlyKey(of row: Row, _ columns: [Int]) -> Int {
             if columns.count == 1 {
                 let value = row.prefetchKey(atIndex: columns[0])
@@ -78,11 +78,11 @@ struct PrefetchKeys {
             return keys.number(of: columns.map { row.prefetchKey(atIndex: $0) }) ?? -1
         }
 
-        /// The numbers of all keys that SQLite holds for equal to that of a row.
+        /// The numbers of all keys that SQLite considers equal to a row's.
         mutating func keys(of row: Row, _ columns: [Int]) -> [Int] {
             let key = onlyKey(of: row, columns)
             if key >= 0 { return [key] }
-            // A column's affinity or collation makes values equal that aren't the same.
+            // A column's affinity or collation can make different values equal.
             if similar == nil {
                 var table: [[DatabaseValue]: [Int]] = [:]
                 for key in 0..<keys.count {
@@ -96,15 +96,15 @@ struct PrefetchKeys {
 }
 
 extension Row {
-    /// The value of a column that is in the row.
+    /// The value of a column, which must be in the row.
     fileprivate func prefetchKey(atIndex index: Int) -> DatabaseValue {
         (try? decode(DatabaseValue.self, atIndex: index)) ?? .null
     }
 }
 
 extension DatabaseValue {
-    /// What values have in common that a column of some affinity and collation holds for equal: `1`, `1.0` and `'1'`;
-    /// `'fr'`, `'FR'` and `'fr  '`.
+    /// A value that is the same for all values that a column of some affinity and collation considers equal: `1`, `1.0`
+    /// and `'1'`; `'fr'`, `'FR'` and `'fr  '`.
     fileprivate var similarity: DatabaseValue {
         switch rawStorage {
         case .null, .blob: self

@@ -18,7 +18,7 @@ struct PrefetchQuery {
 
     // MARK: - Keys
 
-    /// Keys in parts that a statement has parameters for.
+    /// The keys in chunks, each of which fits into the parameters of a statement.
     func chunks(of keys: PrefetchKeys) throws -> [[DatabaseValue]] {
         guard keys.count > 0 else { return [] }
         let limit = database.limit(.variableNumber)
@@ -37,9 +37,9 @@ struct PrefetchQuery {
 
     // MARK: - The query
 
-    /// The query for the rows with some keys.
+    /// The query for the rows with the given keys.
     ///
-    /// - parameter keys: the values of each, one after the other.
+    /// - parameter keys: the values of all keys, one key after another.
     private func query(_ keys: [DatabaseValue]) -> SelectQuery {
         let path = prefetch.path
         let pivot = path.pivots.isEmpty ? nil : TableIdentity()
@@ -54,7 +54,7 @@ struct PrefetchQuery {
         if let limit = query.limit {
             query.limit = nil
             let partition = columns.map { column in
-                // Distinct rows are numbered by the columns of the result.
+                // The columns of the result number distinct rows.
                 if query.isDistinct { return SQLExpression(content: .column("grdb_" + column)) }
                 let column = SQLExpression(content: .column(column))
                 return pivot.map { column.aliased($0) } ?? column
@@ -64,10 +64,10 @@ struct PrefetchQuery {
         return query
     }
 
-    /// Makes the groups of a query those of each parent.
+    /// Groups a query separately for each parent.
     private func group(_ query: inout SelectQuery, _ pivot: TableIdentity?) {
         let clauses = query.clauses
-        // A row of the association's own table belongs to one parent, those behind a pivot may belong to several.
+        // A row of the association's own table belongs to one parent; rows behind a pivot may belong to several.
         guard !clauses.grouping.isEmpty || clauses.groupsByPrimaryKey && pivot != nil else { return }
         for column in columns.map({ SQLExpression(content: .column($0)) }) {
             if pivot == nil, clauses.grouping.contains(where: { $0.isSameColumn(as: column) }) { continue }
@@ -101,7 +101,7 @@ struct PrefetchQuery {
         try RequestLayout(query(keys), database, fetch: fetch)
     }
 
-    /// The places of the keys in the result.
+    /// The indexes of the keys in the result.
     func keyColumns(in plan: RequestLayout) throws -> [Int] {
         try columns.map { column in
             let place = plan.adapter.root.columns.last { plan.names[$0].isSameName(as: "grdb_" + column) }
@@ -115,7 +115,7 @@ struct PrefetchQuery {
         }
     }
 
-    /// The rows, seen through an adapter only where that shows something else.
+    /// The rows, seen through an adapter only if it changes the visible columns.
     func rows(of plan: RequestLayout) -> PreparedRequest {
         let root = plan.adapter.root
         let isPlain =

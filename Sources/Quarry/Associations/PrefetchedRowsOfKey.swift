@@ -1,7 +1,7 @@
 import QuarryCore
 import QuarrySQL
 
-/// The rows of one association for all rows of a request: fetched together, and given out by their keys.
+/// The rows of one association for all rows of a request: fetched together, and handed out by key.
 final class PrefetchedRowsOfKey {
     private let prefetch: Prefetch
     private let fetch: PrefetchingFetch
@@ -9,23 +9,23 @@ final class PrefetchedRowsOfKey {
     /// The columns of the association's first table.
     private let columns: [String]
 
-    /// The places of the equal columns in the rows that the list belongs to.
+    /// The indexes of the columns with the key in the rows that the lists belong to.
     private let parentColumns: [Int]
 
     private var keys: PrefetchKeys
 
-    /// For each key, its rows; nil until they are fetched.
+    /// The rows of each key; nil until they are fetched.
     private var rows: [[Row]]?
 
-    /// What belongs to the rows.
+    /// The prefetches of the rows.
     private var nested: [PrefetchedScope] = []
 
-    /// For each type, a `Decoded` of it.
+    /// A `Decoded` for each type.
     private var decoded: [ObjectIdentifier: AnyObject] = [:]
 
     var key: String { prefetch.key }
 
-    /// The keys of the tables that lead to the rows, with dots between.
+    /// The keys of the tables on the way to the rows, separated by dots.
     var pathName: String { (prefetch.path.pivots.map(\.key.plural) + [key]).joined(separator: ".") }
 
     init(_ prefetch: Prefetch, _ columns: [String], parentColumns: [Int], _ fetch: PrefetchingFetch) {
@@ -36,7 +36,7 @@ final class PrefetchedRowsOfKey {
         keys = PrefetchKeys(width: columns.count)
     }
 
-    /// Keeps an error for the fetch; false if that is over.
+    /// Keeps an error for the fetch; returns false if the fetch has ended.
     func note(_ error: any Error) -> Bool { fetch.note(error) }
 
     func findParents(_ rows: [Row]) { for row in rows { keys.addParent(row.unadapted, parentColumns) } }
@@ -45,7 +45,7 @@ final class PrefetchedRowsOfKey {
 
     private var query: PrefetchQuery { PrefetchQuery(prefetch, columns, fetch.database) }
 
-    /// Fetches the rows, where that hasn't been done, and what belongs to them.
+    /// Fetches the rows and their prefetches, unless they are fetched.
     func fetchRows() throws {
         if rows == nil { rows = try fetchedRows() }
         if !fetch.isDecoding { for scope in nested { try scope.fetchRows() } }
@@ -72,8 +72,8 @@ final class PrefetchedRowsOfKey {
         return lists
     }
 
-    /// Calls a closure with each of the plans that together fetch the rows, and the places of its keys. Where no row
-    /// has a key, one plan fetches none.
+    /// Calls a closure with each of the plans that together fetch the rows, and the indexes of its key columns. If no
+    /// row has a key, a single plan fetches no rows.
     func forEachPlan(_ body: (RequestLayout, [Int]) throws -> Void) throws {
         let chunks = try query.chunks(of: keys)
         for chunk in chunks.isEmpty ? [[]] : chunks {
@@ -82,7 +82,8 @@ final class PrefetchedRowsOfKey {
         }
     }
 
-    /// Lets the rows go: those that they belong to are gone. What belongs to rows that somebody has kept is fetched.
+    /// Releases the rows when their parents have been released. Prefetches the associated rows of rows that user code
+    /// has kept.
     func finish() throws {
         rows = nil
         for index in nested.indices {
@@ -96,14 +97,14 @@ final class PrefetchedRowsOfKey {
 
     // MARK: - Values
 
-    /// The records of a type, for each key.
+    /// The decoded records of a type, for each key.
     private final class Decoded<Record> {
         var lists: [[Record]?]
 
         init(_ lists: [[Record]?]) { self.lists = lists }
     }
 
-    /// The rows that belong to one; none if an error is noted for the fetch.
+    /// The rows associated with a parent; none if an error is kept for the fetch.
     func rows(of parent: Int) -> [Row] {
         do {
             return try allRows(of: parent)
@@ -113,19 +114,19 @@ final class PrefetchedRowsOfKey {
         }
     }
 
-    /// The rows that belong to one.
+    /// The rows associated with a parent.
     ///
-    /// - throws: `DatabaseError` if they are fetched for it.
+    /// - throws: `DatabaseError` if they have to be fetched.
     func allRows(of parent: Int) throws -> [Row] {
         guard let key = keys.key(ofParent: parent) else { return [] }
         if rows == nil, fetch.isDecoding { try fetchRows() }
         return rows?[key] ?? []
     }
 
-    /// The records that belong to a row.
+    /// The records associated with a parent.
     func records<Record: FetchableRecord>(_ type: Record.Type, of parent: Int) throws -> [Record] {
         guard let key = keys.key(ofParent: parent) else { return [] }
-        // When the fetch is over, several threads may ask.
+        // After the fetch, several threads may call this.
         guard fetch.isDecoding else { return try (rows?[key] ?? []).map { try Record(row: $0) } }
         if let decoded = decoded[ObjectIdentifier(type)] {
             let decoded = unsafeDowncast(decoded, to: Decoded<Record>.self)
@@ -143,7 +144,7 @@ final class PrefetchedRowsOfKey {
         return try records(type, of: parent)
     }
 
-    /// Decodes each row from the statement; nil if they must be there before, for what belongs to them.
+    /// Decodes each row from the statement; nil if the rows must be read before their own prefetches.
     private func decodeAll<Record: FetchableRecord>(_ type: Record.Type) throws -> [[Record]]? {
         if prefetch.path.last.query.hasPrefetches { return nil }
         var lists = Array(repeating: [Record](), count: keys.count)
@@ -151,7 +152,7 @@ final class PrefetchedRowsOfKey {
             let plan = try query.plan(chunk, fetch)
             let columns = try query.keyColumns(in: plan)
             var finder = keys.finder()
-            // Rows of one key mostly come together.
+            // Rows of one key are mostly adjacent.
             var run: [Record] = []
             var runKey = -1
             try query.rows(of: plan).forEachRow { row in
@@ -176,7 +177,7 @@ final class PrefetchedRowsOfKey {
 }
 
 extension SelectQuery {
-    /// Whether anything is fetched besides, for the rows or their scopes.
+    /// Whether the query has prefetches, for its rows or their scopes.
     var hasPrefetches: Bool {
         guard hasClauses else { return false }
         let clauses = clauses

@@ -1,13 +1,13 @@
 import QuarryCore
 
-/// One fetch of rows, with what is fetched besides for them.
+/// A fetch of rows with their prefetches.
 final class PrefetchingFetch {
     let database: Database
 
-    /// Whether all rows are decoded before the fetch is over: then what belongs to them is fetched when it is asked
-    /// for, as the type that is asked for, and so each row is decoded once, from the statement.
+    /// Whether all rows are decoded before the fetch ends. Then associated rows are fetched on demand, as the requested
+    /// type, so that each row is decoded once, from the statement.
     ///
-    /// It is set while the fetch goes on, by its thread alone.
+    /// Only the thread of the fetch sets it, and only during the fetch.
     private(set) var isDecoding = false
 
     private var failure: (any Error)?
@@ -18,9 +18,9 @@ final class PrefetchingFetch {
 
     func end() { isDecoding = false }
 
-    /// Keeps the first error where it can't be thrown.
+    /// Keeps the first error that can't be thrown where it occurs.
     ///
-    /// - returns: false if the fetch is over, and nobody would hear of it.
+    /// - returns: false if the fetch has ended, so that it can't throw the error.
     func note(_ error: any Error) -> Bool {
         guard isDecoding else { return false }
         if failure == nil { failure = error }
@@ -32,7 +32,7 @@ final class PrefetchingFetch {
     }
 }
 
-/// What the rows of a request get besides.
+/// The prefetches of a request's rows.
 final class RequestPrefetch: RowSupplement {
     let takesOneRow: Bool
     private let fetch: PrefetchingFetch
@@ -46,7 +46,7 @@ final class RequestPrefetch: RowSupplement {
 
     deinit { fetch.end() }
 
-    /// What is fetched, for those who read the rows themselves.
+    /// The prefetches, for callers that read the rows themselves.
     var prefetches: PrefetchedScope? { scope }
 
     func supply(_ rows: [Row], isDecodedAtOnce: Bool) throws {
@@ -60,13 +60,13 @@ final class RequestPrefetch: RowSupplement {
     func finish() throws {
         try fetch.throwFailure()
         fetch.end()
-        // Somebody may have kept a row: what belongs to it can't be fetched any more when the access is over.
+        // User code may have kept a row, whose associated rows can't be fetched after the access.
         if isKnownUniquelyReferenced(&scope) { try scope?.finish() } else { try scope?.fetchRows() }
         scope = nil
     }
 }
 
-/// What belongs to a row of a request, or to a scope of it.
+/// The prefetches of a request's rows, or of a scope of them.
 final class PrefetchedScope: PrefetchedRows {
     private let prefetches: [PrefetchedRowsOfKey]
     private let scopes: [String: PrefetchedScope]
@@ -92,7 +92,7 @@ final class PrefetchedScope: PrefetchedRows {
 
     func list(_ key: String) -> PrefetchedRowsOfKey? { prefetches.first { $0.key == key } }
 
-    /// Takes the keys of rows, which belong to this scope from then on.
+    /// Takes the keys of rows, which belong to this scope from now on.
     func supply(_ rows: [Row]) throws {
         findParents(rows)
         for (index, row) in rows.enumerated() { row.prefetch = (self, index) }
@@ -104,13 +104,13 @@ final class PrefetchedScope: PrefetchedRows {
         for scope in scopes.values { scope.findParents(rows) }
     }
 
-    /// The rows are gone.
+    /// Called when the rows have been released.
     func finish() throws {
         for prefetch in prefetches { try prefetch.finish() }
         for scope in scopes.values { try scope.finish() }
     }
 
-    /// Fetches all lists as rows, where that hasn't been done.
+    /// Fetches all lists as rows, unless they are fetched.
     func fetchRows() throws {
         for prefetch in prefetches { try prefetch.fetchRows() }
         for (_, scope) in scopes.sorted(by: { $0.key < $1.key }) { try scope.fetchRows() }

@@ -2,7 +2,7 @@ import QuarryCore
 public import QuarrySQL
 
 extension EncodableRecord where Self: TableRecord {
-    /// A request for the rows that an association finds for this record.
+    /// A request for the rows that are associated with this record.
     ///
     /// ```swift
     /// let players = try team.request(for: Team.players).fetchAll(db)
@@ -13,8 +13,8 @@ extension EncodableRecord where Self: TableRecord {
     /// SELECT * FROM "team" WHERE "id" = 1
     /// ```
     ///
-    /// The request throws if the record has no value for a column that the association begins with. Where one is NULL,
-    /// there is no row.
+    /// The request throws if the record has no value for a column of the association's key. If a value is NULL, the
+    /// request has no rows.
     public func request<A: Association>(for association: A) -> QueryInterfaceRequest<A.RowDecoder>
     where A.OriginRowDecoder == Self {
         let values = Result { try databaseDictionary }.mapError { $0 as any Error }

@@ -1,8 +1,8 @@
 import QuarryCore
 import QuarrySQL
 
-/// A query with joins or prefetches that is ready to run: its statement, where each table's columns are in the result,
-/// and what is to be fetched for which of them.
+/// A query with joins or prefetches, ready to run: its statement, the indexes of each table's columns in the result,
+/// and the prefetches of each table.
 struct RequestLayout {
     let statement: Statement
     private(set) var adapter: JoinedRowAdapter
@@ -11,7 +11,7 @@ struct RequestLayout {
     /// The names of the columns of the result.
     let names: [String]
 
-    /// - parameter fetch: what the prefetches are part of; nil for one of their own.
+    /// - parameter fetch: the fetch that the prefetches belong to; nil for a new one.
     init(_ query: SelectQuery, _ db: Database, singleRow: Bool = false, fetch: PrefetchingFetch? = nil) throws {
         var query = query
         var writer = QueryWriter(db)
@@ -27,7 +27,7 @@ struct RequestLayout {
         var names = statement.knownColumnNames
         var columnCount = names.count
         if ranking != nil { columnCount -= 1 }
-        // A subquery, and joins in parentheses, give columns of the same name others.
+        // A subquery, and joins in parentheses, rename columns of the same name.
         let isRenamed = ranking != nil || derived.groupsJoins
         if isRenamed { names = try Self.columnNames(of: derived, db) }
         self.names = names
@@ -42,12 +42,12 @@ struct RequestLayout {
         self.prefetches = prefetches
     }
 
-    /// The rows of the plan, without what is fetched besides.
+    /// The rows of the plan, without prefetches.
     var rows: PreparedRequest { PreparedRequest(statement: statement, adapter: adapter) }
 
     // MARK: - Keys of prefetches
 
-    /// The prefetches of a table and of those that are joined to it, with the columns that they need.
+    /// The prefetches of a table and of the tables joined to it, with the columns that they need.
     private struct Marked {
         struct Prefetched {
             var prefetch: Prefetch
@@ -57,14 +57,14 @@ struct RequestLayout {
         }
 
         var prefetches: [Prefetched] = []
-        /// The columns that are there for prefetches alone.
+        /// The columns that are selected for prefetches only.
         var hidden: Set<String> = []
         var joins: [Marked] = []
 
         var isEmpty: Bool { prefetches.isEmpty && joins.allSatisfy(\.isEmpty) }
     }
 
-    /// Adds the columns to a query that its prefetches need and it doesn't select.
+    /// Adds the columns that the query's prefetches need, and the query doesn't select.
     private static func mark(_ query: inout SelectQuery, _ db: Database) throws -> Marked {
         var isSelected = true
         return try mark(&query, &isSelected, db)
@@ -113,9 +113,9 @@ struct RequestLayout {
         return marked
     }
 
-    // MARK: - Places of columns
+    // MARK: - Column indexes
 
-    /// The number of columns of each table: those that nobody knows are asked of SQLite.
+    /// The number of columns of each table; SQLite is asked for unknown numbers.
     private static func counts(
         _ known: [Int?], of query: SelectQuery, _ columnCount: Int, _ db: Database
     ) throws -> [Int] {
@@ -132,7 +132,7 @@ struct RequestLayout {
         return counts.map { $0 ?? 0 }
     }
 
-    /// The names of the columns that a query has without its numbers of rows, and without parentheses around joins.
+    /// The names of the query's columns without row numbers, and without parentheses around joins.
     private static func columnNames(of query: SelectQuery, _ db: Database) throws -> [String] {
         var query = query
         if query.groupsJoins { query.ungroupJoins() }
@@ -142,7 +142,7 @@ struct RequestLayout {
         return try db.reusableStatement(sql: writer.sql()).knownColumnNames
     }
 
-    /// The places of the columns of a table, and of those that are joined to it.
+    /// The indexes of the columns of a table and of the tables joined to it.
     private func scope(
         _ query: SelectQuery, _ marked: Marked, _ counts: [Int], _ table: inout Int, _ column: inout Int,
         _ fetch: PrefetchingFetch?
@@ -185,7 +185,7 @@ struct RequestLayout {
 }
 
 extension SelectQuery {
-    /// Keeps the columns of one table alone.
+    /// Keeps only the columns of one table.
     fileprivate mutating func selectNothing(but table: Int, _ index: inout Int) {
         if index != table { selection = [] }
         index += 1
@@ -195,7 +195,7 @@ extension SelectQuery {
         self.clauses = clauses
     }
 
-    /// Whether its rows have scopes, or are fetched with others besides.
+    /// Whether its rows have scopes or prefetches.
     var needsPlan: Bool {
         guard hasClauses else { return false }
         let clauses = clauses
@@ -203,10 +203,10 @@ extension SelectQuery {
             || clauses.joins.contains { $0.isSelected || $0.isGrouped || $0.query.needsPlan }
     }
 
-    /// Whether joins stand in parentheses.
+    /// Whether any joins are in parentheses.
     fileprivate var groupsJoins: Bool { hasClauses && clauses.joins.contains { $0.isGrouped || $0.query.groupsJoins } }
 
-    /// Makes joins stand without parentheses. The query has other rows then, with the same columns.
+    /// Removes the parentheses around joins. The query then has other rows, with the same columns.
     fileprivate mutating func ungroupJoins() {
         guard hasClauses else { return }
         var clauses = clauses
@@ -219,9 +219,9 @@ extension SelectQuery {
 }
 
 extension Prefetch {
-    /// The columns of the rows it belongs to, and those of its first table that are equal to them.
+    /// The columns of the parent rows, and the equal columns of the association's first table.
     ///
-    /// - throws: `SQLITE_MISUSE` if the schema doesn't tell, or if associations of the same key differ.
+    /// - throws: `SQLITE_MISUSE` if the schema doesn't determine them, or if associations with the same key differ.
     fileprivate func pairs(from origin: String, _ db: Database) throws -> [(left: String, right: String)] {
         func ambiguity() -> DatabaseError {
             DatabaseError(
@@ -256,7 +256,7 @@ extension Prefetch {
 }
 
 extension Join.Condition {
-    /// The columns that are equal; none if the condition is another one.
+    /// The pairs of equal columns; none for any other condition.
     func pairs(from left: String, to right: String, _ db: Database) throws -> [(left: String, right: String)] {
         guard case .columns(let columns) = self else { return [] }
         return try columns(left, right, db.schema, db)

@@ -1,11 +1,11 @@
 public import QuarryCore
 
-// Records in a row's scopes, and lists of those that were fetched besides.
+// Records in a row's scopes, and lists of prefetched records.
 
 extension Row {
     // MARK: - Records of scopes
 
-    /// A record that the scope of a joined association is decoded as.
+    /// Decodes a record from the scope of a joined association.
     ///
     /// ```swift
     /// struct PlayerInfo: FetchableRecord {
@@ -19,8 +19,8 @@ extension Row {
     /// }
     /// ```
     ///
-    /// - parameter scope: the key of the association: the nearest scope of that name.
-    /// - throws: `RowDecodingError` if there is no such scope; what the record throws.
+    /// - parameter scope: the key of the association, which names its nearest scope.
+    /// - throws: `RowDecodingError` if there is no such scope; what decoding the record throws.
     public func decode<Record: FetchableRecord>(_ type: Record.Type = Record.self, forKey scope: String) throws
         -> Record
     {
@@ -30,8 +30,10 @@ extension Row {
         return try Record(row: row)
     }
 
-    /// A record that the scope of a joined association is decoded as; nil if there is no such scope, or its columns are
-    /// all NULL.
+    /// Decodes a record from the scope of a joined association; nil if there is no such scope, or all its columns are
+    /// NULL.
+    ///
+    /// - throws: what decoding the record throws, such as `RowDecodingError`.
     public func decodeIfPresent<Record: FetchableRecord>(
         _ type: Record.Type = Record.self, forKey scope: String
     ) throws -> Record? {
@@ -39,24 +41,24 @@ extension Row {
         return try Record(row: row)
     }
 
-    /// A record that the scope of a joined association is decoded as. The process ends if it can't be had:
-    /// `decode(_:forKey:)` throws.
+    /// A record decoded from the scope of a joined association. Ends the process if it can't be decoded:
+    /// `decode(_:forKey:)` throws instead.
     public subscript<Record: FetchableRecord>(_ scope: String) -> Record {
         orTrap { try decode(Record.self, forKey: scope) }
     }
 
-    /// A record that the scope of a joined association is decoded as; nil if there is no such scope, or its columns are
-    /// all NULL.
+    /// A record decoded from the scope of a joined association; nil if there is no such scope, or all its columns are
+    /// NULL.
     public subscript<Record: FetchableRecord>(_ scope: String) -> Record? {
         orTrap { try decodeIfPresent(Record.self, forKey: scope) }
     }
 
-    /// The nearest scope of that name.
+    /// The nearest scope with that name.
     func nearestScope(_ name: String) -> Row? { scopes[name] ?? scopesTree[name] }
 
     // MARK: - Lists
 
-    /// The records that `including(all:)` has fetched besides.
+    /// Decodes the records that `including(all:)` has prefetched.
     ///
     /// ```swift
     /// struct TeamInfo: FetchableRecord {
@@ -72,30 +74,32 @@ extension Row {
     /// ```
     ///
     /// - parameter key: the key of the association.
-    /// - throws: `RowDecodingError` if there is no such list; what the records throw; `DatabaseError`.
+    /// - throws: `RowDecodingError` if there is no such list; what decoding a record throws; `DatabaseError`.
     public func decode<Records: RangeReplaceableCollection>(
         _ type: Records.Type = Records.self, forKey key: String
     ) throws -> Records where Records.Element: FetchableRecord {
         let records = try prefetchedRecords(Records.Element.self, key)
-        // An array is given out as it is.
+        // An array is returned without a copy.
         return records as? Records ?? Records(records)
     }
 
-    /// The set of records that `including(all:)` has fetched besides.
+    /// Decodes the set of records that `including(all:)` has prefetched.
+    ///
+    /// - throws: `RowDecodingError` if there is no such list; what decoding a record throws; `DatabaseError`.
     public func decode<Record: FetchableRecord & Hashable>(
         _ type: Set<Record>.Type = Set<Record>.self, forKey key: String
     ) throws -> Set<Record> {
         Set(try prefetchedRecords(Record.self, key))
     }
 
-    /// The records that `including(all:)` has fetched besides. The process ends if there is no such list, or a record
-    /// can't be had: `decode(_:forKey:)` throws.
+    /// The records that `including(all:)` has prefetched. Ends the process if there is no such list, or a record can't
+    /// be decoded: `decode(_:forKey:)` throws instead.
     ///
     /// ```swift
     /// players = row["players"]   // [Player]
     /// ```
     ///
-    /// Of an error while a whole result is fetched, `fetchAll` and `fetchSet` throw it.
+    /// While `fetchAll` or `fetchSet` fetches a whole result, it throws such an error instead.
     public subscript<Records: RangeReplaceableCollection>(_ key: String) -> Records
     where Records.Element: FetchableRecord {
         do {
@@ -106,7 +110,7 @@ extension Row {
         }
     }
 
-    /// The set of records that `including(all:)` has fetched besides.
+    /// The set of records that `including(all:)` has prefetched.
     public subscript<Record: FetchableRecord & Hashable>(_ key: String) -> Set<Record> {
         do {
             return try decode(Set<Record>.self, forKey: key)
@@ -123,7 +127,7 @@ extension Row {
         return try list.records(type, of: parent)
     }
 
-    /// Keeps an error for the fetch, if there is one that would throw it.
+    /// Keeps an error for the fetch, if there is a fetch that throws it.
     private func noted(_ error: any Error, _ key: String) -> Bool { prefetchedList(key)?.list.note(error) ?? false }
 
     private func orTrap<T>(_ body: () throws -> T) -> T {
@@ -134,7 +138,7 @@ extension Row {
         }
     }
 
-    /// The list of that name: the row's own, or that of the nearest scope; and the number of the row in it.
+    /// The list with that name: the row's own list, or the nearest scope's; and the number of the row in it.
     func prefetchedList(_ key: String) -> (list: PrefetchedRowsOfKey, parent: Int)? {
         if let own = ownPrefetchedList(key) { return own }
         var rows = scopes.map(\.row)

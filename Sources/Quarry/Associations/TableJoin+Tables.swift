@@ -1,13 +1,13 @@
 public import QuarryCore
 public import QuarrySQL
 
-// Each verb stands twice, for a table and for a request, and once for each number of tables: so the compiler knows the
-// types of a chain from its beginning on.
+// Each verb is written twice, for a table and for a request, and once for each number of tables, so that the compiler
+// knows the types of a chain from its beginning.
 
 // MARK: - Beginning a join
 
 extension QueryInterfaceRequest where RowDecoder: FetchableRecord {
-    /// The rows of the request with those of another table beside them, by a condition.
+    /// Joins the rows of another table by a condition.
     ///
     /// ```swift
     /// let pairs = try Player.all()
@@ -18,14 +18,14 @@ extension QueryInterfaceRequest where RowDecoder: FetchableRecord {
     /// SELECT "player".*, "team".* FROM "player" JOIN "team" ON "player"."teamId" = "team"."id"
     /// ```
     ///
-    /// Both may be the same table.
+    /// Both tables may be the same.
     public func join<Other: TableRecord & FetchableRecord>(
         _ other: Other.Type, on condition: (TableAlias<RowDecoder>, TableAlias<Other>) -> SQLExpression
     ) -> TableJoin<TwoTables<RequiredTable<RowDecoder>, RequiredTable<Other>>> {
         TableJoin(.inner, self, other.all()) { condition($0.0, $0.1) }
     }
 
-    /// The rows of the request with those of another one beside them, by a condition.
+    /// Joins the rows of another request by a condition.
     public func join<Other: FetchableRecord>(
         _ other: QueryInterfaceRequest<Other>,
         on condition: (TableAlias<RowDecoder>, TableAlias<Other>) -> SQLExpression
@@ -33,7 +33,7 @@ extension QueryInterfaceRequest where RowDecoder: FetchableRecord {
         TableJoin(.inner, self, other) { condition($0.0, $0.1) }
     }
 
-    /// The rows of the request with those of another table beside them, where there are any.
+    /// Joins the rows of another table by a condition; a row without a matching row is kept.
     ///
     /// ```swift
     /// let pairs = try Player.all()
@@ -46,7 +46,7 @@ extension QueryInterfaceRequest where RowDecoder: FetchableRecord {
         TableJoin(.left, self, other.all()) { condition($0.0, $0.1) }
     }
 
-    /// The rows of the request with those of another one beside them, where there are any.
+    /// Joins the rows of another request by a condition; a row without a matching row is kept.
     public func leftJoin<Other: FetchableRecord>(
         _ other: QueryInterfaceRequest<Other>,
         on condition: (TableAlias<RowDecoder>, TableAlias<Other>) -> SQLExpression
@@ -54,7 +54,7 @@ extension QueryInterfaceRequest where RowDecoder: FetchableRecord {
         TableJoin(.left, self, other) { condition($0.0, $0.1) }
     }
 
-    /// The rows of another table with those of the request beside them, where there are any: `RIGHT JOIN`.
+    /// Joins the rows of another table, all of which are kept: `RIGHT JOIN`.
     ///
     /// ```swift
     /// let pairs = try Player.filter { $0.score > 100 }
@@ -71,7 +71,7 @@ extension QueryInterfaceRequest where RowDecoder: FetchableRecord {
         TableJoin(.right, self, other.all()) { condition($0.0, $0.1) }
     }
 
-    /// The rows of another request with those of this one beside them, where there are any: `RIGHT JOIN`.
+    /// Joins the rows of another request, all of which are kept: `RIGHT JOIN`.
     public func rightJoin<Other: FetchableRecord>(
         _ other: QueryInterfaceRequest<Other>,
         on condition: (TableAlias<RowDecoder>, TableAlias<Other>) -> SQLExpression
@@ -79,14 +79,14 @@ extension QueryInterfaceRequest where RowDecoder: FetchableRecord {
         TableJoin(.right, self, other) { condition($0.0, $0.1) }
     }
 
-    /// The rows of the request and those of another table, side by side where a condition holds: `FULL JOIN`.
+    /// Joins the rows of another table; all rows of both are kept: `FULL JOIN`.
     public func fullJoin<Other: TableRecord & FetchableRecord>(
         _ other: Other.Type, on condition: (TableAlias<RowDecoder>, TableAlias<Other>) -> SQLExpression
     ) -> TableJoin<TwoTables<OptionalTable<RowDecoder>, OptionalTable<Other>>> {
         TableJoin(.full, self, other.all()) { condition($0.0, $0.1) }
     }
 
-    /// The rows of the request and those of another one, side by side where a condition holds: `FULL JOIN`.
+    /// Joins the rows of another request; all rows of both are kept: `FULL JOIN`.
     public func fullJoin<Other: FetchableRecord>(
         _ other: QueryInterfaceRequest<Other>,
         on condition: (TableAlias<RowDecoder>, TableAlias<Other>) -> SQLExpression
@@ -98,7 +98,7 @@ extension QueryInterfaceRequest where RowDecoder: FetchableRecord {
 // MARK: - Three tables
 
 extension TableJoin {
-    /// The rows with those of one more table beside them.
+    /// Joins the rows of one more table.
     ///
     /// ```swift
     /// let request = Award.all()
@@ -113,7 +113,7 @@ extension TableJoin {
         joining(.inner, other.all()) { condition($0.0, $0.1, $0.2) }
     }
 
-    /// The rows with those of one more request beside them.
+    /// Joins the rows of one more request.
     public func join<A, B, Other: FetchableRecord>(
         _ other: QueryInterfaceRequest<Other>,
         on condition: (TableAlias<A.Record>, TableAlias<B.Record>, TableAlias<Other>) -> SQLExpression
@@ -121,7 +121,7 @@ extension TableJoin {
         joining(.inner, other) { condition($0.0, $0.1, $0.2) }
     }
 
-    /// The rows with those of one more table beside them, where there are any.
+    /// Joins the rows of one more table; a row without a matching row is kept.
     public func leftJoin<A, B, Other: TableRecord & FetchableRecord>(
         _ other: Other.Type,
         on condition: (TableAlias<A.Record>, TableAlias<B.Record>, TableAlias<Other>) -> SQLExpression
@@ -129,7 +129,7 @@ extension TableJoin {
         joining(.left, other.all()) { condition($0.0, $0.1, $0.2) }
     }
 
-    /// The rows with those of one more request beside them, where there are any.
+    /// Joins the rows of one more request; a row without a matching row is kept.
     public func leftJoin<A, B, Other: FetchableRecord>(
         _ other: QueryInterfaceRequest<Other>,
         on condition: (TableAlias<A.Record>, TableAlias<B.Record>, TableAlias<Other>) -> SQLExpression
@@ -137,10 +137,9 @@ extension TableJoin {
         joining(.left, other) { condition($0.0, $0.1, $0.2) }
     }
 
-    /// The rows of one more table with these beside them, where there are any: `RIGHT JOIN`.
+    /// Joins the rows of one more table, all of which are kept: `RIGHT JOIN`.
     ///
-    /// A filter that was set before decides which rows are beside them; one that is set afterwards, which of all rows
-    /// stay.
+    /// An earlier filter chooses the rows to join; a later filter chooses among the joined rows.
     public func rightJoin<A, B, Other: TableRecord & FetchableRecord>(
         _ other: Other.Type,
         on condition: (TableAlias<A.Record>, TableAlias<B.Record>, TableAlias<Other>) -> SQLExpression
@@ -148,7 +147,7 @@ extension TableJoin {
         joining(.right, other.all()) { condition($0.0, $0.1, $0.2) }
     }
 
-    /// The rows of one more request with these beside them, where there are any: `RIGHT JOIN`.
+    /// Joins the rows of one more request, all of which are kept: `RIGHT JOIN`.
     public func rightJoin<A, B, Other: FetchableRecord>(
         _ other: QueryInterfaceRequest<Other>,
         on condition: (TableAlias<A.Record>, TableAlias<B.Record>, TableAlias<Other>) -> SQLExpression
@@ -156,9 +155,9 @@ extension TableJoin {
         joining(.right, other) { condition($0.0, $0.1, $0.2) }
     }
 
-    /// The rows and those of one more table, side by side where a condition holds: `FULL JOIN`.
+    /// Joins the rows of one more table; all rows of both sides are kept: `FULL JOIN`.
     ///
-    /// It throws if a filter was set before: SQL has no place for it.
+    /// A fetch throws if a filter was set before: SQL has no place for it.
     public func fullJoin<A, B, Other: TableRecord & FetchableRecord>(
         _ other: Other.Type,
         on condition: (TableAlias<A.Record>, TableAlias<B.Record>, TableAlias<Other>) -> SQLExpression
@@ -166,7 +165,7 @@ extension TableJoin {
         joining(.full, other.all()) { condition($0.0, $0.1, $0.2) }
     }
 
-    /// The rows and those of one more request, side by side where a condition holds: `FULL JOIN`.
+    /// Joins the rows of one more request; all rows of both sides are kept: `FULL JOIN`.
     public func fullJoin<A, B, Other: FetchableRecord>(
         _ other: QueryInterfaceRequest<Other>,
         on condition: (TableAlias<A.Record>, TableAlias<B.Record>, TableAlias<Other>) -> SQLExpression
@@ -178,7 +177,7 @@ extension TableJoin {
 // MARK: - Four tables
 
 extension TableJoin {
-    /// The rows with those of one more table beside them.
+    /// Joins the rows of one more table.
     public func join<A, B, C, Other: TableRecord & FetchableRecord>(
         _ other: Other.Type,
         on condition: (TableAlias<A.Record>, TableAlias<B.Record>, TableAlias<C.Record>, TableAlias<Other>) ->
@@ -187,7 +186,7 @@ extension TableJoin {
         joining(.inner, other.all()) { condition($0.0, $0.1, $0.2, $0.3) }
     }
 
-    /// The rows with those of one more request beside them.
+    /// Joins the rows of one more request.
     public func join<A, B, C, Other: FetchableRecord>(
         _ other: QueryInterfaceRequest<Other>,
         on condition: (TableAlias<A.Record>, TableAlias<B.Record>, TableAlias<C.Record>, TableAlias<Other>) ->
@@ -196,7 +195,7 @@ extension TableJoin {
         joining(.inner, other) { condition($0.0, $0.1, $0.2, $0.3) }
     }
 
-    /// The rows with those of one more table beside them, where there are any.
+    /// Joins the rows of one more table; a row without a matching row is kept.
     public func leftJoin<A, B, C, Other: TableRecord & FetchableRecord>(
         _ other: Other.Type,
         on condition: (TableAlias<A.Record>, TableAlias<B.Record>, TableAlias<C.Record>, TableAlias<Other>) ->
@@ -205,7 +204,7 @@ extension TableJoin {
         joining(.left, other.all()) { condition($0.0, $0.1, $0.2, $0.3) }
     }
 
-    /// The rows with those of one more request beside them, where there are any.
+    /// Joins the rows of one more request; a row without a matching row is kept.
     public func leftJoin<A, B, C, Other: FetchableRecord>(
         _ other: QueryInterfaceRequest<Other>,
         on condition: (TableAlias<A.Record>, TableAlias<B.Record>, TableAlias<C.Record>, TableAlias<Other>) ->
@@ -214,7 +213,7 @@ extension TableJoin {
         joining(.left, other) { condition($0.0, $0.1, $0.2, $0.3) }
     }
 
-    /// The rows of one more table with these beside them, where there are any: `RIGHT JOIN`.
+    /// Joins the rows of one more table, all of which are kept: `RIGHT JOIN`.
     public func rightJoin<A, B, C, Other: TableRecord & FetchableRecord>(
         _ other: Other.Type,
         on condition: (TableAlias<A.Record>, TableAlias<B.Record>, TableAlias<C.Record>, TableAlias<Other>) ->
@@ -224,7 +223,7 @@ extension TableJoin {
         joining(.right, other.all()) { condition($0.0, $0.1, $0.2, $0.3) }
     }
 
-    /// The rows of one more request with these beside them, where there are any: `RIGHT JOIN`.
+    /// Joins the rows of one more request, all of which are kept: `RIGHT JOIN`.
     public func rightJoin<A, B, C, Other: FetchableRecord>(
         _ other: QueryInterfaceRequest<Other>,
         on condition: (TableAlias<A.Record>, TableAlias<B.Record>, TableAlias<C.Record>, TableAlias<Other>) ->
@@ -234,7 +233,7 @@ extension TableJoin {
         joining(.right, other) { condition($0.0, $0.1, $0.2, $0.3) }
     }
 
-    /// The rows and those of one more table, side by side where a condition holds: `FULL JOIN`.
+    /// Joins the rows of one more table; all rows of both sides are kept: `FULL JOIN`.
     public func fullJoin<A, B, C, Other: TableRecord & FetchableRecord>(
         _ other: Other.Type,
         on condition: (TableAlias<A.Record>, TableAlias<B.Record>, TableAlias<C.Record>, TableAlias<Other>) ->
@@ -244,7 +243,7 @@ extension TableJoin {
         joining(.full, other.all()) { condition($0.0, $0.1, $0.2, $0.3) }
     }
 
-    /// The rows and those of one more request, side by side where a condition holds: `FULL JOIN`.
+    /// Joins the rows of one more request; all rows of both sides are kept: `FULL JOIN`.
     public func fullJoin<A, B, C, Other: FetchableRecord>(
         _ other: QueryInterfaceRequest<Other>,
         on condition: (TableAlias<A.Record>, TableAlias<B.Record>, TableAlias<C.Record>, TableAlias<Other>) ->
@@ -258,7 +257,7 @@ extension TableJoin {
 // MARK: - Five tables
 
 extension TableJoin {
-    /// The rows with those of one more table beside them.
+    /// Joins the rows of one more table.
     public func join<A, B, C, D, Other: TableRecord & FetchableRecord>(
         _ other: Other.Type,
         on condition: (
@@ -268,7 +267,7 @@ extension TableJoin {
         joining(.inner, other.all()) { condition($0.0, $0.1, $0.2, $0.3, $0.4) }
     }
 
-    /// The rows with those of one more request beside them.
+    /// Joins the rows of one more request.
     public func join<A, B, C, D, Other: FetchableRecord>(
         _ other: QueryInterfaceRequest<Other>,
         on condition: (
@@ -278,7 +277,7 @@ extension TableJoin {
         joining(.inner, other) { condition($0.0, $0.1, $0.2, $0.3, $0.4) }
     }
 
-    /// The rows with those of one more table beside them, where there are any.
+    /// Joins the rows of one more table; a row without a matching row is kept.
     public func leftJoin<A, B, C, D, Other: TableRecord & FetchableRecord>(
         _ other: Other.Type,
         on condition: (
@@ -288,7 +287,7 @@ extension TableJoin {
         joining(.left, other.all()) { condition($0.0, $0.1, $0.2, $0.3, $0.4) }
     }
 
-    /// The rows with those of one more request beside them, where there are any.
+    /// Joins the rows of one more request; a row without a matching row is kept.
     public func leftJoin<A, B, C, D, Other: FetchableRecord>(
         _ other: QueryInterfaceRequest<Other>,
         on condition: (
@@ -298,7 +297,7 @@ extension TableJoin {
         joining(.left, other) { condition($0.0, $0.1, $0.2, $0.3, $0.4) }
     }
 
-    /// The rows of one more table with these beside them, where there are any: `RIGHT JOIN`.
+    /// Joins the rows of one more table, all of which are kept: `RIGHT JOIN`.
     public func rightJoin<A, B, C, D, Other: TableRecord & FetchableRecord>(
         _ other: Other.Type,
         on condition: (
@@ -309,7 +308,7 @@ extension TableJoin {
         joining(.right, other.all()) { condition($0.0, $0.1, $0.2, $0.3, $0.4) }
     }
 
-    /// The rows of one more request with these beside them, where there are any: `RIGHT JOIN`.
+    /// Joins the rows of one more request, all of which are kept: `RIGHT JOIN`.
     public func rightJoin<A, B, C, D, Other: FetchableRecord>(
         _ other: QueryInterfaceRequest<Other>,
         on condition: (
@@ -320,7 +319,7 @@ extension TableJoin {
         joining(.right, other) { condition($0.0, $0.1, $0.2, $0.3, $0.4) }
     }
 
-    /// The rows and those of one more table, side by side where a condition holds: `FULL JOIN`.
+    /// Joins the rows of one more table; all rows of both sides are kept: `FULL JOIN`.
     public func fullJoin<A, B, C, D, Other: TableRecord & FetchableRecord>(
         _ other: Other.Type,
         on condition: (
@@ -331,7 +330,7 @@ extension TableJoin {
         joining(.full, other.all()) { condition($0.0, $0.1, $0.2, $0.3, $0.4) }
     }
 
-    /// The rows and those of one more request, side by side where a condition holds: `FULL JOIN`.
+    /// Joins the rows of one more request; all rows of both sides are kept: `FULL JOIN`.
     public func fullJoin<A, B, C, D, Other: FetchableRecord>(
         _ other: QueryInterfaceRequest<Other>,
         on condition: (

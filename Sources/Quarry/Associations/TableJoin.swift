@@ -1,34 +1,40 @@
 public import QuarryCore
 public import QuarrySQL
 
-/// A table of a join: what its rows become.
+/// A table of a join, and the type of its values.
 public protocol JoinedTable<Record>: SendableMetatype {
     /// The type of its records.
     associatedtype Record: FetchableRecord
 
-    /// What a row of the join has of the table: a record, or an optional one.
+    /// The table's value in a row of the join: a record, or an optional record.
     associatedtype Value
 
-    /// The same table, where another one that is joined to it has rows without one of it.
+    /// The same table, if a joined table keeps rows that have no row of it.
     associatedtype Missing: JoinedTable<Record>
 
-    /// The value of a row, whose columns are those of the table.
+    /// Decodes the value from a row with the columns of the table.
+    ///
+    /// - throws: what decoding the record throws.
     static func value(of row: Row) throws -> Value
 }
 
-/// A table of a join that has a row in each of its rows.
+/// A table of a join that has a row in every row of the join.
 public enum RequiredTable<Record: FetchableRecord>: JoinedTable {
     public typealias Missing = OptionalTable<Record>
 
     /// A record.
+    ///
+    /// - throws: what decoding the record throws.
     public static func value(of row: Row) throws -> Record { try Record(row: row) }
 }
 
-/// A table of a join that has a row in some of its rows.
+/// A table of a join that has a row in some rows of the join.
 public enum OptionalTable<Record: FetchableRecord>: JoinedTable {
     public typealias Missing = OptionalTable<Record>
 
     /// A record; nil if all columns are NULL.
+    ///
+    /// - throws: what decoding the record throws.
     public static func value(of row: Row) throws -> Record? {
         (0..<row.count).contains { !row.hasNull(atIndex: $0) } ? try Record(row: row) : nil
     }
@@ -36,30 +42,32 @@ public enum OptionalTable<Record: FetchableRecord>: JoinedTable {
 
 /// The tables of a join: ``TwoTables``, ``ThreeTables``, ``FourTables`` or ``FiveTables``.
 ///
-/// They are types of their own, and no pack of types: the compiler doesn't find a pack in a chain of calls that make it
-/// longer.
+/// They are separate types rather than a parameter pack: the compiler can't infer a pack in a chain of calls that
+/// extend it.
 public protocol JoinedTables: SendableMetatype {
-    /// What closures are given: an alias for each table.
+    /// The arguments of closures: an alias for each table.
     associatedtype Aliases
 
-    /// What a row becomes: a value for each table.
+    /// The type of a row: a value for each table.
     associatedtype Values
 
     /// Called by the library's own methods.
     static func _aliases(_ tables: _JoinedIdentities) -> Aliases
 
     /// Called by the library's own methods.
+    ///
+    /// - throws: what decoding a record throws.
     static func _values(_ row: _JoinedRow) throws -> Values
 }
 
-/// What tells the tables of a join apart, as the protocol of tables passes it on.
+/// The identities of a join's tables, as passed through the protocol.
 public struct _JoinedIdentities: Sendable {
     fileprivate let tables: [TableIdentity]
 
     fileprivate func alias<Record>(_ index: Int) -> TableAlias<Record> { TableAlias(identity: tables[index]) }
 }
 
-/// A row of a join, as the protocol of tables passes it on.
+/// A row of a join, as passed through the protocol.
 public struct _JoinedRow {
     fileprivate let row: Row
 
@@ -79,6 +87,8 @@ public enum TwoTables<A: JoinedTable, B: JoinedTable>: JoinedTables {
     }
 
     /// Called by the library's own methods.
+    ///
+    /// - throws: what decoding a record throws.
     public static func _values(_ row: _JoinedRow) throws -> (A.Value, B.Value) {
         try (row.value(0, A.self), row.value(1, B.self))
     }
@@ -94,6 +104,8 @@ public enum ThreeTables<A: JoinedTable, B: JoinedTable, C: JoinedTable>: JoinedT
     }
 
     /// Called by the library's own methods.
+    ///
+    /// - throws: what decoding a record throws.
     public static func _values(_ row: _JoinedRow) throws -> (A.Value, B.Value, C.Value) {
         try (row.value(0, A.self), row.value(1, B.self), row.value(2, C.self))
     }
@@ -109,6 +121,8 @@ public enum FourTables<A: JoinedTable, B: JoinedTable, C: JoinedTable, D: Joined
     }
 
     /// Called by the library's own methods.
+    ///
+    /// - throws: what decoding a record throws.
     public static func _values(_ row: _JoinedRow) throws -> (A.Value, B.Value, C.Value, D.Value) {
         try (row.value(0, A.self), row.value(1, B.self), row.value(2, C.self), row.value(3, D.self))
     }
@@ -125,6 +139,8 @@ public enum FiveTables<A: JoinedTable, B: JoinedTable, C: JoinedTable, D: Joined
     }
 
     /// Called by the library's own methods.
+    ///
+    /// - throws: what decoding a record throws.
     public static func _values(_ row: _JoinedRow) throws -> (A.Value, B.Value, C.Value, D.Value, E.Value) {
         try (
             row.value(0, A.self), row.value(1, B.self), row.value(2, C.self), row.value(3, D.self), row.value(4, E.self)
@@ -132,7 +148,7 @@ public enum FiveTables<A: JoinedTable, B: JoinedTable, C: JoinedTable, D: Joined
     }
 }
 
-/// Rows of several tables, side by side, as tuples of their records.
+/// A join of several tables, whose rows are tuples of records.
 ///
 /// ```swift
 /// let request = Player.all()
@@ -145,7 +161,7 @@ public enum FiveTables<A: JoinedTable, B: JoinedTable, C: JoinedTable, D: Joined
 /// WHERE ("player"."score" > 100) AND ("team"."color" = 'red')
 /// ```
 ///
-/// Up to five tables can be joined, each to those before.
+/// Up to five tables can be joined, each to the tables before it.
 /// See <https://www.sqlite.org/lang_select.html#the_from_clause>.
 public struct TableJoin<Joined: JoinedTables>: Sendable {
     private var query: SelectQuery
@@ -160,7 +176,7 @@ public struct TableJoin<Joined: JoinedTables>: Sendable {
 
     // MARK: - Rows
 
-    /// The rows for which a condition holds, besides those that were set before.
+    /// The rows for which a condition holds, in addition to earlier conditions.
     public func filter(
         _ predicate: (Joined.Aliases) throws -> any SQLSpecificExpressible
     ) rethrows -> Self {
@@ -169,7 +185,7 @@ public struct TableJoin<Joined: JoinedTables>: Sendable {
         return copy
     }
 
-    /// The rows in an order, instead of the one that was set before.
+    /// The rows in an order, which replaces an earlier order.
     ///
     /// ```swift
     /// request.order { player, team in [team.name, player.score.desc] }
@@ -180,7 +196,7 @@ public struct TableJoin<Joined: JoinedTables>: Sendable {
         return copy
     }
 
-    /// The first rows, or some after others.
+    /// The first rows, or rows after an offset.
     public func limit(_ limit: Int, offset: Int? = nil) -> Self {
         var copy = self
         copy.query.limit = SelectQuery.Limit(count: limit, offset: offset)
@@ -189,21 +205,21 @@ public struct TableJoin<Joined: JoinedTables>: Sendable {
 
     // MARK: - More tables
 
-    /// The rows of a request and those of another one, side by side.
+    /// Joins the rows of two requests.
     ///
-    /// - parameter condition: gets the tables of this join.
+    /// - parameter condition: takes the tables of this join.
     init<Left, Right>(
         _ kind: Join.Kind, _ left: QueryInterfaceRequest<Left>, _ right: QueryInterfaceRequest<Right>,
         on condition: (Joined.Aliases) -> SQLExpression
     ) {
-        // Its rows are chosen before they are joined.
+        // The rows of the left request are chosen before they are joined.
         var query = left.query.asJoinedRows(isFiltered: kind.keepsRight)
         let table = TableIdentity()
         query.identities.append(table)
         self.init(query, [table], kind, right, on: condition)
     }
 
-    /// The rows with those of one more request beside them.
+    /// Joins the rows of one more request.
     func joining<More, Other>(
         _ kind: Join.Kind, _ other: QueryInterfaceRequest<Other>, on condition: (More.Aliases) -> SQLExpression
     ) -> TableJoin<More> {
@@ -219,7 +235,7 @@ public struct TableJoin<Joined: JoinedTables>: Sendable {
         var joined = other.query.asJoinedRows(isFiltered: kind.keepsRight)
         joined.identities.append(table)
         var on = condition(Joined._aliases(tables))
-        // The rows so far are those for which the filter holds; those of the other table stay without them.
+        // The filter chooses the rows on the left; rows of the other table are kept without them.
         if kind.keepsRight, let filter = query.filter {
             if kind == .full {
                 on = .failing(
@@ -245,26 +261,32 @@ public struct TableJoin<Joined: JoinedTables>: Sendable {
 
     /// All rows.
     ///
-    /// - throws: `DatabaseError`; what the records throw.
+    /// - throws: `DatabaseError`; what decoding a record throws.
     public func fetchAll(_ db: Database) throws -> [Joined.Values] {
         var rows: [Joined.Values] = []
         try prepared(db).forEachRow { rows.append(try Self.decode($0)) }
         return rows
     }
 
-    /// The first row; nil if there is none.
+    /// The first row; nil if there is no row.
+    ///
+    /// - throws: `DatabaseError`; what decoding a record throws.
     public func fetchOne(_ db: Database) throws -> Joined.Values? {
         let row = try Row.fetchOne(db, PreparedJoin(request: prepared(db, singleRow: true)))
         return try row.map { try Self.decode($0) }
     }
 
     /// A cursor over the rows.
+    ///
+    /// - throws: `DatabaseError`. The cursor throws the errors of decoding.
     public func fetchCursor(_ db: Database) throws -> AnyCursor<Joined.Values> {
         let rows = try Row.fetchCursor(db, PreparedJoin(request: prepared(db)))
         return AnyCursor { try rows.next().map { try Self.decode($0) } }
     }
 
     /// The number of rows.
+    ///
+    /// - throws: `DatabaseError`.
     public func fetchCount(_ db: Database) throws -> Int {
         try QueryInterfaceRequest<Row>(query: query).fetchCount(db)
     }
@@ -273,7 +295,7 @@ public struct TableJoin<Joined: JoinedTables>: Sendable {
 /// The name of the scope of a table of a join.
 private func scopeName(_ number: Int) -> String { "table\(number)" }
 
-/// A join that is prepared already.
+/// A prepared join.
 private struct PreparedJoin: FetchRequest {
     typealias RowDecoder = Row
 
@@ -283,14 +305,14 @@ private struct PreparedJoin: FetchRequest {
 }
 
 extension Join.Kind {
-    /// Whether rows of the second table stay that have no partner.
+    /// Whether rows of the second table without a matching row are kept.
     fileprivate var keepsRight: Bool { self == .right || self == .full }
 }
 
 extension SelectQuery {
-    /// The query, or one that selects from it, if its rows must be chosen before they are joined.
+    /// The query, or a query that selects from it, if its rows must be chosen before they are joined.
     ///
-    /// - parameter isFiltered: whether a condition, too, must hold before.
+    /// - parameter isFiltered: whether its filter must also apply before.
     fileprivate func asJoinedRows(isFiltered: Bool) -> SelectQuery {
         let clauses = clauses
         let isLimited =

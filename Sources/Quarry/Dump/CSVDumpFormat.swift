@@ -8,19 +8,19 @@ public import QuarryCore
 /// Barbara,
 /// ```
 ///
-/// Lines end with CR LF. Values with separators, quotes or line ends are in quotes. So is text that would read as NULL:
-/// the empty text is `""`, and NULL is nothing.
+/// Lines end with CR LF. Values with separators, quotes or line ends are quoted. So is text that would read as NULL:
+/// empty text is `""`, and NULL is empty.
 public struct CSVDumpFormat: DumpFormat, Sendable {
-    /// Whether the names of the columns come first, rows or not.
+    /// Whether the names of the columns come first, even without rows.
     public var header: Bool
 
-    /// What stands between two values.
+    /// The text between two values.
     public var separator: String
 
-    /// What stands for NULL.
+    /// The text for NULL.
     public var nullValue: String
 
-    /// How blobs are written.
+    /// The style of blobs.
     public var blobs: DumpBlobStyle
 
     private var hasHeader = false
@@ -37,7 +37,7 @@ public struct CSVDumpFormat: DumpFormat, Sendable {
 
     /// Writes a line.
     ///
-    /// - throws: `SQLITE_MISUSE` if no reader could tell the separator, or the text for NULL, from values.
+    /// - throws: `SQLITE_MISUSE` if a reader could not tell the separator, or the text for NULL, from values.
     public mutating func writeRow(_ db: Database, statement: Statement, to stream: inout DumpStream) throws {
         try check()
         writeHeader(statement, &stream)
@@ -48,7 +48,7 @@ public struct CSVDumpFormat: DumpFormat, Sendable {
         stream.write(fields.joined(separator: separator) + "\r\n")
     }
 
-    /// Writes the header where there was no row.
+    /// Writes the header if there was no row.
     public mutating func finalize(_ db: Database, statement: Statement, to stream: inout DumpStream) {
         writeHeader(statement, &stream)
         hasHeader = false
@@ -91,9 +91,9 @@ extension DumpFormat where Self == CSVDumpFormat {
     /// Comma-separated values: `Arthur,500`.
     ///
     /// - parameter header: whether the names of the columns come first.
-    /// - parameter separator: what stands between two values; `"\t"` and `";"` are common too.
-    /// - parameter nullValue: what stands for NULL. Text that is the same comes in quotes.
-    /// - parameter blobs: how blobs are written.
+    /// - parameter separator: the text between two values; `"\t"` and `";"` are common too.
+    /// - parameter nullValue: the text for NULL. The same text as a value is quoted.
+    /// - parameter blobs: the style of blobs.
     public static func csv(
         header: Bool = true, separator: String = ",", nullValue: String = "", blobs: DumpBlobStyle = .readable
     ) -> Self {

@@ -9,10 +9,10 @@ extension Database {
     /// // Barbara|1000
     /// ```
     ///
-    /// - parameter sql: statements, with semicolons between them. They may be changes.
-    /// - parameter format: how rows are written.
-    /// - parameter stream: where they are written; nil for the standard output.
-    /// - throws: `DatabaseError`; the error of a ``ThrowingTextOutputStream``. What was written before stays.
+    /// - parameter sql: statements, separated by semicolons. They may be changes.
+    /// - parameter format: the format of the rows.
+    /// - parameter stream: the stream to write to; nil for the standard output.
+    /// - throws: `DatabaseError`; the error of a ``ThrowingTextOutputStream``. The text written before stays.
     public func dumpSQL(
         _ sql: SQL, format: some DumpFormat = .debug(), to stream: (any TextOutputStream)? = nil
     ) throws {
@@ -23,7 +23,7 @@ extension Database {
         }
     }
 
-    /// Prints the rows of a request, and below them those that it fetches besides.
+    /// Prints the rows of a request, followed by its prefetched rows.
     ///
     /// ```swift
     /// try db.dumpRequest(Team.including(all: Team.players), format: .debug(header: true))
@@ -35,12 +35,12 @@ extension Database {
     /// // 1|Arthur|1
     /// ```
     ///
-    /// Rows aren't kept; the keys of those that others belong to are.
+    /// The dump keeps no rows, but the keys of the rows that prefetched rows belong to.
     ///
     /// - parameter request: a request.
-    /// - parameter format: how rows are written.
-    /// - parameter stream: where they are written; nil for the standard output.
-    /// - throws: `DatabaseError`; the error of a ``ThrowingTextOutputStream``. What was written before stays.
+    /// - parameter format: the format of the rows.
+    /// - parameter stream: the stream to write to; nil for the standard output.
+    /// - throws: `DatabaseError`; the error of a ``ThrowingTextOutputStream``. The text written before stays.
     public func dumpRequest(
         _ request: some FetchRequest, format: some DumpFormat = .debug(), to stream: (any TextOutputStream)? = nil
     ) throws {
@@ -61,12 +61,12 @@ extension Database {
     /// ```
     ///
     /// - parameter tables: the names of tables and views.
-    /// - parameter format: how rows are written.
+    /// - parameter format: the format of the rows.
     /// - parameter tableHeader: whether the names of the tables are written.
-    /// - parameter stableOrder: whether rows come in the order of their primary key, and those of views in that of
-    ///   their values, so that equal tables give equal dumps.
-    /// - parameter stream: where they are written; nil for the standard output.
-    /// - throws: `DatabaseError`: "no such table: player"; the error of a ``ThrowingTextOutputStream``. What was
+    /// - parameter stableOrder: whether rows are sorted by their primary key, and rows of views by their values, so
+    ///   that equal tables give equal dumps.
+    /// - parameter stream: the stream to write to; nil for the standard output.
+    /// - throws: `DatabaseError`: "no such table: player"; the error of a ``ThrowingTextOutputStream``. The text
     ///   written before stays.
     public func dumpTables(
         _ tables: [String], format: some DumpFormat = .debug(), tableHeader: DumpTableHeaderOptions = .automatic,
@@ -89,11 +89,11 @@ extension Database {
     /// // 1|Reds
     /// ```
     ///
-    /// Tables of SQLite, of the library, and of the modules behind virtual tables are left out.
+    /// Tables of SQLite, of the library, and of virtual table modules are left out.
     ///
-    /// - parameter format: how rows are written.
-    /// - parameter stream: where all is written; nil for the standard output.
-    /// - throws: `DatabaseError`; the error of a ``ThrowingTextOutputStream``. What was written before stays.
+    /// - parameter format: the format of the rows.
+    /// - parameter stream: the stream to write to; nil for the standard output.
+    /// - throws: `DatabaseError`; the error of a ``ThrowingTextOutputStream``. The text written before stays.
     public func dumpContent(
         format: some DumpFormat = .debug(), to stream: (any TextOutputStream)? = nil
     ) throws {
@@ -110,7 +110,7 @@ extension Database {
         }
     }
 
-    /// Prints the schema: statements that make tables, indexes, triggers and views.
+    /// Prints the schema: the statements that create tables, indexes, triggers and views.
     ///
     /// ```swift
     /// try db.dumpSchema()
@@ -118,10 +118,10 @@ extension Database {
     /// // CREATE TABLE team (id INTEGER PRIMARY KEY, name TEXT);
     /// ```
     ///
-    /// Tables of SQLite, of the library, and of the modules behind virtual tables are left out.
+    /// Tables of SQLite, of the library, and of virtual table modules are left out.
     ///
-    /// - parameter stream: where it is written; nil for the standard output.
-    /// - throws: `DatabaseError`; the error of a ``ThrowingTextOutputStream``. What was written before stays.
+    /// - parameter stream: the stream to write to; nil for the standard output.
+    /// - throws: `DatabaseError`; the error of a ``ThrowingTextOutputStream``. The text written before stays.
     public func dumpSchema(to stream: (any TextOutputStream)? = nil) throws {
         try Dumping.run(self, .debug(), to: stream) { dumping in try dumpSchema(&dumping) }
     }
@@ -167,7 +167,7 @@ extension Database {
         dumping.margin()
     }
 
-    /// The tables of `main` that are nobody's own.
+    /// The tables of `main` that belong to SQLite, the library or a module.
     private func hiddenTables() throws -> Set<SchemaName> {
         let rows = try Row.fetchCursor(
             cachedStatement(sql: "SELECT name, type FROM pragma_table_list WHERE schema = 'main'"))

@@ -9,20 +9,20 @@ extension DatabaseReader {
     /// // Barbara|1000
     /// ```
     ///
-    /// Inside an access of this thread, it uses that access's connection: it can be called from a debugger. The SQL can
-    /// be changes where that connection writes, as a queue's does.
+    /// Inside an access of this thread, it uses the connection of that access, so that it can be called from a
+    /// debugger. The SQL can be changes if that connection writes, as a queue's does.
     ///
-    /// - parameter sql: statements, with semicolons between them.
-    /// - parameter format: how rows are written.
-    /// - parameter stream: where they are written; nil for the standard output.
-    /// - throws: `DatabaseError`; the error of a ``ThrowingTextOutputStream``. What was written before stays.
+    /// - parameter sql: statements, separated by semicolons.
+    /// - parameter format: the format of the rows.
+    /// - parameter stream: the stream to write to; nil for the standard output.
+    /// - throws: `DatabaseError`; the error of a ``ThrowingTextOutputStream``. The text written before stays.
     public func dumpSQL(
         _ sql: SQL, format: some DumpFormat = .debug(), to stream: (any TextOutputStream)? = nil
     ) throws {
         try unsafeReentrantRead { db in try db.dumpSQL(sql, format: format, to: stream) }
     }
 
-    /// Prints the rows of a request, and below them those that it fetches besides, all of one state.
+    /// Prints the rows of a request, followed by its prefetched rows, all of one state.
     ///
     /// ```swift
     /// try dbQueue.dumpRequest(Team.including(all: Team.players))
@@ -33,9 +33,9 @@ extension DatabaseReader {
     /// ```
     ///
     /// - parameter request: a request.
-    /// - parameter format: how rows are written.
-    /// - parameter stream: where they are written; nil for the standard output.
-    /// - throws: `DatabaseError`; the error of a ``ThrowingTextOutputStream``. What was written before stays.
+    /// - parameter format: the format of the rows.
+    /// - parameter stream: the stream to write to; nil for the standard output.
+    /// - throws: `DatabaseError`; the error of a ``ThrowingTextOutputStream``. The text written before stays.
     public func dumpRequest(
         _ request: some FetchRequest, format: some DumpFormat = .debug(), to stream: (any TextOutputStream)? = nil
     ) throws {
@@ -49,12 +49,12 @@ extension DatabaseReader {
     /// ```
     ///
     /// - parameter tables: the names of tables and views.
-    /// - parameter format: how rows are written.
+    /// - parameter format: the format of the rows.
     /// - parameter tableHeader: whether the names of the tables are written.
-    /// - parameter stableOrder: whether rows come in the order of their primary key, and those of views in that of
-    ///   their values, so that equal tables give equal dumps.
-    /// - parameter stream: where they are written; nil for the standard output.
-    /// - throws: `DatabaseError`: "no such table: player"; the error of a ``ThrowingTextOutputStream``. What was
+    /// - parameter stableOrder: whether rows are sorted by their primary key, and rows of views by their values, so
+    ///   that equal tables give equal dumps.
+    /// - parameter stream: the stream to write to; nil for the standard output.
+    /// - throws: `DatabaseError`: "no such table: player"; the error of a ``ThrowingTextOutputStream``. The text
     ///   written before stays.
     public func dumpTables(
         _ tables: [String], format: some DumpFormat = .debug(), tableHeader: DumpTableHeaderOptions = .automatic,
@@ -72,28 +72,28 @@ extension DatabaseReader {
     /// try dbQueue.dumpContent()
     /// ```
     ///
-    /// - parameter format: how rows are written.
-    /// - parameter stream: where all is written; nil for the standard output.
-    /// - throws: `DatabaseError`; the error of a ``ThrowingTextOutputStream``. What was written before stays.
+    /// - parameter format: the format of the rows.
+    /// - parameter stream: the stream to write to; nil for the standard output.
+    /// - throws: `DatabaseError`; the error of a ``ThrowingTextOutputStream``. The text written before stays.
     public func dumpContent(
         format: some DumpFormat = .debug(), to stream: (any TextOutputStream)? = nil
     ) throws {
         try dumpOneState { db in try db.dumpContent(format: format, to: stream) }
     }
 
-    /// Prints the schema: statements that make tables, indexes, triggers and views.
+    /// Prints the schema: the statements that create tables, indexes, triggers and views.
     ///
     /// ```swift
     /// try dbQueue.dumpSchema()
     /// ```
     ///
-    /// - parameter stream: where it is written; nil for the standard output.
-    /// - throws: `DatabaseError`; the error of a ``ThrowingTextOutputStream``. What was written before stays.
+    /// - parameter stream: the stream to write to; nil for the standard output.
+    /// - throws: `DatabaseError`; the error of a ``ThrowingTextOutputStream``. The text written before stays.
     public func dumpSchema(to stream: (any TextOutputStream)? = nil) throws {
         try dumpOneState { db in try db.dumpSchema(to: stream) }
     }
 
-    /// Reads in a transaction; inside an access of this thread, in that one's.
+    /// Reads in a transaction; inside an access of this thread, in the transaction of that access.
     private func dumpOneState(_ dump: (Database) throws -> Void) throws {
         try unsafeReentrantRead { db in
             if db.isInsideTransaction { return try dump(db) }
@@ -108,14 +108,18 @@ extension DatabaseReader {
 // MARK: - Asynchronous
 
 extension DatabaseReader {
-    /// As the synchronous `dumpSQL`, in a read: the SQL can't be changes.
+    /// Same as the synchronous `dumpSQL`, in a read: the SQL can't be changes.
+    ///
+    /// - throws: as the synchronous `dumpSQL`; `SQLITE_READONLY` for a change; `CancellationError`.
     public func dumpSQL(
         _ sql: SQL, format: some DumpFormat & Sendable = .debug(), to stream: (any TextOutputStream & Sendable)? = nil
     ) async throws {
         try await read { db in try db.dumpSQL(sql, format: format, to: stream) }
     }
 
-    /// As the synchronous `dumpRequest`; waiting suspends the task.
+    /// Same as the synchronous `dumpRequest`; waiting suspends the task.
+    ///
+    /// - throws: as the synchronous `dumpRequest`; `CancellationError`.
     public func dumpRequest(
         _ request: some FetchRequest & Sendable, format: some DumpFormat & Sendable = .debug(),
         to stream: (any TextOutputStream & Sendable)? = nil
@@ -123,7 +127,9 @@ extension DatabaseReader {
         try await read { db in try db.dumpRequest(request, format: format, to: stream) }
     }
 
-    /// As the synchronous `dumpTables`; waiting suspends the task.
+    /// Same as the synchronous `dumpTables`; waiting suspends the task.
+    ///
+    /// - throws: as the synchronous `dumpTables`; `CancellationError`.
     public func dumpTables(
         _ tables: [String], format: some DumpFormat & Sendable = .debug(),
         tableHeader: DumpTableHeaderOptions = .automatic, stableOrder: Bool = false,
@@ -135,14 +141,18 @@ extension DatabaseReader {
         }
     }
 
-    /// As the synchronous `dumpContent`; waiting suspends the task.
+    /// Same as the synchronous `dumpContent`; waiting suspends the task.
+    ///
+    /// - throws: as the synchronous `dumpContent`; `CancellationError`.
     public func dumpContent(
         format: some DumpFormat & Sendable = .debug(), to stream: (any TextOutputStream & Sendable)? = nil
     ) async throws {
         try await read { db in try db.dumpContent(format: format, to: stream) }
     }
 
-    /// As the synchronous `dumpSchema`; waiting suspends the task.
+    /// Same as the synchronous `dumpSchema`; waiting suspends the task.
+    ///
+    /// - throws: as the synchronous `dumpSchema`; `CancellationError`.
     public func dumpSchema(to stream: (any TextOutputStream & Sendable)? = nil) async throws {
         try await read { db in try db.dumpSchema(to: stream) }
     }

@@ -1,21 +1,21 @@
 public import QuarryCore
 
-/// The values of a row on a line, for programmers to read: the format of a dump that names none.
+/// The values of a row on a line, for programmers to read: the default format of a dump.
 ///
 /// ```
 /// Arthur|500
 /// Barbara|
 /// ```
 ///
-/// A blob is written as text where its bytes are UTF-8, as a UUID where it has 16 bytes, else as `X'0AFF'`.
+/// A blob is written as text if its bytes are UTF-8, as a UUID if it has 16 other bytes, or else as `X'0AFF'`.
 public struct DebugDumpFormat: DumpFormat, Sendable {
-    /// Whether the names of the columns come first, where there is a row.
+    /// Whether the names of the columns come first, if there is a row.
     public var header: Bool
 
-    /// What stands between two values.
+    /// The text between two values.
     public var separator: String
 
-    /// What stands for NULL.
+    /// The text for NULL.
     public var nullValue: String
 
     private var headerLine = DumpHeader()
@@ -41,7 +41,7 @@ public struct DebugDumpFormat: DumpFormat, Sendable {
 }
 
 extension DatabaseValue {
-    /// A blob of 16 bytes that are no text, as a UUID: `E621E1F8-C36C-495A-93FC-0C247A3E6E5F`.
+    /// A blob of 16 bytes that aren't text, as a UUID: `E621E1F8-C36C-495A-93FC-0C247A3E6E5F`.
     fileprivate var uuidText: String? {
         guard case .blob(let bytes) = storage, bytes.count == 16, String(validating: bytes, as: UTF8.self) == nil else {
             return nil
@@ -52,11 +52,11 @@ extension DatabaseValue {
 }
 
 extension DumpFormat where Self == DebugDumpFormat {
-    /// The values of a row on a line, blobs as text where they are: `Arthur|500`.
+    /// The values of a row on a line, blobs as text if they are UTF-8: `Arthur|500`.
     ///
     /// - parameter header: whether the names of the columns come first.
-    /// - parameter separator: what stands between two values.
-    /// - parameter nullValue: what stands for NULL.
+    /// - parameter separator: the text between two values.
+    /// - parameter nullValue: the text for NULL.
     public static func debug(header: Bool = false, separator: String = "|", nullValue: String = "") -> Self {
         DebugDumpFormat(header: header, separator: separator, nullValue: nullValue)
     }

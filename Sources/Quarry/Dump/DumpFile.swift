@@ -16,10 +16,10 @@ import QuarryCore
 /// try file.close()
 /// ```
 ///
-/// What can't be written, because the disk is full for example, is an error of the dump, or of `close`.
+/// A failure to write, for example because the disk is full, is an error of the dump, or of `close`.
 public final class DumpFile: ThrowingTextOutputStream, Sendable {
     private struct State {
-        /// Nil when it is closed.
+        /// nil when the file is closed.
         var file: UnsafeMutablePointer<FILE>?
         var error: DatabaseError?
     }
@@ -28,9 +28,9 @@ public final class DumpFile: ThrowingTextOutputStream, Sendable {
     private let path: String
     private let closes: Bool
 
-    /// Creates a file, or empties the one that is there.
+    /// Creates a file, or truncates an existing one.
     ///
-    /// - throws: `SQLITE_CANTOPEN`.
+    /// - throws: `SQLITE_CANTOPEN` if the file can't be created or written.
     public init(path: String) throws {
         guard let file = fopen(path, "w") else {
             throw DatabaseError(resultCode: .SQLITE_CANTOPEN, message: "unable to create \(path): \(Self.reason)")
@@ -40,7 +40,7 @@ public final class DumpFile: ThrowingTextOutputStream, Sendable {
         state = Lock(State(file: file))
     }
 
-    /// The standard output of the process, in the order of what `print` writes.
+    /// The standard output of the process, in order with the output of `print`.
     init() {
         path = "standard output"
         closes = false
@@ -49,7 +49,7 @@ public final class DumpFile: ThrowingTextOutputStream, Sendable {
 
     deinit { if closes, let file = state.withLock({ $0.file }) { fclose(file) } }
 
-    /// Appends text. After an error, nothing more is written.
+    /// Appends text. After an error, it writes nothing more.
     public func write(_ string: String) {
         state.withLock { state in
             guard let file = state.file else {
@@ -68,7 +68,7 @@ public final class DumpFile: ThrowingTextOutputStream, Sendable {
     /// The first error.
     public var writeError: (any Error)? { state.withLock { $0.error } }
 
-    /// Writes what is left, and closes the file. Closing again does nothing.
+    /// Writes the remaining text, and closes the file. Closing again has no effect.
     ///
     /// - throws: the first error: `SQLITE_IOERR_WRITE`.
     public func close() throws {
@@ -78,7 +78,7 @@ public final class DumpFile: ThrowingTextOutputStream, Sendable {
         }
     }
 
-    /// Lets the system have what the process still holds.
+    /// Writes the text that the process still buffers.
     func flush() {
         state.withLock { state in
             if let file = state.file, state.error == nil, fflush(file) != 0 { state.error = error() }

@@ -1,10 +1,10 @@
 public import QuarryCore
 
-/// How a dump writes rows.
+/// The format in which a dump writes rows.
 ///
 /// The formats of the library are ``debug(header:separator:nullValue:)``, ``json(encoder:)``, ``line(nullValue:)``,
 /// ``list(header:separator:nullValue:)``, ``quote(header:separator:)``, ``csv(header:separator:nullValue:blobs:)`` and
-/// ``markdown(alignedRows:nullValue:blobs:)``. A format of one's own:
+/// ``markdown(alignedRows:nullValue:blobs:)``. A custom format:
 ///
 /// ```swift
 /// struct TabDumpFormat: DumpFormat {
@@ -19,27 +19,28 @@ public import QuarryCore
 public protocol DumpFormat {
     /// Writes the current row of a statement.
     ///
-    /// A format is used for one statement after the other: what it keeps from row to row, `finalize` forgets.
+    /// A format is used for one statement after another: `finalize` resets any state that it keeps between rows.
     ///
-    /// - parameter statement: a statement that stands on a row. Its columns and values are had from the stream.
+    /// - parameter statement: a statement with a current row. The stream provides its columns and values.
+    /// - throws: any error: it ends the dump, which throws it.
     mutating func writeRow(_ db: Database, statement: Statement, to stream: inout DumpStream) throws
 
-    /// Writes what comes after the last row of a statement, which may have had none.
+    /// Writes the end of a statement's dump, after its last row or without any row.
     mutating func finalize(_ db: Database, statement: Statement, to stream: inout DumpStream)
 }
 
 /// Whether a dump of tables writes their names.
 public enum DumpTableHeaderOptions: Sendable {
-    /// Where there are several tables.
+    /// If there are several tables.
     case automatic
 
     /// Always.
     case always
 }
 
-/// How a format for other programs writes blobs.
+/// The style in which a format for other programs writes blobs.
 public enum DumpBlobStyle: Sendable {
-    /// As text where the bytes are UTF-8, else as `X'0AFF'`.
+    /// As text if the bytes are UTF-8, or else as `X'0AFF'`.
     case readable
 
     /// As digits: `0AFF`.
@@ -58,7 +59,7 @@ public enum DumpBlobStyle: Sendable {
 }
 
 extension [UInt8] {
-    /// Two upper-case digits a byte.
+    /// Two upper-case digits for each byte.
     var digits: String {
         let digits = Array("0123456789ABCDEF".utf8)
         var text: [UInt8] = []
@@ -87,7 +88,7 @@ extension [UInt8] {
     }
 }
 
-/// The line with the names of the columns, which comes once, before the first row.
+/// The line with the names of the columns, which is written once, before the first row.
 struct DumpHeader {
     private var isWritten = false
 

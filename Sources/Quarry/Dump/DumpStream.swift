@@ -1,18 +1,18 @@
 public import QuarryCore
 
-/// Where a dump format writes.
+/// The stream that a dump format writes to.
 ///
-/// What is written for a row goes to the text stream when the row is complete: a dump needs memory for one row.
+/// The text of a row goes to the underlying stream when the row is complete: a dump needs memory for one row.
 public struct DumpStream: TextOutputStream {
     private var base: any TextOutputStream
 
-    /// What the base hasn't got.
+    /// The text that the base hasn't received yet.
     private var pending = ""
 
     private var isEmpty = true
     private var needsMargin = false
 
-    /// The columns of the statement that is dumped; nil for all it has.
+    /// The columns of the statement to dump; nil for all.
     var columns: DumpedColumns?
 
     init(_ base: any TextOutputStream) { self.base = base }
@@ -30,17 +30,17 @@ public struct DumpStream: TextOutputStream {
         pending += string
     }
 
-    /// Puts an empty line before what is written next, unless nothing comes before or after it.
+    /// Inserts an empty line before the next text, unless nothing precedes or follows it.
     public mutating func margin() { needsMargin = true }
 
-    /// Gives what was written to the base.
+    /// Passes the pending text to the base.
     mutating func flush() {
         guard !pending.isEmpty else { return }
         base.write(pending)
         pending.removeAll(keepingCapacity: pending.utf8.count < 1 << 16)
     }
 
-    /// Throws the error of a stream that fails.
+    /// Throws the error of a failed stream.
     func check() throws {
         if let error = (base as? any ThrowingTextOutputStream)?.writeError { throw error }
     }
@@ -55,19 +55,19 @@ public struct DumpStream: TextOutputStream {
         indices(of: statement).map { DatabaseValue(sqliteStatement: statement.sqliteStatement, index: CInt($0)) }
     }
 
-    /// The places of the columns in the statement.
+    /// The indexes of the columns in the statement.
     func indices(of statement: Statement) -> [Int] { columns?.indices ?? Array(0..<statement.columnCount) }
 }
 
-/// The columns of a result that are written: not those that prefetches need, and nobody has asked for.
+/// The columns of a result to write: not the columns that are selected for prefetches only.
 struct DumpedColumns {
     var indices: [Int]
     var names: [String]
 }
 
-/// A text stream that can fail: a file.
+/// A text stream that can fail, such as a file.
 ///
-/// A dump looks after each row, and throws the error.
+/// A dump checks for an error after each row, and throws it.
 public protocol ThrowingTextOutputStream: TextOutputStream {
     /// The first error; nil if all was written.
     var writeError: (any Error)? { get }

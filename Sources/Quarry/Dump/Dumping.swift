@@ -1,6 +1,6 @@
 import QuarryCore
 
-/// A dump that goes on: a format, and the stream it writes to.
+/// A dump in progress: a format, and the stream it writes to.
 struct Dumping<Format: DumpFormat> {
     private let db: Database
     private var format: Format
@@ -9,7 +9,7 @@ struct Dumping<Format: DumpFormat> {
     /// Standard output, if no stream was given.
     private let standardOutput: DumpFile?
 
-    /// Runs a dump. What was written before an error reaches the stream.
+    /// Runs a dump. The text written before an error reaches the stream.
     static func run(
         _ db: Database, _ format: Format, to stream: (any TextOutputStream)?, _ body: (inout Dumping) throws -> Void
     ) throws {
@@ -45,14 +45,14 @@ struct Dumping<Format: DumpFormat> {
 
     // MARK: - Rows
 
-    /// Dumps the rows of a statement, which has its arguments.
+    /// Dumps the rows of a statement, whose arguments are set.
     mutating func rows(of statement: Statement) throws {
         stream.columns = nil
         try PreparedRequest(statement: statement).forEachRow { _ in try writeRow(statement) }
         try finish(statement)
     }
 
-    /// Dumps the rows of a request, and below them those that it fetches besides.
+    /// Dumps the rows of a request, followed by its prefetched rows.
     mutating func rows(of request: PreparedRequest) throws {
         let prefetches = (request.supplement as? RequestPrefetch)?.prefetches
         guard let adapter = request.adapter as? JoinedRowAdapter else { return try rows(of: request.statement) }
@@ -68,9 +68,9 @@ struct Dumping<Format: DumpFormat> {
         if hasRows { try self.prefetches(of: prefetches, path: "") }
     }
 
-    /// Dumps what belongs to rows that were dumped.
+    /// Dumps the prefetched rows of the dumped rows.
     ///
-    /// - parameter path: the scopes that lead to it, each with a dot after it.
+    /// - parameter path: the scopes on the way to them, each followed by a dot.
     private mutating func prefetches(of scope: PrefetchedScope?, path: String) throws {
         guard let scope else { return }
         for (name, inner) in scope.namedScopes { try prefetches(of: inner, path: path + name + ".") }
@@ -80,7 +80,7 @@ struct Dumping<Format: DumpFormat> {
             var last: (statement: Statement, columns: DumpedColumns)?
             try list.forEachPlan { plan, keys in
                 let columns = plan.adapter.dumpedColumns(of: plan.statement, without: keys)
-                // All plans of a list have the same columns, so that those of the first plan know where the keys are.
+                // All plans of a list have the same columns, so the columns of the first plan locate the keys.
                 nested = nested ?? plan.prefetches
                 stream.columns = columns
                 try plan.rows.forEachRow { row in
@@ -111,9 +111,9 @@ struct Dumping<Format: DumpFormat> {
 }
 
 extension JoinedRowAdapter {
-    /// The columns of a result that are a table's own.
+    /// The table's own columns of a result.
     ///
-    /// - parameter hidden: places of columns that are left out too.
+    /// - parameter hidden: indexes of columns that are left out too.
     fileprivate func dumpedColumns(of statement: Statement, without hidden: [Int] = []) -> DumpedColumns {
         let names = names ?? statement.columnNames
         let indices = root.allColumns.sorted().filter { !hidden.contains($0) && $0 < names.count }

@@ -10,7 +10,7 @@ public import QuarryCore
 /// score =
 /// ```
 public struct LineDumpFormat: DumpFormat, Sendable {
-    /// What stands for NULL.
+    /// The text for NULL.
     public var nullValue: String
 
     /// The beginnings of the lines.
@@ -41,6 +41,6 @@ public struct LineDumpFormat: DumpFormat, Sendable {
 extension DumpFormat where Self == LineDumpFormat {
     /// Each value on a line with the name of its column: `name = Arthur`.
     ///
-    /// - parameter nullValue: what stands for NULL.
+    /// - parameter nullValue: the text for NULL.
     public static func line(nullValue: String = "") -> Self { LineDumpFormat(nullValue: nullValue) }
 }

@@ -7,16 +7,16 @@ public import QuarryCore
 /// Barbara|
 /// ```
 ///
-/// Blobs are written as text, whatever they are. For other ways to write values see
+/// Blobs are always written as text. For other styles of values see
 /// ``DebugDumpFormat`` and ``QuoteDumpFormat``.
 public struct ListDumpFormat: DumpFormat, Sendable {
-    /// Whether the names of the columns come first, where there is a row.
+    /// Whether the names of the columns come first, if there is a row.
     public var header: Bool
 
-    /// What stands between two values.
+    /// The text between two values.
     public var separator: String
 
-    /// What stands for NULL.
+    /// The text for NULL.
     public var nullValue: String
 
     private var headerLine = DumpHeader()
@@ -45,15 +45,15 @@ extension DumpFormat where Self == ListDumpFormat {
     /// The values of a row on a line: `Arthur|500`.
     ///
     /// - parameter header: whether the names of the columns come first.
-    /// - parameter separator: what stands between two values.
-    /// - parameter nullValue: what stands for NULL.
+    /// - parameter separator: the text between two values.
+    /// - parameter nullValue: the text for NULL.
     public static func list(header: Bool = false, separator: String = "|", nullValue: String = "") -> Self {
         ListDumpFormat(header: header, separator: separator, nullValue: nullValue)
     }
 }
 
 extension DatabaseValue {
-    /// Numbers and texts as they are, blobs as text.
+    /// Numbers and texts unchanged, blobs as text.
     func plainText(nullValue: String) -> String {
         switch rawStorage {
         case .null: nullValue
@@ -64,7 +64,7 @@ extension DatabaseValue {
         }
     }
 
-    /// Numbers and texts as they are.
+    /// Numbers and texts unchanged.
     func text(nullValue: String, blobs: DumpBlobStyle) -> String {
         if case .blob(let bytes) = rawStorage { blobs.text(bytes) } else { plainText(nullValue: nullValue) }
     }

@@ -9,21 +9,21 @@ public import QuarryCore
 /// | Barbara |       |
 /// ```
 ///
-/// What has a meaning in Markdown is escaped, and lines end with `<br>`. The widths of the columns, and which have
-/// numbers alone, are those of the first rows: as many are kept in memory.
+/// Markdown syntax in values is escaped, and line ends become `<br>`. The first rows, which are kept in memory,
+/// determine the widths of the columns, and the columns that contain only numbers.
 public struct MarkdownDumpFormat: DumpFormat, Sendable {
-    /// How many rows tell the widths of the columns; 0 for columns that aren't aligned.
+    /// The number of rows that determine the widths of the columns; 0 for unaligned columns.
     public var alignedRows: Int
 
-    /// What stands for NULL.
+    /// The text for NULL.
     public var nullValue: String
 
-    /// How blobs are written.
+    /// The style of blobs.
     public var blobs: DumpBlobStyle
 
     private struct Cell {
         var text: String
-        /// Nil for NULL.
+        /// nil for NULL.
         var isNumber: Bool?
     }
 
@@ -32,7 +32,7 @@ public struct MarkdownDumpFormat: DumpFormat, Sendable {
         var isNumeric: Bool
     }
 
-    /// The rows whose columns are not known yet.
+    /// The rows that are kept until the widths of the columns are known.
     private var rows: [[Cell]] = []
 
     private var columns: [Column]?
@@ -58,7 +58,7 @@ public struct MarkdownDumpFormat: DumpFormat, Sendable {
         if columns != nil || rows.count >= alignedRows { writeRows(statement, &stream) }
     }
 
-    /// Writes the rows that are left, and the names of the columns where there was no row.
+    /// Writes the remaining rows, and the names of the columns if there was no row.
     public mutating func finalize(_ db: Database, statement: Statement, to stream: inout DumpStream) {
         if !rows.isEmpty || columns == nil { writeRows(statement, &stream) }
         columns = nil
@@ -103,7 +103,7 @@ public struct MarkdownDumpFormat: DumpFormat, Sendable {
         return toTheRight ? space + text : text + space
     }
 
-    /// Escapes what would be markup, or end the cell.
+    /// Escapes Markdown syntax, and characters that would end the cell.
     private static func escaped(_ text: String) -> String {
         var escaped = ""
         var rest = text.unicodeScalars[...]
@@ -128,10 +128,10 @@ public struct MarkdownDumpFormat: DumpFormat, Sendable {
 extension DumpFormat where Self == MarkdownDumpFormat {
     /// A table of Markdown.
     ///
-    /// - parameter alignedRows: how many rows, from the first, tell the widths of the columns; they are kept in
-    ///   memory. 0 for columns that aren't aligned.
-    /// - parameter nullValue: what stands for NULL.
-    /// - parameter blobs: how blobs are written.
+    /// - parameter alignedRows: the number of rows, from the first, that determine the widths of the columns; they are
+    ///   kept in memory. 0 for unaligned columns.
+    /// - parameter nullValue: the text for NULL.
+    /// - parameter blobs: the style of blobs.
     public static func markdown(
         alignedRows: Int = 1000, nullValue: String = "", blobs: DumpBlobStyle = .readable
     ) -> Self {

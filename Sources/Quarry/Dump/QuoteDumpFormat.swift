@@ -7,12 +7,12 @@ public import QuarryCore
 /// 'Barbara',NULL
 /// ```
 ///
-/// Text that no literal can hold is an expression: `CAST(X'610062' AS TEXT)` has a NUL character.
+/// Text that a literal can't contain is an expression: `CAST(X'610062' AS TEXT)` has a NUL character.
 public struct QuoteDumpFormat: DumpFormat, Sendable {
-    /// Whether the names of the columns come first, where there is a row.
+    /// Whether the names of the columns come first, if there is a row.
     public var header: Bool
 
-    /// What stands between two values.
+    /// The text between two values.
     public var separator: String
 
     private var headerLine = DumpHeader()
@@ -24,6 +24,8 @@ public struct QuoteDumpFormat: DumpFormat, Sendable {
     }
 
     /// Writes a line.
+    ///
+    /// - throws: `DatabaseError` if SQLite can't write a value as a literal.
     public mutating func writeRow(_ db: Database, statement: Statement, to stream: inout DumpStream) throws {
         if header { headerLine.write(statement, separator: separator, to: &stream, Self.literal) }
         let literals = try stream.indices(of: statement).map { try Self.literal(statement, $0, db) }
@@ -42,9 +44,9 @@ public struct QuoteDumpFormat: DumpFormat, Sendable {
         case .int64(let integer): return "\(integer)"
         case .string(let text): return literal(text)
         case .double(let number):
-            // A literal that is out of range, as SQLite writes it since 3.43.
+            // An out-of-range literal, as SQLite writes it since 3.43.
             if number.isInfinite { return number < 0 ? "-9.0e+999" : "9.0e+999" }
-            // As SQLite writes it, whose versions differ.
+            // SQLite writes the literal, because its versions differ.
             return try String.fetchOne(db.cachedStatement(sql: "SELECT quote(?)"), arguments: [value]) ?? "NULL"
         case .blob(let bytes):
             let isText = StatementColumns.type(statement.sqliteStatement, CInt(index)) == .text
@@ -69,7 +71,7 @@ extension DumpFormat where Self == QuoteDumpFormat {
     /// The values of a row on a line, as SQL literals: `'Arthur',500`.
     ///
     /// - parameter header: whether the names of the columns come first.
-    /// - parameter separator: what stands between two values.
+    /// - parameter separator: the text between two values.
     public static func quote(header: Bool = false, separator: String = ",") -> Self {
         QuoteDumpFormat(header: header, separator: separator)
     }

@@ -2,7 +2,7 @@ import Foundation
 public import QuarryCore
 
 extension DatabaseValue {
-    /// The database value of any value that converts, or nil.
+    /// The database value of any convertible value, or nil.
     ///
     /// ```swift
     /// DatabaseValue(value: "Arthur")   // "Arthur"
@@ -21,7 +21,7 @@ extension DatabaseValue {
 }
 
 extension StatementArguments {
-    /// Positional arguments of any values that convert, or nil if one doesn't.
+    /// Positional arguments from convertible values, or nil if a value can't be converted.
     ///
     /// ```swift
     /// let values: [Any] = ["Arthur", 1000, NSNull()]
@@ -41,7 +41,7 @@ extension StatementArguments {
         self.init(values: values)
     }
 
-    /// Named arguments of any values that convert, or nil if a key is no string or a value doesn't convert.
+    /// Named arguments from convertible values, or nil if a key isn't a string or a value can't be converted.
     ///
     /// - parameter dictionary: values as `DatabaseValue.init(value:)` takes them, by name without the prefix of the
     ///   parameter.
@@ -52,7 +52,7 @@ extension StatementArguments {
 }
 
 extension Row {
-    /// A row of any values that convert, or nil if a key is no string or a value doesn't convert.
+    /// A row of convertible values, or nil if a key isn't a string or a value can't be converted.
     ///
     /// ```swift
     /// let row = Row(["name": "Arthur", "score": NSNull()] as [AnyHashable: Any])

@@ -17,7 +17,7 @@ extension CGFloat: DatabaseValueConvertible, StatementColumnConvertible {
         self.init(value)
     }
 
-    /// Reads the column: NULL is no value.
+    /// Reads the column; nil for NULL.
     public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> CGFloat? {
         CGFloat(sqliteStatement: sqliteStatement, index: index)
     }

@@ -1,12 +1,12 @@
-/// A day of the Gregorian calendar, which SQLite uses for all of time: <https://www.sqlite.org/lang_datefunc.html>.
+/// A day of the Gregorian calendar, which SQLite uses for all times: <https://www.sqlite.org/lang_datefunc.html>.
 ///
-/// Years run from 0 to 9999, the only ones that "yyyy-MM-dd" can print.
+/// Years run from 0 to 9999, the only years that "yyyy-MM-dd" can print.
 struct CivilDate: Hashable {
     var year: Int
     var month: Int
     var day: Int
 
-    /// The days before 1970-01-01 and after it that have a year from 0 to 9999.
+    /// The days, counted from 1970-01-01, whose year is from 0 to 9999.
     static let daysSince1970 = -719_528...2_932_896
 
     // Years are counted from March, so that a leap day ends a year: the day of the year depends on the month alone, and
@@ -34,7 +34,7 @@ struct CivilDate: Hashable {
         self.day = Int(dayOfYear &- (153 &* monthFromMarch &+ 2) / 5) &+ 1
     }
 
-    /// The days since 1970-01-01 of a date that exists.
+    /// The number of days since 1970-01-01 of an existing date.
     @inline(__always)
     var daysSince1970: Int {
         let month = UInt32(truncatingIfNeeded: month)
@@ -49,7 +49,7 @@ struct CivilDate: Hashable {
         return Int(days) &- Self.daysFromFirstMarchTo1970
     }
 
-    /// Whether there is such a day: no 30 February.
+    /// Whether the day exists, unlike 30 February.
     @inline(__always)
     var exists: Bool {
         guard 0...9999 ~= year, 1...12 ~= month, day >= 1 else { return false }
@@ -59,7 +59,7 @@ struct CivilDate: Hashable {
     @inline(__always)
     private var daysInMonth: Int {
         if month == 2 { return isLeapYear ? 29 : 28 }
-        // 31 and 30 take turns, which begin again with August.
+        // 31 and 30 alternate, and start again with August.
         return 30 | (month ^ month >> 3)
     }
 

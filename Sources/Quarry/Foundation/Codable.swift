@@ -1,12 +1,12 @@
 import Foundation
 public import QuarryCore
 
-/// An `Encodable` type that writes no `databaseValue` is stored as
+/// An `Encodable` type without a `databaseValue` of its own is stored as
 ///
-/// * its raw value, if it has one that converts;
-/// * the value that it encodes, if it is a single one: a `struct Name` around a string is that string;
-/// * else JSON: text with sorted keys, dates as milliseconds since 1970, data as base 64. A type that has other wishes
-///   writes `databaseJSONEncoder()` and `databaseJSONDecoder()`.
+/// * its raw value, if that is convertible;
+/// * the value that it encodes, if it is a single value: a `struct Name` around a string is stored as that string;
+/// * otherwise JSON: text with sorted keys, dates as milliseconds since 1970, data as base 64. A type customizes it
+///   with `databaseJSONEncoder()` and `databaseJSONDecoder()`.
 ///
 /// ```swift
 /// struct Address: Codable, DatabaseValueConvertible {
@@ -20,7 +20,7 @@ public import QuarryCore
 extension DatabaseValueConvertible where Self: Encodable {
     /// A single value, or JSON.
     ///
-    /// Where encoding throws, binding throws a `DatabaseError` with the code `SQLITE_MISMATCH` that tells why.
+    /// If encoding throws, binding throws a `DatabaseError` with the code `SQLITE_MISMATCH`, which contains the reason.
     public var databaseValue: DatabaseValue {
         let encoder = SingleValueEncoder()
         do {
@@ -50,8 +50,8 @@ extension DatabaseValueConvertible where Self: Decodable {
         let decoder = SingleValueDecoder(value: dbValue)
         let single = try? Self(from: decoder)
         guard decoder.needsJSON, let json = Data.fromDatabaseValue(dbValue) else { return single }
-        // A type may try several values, and then a single one. A value that it encoded as JSON is read as JSON; a text
-        // that it encoded as one value stays that text, though it may look like a number.
+        // A type may try several values, and then a single one. A value that was encoded as JSON is read as JSON; a
+        // text that was encoded as a single value stays that text, even if it looks like a number.
         if single != nil, !json.isJSONOfSeveralValues { return single }
         return (try? jsonDecoder().decode(Self.self, from: json)) ?? single
     }
@@ -65,7 +65,7 @@ extension DatabaseValueConvertible where Self: Decodable {
 }
 
 extension DatabaseValueConvertible where Self: Encodable & RawRepresentable, RawValue: DatabaseValueConvertible {
-    /// The raw value's.
+    /// The database value of the raw value.
     public var databaseValue: DatabaseValue { rawValue.databaseValue }
 }
 
@@ -76,7 +76,7 @@ extension DatabaseValueConvertible where Self: Decodable & RawRepresentable, Raw
     }
 }
 
-/// The coders of types that name none. They are shared, and never changed.
+/// The coders for types that don't choose their own. They are shared, and never modified.
 private enum StandardJSON {
     static let encoder = {
         let encoder = JSONEncoder()

@@ -1,13 +1,13 @@
 import Foundation
 
-/// Makes one of texts that mean the same: NFKC, without case.
+/// Folds texts with the same meaning into one: NFKC, without case.
 enum CompatibilityFolding {
-    /// The text with full-width, half-width, composed and other variants of characters replaced by the plain ones
-    /// (NFKC), in small letters, without what is invisible.
+    /// The text with full-width, half-width, composed and other variants of characters replaced by plain ones (NFKC),
+    /// in small letters, without invisible characters.
     ///
     /// - parameter removesDiacritics: whether Latin letters lose their accents.
     static func fold(_ text: String, removesDiacritics: Bool) -> String {
-        // Capitals first: `ß` and `ss`, `ς` and `σ` have the same.
+        // Capitals first: `ß` and `ss`, `ς` and `σ` have the same capitals.
         let letters = text.decomposedStringWithCompatibilityMapping.uppercased().lowercased()
         var scalars = String.UnicodeScalarView()
         var isLatin = false

@@ -1,7 +1,7 @@
 public import Foundation
 public import QuarryCore
 
-/// Data is a blob; data is read from a blob, or is the UTF-8 of text.
+/// Data is stored as a blob; it is read from a blob, or from the UTF-8 of text.
 ///
 /// ```swift
 /// try db.execute(sql: "INSERT INTO picture (content) VALUES (?)", arguments: [data])
@@ -30,7 +30,7 @@ extension Data: DatabaseValueConvertible, StatementColumnConvertible {
         }
     }
 
-    /// Reads the column: NULL is no value.
+    /// Reads the column; nil for NULL.
     public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> Data? {
         Data(sqliteStatement: sqliteStatement, index: index)
     }

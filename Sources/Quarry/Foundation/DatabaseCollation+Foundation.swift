@@ -22,28 +22,28 @@ extension DatabaseCollation {
         lhs == rhs ? 0 : lhs < rhs ? -1 : 1
     }
 
-    /// Foundation's order in which case doesn't count: `COLLATE swiftCaseInsensitiveCompare`.
+    /// Foundation's order without case: `COLLATE swiftCaseInsensitiveCompare`.
     public static let caseInsensitiveCompare = DatabaseCollation("swiftCaseInsensitiveCompare") {
         (lhs: String, rhs: String) -> ComparisonResult in lhs.caseInsensitiveCompare(rhs)
     }
 
-    /// The order of the process's locale in which case doesn't count: `COLLATE swiftLocalizedCaseInsensitiveCompare`.
+    /// The order of the process's locale, without case: `COLLATE swiftLocalizedCaseInsensitiveCompare`.
     ///
-    /// An index in a localized order is wrong where the locale is another.
+    /// An index in a localized order is corrupt in a process with another locale.
     public static let localizedCaseInsensitiveCompare = DatabaseCollation("swiftLocalizedCaseInsensitiveCompare") {
         (lhs: String, rhs: String) -> ComparisonResult in lhs.localizedCaseInsensitiveCompare(rhs)
     }
 
     /// The order of the process's locale: `COLLATE swiftLocalizedCompare`.
     ///
-    /// An index in a localized order is wrong where the locale is another.
+    /// An index in a localized order is corrupt in a process with another locale.
     public static let localizedCompare = DatabaseCollation("swiftLocalizedCompare") {
         (lhs: String, rhs: String) -> ComparisonResult in lhs.localizedCompare(rhs)
     }
 
     /// The order in which people sort files, `a2` before `a10`: `COLLATE swiftLocalizedStandardCompare`.
     ///
-    /// An index in a localized order is wrong where the locale is another.
+    /// An index in a localized order is corrupt in a process with another locale.
     public static let localizedStandardCompare = DatabaseCollation("swiftLocalizedStandardCompare") {
         (lhs: String, rhs: String) -> ComparisonResult in lhs.localizedStandardCompare(rhs)
     }

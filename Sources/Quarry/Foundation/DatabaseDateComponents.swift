@@ -13,9 +13,9 @@ public import QuarryCore
 /// read.dateComponents   // year: 1956, month: 5, day: 14
 /// ```
 ///
-/// What is read is written in the same format. A component that is nil is written as 0, a month or day as 1. Components
-/// that are no day or time of the calendar (30 February, hour 25, year 10000) have no text: binding them throws a
-/// `DatabaseError` with the code `SQLITE_MISMATCH`. See <https://www.sqlite.org/lang_datefunc.html>.
+/// Components that were read are written in the same format. A component that is nil is written as 0, a month or day as
+/// 1. Components that aren't a day or time of the calendar (30 February, hour 25, year 10000) have no text: binding
+/// them throws a `DatabaseError` with the code `SQLITE_MISMATCH`. See <https://www.sqlite.org/lang_datefunc.html>.
 public struct DatabaseDateComponents: Hashable, Sendable {
     /// The formats, which SQLite's date functions read.
     public enum Format: String, Sendable, CaseIterable {
@@ -35,7 +35,7 @@ public struct DatabaseDateComponents: Hashable, Sendable {
         case HMSS = "HH:mm:ss.SSS"
     }
 
-    /// The components: those of the format, and the time zone where the text has one.
+    /// The components of the format, and the time zone if the text has one.
     public let dateComponents: DateComponents
 
     /// The format in the database.
@@ -43,8 +43,8 @@ public struct DatabaseDateComponents: Hashable, Sendable {
 
     /// Components to be stored in a format.
     ///
-    /// - parameter dateComponents: those that the format lacks aren't stored. A time zone other than UTC is, after the
-    ///   time: `2024-02-29 12:30+02:00`. Nanoseconds are rounded to milliseconds, at most 999.
+    /// - parameter dateComponents: components that the format lacks aren't stored. A time zone other than UTC is stored
+    ///   after the time: `2024-02-29 12:30+02:00`. Nanoseconds are rounded to milliseconds, at most 999.
     /// - parameter format: the format in the database.
     public init(_ dateComponents: DateComponents, format: Format) {
         self.dateComponents = dateComponents
@@ -75,7 +75,7 @@ extension DatabaseDateComponents: DatabaseValueConvertible, StatementColumnConve
         }
     }
 
-    /// Reads the column: NULL is no value.
+    /// Reads the column; nil for NULL.
     public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt)
         -> DatabaseDateComponents?
     {
@@ -112,7 +112,7 @@ extension DatabaseDateComponents: DatabaseValueConvertible, StatementColumnConve
         self.init(components, format: Format(precision: text.precision, hasDate: text.date != nil))
     }
 
-    /// The text, nil if there is no such day or time.
+    /// The text; nil if the day or time doesn't exist.
     private var databaseText: DateText? {
         let date = CivilDate(
             year: dateComponents.year ?? 0, month: dateComponents.month ?? 1, day: dateComponents.day ?? 1)
@@ -125,7 +125,7 @@ extension DatabaseDateComponents: DatabaseValueConvertible, StatementColumnConve
         if text.precision == .millisecond {
             let nanosecond = dateComponents.nanosecond ?? 0
             guard 0..<1_000_000_000 ~= nanosecond else { return nil }
-            // Calendars answer 788999915 for 0.789 seconds.
+            // Calendars return 788999915 for 0.789 seconds.
             text.millisecond = min((nanosecond + 500_000) / 1_000_000, 999)
         }
         guard text.exists else { return nil }
@@ -137,8 +137,8 @@ extension DatabaseDateComponents: DatabaseValueConvertible, StatementColumnConve
         return text
     }
 
-    /// The seconds that a time zone is ahead of UTC when its clocks show a time. A time alone is taken for one of the
-    /// reference date: the zone may have had others.
+    /// The offset of a time zone from UTC in seconds, when its clocks show a time. A time alone is taken on the
+    /// reference date, because the zone may have had other offsets.
     private func offset(of timeZone: TimeZone, at text: DateText) -> Int {
         guard let local = text.millisecondsSince1970 else {
             return timeZone.secondsFromGMT(for: Date(timeIntervalSinceReferenceDate: 0))
@@ -180,7 +180,7 @@ extension DatabaseDateComponents.Format {
 extension DatabaseDateComponents: Codable {
     /// Decodes the text of one of the formats.
     ///
-    /// - throws: `DecodingError` for any other.
+    /// - throws: `DecodingError` for any other text.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)

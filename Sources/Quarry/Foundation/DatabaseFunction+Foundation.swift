@@ -2,17 +2,17 @@ import Foundation
 public import QuarryCore
 
 extension DatabaseFunction {
-    /// The text with its words in capitals: `swiftCapitalizedString(name)`. NULL for what isn't text.
+    /// The text with capitalized words: `swiftCapitalizedString(name)`. NULL for other values than text.
     public static let capitalize = text("swiftCapitalizedString", pure: true) { $0.capitalized }
 
-    /// The text in lower case: `swiftLowercaseString(name)`. NULL for what isn't text.
+    /// The text in lower case: `swiftLowercaseString(name)`. NULL for other values than text.
     ///
-    /// SQLite's own `lower` knows the letters A to Z only.
+    /// SQLite's own `lower` converts only the letters A to Z.
     public static let lowercase = text("swiftLowercaseString", pure: true) { $0.lowercased() }
 
-    /// The text in upper case: `swiftUppercaseString(name)`. NULL for what isn't text.
+    /// The text in upper case: `swiftUppercaseString(name)`. NULL for other values than text.
     ///
-    /// SQLite's own `upper` knows the letters a to z only.
+    /// SQLite's own `upper` converts only the letters a to z.
     public static let uppercase = text("swiftUppercaseString", pure: true) { $0.uppercased() }
 
     /// As `capitalize`, by the rules of the process's locale: `swiftLocalizedCapitalizedString(name)`.
@@ -38,7 +38,7 @@ extension DatabaseFunction {
 }
 
 extension Database {
-    /// Adds the functions and collations that each connection has from the start.
+    /// Adds the functions and collations that every connection has.
     package func addPredefinedFunctionsAndCollations() {
         addForGood(Self.predefinedFunctions, Self.predefinedCollations)
     }

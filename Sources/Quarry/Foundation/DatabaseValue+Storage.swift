@@ -51,8 +51,8 @@ extension DatabaseValue {
     /// value.storage == .int64(2) // true
     /// ```
     ///
-    /// A value that SQLite can't store, such as an integer above `Int64.max`, shows as text, and throws when it is
-    /// bound.
+    /// A value that SQLite can't store, such as an integer above `Int64.max`, is returned as text, and throws when it
+    /// is bound.
     public var storage: Storage {
         switch rawStorage {
         case .null: .null
@@ -63,7 +63,7 @@ extension DatabaseValue {
         }
     }
 
-    /// A value with that storage. A NaN is NULL, as where it is bound.
+    /// A value with the given storage. A NaN becomes NULL, as in binding.
     ///
     /// ```swift
     /// DatabaseValue(storage: .blob(Data([1, 2]))) // x'0102'

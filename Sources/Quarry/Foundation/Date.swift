@@ -1,7 +1,8 @@
 public import Foundation
 public import QuarryCore
 
-/// A date is text in UTC, `yyyy-MM-dd HH:mm:ss.SSS`, which sorts as dates do and which SQLite's date functions read.
+/// A date is stored as text in UTC, `yyyy-MM-dd HH:mm:ss.SSS`, which sorts chronologically and is readable by SQLite's
+/// date functions.
 ///
 /// ```swift
 /// try db.execute(sql: "INSERT INTO player (name, createdAt) VALUES (?, ?)", arguments: ["Arthur", Date()])
@@ -9,9 +10,9 @@ public import QuarryCore
 /// let date = try Date.fetchOne(db, sql: "SELECT createdAt FROM player")
 /// ```
 ///
-/// It is rounded to the nearest millisecond, halves away from 2001-01-01. That millisecond comes back: what was read is
-/// written as the same text. A date of a year outside 0 to 9999 has no such text: binding it throws a `DatabaseError`
-/// with the code `SQLITE_MISMATCH`. The calendar is SQLite's, Gregorian for all of time:
+/// It is rounded to the nearest millisecond, halves away from 2001-01-01. Reading returns that millisecond, which is
+/// written as the same text again. A date of a year outside 0 to 9999 has no such text: binding it throws a
+/// `DatabaseError` with the code `SQLITE_MISMATCH`. The calendar is SQLite's, Gregorian for all times:
 /// <https://www.sqlite.org/lang_datefunc.html>.
 ///
 /// A date is read from
@@ -23,8 +24,8 @@ public import QuarryCore
 /// | the same with a zone; it is UTC without | `2024-02-29 12:30Z`, `2024-02-29 12:30:00+02:00` |
 /// | a number: seconds since 1970 | `1709209800.123` |
 ///
-/// Digits beyond milliseconds are ignored. A time alone is no date, and neither is a day or time that doesn't exist,
-/// such as 30 February.
+/// Digits beyond milliseconds are ignored. A time alone isn't a date, nor is a day or time that doesn't exist, such as
+/// 30 February.
 extension Date: DatabaseValueConvertible, StatementColumnConvertible {
     /// `yyyy-MM-dd HH:mm:ss.SSS` in UTC.
     public var databaseValue: DatabaseValue {
@@ -43,7 +44,7 @@ extension Date: DatabaseValueConvertible, StatementColumnConvertible {
         }
     }
 
-    /// Reads the column: NULL is no value.
+    /// Reads the column; nil for NULL.
     public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> Date? {
         Date(sqliteStatement: sqliteStatement, index: index)
     }
@@ -65,7 +66,7 @@ extension Date: DatabaseValueConvertible, StatementColumnConvertible {
         }
     }
 
-    /// Binds `yyyy-MM-dd HH:mm:ss.SSS` in UTC; a year outside 0 to 9999 answers `SQLITE_MISMATCH`.
+    /// Binds `yyyy-MM-dd HH:mm:ss.SSS` in UTC; returns `SQLITE_MISMATCH` for a year outside 0 to 9999.
     public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
         guard let text = databaseText else { return ResultCode.SQLITE_MISMATCH.rawValue }
         return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: DateText.longest) { buffer in
@@ -81,7 +82,7 @@ extension Date: DatabaseValueConvertible, StatementColumnConvertible {
         self.init(millisecondsSince1970: milliseconds)
     }
 
-    /// The date of the text's nearest millisecond, nil if its year is outside 0 to 9999.
+    /// The text of the date's nearest millisecond; nil if its year is outside 0 to 9999.
     @inline(__always)
     var databaseText: DateText? {
         // Both Foundation's epoch and 1970 begin a millisecond, and a date's own number has the finest steps around
@@ -95,7 +96,7 @@ extension Date: DatabaseValueConvertible, StatementColumnConvertible {
         return DateText(millisecondsSince1970: Int(milliseconds) &+ epoch)
     }
 
-    /// `yyyy-MM-ddTHH:mm:ssZ` in UTC of the last second that has begun.
+    /// `yyyy-MM-ddTHH:mm:ssZ` in UTC, rounded down to the second.
     var iso8601Value: DatabaseValue {
         let second = Date(timeIntervalSinceReferenceDate: timeIntervalSinceReferenceDate.rounded(.down))
         guard var text = second.databaseText else { return unrepresentable }

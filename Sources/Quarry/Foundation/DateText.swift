@@ -1,6 +1,6 @@
-/// A date or a time, as text spells it: `2024-02-29 23:59:59.999+02:00`.
+/// A date or a time in a text format: `2024-02-29 23:59:59.999+02:00`.
 ///
-/// The formats are those of <https://www.sqlite.org/lang_datefunc.html> with digits and separators at fixed places.
+/// The formats are those of <https://www.sqlite.org/lang_datefunc.html> with digits and separators at fixed positions.
 struct DateText: Hashable {
     /// The last part of a text.
     enum Precision {
@@ -15,10 +15,10 @@ struct DateText: Hashable {
     var millisecond = 0
     var precision: Precision
 
-    /// The minutes that the time is ahead of UTC; nil if the text doesn't say.
+    /// The offset from UTC in minutes; nil if the text has none.
     var zone: Int?
 
-    /// The largest `zone` is that of Foundation's `TimeZone`.
+    /// The largest `zone`, as in Foundation's `TimeZone`.
     static let largestZone = 18 * 60
 
     init(date: CivilDate?, precision: Precision) {
@@ -26,7 +26,7 @@ struct DateText: Hashable {
         self.precision = precision
     }
 
-    /// Whether the day is one of the calendar, and the time one of a day. 24:00 is the end of a day.
+    /// Whether the day and the time exist. 24:00 is the end of a day.
     @inline(__always)
     var exists: Bool {
         if let date, !date.exists { return false }
@@ -38,13 +38,13 @@ struct DateText: Hashable {
 // MARK: - Instants
 
 extension DateText {
-    /// The milliseconds since 1970-01-01 00:00:00 UTC that have a year from 0 to 9999.
+    /// The milliseconds since 1970-01-01 00:00:00 UTC whose year is from 0 to 9999.
     static let millisecondsSince1970 = -62_167_219_200_000...253_402_300_799_999
 
     /// "yyyy-MM-dd HH:mm:ss.SSS" in UTC of an instant, which must be one of `millisecondsSince1970`.
     @inline(__always)
     init(millisecondsSince1970 milliseconds: Int) {
-        // From a positive number on, division truncates as it should.
+        // Division of positive numbers truncates as needed.
         let sinceYear0 = UInt(bitPattern: milliseconds &- Self.millisecondsSince1970.lowerBound)
         let day = Int(bitPattern: sinceYear0 / 86_400_000)
         let ofDay = UInt32(truncatingIfNeeded: sinceYear0 % 86_400_000)
@@ -70,10 +70,10 @@ extension DateText {
 // MARK: - Reading
 
 extension DateText {
-    /// Reads a whole text, or is nil.
+    /// Reads a whole text; nil if it has another format.
     ///
     /// `YYYY-MM-DD`, `HH:MM[:SS[.S…]]`, or both with a space or a `T` between; a time may end in `Z` or `±HH:MM`.
-    /// Digits beyond milliseconds are ignored. What doesn't exist has no value, such as 30 February.
+    /// Digits beyond milliseconds are ignored. Days and times that don't exist, such as 30 February, are nil.
     @inline(__always)
     init?(_ text: UnsafeRawBufferPointer) {
         if let usual = Self(usual: text) {
@@ -102,7 +102,7 @@ extension DateText {
         guard exists else { return nil }
     }
 
-    /// `millisecondsSince1970` of a whole text; nil if there is none.
+    /// `millisecondsSince1970` of a whole text; nil for another format.
     @inline(__always)
     static func millisecondsSince1970(of text: UnsafeRawBufferPointer) -> Int? {
         if let usual = Self(usual: text) { return usual.millisecondsSince1970 }
@@ -174,23 +174,23 @@ extension DateText {
     }
 }
 
-/// Eight bytes of a text that has digits where a pattern has zeros, and else what the pattern has.
+/// Eight bytes of a text, compared with a pattern: digits for its zeros, and otherwise the same characters.
 private struct EightBytes {
     // One digit in each byte, the first in the lowest.
     private let digits: UInt64
 
-    // Each byte is the number of its digit and the next.
+    // Each byte is the number of its digit and the next one.
     private let pairs: UInt64
 
-    /// Zero if the text has the pattern.
+    /// Zero if the text matches the pattern.
     let faults: UInt64
 
     /// - parameter pattern: eight characters, the first in the lowest byte.
     @inline(__always)
     init(_ text: UnsafeRawBufferPointer, at offset: Int, pattern: UInt64) {
         let everyByte: UInt64 = 0x0101_0101_0101_0101
-        // What is right becomes 0…9 for a digit and 0 for a separator. The sum with what brings the first wrong number
-        // to 128 has the high bit where a byte is wrong. A carry comes from a byte that has its own high bit.
+        // A valid digit becomes 0…9, a valid separator 0. The addend brings the first invalid number to 128, so that
+        // the sum has the high bit set in invalid bytes. A carry comes only from a byte that has its own high bit set.
         let digits = UInt64(littleEndian: text.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) ^ pattern
         let separators = ((pattern ^ (everyByte &* 0x30)) &+ (everyByte &* 0x7F)) >> 7 & everyByte
         let toHighBit = everyByte &* (128 - 10) &+ separators &* 9
@@ -206,12 +206,12 @@ private struct EightBytes {
     func twoDigits(_ index: Int) -> Int { Int(pairs >> UInt64(8 &* index) & 0xFF) }
 }
 
-/// Reads digits and separators, and remembers whether all were some, so that one branch tells for a whole text.
+/// Reads digits and separators, and records whether any byte was invalid, so that one branch checks a whole text.
 private struct DigitReader {
     private let text: UnsafeRawBufferPointer
     var position = 0
 
-    // The high bit is set once a byte wasn't what it had to be.
+    // The high bit is set once a byte was invalid.
     private var faults: UInt32 = 0
 
     @inline(__always)
@@ -228,7 +228,7 @@ private struct DigitReader {
     @inline(__always)
     func remains(_ count: Int) -> Bool { position &+ count <= text.count }
 
-    /// The number of two digits that are in the text.
+    /// The number of two digits, which must be within the text.
     @inline(__always)
     mutating func twoDigits(at index: Int) -> Int {
         let tens = UInt32(text[index]) &- 48
@@ -237,7 +237,7 @@ private struct DigitReader {
         return Int(truncatingIfNeeded: tens &* 10 &+ ones)
     }
 
-    /// Checks a byte that is in the text.
+    /// Checks a byte, which must be within the text.
     @inline(__always)
     mutating func expect(_ character: Unicode.Scalar, at index: Int) {
         if text[index] != UInt8(ascii: character) { faults = .max }
@@ -265,9 +265,9 @@ extension DateText {
     /// The bytes of the longest text: `2024-02-29 23:59:59.999+02:00`.
     static let longest = 29
 
-    /// Writes the parts up to `precision`, and returns how many bytes they took. The text must exist.
+    /// Writes the parts up to `precision`, and returns the number of bytes written. The text must exist.
     ///
-    /// A zone follows a time alone.
+    /// A zone is written even after a time alone.
     @inline(__always)
     func write(to buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
         var writer = DigitWriter(buffer)

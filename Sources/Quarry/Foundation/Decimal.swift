@@ -1,16 +1,16 @@
 public import Foundation
 public import QuarryCore
 
-/// A decimal number is text, with a point whatever the locale.
+/// A decimal number is stored as text, with a point in every locale.
 ///
 /// ```swift
 /// try db.execute(sql: "INSERT INTO item (price) VALUES (?)", arguments: [Decimal(string: "12.5")])
 /// // INSERT INTO item (price) VALUES ('12.5')
 /// ```
 ///
-/// It is read from text, exactly or not at all: text with more digits than a `Decimal` has is no value. It is read
-/// from integers, and from reals as they print: 0.1 for `0.1`. Not a number has no text that could be read: binding it
-/// throws a `DatabaseError` with the code `SQLITE_MISMATCH`.
+/// It is read from text exactly, or not at all: text with more digits than a `Decimal` has isn't converted. It is read
+/// from integers, and from reals as printed: 0.1 for `0.1`. Not-a-number has no readable text: binding it throws a
+/// `DatabaseError` with the code `SQLITE_MISMATCH`.
 ///
 /// - note: text sorts as text. A column that is declared `NUMERIC` or `REAL` turns it into a number, of 15 digits:
 ///   <https://www.sqlite.org/datatype3.html#type_affinity>.
@@ -31,7 +31,7 @@ extension Decimal: DatabaseValueConvertible, StatementColumnConvertible {
         }
     }
 
-    /// Reads the column: NULL is no value.
+    /// Reads the column; nil for NULL.
     public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> Decimal? {
         Decimal(sqliteStatement: sqliteStatement, index: index)
     }
@@ -49,7 +49,7 @@ extension Decimal: DatabaseValueConvertible, StatementColumnConvertible {
         self = decimal
     }
 
-    /// The number with the fewest digits that is that real.
+    /// The number with the fewest digits that converts to the given real.
     private init?(shortest value: Double) {
         var text = value.description
         guard let decimal = text.withUTF8({ Decimal(databaseText: UnsafeRawBufferPointer($0)) }) else { return nil }
@@ -57,7 +57,7 @@ extension Decimal: DatabaseValueConvertible, StatementColumnConvertible {
     }
 
     private init?(databaseText: UnsafeRawBufferPointer) {
-        // The exponents of a `Decimal` are those of 8 bits.
+        // The exponents of a `Decimal` have 8 bits.
         guard var text = DecimalText(databaseText), text.lowerExponent(to: 127), text.exponent >= -128 else {
             return nil
         }

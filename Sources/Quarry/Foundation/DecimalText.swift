@@ -1,6 +1,6 @@
-/// A decimal number as text spells it, exactly: `-12.50`, `1e-7`.
+/// A decimal number as written in a text, exactly: `-12.50`, `1e-7`.
 ///
-/// `mantissa` × 10^`exponent`, with the smallest mantissa there is.
+/// `mantissa` × 10^`exponent`, with the smallest possible mantissa.
 struct DecimalText: Hashable {
     private(set) var isNegative = false
     private(set) var mantissa: UInt128 = 0
@@ -19,7 +19,7 @@ struct DecimalText: Hashable {
         var hasDigits = false
         var hasPoint = false
         var fractionDigits = 0
-        // Zeros count once another digit follows: at the end they are part of the exponent.
+        // Zeros are appended when another digit follows: at the end they become part of the exponent.
         var zeros = 0
         // Most numbers have few digits.
         var digits: UInt64 = 0
@@ -73,13 +73,13 @@ struct DecimalText: Hashable {
         for byte in digits {
             let digit = byte &- UInt8(ascii: "0")
             guard digit <= 9 else { return nil }
-            // Beyond that it is too large, whatever the other digits do about it.
+            // A larger power is out of range, whatever the other digits are.
             power = min(power * 10 + Int(digit), Int(Int32.max))
         }
         return isNegative ? -power : power
     }
 
-    /// The digits with some zeros and another digit behind them; nil if there is no room.
+    /// The digits with some zeros and another digit appended; nil if they don't fit.
     @inline(__always)
     private static func append(_ digit: UInt8, after zeros: Int, to digits: UInt64) -> UInt64? {
         var digits = digits
@@ -103,7 +103,7 @@ struct DecimalText: Hashable {
         return !overflows
     }
 
-    /// Makes the exponent no larger than `limit`; false if the mantissa has no room for that.
+    /// Lowers the exponent to at most `limit`; returns false if the mantissa doesn't fit then.
     mutating func lowerExponent(to limit: Int) -> Bool {
         while exponent > limit {
             let (product, overflows) = mantissa.multipliedReportingOverflow(by: 10)

@@ -2,7 +2,7 @@ public import Foundation
 public import QuarryCore
 
 extension DatabaseError: LocalizedError, CustomNSError {
-    /// The `description`, which has no arguments but where they are public.
+    /// The `description`, without arguments unless they are public.
     public var errorDescription: String? { description }
 
     /// The message.

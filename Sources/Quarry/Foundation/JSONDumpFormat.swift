@@ -8,9 +8,10 @@ public import QuarryCore
 /// {"name":"Barbara","score":null}]
 /// ```
 ///
-/// Columns stand in their order, and those of one name each. Blobs are base 64, and so is text that isn't UTF-8.
+/// Columns keep their order, and columns with the same name are all written. Blobs are base 64, and so is text that
+/// isn't UTF-8.
 public struct JSONDumpFormat: DumpFormat, Sendable {
-    /// Encodes values and names. Its `.prettyPrinted` puts each value on a line.
+    /// The encoder of values and names. With `.prettyPrinted`, each value is on its own line.
     public var encoder: JSONEncoder
 
     private var isEmpty = true
@@ -18,7 +19,7 @@ public struct JSONDumpFormat: DumpFormat, Sendable {
     /// The names of the columns, encoded.
     private var names: [String]?
 
-    /// What encodes values where no encoder is given: blobs as base 64, infinite numbers as `"inf"` and `"-inf"`.
+    /// The default encoder of values: blobs as base 64, infinite numbers as `"inf"` and `"-inf"`.
     public static var defaultEncoder: JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .withoutEscapingSlashes
@@ -34,7 +35,7 @@ public struct JSONDumpFormat: DumpFormat, Sendable {
 
     /// Writes an object.
     ///
-    /// - throws: what the encoder throws: it may refuse infinite numbers.
+    /// - throws: the error of the encoder, which may refuse infinite numbers.
     public mutating func writeRow(_ db: Database, statement: Statement, to stream: inout DumpStream) throws {
         let names = try names ?? stream.columnNames(of: statement).map { try encoded($0) }
         self.names = names
@@ -79,7 +80,7 @@ public struct JSONDumpFormat: DumpFormat, Sendable {
 extension DumpFormat where Self == JSONDumpFormat {
     /// Rows as JSON objects, in an array for each statement: `[{"name":"Arthur","score":500}]`.
     ///
-    /// - parameter encoder: encodes values and names.
+    /// - parameter encoder: the encoder of values and names.
     public static func json(encoder: JSONEncoder = JSONDumpFormat.defaultEncoder) -> Self {
         JSONDumpFormat(encoder: encoder)
     }

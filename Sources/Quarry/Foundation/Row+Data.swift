@@ -11,7 +11,7 @@ extension Row {
     /// ```
     ///
     /// - parameter index: the column, from 0.
-    /// - parameter body: gets data that is only good until it returns. `Data(Array(data))` makes a copy that lasts.
+    /// - parameter body: takes data that is valid only until it returns. `Data(Array(data))` makes a copy that lasts.
     /// - throws: `RowDecodingError` if there is no such column, or it is a number; what the closure throws.
     public func withUnsafeData<T>(atIndex index: Int, _ body: (Data?) throws -> T) throws -> T {
         try withUnsafeBytes(atIndex: index) { bytes in
@@ -43,9 +43,9 @@ extension Row {
 }
 
 extension Row {
-    /// The data of a column; nil for NULL. The data owns its bytes: they are copied, unlike those of `withUnsafeData`.
+    /// The data of a column; nil for NULL. Its bytes are a copy, unlike in `withUnsafeData`.
     ///
-    /// - parameter index: the column, from 0. The process ends if it isn't in the row, or is a number.
+    /// - parameter index: the column, from 0. An index outside the row, or a number, ends the process.
     @available(*, deprecated, message: "Use withUnsafeData, or read a Data: a copy is made here")
     public func dataNoCopy(atIndex index: Int) -> Data? { self[index] }
 

@@ -1,6 +1,6 @@
 public import QuarryCore
 
-// Values whose type is that of their storage class.
+// Values whose type depends on their storage class.
 
 extension Row {
     /// The value of a column: nil for NULL, otherwise an `Int64`, `Double`, `String` or `Data`.
@@ -10,7 +10,7 @@ extension Row {
     /// if let name = row[0] as? String { print(name) }
     /// ```
     ///
-    /// - parameter index: the column, from 0. The process ends if it isn't in the row.
+    /// - parameter index: the column, from 0. An index outside the row ends the process.
     @_disfavoredOverload
     public subscript(_ index: Int) -> (any DatabaseValueConvertible)? {
         checkedValue(atIndex: index).storage.value
@@ -28,7 +28,7 @@ extension Row {
         columnIndex(columnName).flatMap { value(atUncheckedIndex: $0).storage.value }
     }
 
-    /// The value of a column: as by name.
+    /// The value of a column: same as by name.
     ///
     /// ```swift
     /// let row = try Row.fetchOne(db, sql: "SELECT 'Arthur' AS name")!

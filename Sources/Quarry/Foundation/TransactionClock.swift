@@ -1,24 +1,28 @@
 public import Foundation
 public import QuarryCore
 
-/// Gives the date of transactions.
+/// A clock for the dates of transactions.
 ///
 /// ```swift
 /// var config = Configuration()
 /// config.transactionClock = .custom { _ in Date(timeIntervalSince1970: 0) }
 /// ```
 public protocol TransactionClock: Sendable {
-    /// The date of the transaction that has begun, or of now outside a transaction.
+    /// The date of the current transaction, which has begun, or the current date outside a transaction.
+    ///
+    /// - throws: any error: `Database.transactionDate` throws it.
     func now(_ db: Database) throws -> Date
 }
 
 /// The system's clock.
 public struct DefaultTransactionClock: TransactionClock {
-    /// The date of now.
+    /// The current date.
+    ///
+    /// - throws: nothing.
     public func now(_ db: Database) throws -> Date { Date() }
 }
 
-/// A clock made of a closure.
+/// A clock that calls a closure.
 ///
 /// ```swift
 /// var config = Configuration()
@@ -27,10 +31,12 @@ public struct DefaultTransactionClock: TransactionClock {
 public struct CustomTransactionClock: TransactionClock {
     private let date: @Sendable (Database) throws -> Date
 
-    /// The date that `now` gives.
+    /// A clock that returns the date of `now`.
     public init(_ now: @escaping @Sendable (Database) throws -> Date) { date = now }
 
-    /// The date that the closure gives.
+    /// The date that the closure returns.
+    ///
+    /// - throws: what the closure throws.
     public func now(_ db: Database) throws -> Date { try date(db) }
 }
 
@@ -40,7 +46,7 @@ extension TransactionClock where Self == DefaultTransactionClock {
 }
 
 extension TransactionClock where Self == CustomTransactionClock {
-    /// A clock made of a closure.
+    /// A clock that calls a closure.
     public static func custom(_ now: @escaping @Sendable (Database) throws -> Date) -> CustomTransactionClock {
         CustomTransactionClock(now)
     }
@@ -63,7 +69,7 @@ extension Configuration {
 }
 
 extension Database {
-    /// The date of the current transaction, the same for its whole length; the date of now outside a transaction.
+    /// The date of the current transaction, the same throughout; the current date outside a transaction.
     ///
     /// ```swift
     /// try dbQueue.write { db in

@@ -1,7 +1,7 @@
 public import Foundation
 public import QuarryCore
 
-/// A URL is text, its absolute string.
+/// A URL is stored as text, its absolute string.
 ///
 /// ```swift
 /// try db.execute(sql: "INSERT INTO link (url) VALUES (?)", arguments: [URL(string: "https://sqlite.org")])
@@ -11,7 +11,7 @@ extension URL: DatabaseValueConvertible {
     /// The absolute string.
     public var databaseValue: DatabaseValue { absoluteString.databaseValue }
 
-    /// The URL that `URL(string:)` makes of text: characters that a URL can't have are percent-encoded.
+    /// The URL that `URL(string:)` makes from text: characters that aren't allowed in a URL are percent-encoded.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> URL? {
         switch dbValue.storage {
         case .string, .blob: String.fromDatabaseValue(dbValue).flatMap { URL(string: $0) }

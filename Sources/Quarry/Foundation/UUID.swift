@@ -1,7 +1,7 @@
 public import Foundation
 public import QuarryCore
 
-/// A UUID is a blob of 16 bytes; it is read from such a blob, or from text.
+/// A UUID is stored as a blob of 16 bytes; it is read from such a blob, or from text.
 ///
 /// ```swift
 /// try db.execute(sql: "INSERT INTO player (id) VALUES (?)", arguments: [UUID()])
@@ -22,7 +22,7 @@ extension UUID: DatabaseValueConvertible, StatementColumnConvertible {
         }
     }
 
-    /// Reads the column: NULL is no value.
+    /// Reads the column; nil for NULL.
     public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> UUID? {
         UUID(sqliteStatement: sqliteStatement, index: index)
     }

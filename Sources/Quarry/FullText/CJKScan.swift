@@ -1,19 +1,19 @@
 import QuarryCore
 
-/// What a scan needs memory for, which one scan leaves to the next.
+/// The memory of a scan, which later scans reuse.
 struct CJKBuffers {
-    /// The word that is read.
+    /// The current word.
     var word: [UInt8] = []
-    /// The character whose neighbour isn't known yet; for a moment, both.
+    /// The character whose neighbour isn't known yet; briefly, both.
     var pair: [UInt8] = []
 }
 
-/// Makes tokens of the characters of a text.
+/// Makes tokens from the characters of a text.
 struct CJKScan {
     enum Pairs {
         /// Characters are tokens.
         case none
-        /// Pairs of neighbours are tokens too, in the place of the first.
+        /// Pairs of neighbours are tokens too, at the position of the first character.
         case besides
         /// Pairs of neighbours are tokens, and the last character of a run.
         case instead
@@ -24,7 +24,7 @@ struct CJKScan {
     private let pairs: Pairs
     private var wordRange = 0..<0
     private var gramRange = 0..<0
-    /// Where the last token ended.
+    /// The end of the last token.
     private var end = 0
 
     init(_ buffers: CJKBuffers, isQuery: Bool, pairs: Pairs) {
@@ -33,7 +33,7 @@ struct CJKScan {
         self.pairs = pairs
     }
 
-    /// The memory, for the next scan, unless a text of one long word has made much of it.
+    /// The memory for the next scan, unless one long word has made it large.
     consuming func giveBack() -> CJKBuffers {
         if buffers.word.capacity > 4096 { return CJKBuffers() }
         buffers.word.removeAll(keepingCapacity: true)
@@ -41,7 +41,7 @@ struct CJKScan {
         return buffers
     }
 
-    /// A byte of a word.
+    /// Adds a byte of a word.
     @inline(__always)
     mutating func add(wordByte byte: UInt8, at position: Int, _ tokens: borrowing FTS5TokenSink) throws {
         if buffers.word.isEmpty {
@@ -52,7 +52,7 @@ struct CJKScan {
         wordRange = wordRange.lowerBound..<position + 1
     }
 
-    /// A character that is made plain.
+    /// Adds a folded character.
     mutating func add(
         _ folded: FoldedCharacter, _ range: Range<Int>, _ tokens: borrowing FTS5TokenSink
     ) throws {
@@ -86,7 +86,7 @@ struct CJKScan {
         wordRange = wordRange.lowerBound..<range.upperBound
     }
 
-    /// A character that is a token.
+    /// Adds a character that is a token.
     mutating func add(
         gram bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>, _ tokens: borrowing FTS5TokenSink
     ) throws {
@@ -107,7 +107,7 @@ struct CJKScan {
         gramRange = range
     }
 
-    /// Something stands between words, or nothing follows.
+    /// Ends a run of characters, at a separator or the end of the text.
     @inline(__always)
     mutating func endRun(_ tokens: borrowing FTS5TokenSink) throws {
         try endWord(tokens)
@@ -133,7 +133,7 @@ struct CJKScan {
     ) throws {
         var range = range
         if !isQuery {
-            // A character that becomes several tokens belongs to the first: `highlight` can't go back.
+            // All tokens of one character belong to the first: `highlight` can't go back.
             range = max(range.lowerBound, end)..<max(range.upperBound, end)
             end = range.upperBound
         }

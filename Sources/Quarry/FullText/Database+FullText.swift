@@ -2,14 +2,14 @@ public import QuarryCore
 public import QuarrySQL
 
 extension Database {
-    /// A tokenizer.
+    /// Makes a tokenizer.
     ///
     /// ```swift
     /// let tokenizer = try db.makeTokenizer(.porter(wrapping: .unicode61()))
     /// let tokens = try tokenizer.tokenize(query: "running dogs").map(\.token) // run, dog
     /// ```
     ///
-    /// Tokenizers are used on one thread at a time; wrapper tokenizers need one.
+    /// A tokenizer is used on one thread at a time; wrapper tokenizers need one.
     ///
     /// - parameter descriptor: the tokenizer, and its options.
     /// - throws: `DatabaseError`: "no such tokenizer: klingon"; what the tokenizer's initializer throws.
@@ -24,8 +24,8 @@ extension Database {
     /// ```
     ///
     /// - parameter rawPattern: <https://www.sqlite.org/fts5.html#full_text_query_syntax>.
-    /// - parameter table: the full-text table whose columns and tokenizer the pattern is about.
-    /// - throws: `DatabaseError` for a pattern that is wrong: "no such column: titel"; "no such table: document".
+    /// - parameter table: the full-text table whose columns and tokenizer the pattern uses.
+    /// - throws: `DatabaseError` for an invalid pattern: "no such column: titel"; "no such table: document".
     public func makeFTS5Pattern(rawPattern: String, forTable table: String) throws -> FTS5Pattern {
         try checkAccess()
         try FullTextScratch.check(rawPattern)
@@ -34,7 +34,7 @@ extension Database {
         return FTS5Pattern(unchecked: rawPattern)
     }
 
-    /// Removes the triggers that keep an FTS4 table up to date. They go before the table is dropped.
+    /// Drops the triggers that keep an FTS4 table up to date. Drop them before the table.
     ///
     /// ```swift
     /// try db.dropFTS4SynchronizationTriggers(forTable: "book_ft")
@@ -48,12 +48,13 @@ extension Database {
     /// ```
     ///
     /// - parameter tableName: the full-text table.
-    /// - parameter schemaName: `main`, or the name of an attached database; nil for the first that has it.
+    /// - parameter schemaName: `main`, or the name of an attached database; nil for the first schema with the triggers.
+    /// - throws: `DatabaseError`.
     public func dropFTS4SynchronizationTriggers(forTable tableName: String, in schemaName: String? = nil) throws {
         for sql in FullTextTriggers.droppingFTS4(tableName, in: schemaName) { try execute(sql: sql) }
     }
 
-    /// Removes the triggers that keep an FTS5 table up to date. They go before the table is dropped.
+    /// Drops the triggers that keep an FTS5 table up to date. Drop them before the table.
     ///
     /// ```swift
     /// try db.dropFTS5SynchronizationTriggers(forTable: "book_ft")
@@ -66,7 +67,8 @@ extension Database {
     /// ```
     ///
     /// - parameter tableName: the full-text table.
-    /// - parameter schemaName: `main`, or the name of an attached database; nil for the first that has it.
+    /// - parameter schemaName: `main`, or the name of an attached database; nil for the first schema with the triggers.
+    /// - throws: `DatabaseError`.
     public func dropFTS5SynchronizationTriggers(forTable tableName: String, in schemaName: String? = nil) throws {
         for sql in FullTextTriggers.droppingFTS5(tableName, in: schemaName) { try execute(sql: sql) }
     }
@@ -81,11 +83,12 @@ extension FTS3 {
     /// try FTS3.tokenize("running dogs", withTokenizer: .porter)               // ["run", "dog"]
     /// ```
     ///
-    /// A NUL ends a text, as it does for full-text tables of this kind. Some tokenizers of SQLite cut a text inside a
-    /// character: U+FFFD takes the place of what is no UTF-8 in such a token.
+    /// A NUL ends a text, as in full-text tables of this kind. Some tokenizers of SQLite cut a text inside a character:
+    /// U+FFFD replaces invalid UTF-8 in such a token.
     ///
     /// - parameter string: the text.
     /// - parameter tokenizer: the tokenizer.
+    /// - throws: `DatabaseError`, for example if SQLite lacks the tokenizer.
     public static func tokenize(
         _ string: String, withTokenizer tokenizer: FTS3TokenizerDescriptor = .simple
     ) throws -> [String] {

@@ -1,7 +1,7 @@
 public import QuarryCore
 public import QuarrySQL
 
-/// A tokenizer for texts in Chinese, Japanese and Korean, which have no spaces between words, among words of other
+/// A tokenizer for Chinese, Japanese and Korean texts, which have no spaces between words, mixed with words of other
 /// languages.
 ///
 /// ```swift
@@ -15,15 +15,15 @@ public import QuarrySQL
 /// let pattern = try FTS5Pattern(matchingAllTokensIn: "全文検索 SQLite", tokenizer: tokenizer)
 /// ```
 ///
-/// Each character of these languages is a token, and each pair of neighbours is one in its place; a text is found by
-/// any part of it. Other letters and digits are words.
+/// Each character of these languages is a token, and so is each pair of neighbours, at the position of the first, so
+/// that any part of a text finds it. Other letters and digits are words.
 ///
-/// Variants of characters are the same (NFKC): `ＳＱＬ` and `sql`, `ｶﾞ` and `ガ`, `㍿` and `株式会社`. Case doesn't count, and
-/// neither do the accents of Latin letters unless they are kept.
+/// Variants of characters are equal (NFKC): `ＳＱＬ` and `sql`, `ｶﾞ` and `ガ`, `㍿` and `株式会社`. Case is ignored, and so are
+/// the accents of Latin letters unless they are kept.
 ///
-/// Texts of several characters are looked for as phrases, which need tables with `detail` `full`, the default.
+/// Texts of several characters are matched as phrases, which need tables with `detail` `full`, the default.
 public final class FTS5CJKTokenizer: FTS5TextTokenizer {
-    /// How characters become tokens.
+    /// The tokens that are made from characters.
     public enum Grams: String, Sendable {
         /// Each character is a token: the smaller index.
         case unigrams = "unigram"
@@ -39,9 +39,9 @@ public final class FTS5CJKTokenizer: FTS5TextTokenizer {
     private var foldings: [UInt32: FoldedCharacter] = [:]
     private var buffers = CJKBuffers()
 
-    /// The tokenizer, with arguments as `.cjk()` writes them.
+    /// A tokenizer with arguments as written by `.cjk()`.
     ///
-    /// - throws: `DatabaseError` for other ones.
+    /// - throws: `DatabaseError` for other arguments.
     public init(db: Database, arguments: [String]) throws {
         var grams = Grams.bigrams
         var removesDiacritics = true
@@ -60,6 +60,8 @@ public final class FTS5CJKTokenizer: FTS5TextTokenizer {
     }
 
     /// Adds the tokens of a text.
+    ///
+    /// - throws: the error that ends the tokenization.
     public func tokenize(
         _ text: UnsafeBufferPointer<UInt8>, for tokenization: FTS5Tokenization, into tokens: borrowing FTS5TokenSink
     ) throws {
@@ -83,20 +85,20 @@ public final class FTS5CJKTokenizer: FTS5TextTokenizer {
         try scan.endRun(tokens)
     }
 
-    /// Which pairs of neighbours are tokens.
+    /// The pairs of neighbours that are tokens.
     ///
-    /// Documents have both, each character and the pair that begins with it, in one place. A query needs the rare
-    /// pairs, and the last character: it is there that `highlight` ends.
+    /// Documents have each character and the pair that begins with it, at one position. A query needs the rare pairs,
+    /// and the last character, at which `highlight` ends.
     private func pairs(for tokenization: FTS5Tokenization) -> CJKScan.Pairs {
         if grams == .unigrams { return .none }
         if tokenization.contains(.query) { return .instead }
-        // The functions that show texts only look at the first token of a place.
+        // Functions that show texts use only the first token at a position.
         return tokenization.contains(.aux) ? .none : .besides
     }
 
-    /// Reads a character with the marks that belong to it.
+    /// Reads a character with its marks.
     ///
-    /// - returns: where the next one begins.
+    /// - returns: the start of the next character.
     private func readCharacter(
         _ text: UnsafeBufferPointer<UInt8>, from start: Int, _ scan: inout CJKScan, _ tokens: borrowing FTS5TokenSink
     ) throws -> Int {
@@ -105,7 +107,8 @@ public final class FTS5CJKTokenizer: FTS5TextTokenizer {
             return start + 1
         }
         var end = start + firstCount
-        // No character has more marks in any language, and a text of marks alone isn't normalized at once.
+        // In every language, characters have fewer marks; the limit keeps a text of marks alone from being normalized
+        // at once.
         let limit = 32
         var count = 1
         while count < limit, end < text.count, text[end] >= 0x80, let (next, length) = text.scalar(at: end),
@@ -137,7 +140,7 @@ public final class FTS5CJKTokenizer: FTS5TextTokenizer {
 }
 
 extension FTS5TokenizerDescriptor {
-    /// Chinese, Japanese and Korean characters, and words of other languages: see `FTS5CJKTokenizer`, which has to be
+    /// Chinese, Japanese and Korean characters, and words of other languages: see `FTS5CJKTokenizer`, which must be
     /// added to the connection.
     ///
     /// ```swift
@@ -148,8 +151,8 @@ extension FTS5TokenizerDescriptor {
     /// tokenize='''cjk'' ''unigram'''
     /// ```
     ///
-    /// - parameter grams: how characters become tokens.
-    /// - parameter keepsDiacritics: whether the accents of Latin letters count.
+    /// - parameter grams: the tokens that are made from characters.
+    /// - parameter keepsDiacritics: whether the accents of Latin letters are kept.
     public static func cjk(
         _ grams: FTS5CJKTokenizer.Grams = .bigrams, keepsDiacritics: Bool = false
     ) -> FTS5TokenizerDescriptor {

@@ -14,7 +14,7 @@ extension FTS3: VirtualTableModule {
         definition.arguments
     }
 
-    /// Nothing follows.
+    /// Has no effect.
     public func database(_ db: Database, didCreate tableName: String, using definition: FTS3TableDefinition) {}
 }
 
@@ -29,7 +29,7 @@ extension FTS4: VirtualTableModule {
         definition.arguments
     }
 
-    /// Creates the triggers of a synchronized table, and takes the texts.
+    /// Creates the triggers of a synchronized table, and indexes the existing texts.
     ///
     /// - throws: `DatabaseError`: "no such table: book".
     public func database(_ db: Database, didCreate tableName: String, using definition: FTS4TableDefinition) throws {
@@ -60,7 +60,7 @@ extension FTS5: VirtualTableModule {
         return try definition.arguments(synchronizedRowID: rowID == Column.rowID.name ? key.rowIDColumn : rowID)
     }
 
-    /// Creates the triggers of a synchronized table, and takes the texts.
+    /// Creates the triggers of a synchronized table, and indexes the existing texts.
     ///
     /// - throws: `DatabaseError`: "no such table: book".
     public func database(_ db: Database, didCreate tableName: String, using definition: FTS5TableDefinition) throws {
@@ -74,18 +74,18 @@ extension FTS5: VirtualTableModule {
 }
 
 extension PrimaryKeyInfo {
-    /// The column that is the rowid, or the name of the hidden one.
+    /// The column that is the rowid, or the name of a hidden rowid.
     fileprivate var nameOfRowID: String { rowIDColumn ?? (isRowID ? columns[0] : Column.rowID.name) }
 }
 
 extension Database {
-    /// The triggers of a full-text table; nil where it isn't synchronized.
+    /// The triggers of a full-text table; nil if it isn't synchronized.
     fileprivate func synchronizationTriggers(
         for table: String, columns: [String], content: FullTextContent, _ configuration: VirtualTableConfiguration
     ) throws -> FullTextTriggers? {
         guard content.isSynchronized, let contentTable = content.name else { return nil }
         guard configuration.schemaName?.isSameName(as: "temp") != true else {
-            // Nobody else would run its triggers, which belong to the other table.
+            // Other connections could not run its triggers, which belong to the other table.
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE,
                 message: "temporary full-text table \(table) can't be synchronized with table \(contentTable)")

@@ -1,7 +1,7 @@
 public import QuarryCore
 public import QuarrySQL
 
-// Patterns that are written by hand, and patterns that are stored.
+// Patterns that are written by hand, and stored patterns.
 
 extension FTS3Pattern: DatabaseValueConvertible {
     /// A pattern that SQLite accepts.
@@ -12,7 +12,7 @@ extension FTS3Pattern: DatabaseValueConvertible {
     /// ```
     ///
     /// - parameter rawPattern: <https://www.sqlite.org/fts3.html#full_text_index_queries>.
-    /// - throws: `DatabaseError` for a pattern that is wrong.
+    /// - throws: `DatabaseError` for an invalid pattern.
     public init(rawPattern: String) throws {
         try FullTextScratch.check(rawPattern)
         try FullTextScratch.with { db in
@@ -42,11 +42,11 @@ extension FTS5Pattern: DatabaseValueConvertible {
     ///
     /// - parameter rawPattern: <https://www.sqlite.org/fts5.html#full_text_query_syntax>.
     /// - parameter allowedColumns: the columns that the pattern may name.
-    /// - throws: `DatabaseError` for a pattern that is wrong, or that names other columns.
+    /// - throws: `DatabaseError` for an invalid pattern, or one that names other columns.
     public init(rawPattern: String, allowedColumns: [String] = []) throws {
         try FullTextScratch.check(rawPattern)
         try FullTextScratch.with { db in
-            // A name that no pattern has by chance.
+            // A column name that no pattern contains by chance.
             let columns = allowedColumns.isEmpty ? ["\u{1}"] : allowedColumns
             let list = columns.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
             try db.execute(sql: "CREATE VIRTUAL TABLE fts5 USING fts5(\(list))")

@@ -1,11 +1,11 @@
 import QuarryCore
 
-/// Connections in memory, for what needs SQLite and no database: the check of a pattern, the tokens of FTS3.
+/// Connections in memory, for tasks that need SQLite but no database: checking a pattern, and the tokens of FTS3.
 enum FullTextScratch {
     private static let idle = Lock<[Database]>([])
     private static let maximumIdleCount = 2
 
-    /// Runs `body` with a connection that nobody else has.
+    /// Runs `body` with a connection that no other caller uses.
     static func with<T>(_ body: (Database) throws -> T) throws -> T {
         let db = try idle.withLock { $0.popLast() } ?? Configuration().open(path: ":memory:", readonly: false)
         defer {
@@ -16,18 +16,18 @@ enum FullTextScratch {
         do {
             return try AccessRunner.frame(db, nil, body)
         } catch let error as DatabaseError {
-            // The SQL is nothing to the caller.
+            // The error leaves out the SQL, which the caller hasn't written.
             throw DatabaseError(resultCode: error.extendedResultCode, message: error.message)
         }
     }
 
-    /// Throws for a pattern that SQLite would read in part.
+    /// Throws for a pattern with a NUL, which SQLite would read only in part.
     static func check(_ rawPattern: String) throws(DatabaseError) {
         guard rawPattern.utf8.contains(0) else { return }
         throw DatabaseError(message: "the pattern has a NUL character: \(String(reflecting: rawPattern))")
     }
 
-    /// Looks for the first row of a pattern, which throws if that is wrong.
+    /// Searches for the first row that matches a pattern; throws if the pattern is invalid.
     static func look(for rawPattern: String, _ sql: String, _ db: Database) throws {
         do {
             _ = try Row.fetchOne(db.makeStatement(sql: sql), arguments: [rawPattern])

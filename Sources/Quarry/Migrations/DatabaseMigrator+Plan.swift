@@ -1,21 +1,21 @@
 public import QuarryCore
 
-/// What migrating a database would do.
+/// The effect that migrating a database would have.
 public struct MigrationPlan: Hashable, Sendable {
     /// A migration that would run.
     public struct Step: Hashable, Sendable {
         /// The migration.
         public let identifier: String
 
-        /// The statements it would run that may change the database, in their order. Arguments are shown only where
-        /// `Configuration.publicStatementArguments` says so.
+        /// The SQL of the statements it would run that may change the database, in order. Arguments are shown only if
+        /// `Configuration.publicStatementArguments` is true.
         public let statements: [String]
     }
 
-    /// Whether the database would be erased before, as `DatabaseMigrator.eraseDatabaseOnSchemaChange` says.
+    /// Whether the database would be erased first, according to `DatabaseMigrator.eraseDatabaseOnSchemaChange`.
     public let erasesDatabase: Bool
 
-    /// The migrations that would run, in their order.
+    /// The migrations that would run, in order.
     public let steps: [Step]
 }
 
@@ -32,19 +32,19 @@ extension MigrationPlan: CustomStringConvertible {
 }
 
 extension DatabaseMigrator {
-    /// What `migrate` would do, found out on a copy: the database is only read.
+    /// Computes the effect of `migrate` on a copy: the database is only read.
     ///
     /// ```swift
     /// let plan = try dbPool.read { db in try migrator.plan(db) }
     /// print(plan)
     /// ```
     ///
-    /// The copy is a temporary file, in which the migrations really run, with their checks and commits: so the plan
-    /// shows what they do to the rows that are there. Nobody else waits meanwhile.
+    /// The copy is a temporary file, in which the migrations really run, with their checks and commits, so that the
+    /// plan shows their effect on the existing rows. No other access is blocked meanwhile.
     ///
     /// - parameter db: a connection, in a read.
     /// - parameter targetIdentifier: the last migration to apply; nil for all.
-    /// - throws: what migrating would throw.
+    /// - throws: the errors that migrating would throw.
     public func plan(_ db: Database, upTo targetIdentifier: String? = nil) throws -> MigrationPlan {
         try checkRegistrations()
         let erases = eraseDatabaseOnSchemaChange ? try hasSchemaChanges(db) : false

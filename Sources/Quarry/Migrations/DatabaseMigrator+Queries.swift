@@ -1,25 +1,31 @@
 public import QuarryCore
 
 extension DatabaseMigrator {
-    // MARK: - What is applied
+    // MARK: - Applied migrations
 
-    /// The registered migrations that are applied, in the order in which they were registered.
+    /// The registered migrations that are applied, in the order of their registration.
     ///
     /// ```swift
     /// let applied = try dbPool.read { db in try migrator.appliedMigrations(db) }
     /// ```
+    ///
+    /// - throws: `DatabaseError`; `SQLITE_MISUSE` for mistakes in the registration.
     public func appliedMigrations(_ db: Database) throws -> [String] {
         let applied = try appliedIdentifiers(db)
         return migrations.filter { applied.contains($0) }
     }
 
-    /// The migrations that are applied, those that aren't registered included.
+    /// The migrations that are applied, including unregistered ones.
+    ///
+    /// - throws: `DatabaseError`; `SQLITE_MISUSE` for mistakes in the registration.
     public func appliedIdentifiers(_ db: Database) throws -> Set<String> {
         try checkRegistrations()
         return try MigrationHistory(db: db).identifiers()
     }
 
     /// The registered migrations that are applied, up to the first that isn't.
+    ///
+    /// - throws: `DatabaseError`; `SQLITE_MISUSE` for mistakes in the registration.
     public func completedMigrations(_ db: Database) throws -> [String] {
         let applied = try appliedIdentifiers(db)
         return Array(migrations.prefix { applied.contains($0) })
@@ -30,34 +36,38 @@ extension DatabaseMigrator {
     /// ```swift
     /// guard try dbPool.read(migrator.hasCompletedMigrations) else { return .unavailable }
     /// ```
+    ///
+    /// - throws: `DatabaseError`; `SQLITE_MISUSE` for mistakes in the registration.
     public func hasCompletedMigrations(_ db: Database) throws -> Bool {
         try completedMigrations(db).count == registered.count
     }
 
-    /// Whether the database has been migrated by a later version of the program: it has applied migrations that are
-    /// neither registered nor merged into one that is.
+    /// Whether a later version of the program has migrated the database: it has applied migrations that are neither
+    /// registered nor merged into a registered one.
     ///
     /// ```swift
     /// if try dbPool.read(migrator.hasBeenSuperseded) { throw ProgramIsTooOld() }
     /// ```
     ///
-    /// `migrate` doesn't mind.
+    /// `migrate` accepts such a database.
+    ///
+    /// - throws: `DatabaseError`; `SQLITE_MISUSE` for mistakes in the registration.
     public func hasBeenSuperseded(_ db: Database) throws -> Bool {
         let applied = try appliedIdentifiers(db)
         return !applied.subtracting(migrations).subtracting(registered.flatMap(\.mergedIdentifiers)).isEmpty
     }
 
-    // MARK: - What has changed
+    // MARK: - Changed migrations
 
     /// A migration that was applied with another checksum.
     public struct ChangedMigration: Hashable, Sendable {
         /// The migration.
         public let identifier: String
 
-        /// The checksum it had when it was applied.
+        /// The checksum that it had when it was applied.
         public let appliedChecksum: String
 
-        /// The one it has now.
+        /// The checksum that it has now.
         public let registeredChecksum: String
 
         var error: DatabaseError {
@@ -68,13 +78,15 @@ extension DatabaseMigrator {
         }
     }
 
-    /// The migrations that were applied with another checksum than they are registered with.
+    /// The migrations that were applied with a different checksum than their registered one.
     ///
     /// ```swift
     /// for change in try dbPool.read(migrator.changedMigrations) { print("\(change.identifier) has changed") }
     /// ```
     ///
-    /// A migration that was applied without a checksum hasn't changed: `migrate` notes the one it has now.
+    /// A migration that was applied without a checksum hasn't changed: `migrate` records its present checksum.
+    ///
+    /// - throws: `DatabaseError`; `SQLITE_MISUSE` for mistakes in the registration.
     public func changedMigrations(_ db: Database) throws -> [ChangedMigration] {
         let history = MigrationHistory(db: db)
         return try changedMigrations(history, appliedIdentifiers(db))
@@ -96,7 +108,7 @@ extension DatabaseMigrator {
         }
     }
 
-    /// Throws for a migration that has changed, and notes the checksums of those that were applied without.
+    /// Throws for a changed migration, and records the checksums of migrations that were applied without one.
     func checkChecksums(_ history: MigrationHistory, _ applied: Set<String>) throws {
         guard hasChecksums else { return }
         if let change = try changedMigrations(history, applied).first {
@@ -109,7 +121,7 @@ extension DatabaseMigrator {
             else { return nil }
             return (migration.identifier, checksum)
         }
-        // A database that can't be written has to do without.
+        // A read-only database can't record them.
         guard !new.isEmpty, !history.db.isReadOnly, !history.db.isInsideTransaction else { return }
         try history.db.inTransaction(.immediate) {
             let noted = try history.checksums()
@@ -120,11 +132,11 @@ extension DatabaseMigrator {
         }
     }
 
-    /// Removes merged migrations that are noted beside the one that has taken their place. That happens where a
-    /// database has applied it before they were merged into it.
+    /// Removes the records of merged migrations whose replacement is also recorded. That happens if a database applied
+    /// the replacement before they were merged into it.
     func forgetMergedMigrations(_ history: MigrationHistory, _ applied: inout Set<String>) throws {
         let merged = mergedMigrations(among: applied)
-        // A database that can't be written keeps them.
+        // A read-only database keeps them.
         guard !merged.isEmpty, !history.db.isReadOnly, !history.db.isInsideTransaction else { return }
         try history.db.inTransaction(.immediate) {
             applied = try history.identifiers()
@@ -135,29 +147,30 @@ extension DatabaseMigrator {
         }
     }
 
-    /// The migrations that are noted, and merged into others that are noted too.
+    /// The recorded migrations that are merged into other recorded migrations.
     private func mergedMigrations(among applied: Set<String>) -> Set<String> {
         registered.filter { applied.contains($0.identifier) }
             .reduce(into: []) { $0.formUnion($1.mergedIdentifiers.intersection(applied)) }
     }
 
-    /// Whether the migrations that the database has applied would make another schema now, or aren't registered any
-    /// more.
+    /// Whether the applied migrations would create a different schema now, or aren't registered any more.
     ///
     /// ```swift
     /// if try dbPool.read(migrator.hasSchemaChanges) { print("a migration was changed") }
     /// ```
     ///
-    /// The registered migrations run in a database of their own, on disk, up to the last one that is applied, and both
-    /// schemas are compared: tables, indexes, views and triggers by their SQL, but for those that are SQLite's own, and
-    /// the library's. A checksum that has changed is a change too.
+    /// The registered migrations run in a separate database on disk, up to the last applied one. Then both schemas are
+    /// compared: tables, indexes, views and triggers by their SQL, except SQLite's own and the library's. A changed
+    /// checksum counts as a change too.
+    ///
+    /// - throws: `DatabaseError`; `SQLITE_MISUSE` for mistakes in the registration; what a migration throws.
     public func hasSchemaChanges(_ db: Database) throws -> Bool {
         let applied = try appliedIdentifiers(db)
         guard !applied.isEmpty else { return false }
         let merged = registered.flatMap(\.mergedIdentifiers)
         guard applied.subtracting(merged).isSubset(of: migrations) else { return true }
         if try !changedMigrations(db).isEmpty { return true }
-        // Of merged migrations alone, nothing can be made again.
+        // If only merged migrations are applied, nothing can be created again.
         guard let last = migrations.last(where: { applied.contains($0) }) else { return true }
         var migrator = self
         migrator.eraseDatabaseOnSchemaChange = false
@@ -168,16 +181,16 @@ extension DatabaseMigrator {
         }
     }
 
-    /// Runs `body` with an empty database in a file of its own, set up as the connections of another.
+    /// Runs `body` with an empty database in a separate file, configured like another's connections.
     ///
-    /// The file has a name, as the database has: `prepareDatabase` may ask for what a nameless temporary database
-    /// refuses, such as a log that stays.
+    /// The file has a name, as the database has: a nameless temporary database refuses operations that
+    /// `prepareDatabase` may use, such as a persistent log.
     func withScratchDatabase<T>(like db: Database, _ body: (Database) throws -> T) throws -> T {
         let folder = try ScratchFolder()
         return try withScratchDatabase(path: folder.path + "/scratch.sqlite", like: db, body)
     }
 
-    /// The connection is closed when this returns, and its files can go.
+    /// The connection is closed when this returns, so that its files can be removed.
     private func withScratchDatabase<T>(path: String, like db: Database, _ body: (Database) throws -> T) throws -> T {
         let scratch = try db.configuration.open(path: path, readonly: false)
         return try AccessRunner.frame(scratch, nil, body)
@@ -185,7 +198,7 @@ extension DatabaseMigrator {
 }
 
 extension Database {
-    /// Tables, indexes, views and triggers, but for those of SQLite and of the library.
+    /// Tables, indexes, views and triggers, except those of SQLite and of the library.
     fileprivate func userSchema() throws -> Set<[String?]> {
         let rows = try Row.fetchAll(self, sql: "SELECT type, name, tbl_name, sql FROM main.sqlite_master")
         return Set(

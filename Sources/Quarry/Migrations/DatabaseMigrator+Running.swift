@@ -1,27 +1,27 @@
 public import QuarryCore
 
-/// How far a migration of a database has come.
+/// The progress of a database's migration.
 public struct MigrationProgress: Hashable, Sendable {
-    /// What has happened.
+    /// The state of a migration.
     public enum State: Hashable, Sendable {
         /// The migration begins.
         case begins
-        /// The migration is applied, and committed: by this process, or by another one meanwhile.
+        /// The migration is applied and committed, by this process or by another one meanwhile.
         case committed
-        /// The migration could not begin, has failed, or was cancelled. The error is thrown next.
+        /// The migration could not begin, has failed, or was cancelled. Its error is thrown next.
         case failed
     }
 
     /// The migration.
     public let identifier: String
 
-    /// Its number among those that are to be applied, from 1.
+    /// Its number among the migrations to apply, from 1.
     public let index: Int
 
-    /// How many are to be applied.
+    /// The number of migrations to apply.
     public let count: Int
 
-    /// What has happened.
+    /// The state of the migration.
     public let state: State
 }
 
@@ -34,17 +34,18 @@ extension DatabaseMigrator {
     /// try migrator.migrate(dbPool)
     /// ```
     ///
-    /// Nobody reads meanwhile. Where several processes migrate one file at the same time, each migration is applied
-    /// once, by one of them; the others wait for it, as `Configuration.busyMode` says, and return when all are applied.
+    /// Other accesses wait meanwhile. If several processes migrate one file at the same time, each migration is applied
+    /// once, by one of them; the others wait for it, according to `Configuration.busyMode`, and return when all are
+    /// applied.
     ///
-    /// - throws: what a migration throws; the database is as it was before that one, and `migrate(_:upTo:progress:)`
-    ///   tells which it was. `DatabaseError`: for foreign keys without a row; `SQLITE_MISUSE` for mistakes in the
-    ///   registration; `SQLITE_BUSY` where another connection holds the lock.
+    /// - throws: what a migration throws; its changes are rolled back, and `migrate(_:upTo:progress:)` tells which
+    ///   migration failed. `DatabaseError`: for foreign keys without a row; `SQLITE_MISUSE` for mistakes in the
+    ///   registration; `SQLITE_BUSY` if another connection holds the lock.
     public func migrate(_ writer: any DatabaseWriter) throws {
         try writer.barrierWriteWithoutTransaction { db in try run(db, upTo: nil) }
     }
 
-    /// Applies migrations up to one of them, and none of those after it.
+    /// Applies migrations up to the given one.
     ///
     /// ```swift
     /// try migrator.migrate(dbPool, upTo: "v2")
@@ -52,12 +53,12 @@ extension DatabaseMigrator {
     ///
     /// - parameter writer: the database.
     /// - parameter targetIdentifier: the last migration to apply.
-    /// - throws: as `migrate(_:)`; `SQLITE_MISUSE` if there is no such migration, or one after it is applied already.
+    /// - throws: as `migrate(_:)`; `SQLITE_MISUSE` if there is no such migration, or a later one is already applied.
     public func migrate(_ writer: any DatabaseWriter, upTo targetIdentifier: String) throws {
         try writer.barrierWriteWithoutTransaction { db in try run(db, upTo: targetIdentifier) }
     }
 
-    /// Applies migrations on this thread, and tells how far it is.
+    /// Applies migrations on this thread, and reports the progress.
     ///
     /// ```swift
     /// try migrator.migrate(dbPool) { progress in
@@ -75,7 +76,7 @@ extension DatabaseMigrator {
         try writer.barrierWriteWithoutTransaction { db in try run(db, upTo: targetIdentifier, progress) }
     }
 
-    /// Applies migrations as the synchronous `migrate`, and tells how far it is; waiting suspends the task.
+    /// Applies migrations as the synchronous `migrate`, and reports the progress; waiting suspends the task.
     ///
     /// ```swift
     /// try await migrator.migrate(dbPool) { progress in
@@ -83,13 +84,14 @@ extension DatabaseMigrator {
     /// }
     /// ```
     ///
-    /// Cancelling the task ends the wait, or interrupts the statement that runs: the migration that it belongs to is
-    /// rolled back, those before it stay, and `CancellationError` is thrown.
+    /// Cancelling the task ends the wait, or interrupts the running statement: its migration is rolled back, earlier
+    /// ones stay, and `CancellationError` is thrown.
     ///
     /// - parameter writer: the database.
     /// - parameter targetIdentifier: the last migration to apply; nil for all.
-    /// - parameter progress: called when a migration begins, and when it is applied or has failed, where the migrations
-    ///   run.
+    /// - parameter progress: called when a migration begins, and when it is applied or has failed, on the thread that
+    ///   runs the migrations.
+    /// - throws: as `migrate(_:)`; `CancellationError`.
     public func migrate(
         _ writer: any DatabaseWriter, upTo targetIdentifier: String? = nil,
         progress: @escaping @Sendable (MigrationProgress) -> Void
@@ -99,10 +101,10 @@ extension DatabaseMigrator {
         }
     }
 
-    /// Applies migrations in a task of its own.
+    /// Applies migrations asynchronously.
     ///
     /// - parameter writer: the database.
-    /// - parameter completion: gets the connection after the migrations, or why they ended.
+    /// - parameter completion: takes the connection after the migrations, or the error that ended them.
     public func asyncMigrate(
         _ writer: any DatabaseWriter, completion: @escaping @Sendable (Result<Database, any Error>) -> Void
     ) {
@@ -145,13 +147,13 @@ extension DatabaseMigrator {
         }
     }
 
-    /// Whether exactly the registered migrations are applied, and none has a checksum that must be compared: the usual
-    /// case, found with little work.
+    /// Whether exactly the registered migrations are applied, and no checksum must be compared: the usual case, which
+    /// is found with little work.
     private func isUpToDate(_ db: Database) throws -> Bool {
         try !hasChecksums && MigrationHistory(db: db).holds(exactly: sortedIdentifiers)
     }
 
-    /// The migrations that are to be applied, in their order.
+    /// The migrations to apply, in order.
     ///
     /// - throws: `SQLITE_MISUSE` for a target that can't be reached.
     func pending(upTo target: String?, applied: Set<String>) throws -> [Migration] {
@@ -169,8 +171,9 @@ extension DatabaseMigrator {
     }
 
     /// Applies a migration, unless another process has.
+    /// Applies a migration, unless another process has applied it.
     ///
-    /// - parameter applied: the migrations that were applied when it was last looked; looked again.
+    /// - parameter applied: the migrations found applied at the last check; updated.
     func apply(_ migration: Migration, _ history: MigrationHistory, _ applied: inout Set<String>) throws {
         while true {
             var hasBegun = false
@@ -186,7 +189,7 @@ extension DatabaseMigrator {
                 }
                 return
             } catch DatabaseError.SQLITE_BUSY where !hasBegun {
-                // Another process that applies one migration after the other is waited for as long as each takes.
+                // Waits for another process that applies one migration after another, as long as each takes.
                 let now = try history.identifiers()
                 guard now != applied else { throw error(afterBusy: migration) }
                 applied = now
@@ -208,7 +211,7 @@ extension DatabaseMigrator {
         let db = history.db
         try db.inTransaction(.immediate) {
             hasBegun = true
-            // Nobody else writes now.
+            // No other connection can write now.
             applied = try history.identifiers()
             guard !applied.contains(migration.identifier) else {
                 try checkChecksums(history, applied)

@@ -1,6 +1,6 @@
 public import QuarryCore
 
-/// Brings databases to the schema of the program, in steps: each database runs each step once, in their order.
+/// A migrator brings databases to the schema of the program, in steps: each database runs each step once, in order.
 ///
 /// ```swift
 /// var migrator = DatabaseMigrator()
@@ -16,23 +16,23 @@ public import QuarryCore
 /// try migrator.migrate(dbPool)
 /// ```
 ///
-/// Each migration is a transaction of its own: it is applied with all it does, and noted in the same transaction, or
-/// the file is as it was before it. Those that came before it stay. What has been applied is noted in the table
-/// `grdb_migrations`, as GRDB does: databases that GRDB has migrated carry over, and back.
+/// Each migration is a separate transaction: its changes are committed together with its record, or rolled back.
+/// Earlier migrations stay. Applied migrations are recorded in the table `grdb_migrations`, as in GRDB: databases that
+/// GRDB has migrated carry over, and back.
 public struct DatabaseMigrator: Sendable {
-    /// How the foreign keys of a migration are checked.
+    /// The way in which the foreign keys of a migration are checked.
     public enum ForeignKeyChecks: Sendable {
-        /// They aren't checked while it runs, nor acted upon; all of the database is, before it is committed.
+        /// Enforcement is suspended while the migration runs; the whole database is checked before the commit.
         ///
-        /// Tables can be recreated so. It is slow where tables are large.
+        /// So tables can be recreated. The check is slow for large tables.
         case deferred
 
-        /// Each statement is checked, as anywhere else, where `Configuration.foreignKeysEnabled` says so.
+        /// Each statement is checked as usual, according to `Configuration.foreignKeysEnabled`.
         case immediate
     }
 
-    /// Whether a database is erased, and migrated anew, where a migration that it has applied isn't the one that is
-    /// registered now. Only for the time of development: all data goes.
+    /// Whether a database is erased and migrated again if a migration that it has applied differs from the registered
+    /// one. For development only: all data is lost.
     ///
     /// ```swift
     /// #if DEBUG
@@ -40,16 +40,16 @@ public struct DatabaseMigrator: Sendable {
     /// #endif
     /// ```
     ///
-    /// `hasSchemaChanges(_:)` says how that is found out.
+    /// See `hasSchemaChanges(_:)` for the comparison.
     public var eraseDatabaseOnSchemaChange = false
 
-    /// In the order in which they run.
+    /// The migrations, in the order in which they run.
     private(set) var registered: [Migration] = []
 
-    /// Their identifiers, in the order of their bytes, which is that of the table's index.
+    /// Their identifiers, in the order of their bytes, as in the table's index.
     private(set) var sortedIdentifiers: [String] = []
 
-    /// The first mistake of a registration: the first call that can throw does.
+    /// The first mistake of a registration: the next call that can throw throws it.
     private(set) var registrationError: DatabaseError?
 
     private var checksDeferredForeignKeys = true
@@ -59,7 +59,7 @@ public struct DatabaseMigrator: Sendable {
 
     // MARK: - Registering
 
-    /// Adds a migration, which runs after those that are registered already.
+    /// Adds a migration, which runs after the registered ones.
     ///
     /// ```swift
     /// migrator.registerMigration("v1", checksum: "sha256:9f86d081…") { db in
@@ -67,18 +67,18 @@ public struct DatabaseMigrator: Sendable {
     /// }
     /// ```
     ///
-    /// A migration that has been applied must never change: databases that have it won't run it again. A `checksum`
-    /// finds out: it is noted with the migration, and where another one is registered later, `migrate` throws
-    /// `SQLITE_MISUSE`. It can be anything that is another one when the migration is: a hash of its SQL, made
-    /// by a tool.
+    /// An applied migration must never change: databases that have applied it won't run it again. A `checksum` detects
+    /// changes: it is recorded with the migration, and if a different one is registered later, `migrate` throws
+    /// `SQLITE_MISUSE`. Any text that changes with the migration can be the checksum, such as a hash of its SQL made by
+    /// a tool.
     ///
     /// Registering an identifier twice is a mistake, which the next call that can throw reports as `SQLITE_MISUSE`.
     ///
-    /// - parameter identifier: names it in the database, for good.
-    /// - parameter foreignKeyChecks: how foreign keys are checked.
-    /// - parameter checksum: what tells that it has changed; nil where nothing does.
-    /// - parameter migrate: changes the database, in a transaction. `Configuration.schemaSource` isn't asked meanwhile:
-    ///   it knows the schema of the program, which isn't that of the migration.
+    /// - parameter identifier: the permanent name of the migration in the database.
+    /// - parameter foreignKeyChecks: the way in which foreign keys are checked.
+    /// - parameter checksum: a text that changes with the migration; nil for none.
+    /// - parameter migrate: changes the database, in a transaction. Meanwhile `Configuration.schemaSource` isn't used:
+    ///   it describes the schema of the program, not that of the migration.
     public mutating func registerMigration(
         _ identifier: String, foreignKeyChecks: ForeignKeyChecks = .deferred, checksum: String? = nil,
         migrate: @escaping @Sendable (Database) throws -> Void
@@ -86,7 +86,7 @@ public struct DatabaseMigrator: Sendable {
         register(identifier, foreignKeyChecks, [], checksum) { db, _ in try migrate(db) }
     }
 
-    /// Adds a migration that takes the place of others, which aren't registered any more.
+    /// Adds a migration that replaces others, which aren't registered any more.
     ///
     /// ```swift
     /// migrator.registerMigration("v3", merging: ["v1", "v2"]) { db, applied in
@@ -95,13 +95,14 @@ public struct DatabaseMigrator: Sendable {
     /// }
     /// ```
     ///
-    /// The closure gets those of `mergedIdentifiers` that the database has applied. They are noted no more when it is.
-    /// Where a database has applied the migration already, `migrate` removes what is noted of the others.
+    /// The closure takes the `mergedIdentifiers` that the database has applied. Their records are removed when the
+    /// migration is applied. If a database has already applied the migration, `migrate` removes the records of the
+    /// others.
     ///
-    /// - parameter identifier: names it in the database, for good.
-    /// - parameter foreignKeyChecks: how foreign keys are checked.
-    /// - parameter mergedIdentifiers: the migrations whose place it takes.
-    /// - parameter checksum: what tells that it has changed; nil where nothing does.
+    /// - parameter identifier: the permanent name of the migration in the database.
+    /// - parameter foreignKeyChecks: the way in which foreign keys are checked.
+    /// - parameter mergedIdentifiers: the migrations that it replaces.
+    /// - parameter checksum: a text that changes with the migration; nil for none.
     /// - parameter migrate: changes the database, in a transaction.
     public mutating func registerMigration(
         _ identifier: String, foreignKeyChecks: ForeignKeyChecks = .deferred,
@@ -130,7 +131,7 @@ public struct DatabaseMigrator: Sendable {
                 identifier: identifier, checksum: checksum, mergedIdentifiers: merged.subtracting([identifier]),
                 foreignKeys: foreignKeys, migrate: migrate))
         for migration in registered {
-            // It would run again after it was merged, and again.
+            // It would run again after each merge.
             if let other = registered.first(where: { migration.mergedIdentifiers.contains($0.identifier) }) {
                 note("migration \(other.identifier) is registered, and merged into \(migration.identifier)")
             }
@@ -146,13 +147,13 @@ public struct DatabaseMigrator: Sendable {
         if let registrationError { throw registrationError }
     }
 
-    /// A migrator whose later migrations with `.deferred` checks have none: foreign keys that refer to no row stay.
+    /// A migrator whose later migrations with `.deferred` checks have no checks: foreign keys without a row stay.
     ///
     /// ```swift
     /// migrator = migrator.disablingDeferredForeignKeyChecks()
     /// ```
     ///
-    /// Such a migration is as fast as its statements. Migrations that are registered already keep their checks.
+    /// Such a migration is as fast as its statements. Migrations that are already registered keep their checks.
     public func disablingDeferredForeignKeyChecks() -> DatabaseMigrator {
         var migrator = self
         migrator.checksDeferredForeignKeys = false
@@ -179,7 +180,7 @@ struct Migration: Sendable {
 }
 
 extension [String] {
-    /// The index of the first element that is in the second part, where those that aren't come first.
+    /// The index of the first element in the second part, if the elements are partitioned.
     fileprivate func partitioningIndex(_ isInSecondPart: (String) -> Bool) -> Int {
         var range = startIndex..<endIndex
         while !range.isEmpty {

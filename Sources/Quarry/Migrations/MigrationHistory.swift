@@ -1,17 +1,17 @@
 import QuarryCore
 import QuarrySQL
 
-/// What a database knows of the migrations it has applied.
+/// The record of a database's applied migrations.
 ///
-/// The table of identifiers is GRDB's. Checksums have a table of their own, which is only there where a migration has
-/// one. Its name begins as those of GRDB's own tables do, which GRDB leaves alone.
+/// The table of identifiers is GRDB's. Checksums have a separate table, which exists only if a migration has one. Its
+/// name begins like the names of GRDB's own tables, which GRDB leaves alone.
 struct MigrationHistory {
     static let table = "grdb_migrations"
     static let checksumTable = "grdb_migration_checksums"
 
     let db: Database
 
-    // Another database that is attached may have such tables too.
+    // An attached database may have such tables too.
     private func exists(_ table: String) throws -> Bool { try db.tableExists(table, in: "main") }
 
     private static let selection = "SELECT identifier FROM main.\(table) ORDER BY identifier"
@@ -21,9 +21,9 @@ struct MigrationHistory {
         return try Set(String.fetchAll(db.cachedStatement(sql: Self.selection)))
     }
 
-    /// Whether exactly these identifiers are noted.
+    /// Whether exactly these identifiers are recorded.
     ///
-    /// - parameter identifiers: in the order of their bytes, which is that of the table's index.
+    /// - parameter identifiers: sorted by their bytes, as in the table's index.
     func holds(exactly identifiers: [String]) throws -> Bool {
         let kept: Statement
         if let statement = try db.keptStatement(sql: Self.selection) {
@@ -39,12 +39,12 @@ struct MigrationHistory {
             }
             return try noted.next() == nil
         } catch DatabaseError.SQLITE_ERROR {
-            // The table has gone.
+            // The table has been dropped.
             return false
         }
     }
 
-    /// The checksums that are noted, by identifier.
+    /// The recorded checksums, by identifier.
     func checksums() throws -> [String: String] {
         guard try exists(Self.checksumTable) else { return [:] }
         let rows = try Row.fetchCursor(
@@ -54,9 +54,9 @@ struct MigrationHistory {
         return checksums
     }
 
-    /// Notes a migration, in the transaction that has applied it.
+    /// Records a migration, in the transaction that has applied it.
     ///
-    /// - parameter merged: the migrations whose place it takes, of those that are applied.
+    /// - parameter merged: the applied migrations that it replaces.
     func note(_ migration: Migration, merged: Set<String>) throws {
         try db.execute(
             sql: "CREATE TABLE IF NOT EXISTS main.\(Self.table) (identifier TEXT NOT NULL PRIMARY KEY)")
@@ -85,7 +85,7 @@ struct MigrationHistory {
     }
 }
 
-/// The text of a column as it lies in SQLite's memory, until the next step.
+/// The text of a column in SQLite's memory, valid until the next step.
 private struct BorrowedText: DatabaseValueConvertible {
     let bytes: UnsafeRawBufferPointer
 

@@ -8,11 +8,11 @@ import QuarryCore
     import Glibc
 #endif
 
-/// A folder for temporary files, which goes with all files in it when the value ends.
+/// A folder for temporary files, which is removed with all its files when the value is destroyed.
 struct ScratchFolder: ~Copyable {
     let path: String
 
-    /// Makes a folder where SQLite would put its temporary files: <https://www.sqlite.org/tempfiles.html>.
+    /// Creates a folder where SQLite would put its temporary files: <https://www.sqlite.org/tempfiles.html>.
     init() throws(DatabaseError) {
         let chosen = ["SQLITE_TMPDIR", "TMPDIR"].compactMap { (name: String) in getenv(name).map { String(cString: $0) }
         }

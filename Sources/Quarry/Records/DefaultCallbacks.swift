@@ -1,9 +1,9 @@
 import QuarryCore
 
-/// Which callbacks a record type leaves to their default implementations, as far as is known.
+/// The callbacks that a record type leaves to their default implementations, as far as known.
 ///
-/// A default implementation says so when it is called; it is the type's from then on. What does nothing isn't called
-/// any more, nor is made what it would get.
+/// The first call to a default implementation records that the type doesn't override that callback. From then on the
+/// callback is skipped, and its argument isn't built.
 final class DefaultCallbacks {
     struct Callbacks: OptionSet {
         let rawValue: UInt16
@@ -33,9 +33,9 @@ final class DefaultCallbacks {
 
     init(_ type: Any.Type) { self.type = ObjectIdentifier(type) }
 
-    /// Notes that a default implementation was called for a type.
+    /// Records that a default implementation was called for a type.
     func note(_ callback: Callbacks, _ type: Any.Type) {
-        // A class may have the implementation of its superclass.
+        // A class may inherit the implementation of its superclass.
         if ObjectIdentifier(type) == self.type { known.insert(callback) }
     }
 }

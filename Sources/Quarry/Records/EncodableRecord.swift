@@ -1,6 +1,6 @@
 public import QuarryCore
 
-/// A type that has columns to store.
+/// A type whose values can be encoded as columns.
 ///
 /// ```swift
 /// struct Player: EncodableRecord {
@@ -13,12 +13,14 @@ public import QuarryCore
 /// }
 /// ```
 ///
-/// An `Encodable` type needs no `encode(to:)`: each of its properties goes to the column of the same name.
+/// An `Encodable` type needs no `encode(to:)`: each property is stored in the column with its name.
 public protocol EncodableRecord: RecordEncodingStrategies {
     /// Sets the columns.
     ///
-    /// It may be called more than once for one record, and should set the same columns in the same order for all
-    /// records of its type: then they go straight into a statement.
+    /// It may be called more than once for one record. It should set the same columns in the same order for all records
+    /// of its type: then the values go straight into a statement.
+    ///
+    /// - throws: any error: the method that encodes the record throws it.
     func encode(to container: inout PersistenceContainer) throws
 }
 
@@ -28,6 +30,8 @@ extension EncodableRecord {
     /// ```swift
     /// try player.databaseDictionary // ["id": 1, "name": "Arthur"]
     /// ```
+    ///
+    /// - throws: what `encode(to:)` throws.
     public var databaseDictionary: [String: DatabaseValue] {
         get throws {
             let recorded = try EncodingTarget(recording: self)
@@ -43,14 +47,14 @@ extension EncodableRecord {
     /// new.databaseEquals(old) // false
     /// ```
     ///
-    /// Records that can't be encoded are equal to none.
+    /// Records that can't be encoded are equal to no record.
     public func databaseEquals(_ record: Self) -> Bool {
         guard let changes = try? databaseChanges(from: record), changes.isEmpty else { return false }
         guard let others = try? record.databaseChanges(from: self) else { return false }
         return others.isEmpty
     }
 
-    /// The columns that have other values than those of another record, with the values that they have there.
+    /// The columns whose values differ from another record's, with the other record's values.
     ///
     /// ```swift
     /// let old = Player(id: 1, name: "Arthur", score: 10)
@@ -58,19 +62,23 @@ extension EncodableRecord {
     /// try new.databaseChanges(from: old) // ["score": 10]
     /// ```
     ///
-    /// A column that the other record hasn't counts as NULL there.
+    /// A column that is missing in the other record counts as NULL there.
+    ///
+    /// - throws: what `encode(to:)` throws.
     public func databaseChanges(from record: some EncodableRecord) throws -> [String: DatabaseValue] {
         let new = try EncodingTarget(recording: self)
         let old = try EncodingTarget(recording: record)
         return Dictionary(new.changes(from: old), uniquingKeysWith: { $1 })
     }
 
-    /// Changes the record, and gives the columns that have other values, with the values that they had.
+    /// Changes the record, and returns the columns whose values have changed, with their old values.
     ///
     /// ```swift
     /// var player = Player(id: 1, name: "Arthur", score: 10)
     /// try player.databaseChanges { $0.score = 20 } // ["score": 10]
     /// ```
+    ///
+    /// - throws: what the closure or `encode(to:)` throws.
     public mutating func databaseChanges(modify: (inout Self) throws -> Void) throws -> [String: DatabaseValue] {
         let old = try EncodingTarget(recording: self)
         try modify(&self)
@@ -80,7 +88,7 @@ extension EncodableRecord {
 }
 
 extension EncodingTarget {
-    /// The columns that have other values than in an older record, with the values that they have there.
+    /// The columns whose values differ from an older record's, with the older values.
     func changes(from old: EncodingTarget) -> [(String, DatabaseValue)] {
         zip(names, values).compactMap { name, value in
             let place = old.names.firstIndex { $0.isSameName(as: name) }

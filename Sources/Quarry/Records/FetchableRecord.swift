@@ -1,6 +1,6 @@
 public import QuarryCore
 
-/// A type that is made of a row.
+/// A type that can be decoded from a row.
 ///
 /// ```swift
 /// struct Player: FetchableRecord {
@@ -16,7 +16,7 @@ public import QuarryCore
 /// let best = try Player.fetchOne(db, sql: "SELECT * FROM player ORDER BY score DESC LIMIT 1") // Player?
 /// ```
 ///
-/// A `Decodable` type needs no `init(row:)`: each of its properties is read from the column of the same name.
+/// A `Decodable` type needs no `init(row:)`: each property is read from the column with its name.
 ///
 /// ```swift
 /// struct Player: Decodable, FetchableRecord {
@@ -25,20 +25,24 @@ public import QuarryCore
 /// }
 /// ```
 public protocol FetchableRecord: RowDecodable, RecordDecodingStrategies {
-    /// A record of the row.
+    /// Makes a record from a row.
     ///
-    /// The row may be that of a cursor, and is another one at its next step: `copy()` it to keep it.
+    /// The row may be a cursor's, which changes at the next step: `copy()` it to keep it.
+    ///
+    /// - throws: any error: the fetch throws it, such as a `RowDecodingError` of `Row.decode`.
     init(row: borrowing Row) throws
 }
 
 extension FetchableRecord {
-    /// A record of the row.
+    /// Makes a record from the row.
+    ///
+    /// - throws: what `init(row:)` throws.
     @inlinable
     public static func decoded(from row: Row) throws -> Self { try Self(row: row) }
 }
 
 extension FetchableRecord where Self: Decodable {
-    /// Decodes the record: each property from the column of its name.
+    /// Decodes the record: each property from the column with its name.
     ///
     /// ```swift
     /// struct Player: Decodable, FetchableRecord {
@@ -48,15 +52,15 @@ extension FetchableRecord where Self: Decodable {
     /// let player = try Player(row: ["id": 1, "name": "Arthur"])
     /// ```
     ///
-    /// A property whose type is no value of a column is decoded from JSON; one that has no column, from the row's scope
-    /// of that name.
+    /// A property whose type isn't a column's value is decoded from JSON; a property without a column is decoded from
+    /// the row's scope of that name.
     ///
-    /// Keys that are one byte, as the cases of an enum are, are asked for their names in the first rows of a fetch, not
-    /// in each.
+    /// Keys of one byte, such as the cases of an enum, are asked for their names in the first rows of a fetch, not in
+    /// each.
     ///
-    /// - throws: `RowDecodingError` for a missing column, and for a value that can't be what the property needs: it
-    ///   names the key and the column, and the value where `Configuration.publicStatementArguments` is set.
-    ///   `DecodingError.keyNotFound` for a record or list that is no scope of the row, and wasn't prefetched: its
+    /// - throws: `RowDecodingError` for a missing column, and for a value that can't be converted to the property's
+    ///   type: it names the key and the column, and the value if `Configuration.publicStatementArguments` is set.
+    ///   `DecodingError.keyNotFound` for a record or list that isn't a scope of the row, and wasn't prefetched: its
     ///   `underlyingError` is a `RowDecodingError` with the row and the SQL.
     @inlinable
     public init(row: borrowing Row) throws {
@@ -78,7 +82,7 @@ extension Row {
         RowDecoder.begin(type, self)._withUnsafeGuaranteedRef { $0.forRecord }
     }
 
-    /// The record is over: the row's cursor keeps the decoder for the next.
+    /// Ends the decoding of a record: the row's cursor keeps the decoder for the next one.
     @usableFromInline
     func endDecoding(_ decoder: RecordDecoder) {
         if let decoder = decoder.slot.decoder(decoder.number) { RowDecoder.end(decoder, self) }

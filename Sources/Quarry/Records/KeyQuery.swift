@@ -1,20 +1,20 @@
 import QuarryCore
 import QuarrySQL
 
-/// Finds the rows of a table that have keys.
+/// A query for the rows of a table that have given keys.
 struct KeyQuery {
     private let table: String
 
     /// The columns of the key.
     private let columns: [String]
 
-    /// The values of one key after those of another.
+    /// The values of all keys, one key after another.
     private let values: [DatabaseValue]
 
     /// Whether the keys are values of a primary key of one column.
     private let isSimple: Bool
 
-    /// Rows by values of a primary key of one column; nil where no row can have any.
+    /// Rows by values of a primary key of one column; nil if no row can have any of them.
     init?<Record: TableRecord, Keys: Collection>(
         _ type: Record.Type, keys: Keys, _ table: String?, _ db: Database
     ) throws where Keys.Element: DatabaseValueConvertible {
@@ -27,16 +27,16 @@ struct KeyQuery {
         if values.isEmpty { return nil }
     }
 
-    /// The row with a value of a primary key of one column; nil where no row can have it.
+    /// The row with a value of a primary key of one column; nil if no row can have it.
     init?<Record: TableRecord>(
         _ type: Record.Type, key: some DatabaseValueConvertible, _ table: String?, _ db: Database
     ) throws {
         try self.init(type, keys: CollectionOfOne(key), table, db)
     }
 
-    /// Rows by the columns of a unique key; nil where no key is given.
+    /// Rows by the columns of a unique key; nil if no key is given.
     ///
-    /// - throws: `SQLITE_MISUSE` if the keys have different columns, or those of no unique key.
+    /// - throws: `SQLITE_MISUSE` if the keys have different columns, or columns that aren't a unique key.
     init?<Record: TableRecord>(
         _ type: Record.Type, keys: some Collection<[String: (any DatabaseValueConvertible)?]>, _ table: String?,
         _ db: Database
@@ -82,17 +82,17 @@ struct KeyQuery {
         return (sql, values.filter { !$0.isNull })
     }
 
-    /// Ranges of keys, each of which a statement can have.
+    /// Ranges of keys that each fit into a statement.
     private func parts(_ db: Database) -> [Range<Int>] {
         let most = max(1, db.maximumStatementArgumentCount / columns.count)
-        // Alternatives nest, and may nest 1000 deep: https://www.sqlite.org/limits.html#max_expr_depth
+        // Alternatives nest, and their depth is limited to 1000: https://www.sqlite.org/limits.html#max_expr_depth
         let count = isSimple ? most : min(most, db.limit(.expressionDepth) / 2 - 10)
         return stride(from: 0, to: keyCount, by: max(1, count)).map { $0..<min($0 + max(1, count), keyCount) }
     }
 
     private var selection: String { "SELECT * FROM \(table.quotedDatabaseIdentifier) WHERE " }
 
-    /// The query for a range of the keys, with the columns that a type wants.
+    /// The query for a range of the keys, with the columns that a type selects.
     private func query<Record: FetchableRecord>(
         _ keys: Range<Int>, _ type: Record.Type, _ db: Database
     ) throws -> SQLRequest<Record> {
@@ -141,7 +141,7 @@ struct KeyQuery {
             db, sql: "SELECT EXISTS (\(selection)\(sql))", arguments: StatementArguments(values: arguments)) ?? false
     }
 
-    /// - returns: how many rows there were.
+    /// - returns: the number of deleted rows.
     func delete(_ db: Database) throws -> Int {
         let parts = parts(db)
         guard parts.count > 1 else { return try delete(parts, db) }
@@ -166,7 +166,7 @@ struct KeyQuery {
         return count
     }
 
-    /// The same keys, each once: one that came in two parts would find its row twice.
+    /// The keys without repetitions: a key in two parts would find its row twice.
     private func withoutRepetitions() -> KeyQuery {
         var seen: Set<[DatabaseValue]> = []
         let keys = (0..<keyCount).map { Array(values[$0 * columns.count..<($0 + 1) * columns.count]) }
@@ -184,9 +184,9 @@ struct KeyQuery {
 }
 
 extension RecordPlan {
-    /// Columns that identify a row, as they are written: those of a unique key in its order, then the others.
+    /// The given columns, which identify a row: first the columns of a unique key in its order, then the others.
     ///
-    /// - throws: `SQLITE_MISUSE` if no unique key is among them, or the table has no such column.
+    /// - throws: `SQLITE_MISUSE` if they contain no unique key, or the table has no such column.
     func uniqueKey(_ columns: [String], _ db: Database) throws -> [String] {
         let shape = try shape(db, sure: true)
         var keys = [shape.primaryKey]
@@ -194,7 +194,7 @@ extension RecordPlan {
         let key = try keys.first { $0.isKey(in: columns) } ?? shape.uniqueKeys(db).first { $0.isKey(in: columns) }
         if let key {
             let others = columns.filter { column in !key.contains { $0.isSameName(as: column) } }
-            // SQLite would take a name that is no column's for a text.
+            // SQLite would take a name that isn't a column's for a text.
             if others.allSatisfy({ shape.column($0) != nil }) { return key.spelled(as: columns) + others.sorted() }
         }
         let names = columns.sorted().map { String(reflecting: $0) }.joined(separator: ", ")
@@ -205,12 +205,12 @@ extension RecordPlan {
 }
 
 extension [String] {
-    /// Whether these are among some columns, in any order.
+    /// Whether all of these are among the given columns, in any order.
     fileprivate func isKey(in columns: [String]) -> Bool {
         !isEmpty && allSatisfy { name in columns.contains { $0.isSameName(as: name) } }
     }
 
-    /// In the order of these, with the names of those.
+    /// The names of the given columns, in the order of these.
     fileprivate func spelled(as columns: [String]) -> [String] {
         map { name in columns.first { $0.isSameName(as: name) } ?? name }
     }

@@ -10,7 +10,7 @@ extension MutablePersistableRecord {
     /// DELETE FROM "player" WHERE "id"=1
     /// ```
     ///
-    /// - returns: whether there was such a row.
+    /// - returns: whether the row existed.
     /// - throws: `DatabaseError`; what a callback throws.
     @discardableResult
     public func delete(_ db: Database) throws -> Bool {
@@ -27,7 +27,7 @@ extension MutablePersistableRecord {
     /// ```
     ///
     /// - parameter table: the table; nil for the type's own.
-    /// - returns: whether there was such a row.
+    /// - returns: whether the row existed.
     /// - throws: `DatabaseError`; what a callback throws.
     @discardableResult
     public func delete(_ db: Database, table: String?) throws -> Bool {
@@ -43,6 +43,8 @@ extension MutablePersistableRecord {
     /// ```sql
     /// SELECT EXISTS (SELECT 1 FROM "player" WHERE "id"=1)
     /// ```
+    ///
+    /// - throws: `DatabaseError`, for example for a view without a primary key.
     public func exists(_ db: Database) throws -> Bool {
         try exists(db, table: nil)
     }

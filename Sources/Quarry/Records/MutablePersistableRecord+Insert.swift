@@ -8,7 +8,7 @@ extension MutablePersistableRecord {
             resolution: conflictResolution ?? persistenceConflictPolicy.conflictResolutionForInsert)
     }
 
-    /// Inserts, with the callbacks.
+    /// Inserts the record, and calls the callbacks.
     mutating func insert(_ db: Database, _ kind: WriteKind, _ table: String?) throws -> Bool {
         let plan = try RecordPlans.plan(type(of: self), table, db)
         return try insert(db, kind, plan)
@@ -23,7 +23,7 @@ extension MutablePersistableRecord {
             isInserted = try plan.insert(self, kind, db)
             try callDidInsert(isInserted, known, plan, db)
         } else {
-            // Stays as it was if the insert fails.
+            // The record stays unchanged if the insert fails.
             var record = self
             try record.willInsert(db)
             isInserted = try plan.insert(record, kind, db)
@@ -40,7 +40,7 @@ extension MutablePersistableRecord {
             .isInserted
     }
 
-    /// Calls what comes after an insert, but for the callbacks that do nothing.
+    /// Calls the callbacks after an insert, except those that do nothing.
     @inline(__always)
     private mutating func callDidInsert(
         _ isInserted: Bool, _ known: DefaultCallbacks.Callbacks, _ plan: RecordPlan, _ db: Database
@@ -52,7 +52,7 @@ extension MutablePersistableRecord {
         if !known.contains(.didSave) { didSave(PersistenceSuccess(inserted)) }
     }
 
-    /// Inserts a record that stays as it is.
+    /// Inserts a copy of the record, which stays unchanged.
     @inline(__always)
     static func insertCopy(
         of record: Self, _ db: Database, _ kind: WriteKind, _ plan: RecordPlan
@@ -62,7 +62,7 @@ extension MutablePersistableRecord {
         return try record.insert(db, kind, plan)
     }
 
-    /// Inserts, with the callbacks, and gives the row.
+    /// Inserts the record, calls the callbacks, and returns the row.
     mutating func insertAndFetch<T>(
         _ db: Database, _ kind: WriteKind, _ table: String?, _ fetching: Fetching<T>
     ) throws -> T {
@@ -90,10 +90,10 @@ extension MutablePersistableRecord {
     /// INSERT INTO "player" ("id", "name", "score") VALUES (NULL,'Arthur',10)
     /// ```
     ///
-    /// With `.ignore`, nothing may be inserted: then `didInsert` isn't called, and the id stays as it was.
-    /// `insertOrIgnore` tells.
+    /// With `.ignore`, a conflict inserts nothing: then `didInsert` isn't called, and the id doesn't change.
+    /// `insertOrIgnore` returns whether a row was inserted.
     ///
-    /// - parameter conflictResolution: what to do on a conflict; nil for what the type's policy says.
+    /// - parameter conflictResolution: the conflict resolution; nil for the type's policy.
     /// - parameter table: the table, if it isn't the type's own.
     /// - throws: `DatabaseError`, for example for a violated constraint; what a callback throws.
     public mutating func insert(
@@ -102,7 +102,7 @@ extension MutablePersistableRecord {
         _ = try insert(db, type(of: self).insertKind(conflictResolution), table)
     }
 
-    /// Inserts the record, unless a row is in the way.
+    /// Inserts the record, unless it conflicts with an existing row.
     ///
     /// ```swift
     /// if try player.insertOrIgnore(db) { print("a new player") }
@@ -112,13 +112,14 @@ extension MutablePersistableRecord {
     /// ```
     ///
     /// - parameter table: the table, if it isn't the type's own.
-    /// - returns: whether there is a new row. Without one, `didInsert` isn't called.
+    /// - returns: whether a row was inserted. Otherwise `didInsert` isn't called.
+    /// - throws: `DatabaseError`; what a callback throws.
     @discardableResult
     public mutating func insertOrIgnore(_ db: Database, table: String? = nil) throws -> Bool {
         try insert(db, type(of: self).insertKind(.ignore), table)
     }
 
-    /// Inserts some columns of the record: the row has default values in the others.
+    /// Inserts some columns of the record: the other columns get their default values.
     ///
     /// ```swift
     /// try player.insert(db, columns: ["name"])
@@ -127,7 +128,7 @@ extension MutablePersistableRecord {
     /// INSERT INTO "player" ("name") VALUES ('Arthur')
     /// ```
     ///
-    /// - throws: `DatabaseError`, also for a column that the record or the table hasn't.
+    /// - throws: `DatabaseError`, also for a column that the record or the table doesn't have; what a callback throws.
     public mutating func insert(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         columns: some Collection<String>, table: String? = nil
@@ -137,7 +138,9 @@ extension MutablePersistableRecord {
         _ = try insert(db, kind, table)
     }
 
-    /// Inserts some columns of the record: the row has default values in the others.
+    /// Inserts some columns of the record: the other columns get their default values.
+    ///
+    /// - throws: `DatabaseError`, also for a column that the record or the table doesn't have; what a callback throws.
     public mutating func insert(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         columns: some Collection<any ColumnExpression>, table: String? = nil
@@ -150,6 +153,8 @@ extension MutablePersistableRecord {
     /// ```swift
     /// let player = try Player(id: nil, name: "Arthur").inserted(db)
     /// ```
+    ///
+    /// - throws: as `insert`.
     public func inserted(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil
     ) throws -> Self {
@@ -160,7 +165,7 @@ extension MutablePersistableRecord {
 
     // MARK: - Insert and fetch
 
-    /// Inserts the record, and returns the row as SQLite has stored it, with default values and generated columns.
+    /// Inserts the record, and returns the stored row, with default values and generated columns.
     ///
     /// ```swift
     /// // CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT, score INTEGER DEFAULT 100)
@@ -185,7 +190,10 @@ extension MutablePersistableRecord {
         return try record.insertAndFetch(db, onConflict: conflictResolution, as: type(of: self), table: table)
     }
 
-    /// Inserts the record, and returns the row as another type.
+    /// Inserts the record, and returns the stored row as another type.
+    ///
+    /// - throws: as `insert`; `RecordError.recordNotFound` if a conflict was ignored, and nothing inserted; what
+    ///   decoding the row throws.
     public mutating func insertAndFetch<T: FetchableRecord>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, as returnedType: T.Type,
         table: String? = nil
@@ -193,7 +201,7 @@ extension MutablePersistableRecord {
         try insertAndFetch(db, type(of: self).insertKind(conflictResolution), table, Fetching(returnedType))
     }
 
-    /// Inserts the record, and gives a statement for columns of the row.
+    /// Inserts the record, and calls a closure with a statement that returns columns of the row.
     ///
     /// ```swift
     /// let score = try player.insertAndFetch(db, selection: [Column("score")]) { try Int.fetchOne($0) } // Int?
@@ -203,7 +211,7 @@ extension MutablePersistableRecord {
     /// ```
     ///
     /// - parameter selection: the columns.
-    /// - parameter fetch: is given the statement, which it runs.
+    /// - parameter fetch: takes the statement, and runs it.
     /// - throws: `DatabaseError`; what `fetch` and callbacks throw.
     public mutating func insertAndFetch<T>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil,
@@ -214,7 +222,8 @@ extension MutablePersistableRecord {
         }
     }
 
-    /// Inserts the record, and gives a statement for columns of the row, which a closure chooses.
+    /// Inserts the record, and calls a closure with a statement that returns columns of the row; another closure
+    /// chooses them.
     ///
     /// ```swift
     /// let score = try player.insertAndFetch(db) { statement in
@@ -225,8 +234,8 @@ extension MutablePersistableRecord {
     /// INSERT INTO "player" ("id", "name") VALUES (NULL,'Arthur') RETURNING "score"
     /// ```
     ///
-    /// - parameter fetch: is given the statement, which it runs.
-    /// - parameter selection: is given the columns of the type.
+    /// - parameter fetch: takes the statement, and runs it.
+    /// - parameter selection: takes the columns of the type.
     /// - throws: `DatabaseError`; what the closures and callbacks throw.
     public mutating func insertAndFetch<T>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil,
@@ -238,7 +247,7 @@ extension MutablePersistableRecord {
     }
 }
 
-/// The values that a statement with RETURNING gives of a row that it writes.
+/// The values that a statement with RETURNING returns for a written row.
 struct Fetching<Value> {
     private let selection: [SQLSelection]?
     private let fetch: (Statement, StatementArguments) throws -> Value?
@@ -290,7 +299,7 @@ struct Fetching<Value> {
 }
 
 extension RecordPlan {
-    /// What an insert that has just been done tells.
+    /// The result of the insert that has just run.
     func insertion(_ record: some EncodableRecord, isInserted: Bool, _ db: Database) throws -> InsertionSuccess {
         let shape = try shape(db, sure: false)
         return InsertionSuccess(
@@ -298,7 +307,7 @@ extension RecordPlan {
             record: PersistedRecord(record, callbacks))
     }
 
-    /// Inserts a record, and gives the row.
+    /// Inserts a record, and returns the row.
     func insertAndFetch<T>(
         _ record: some EncodableRecord, _ kind: WriteKind, _ db: Database, _ fetching: Fetching<T>
     ) throws -> T {
@@ -315,7 +324,7 @@ extension PersistableRecord {
     /// INSERT INTO "player" ("id", "name", "score") VALUES (1,'Arthur',10)
     /// ```
     ///
-    /// - parameter conflictResolution: what to do on a conflict; nil for what the type's policy says.
+    /// - parameter conflictResolution: the conflict resolution; nil for the type's policy.
     /// - parameter table: the table, if it isn't the type's own.
     /// - throws: `DatabaseError`, for example for a violated constraint; what a callback throws.
     public func insert(
@@ -325,16 +334,19 @@ extension PersistableRecord {
         _ = try Self.insertCopy(of: self, db, type(of: self).insertKind(conflictResolution), plan)
     }
 
-    /// Inserts the record, unless a row is in the way.
+    /// Inserts the record, unless it conflicts with an existing row.
     ///
-    /// - returns: whether there is a new row.
+    /// - returns: whether a row was inserted.
+    /// - throws: `DatabaseError`; what a callback throws.
     @discardableResult
     public func insertOrIgnore(_ db: Database, table: String? = nil) throws -> Bool {
         var record = self
         return try record.insert(db, type(of: self).insertKind(.ignore), table)
     }
 
-    /// Inserts some columns of the record: the row has default values in the others.
+    /// Inserts some columns of the record: the other columns get their default values.
+    ///
+    /// - throws: `DatabaseError`, also for a column that the record or the table doesn't have; what a callback throws.
     public func insert(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         columns: some Collection<String>, table: String? = nil
@@ -345,7 +357,9 @@ extension PersistableRecord {
         _ = try record.insert(db, kind, table)
     }
 
-    /// Inserts some columns of the record: the row has default values in the others.
+    /// Inserts some columns of the record: the other columns get their default values.
+    ///
+    /// - throws: `DatabaseError`, also for a column that the record or the table doesn't have; what a callback throws.
     public func insert(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         columns: some Collection<any ColumnExpression>, table: String? = nil
@@ -353,7 +367,10 @@ extension PersistableRecord {
         try insert(db, onConflict: conflictResolution, columns: columns.map(\.name), table: table)
     }
 
-    /// Inserts the record, and returns the row as another type.
+    /// Inserts the record, and returns the stored row as another type.
+    ///
+    /// - throws: as `insert`; `RecordError.recordNotFound` if a conflict was ignored, and nothing inserted; what
+    ///   decoding the row throws.
     public func insertAndFetch<T: FetchableRecord>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, as returnedType: T.Type,
         table: String? = nil
@@ -363,7 +380,7 @@ extension PersistableRecord {
             db, type(of: self).insertKind(conflictResolution), table, Fetching(returnedType))
     }
 
-    /// Inserts the record, and gives a statement for columns of the row.
+    /// Inserts the record, and calls a closure with a statement that returns columns of the row.
     ///
     /// ```swift
     /// let score = try player.insertAndFetch(db, selection: [Column("score")]) { try Int.fetchOne($0) } // Int?
@@ -375,7 +392,7 @@ extension PersistableRecord {
     /// See <https://www.sqlite.org/lang_returning.html>.
     ///
     /// - parameter selection: the columns.
-    /// - parameter fetch: is given the statement, which it runs.
+    /// - parameter fetch: takes the statement, and runs it.
     /// - throws: `DatabaseError`; the errors of `fetch` and of callbacks.
     public func insertAndFetch<T>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil,
@@ -388,7 +405,8 @@ extension PersistableRecord {
         }
     }
 
-    /// Inserts the record, and gives a statement for columns of the row, which a closure chooses.
+    /// Inserts the record, and calls a closure with a statement that returns columns of the row; another closure
+    /// chooses them.
     ///
     /// ```swift
     /// let score = try player.insertAndFetch(db) { statement in
@@ -401,8 +419,8 @@ extension PersistableRecord {
     ///
     /// See <https://www.sqlite.org/lang_returning.html>.
     ///
-    /// - parameter fetch: is given the statement, which it runs.
-    /// - parameter selection: is given the columns of the type.
+    /// - parameter fetch: takes the statement, and runs it.
+    /// - parameter selection: takes the columns of the type.
     /// - throws: `DatabaseError`; the errors of the closures and of callbacks.
     public func insertAndFetch<T>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil,

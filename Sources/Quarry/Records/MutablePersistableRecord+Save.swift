@@ -2,7 +2,7 @@ public import QuarryCore
 public import QuarrySQL
 
 extension MutablePersistableRecord {
-    /// Updates or inserts, with the callbacks.
+    /// Updates or inserts the record, and calls the callbacks.
     fileprivate mutating func save(
         _ db: Database, _ plan: RecordPlan, update: (Self) throws -> Bool, insert: (Self) throws -> Bool
     ) throws {
@@ -51,7 +51,7 @@ extension MutablePersistableRecord {
 
     // MARK: - Save
 
-    /// Updates the row that has the record's primary key, or inserts one if there is none.
+    /// Updates the row that has the record's primary key, or inserts the record if there is no such row.
     ///
     /// ```swift
     /// var player = Player(id: 1, name: "Arthur", score: 20)
@@ -64,7 +64,7 @@ extension MutablePersistableRecord {
     ///
     /// A record without a primary key is inserted.
     ///
-    /// - parameter conflictResolution: what to do on a conflict; nil for what the type's policy says.
+    /// - parameter conflictResolution: the conflict resolution; nil for the type's policy.
     /// - parameter table: the table, if it isn't the type's own.
     /// - throws: `DatabaseError`; what a callback throws.
     public mutating func save(
@@ -89,7 +89,7 @@ extension MutablePersistableRecord {
         return record
     }
 
-    /// Saves the record, and returns the row as SQLite has stored it.
+    /// Saves the record, and returns the stored row.
     ///
     /// ```swift
     /// let player = try player.saveAndFetch(db) // as it is stored now
@@ -103,7 +103,7 @@ extension MutablePersistableRecord {
         return try record.saveAndFetch(db, conflictResolution, table, Fetching(type(of: self)))
     }
 
-    /// Saves the record, and returns the row as another type.
+    /// Saves the record, and returns the stored row as another type.
     ///
     /// - throws: as `save`; `RecordError.recordNotFound` if a conflict was ignored, and nothing saved.
     public mutating func saveAndFetch<T: FetchableRecord>(
@@ -113,10 +113,10 @@ extension MutablePersistableRecord {
         try saveAndFetch(db, conflictResolution, table, Fetching(returnedType))
     }
 
-    /// Saves the record, and gives a statement for columns of the row.
+    /// Saves the record, and calls a closure with a statement that returns columns of the row.
     ///
     /// - parameter selection: the columns.
-    /// - parameter fetch: is given the statement, which it runs.
+    /// - parameter fetch: takes the statement, and runs it.
     /// - throws: as `save`; what `fetch` throws.
     public mutating func saveAndFetch<T>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil,
@@ -129,9 +129,9 @@ extension MutablePersistableRecord {
 }
 
 extension PersistableRecord {
-    /// Updates the row that has the record's primary key, or inserts one if there is none.
+    /// Updates the row that has the record's primary key, or inserts the record if there is no such row.
     ///
-    /// - parameter conflictResolution: what to do on a conflict; nil for what the type's policy says.
+    /// - parameter conflictResolution: the conflict resolution; nil for the type's policy.
     /// - parameter table: the table, if it isn't the type's own.
     /// - throws: `DatabaseError`; what a callback throws.
     public func save(
@@ -141,7 +141,7 @@ extension PersistableRecord {
         try record.save(db, conflictResolution, table)
     }
 
-    /// Saves the record, and returns the row as another type.
+    /// Saves the record, and returns the stored row as another type.
     ///
     /// - throws: as `save`; `RecordError.recordNotFound` if a conflict was ignored, and nothing saved.
     public func saveAndFetch<T: FetchableRecord>(
@@ -152,7 +152,7 @@ extension PersistableRecord {
         return try record.saveAndFetch(db, conflictResolution, table, Fetching(returnedType))
     }
 
-    /// Saves the record, and gives a statement for columns of the row.
+    /// Saves the record, and calls a closure with a statement that returns columns of the row.
     ///
     /// ```swift
     /// let score = try player.saveAndFetch(db, selection: [Column("score")]) { try Int.fetchOne($0) } // Int?
@@ -164,7 +164,7 @@ extension PersistableRecord {
     /// See <https://www.sqlite.org/lang_returning.html>.
     ///
     /// - parameter selection: the columns.
-    /// - parameter fetch: is given the statement, which it runs.
+    /// - parameter fetch: takes the statement, and runs it.
     /// - throws: as `save`; the errors of `fetch`.
     public func saveAndFetch<T>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil,

@@ -11,7 +11,7 @@ extension MutablePersistableRecord {
             columns: columns)
     }
 
-    /// Updates, with the callbacks.
+    /// Updates the row, and calls the callbacks.
     fileprivate func update(_ db: Database, _ kind: WriteKind, _ table: String?) throws {
         let plan = try RecordPlans.plan(type(of: self), table, db)
         let known = plan.callbacks.known
@@ -29,7 +29,7 @@ extension MutablePersistableRecord {
         if !known.contains(.didSave) { didSave(updated) }
     }
 
-    /// Updates, with the callbacks, and gives the row.
+    /// Updates the row, calls the callbacks, and returns the row.
     fileprivate func updateAndFetch<T>(
         _ db: Database, _ kind: WriteKind, _ table: String?, _ fetching: Fetching<T>
     ) throws -> T {
@@ -55,7 +55,7 @@ extension MutablePersistableRecord {
     /// UPDATE "player" SET "name"='Arthur', "score"=20 WHERE "id"=1
     /// ```
     ///
-    /// - parameter conflictResolution: what to do on a conflict; nil for what the type's policy says.
+    /// - parameter conflictResolution: the conflict resolution; nil for the type's policy.
     /// - parameter table: the table, if it isn't the type's own.
     /// - throws: `RecordError.recordNotFound` if there is no such row; `DatabaseError`; what a callback throws.
     public func update(
@@ -73,7 +73,7 @@ extension MutablePersistableRecord {
     /// UPDATE "player" SET "score"=20 WHERE "id"=1
     /// ```
     ///
-    /// - throws: as `update`, and a `DatabaseError` for a column that the record or the table hasn't.
+    /// - throws: as `update`, and a `DatabaseError` for a column that the record or the table doesn't have.
     public func update(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         columns: some Collection<String>, table: String? = nil
@@ -82,6 +82,8 @@ extension MutablePersistableRecord {
     }
 
     /// Updates some columns of the row that has the record's primary key.
+    ///
+    /// - throws: as `update`, and a `DatabaseError` for a column that the record or the table doesn't have.
     public func update(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         columns: some Collection<any ColumnExpression>, table: String? = nil
@@ -91,13 +93,13 @@ extension MutablePersistableRecord {
 
     // MARK: - Update changes
 
-    /// Updates the columns that have other values than those of another record.
+    /// Updates the columns whose values differ from another record's.
     ///
     /// ```swift
     /// try newPlayer.updateChanges(db, from: oldPlayer)
     /// ```
     ///
-    /// - returns: whether any has; otherwise nothing runs.
+    /// - returns: whether any value differs; otherwise nothing runs.
     /// - throws: as `update`.
     @discardableResult
     public func updateChanges(
@@ -111,14 +113,14 @@ extension MutablePersistableRecord {
         return true
     }
 
-    /// Changes the record, and updates the columns that have other values then.
+    /// Changes the record, and updates the columns whose values have changed.
     ///
     /// ```swift
     /// try player.updateChanges(db) { $0.score = 20 } // UPDATE "player" SET "score"=20 WHERE "id"=1
     /// try player.updateChanges(db) { $0.score = 20 } // false: nothing runs
     /// ```
     ///
-    /// - returns: whether there are such columns; otherwise nothing runs.
+    /// - returns: whether any value has changed; otherwise nothing runs.
     /// - throws: as `update`.
     @discardableResult
     public mutating func updateChanges(
@@ -139,7 +141,7 @@ extension MutablePersistableRecord {
 
     // MARK: - Update and fetch
 
-    /// Updates the row that has the record's primary key, and returns it as SQLite has stored it.
+    /// Updates the row that has the record's primary key, and returns the stored row.
     ///
     /// ```swift
     /// let player = try player.updateAndFetch(db) // with what triggers and generated columns made of it
@@ -155,7 +157,7 @@ extension MutablePersistableRecord {
         try updateAndFetch(db, onConflict: conflictResolution, as: type(of: self), table: table)
     }
 
-    /// Updates the row that has the record's primary key, and returns it as another type.
+    /// Updates the row that has the record's primary key, and returns the stored row as another type.
     ///
     /// - throws: as `update`.
     public func updateAndFetch<T: FetchableRecord>(
@@ -165,7 +167,8 @@ extension MutablePersistableRecord {
         try updateAndFetch(db, type(of: self).updateKind(conflictResolution), table, Fetching(returnedType))
     }
 
-    /// Updates the row that has the record's primary key, and gives a statement for columns of it.
+    /// Updates the row that has the record's primary key, and calls a closure with a statement that returns columns of
+    /// the row.
     ///
     /// ```swift
     /// let score = try player.updateAndFetch(db, selection: [Column("score")]) { try Int.fetchOne($0) } // Int?
@@ -175,7 +178,7 @@ extension MutablePersistableRecord {
     /// ```
     ///
     /// - parameter selection: the columns.
-    /// - parameter fetch: is given the statement, which it runs.
+    /// - parameter fetch: takes the statement, and runs it.
     /// - throws: as `update`; what `fetch` throws.
     public func updateAndFetch<T>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil,
@@ -186,7 +189,11 @@ extension MutablePersistableRecord {
         }
     }
 
-    /// Updates some columns of the row that has the record's primary key, and gives a statement for columns of it.
+    /// Updates some columns of the row that has the record's primary key, and calls a closure with a statement that
+    /// returns columns of the row.
+    ///
+    /// - throws: as `update`, and a `DatabaseError` for a column that the record or the table doesn't have; what
+    ///   `fetch` throws.
     public func updateAndFetch<T>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         columns: some Collection<String>, table: String? = nil, selection: [any SQLSelectable],
@@ -198,7 +205,11 @@ extension MutablePersistableRecord {
         }
     }
 
-    /// Updates some columns of the row that has the record's primary key, and gives a statement for columns of it.
+    /// Updates some columns of the row that has the record's primary key, and calls a closure with a statement that
+    /// returns columns of the row.
+    ///
+    /// - throws: as `update`, and a `DatabaseError` for a column that the record or the table doesn't have; what
+    ///   `fetch` throws.
     public func updateAndFetch<T>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         columns: some Collection<any ColumnExpression>, table: String? = nil, selection: [any SQLSelectable],
@@ -209,7 +220,7 @@ extension MutablePersistableRecord {
             fetch: fetch)
     }
 
-    /// Changes the record, updates the columns that have other values then, and returns the row.
+    /// Changes the record, updates the columns whose values have changed, and returns the stored row.
     ///
     /// ```swift
     /// if let stored = try player.updateChangesAndFetch(db, modify: { $0.score = 20 }) { print(stored.score) }
@@ -225,7 +236,7 @@ extension MutablePersistableRecord {
             db, onConflict: conflictResolution, as: type(of: self), table: table, modify: modify)
     }
 
-    /// Changes the record, updates the columns that have other values then, and returns the row as another type.
+    /// Changes the record, updates the columns whose values have changed, and returns the stored row as another type.
     ///
     /// - returns: nil if nothing has changed; then nothing runs.
     /// - throws: as `update`.
@@ -239,8 +250,8 @@ extension MutablePersistableRecord {
             db, type(of: self).updateKind(conflictResolution, columns: changes), table, Fetching(returnedType))
     }
 
-    /// Changes the record, updates the columns that have other values then, and gives a statement for columns of the
-    /// row.
+    /// Changes the record, updates the columns whose values have changed, and calls a closure with a statement that
+    /// returns columns of the row.
     ///
     /// - returns: nil if nothing has changed; then nothing runs.
     /// - throws: as `update`; what `fetch` throws.
@@ -261,7 +272,7 @@ extension RecordPlan {
         try kind.columns.map { Set($0) } ?? columns(db)
     }
 
-    /// Updates the row of a record, and gives it.
+    /// Updates a record's row, and returns the row.
     func updateAndFetch<T>(
         _ record: some EncodableRecord, _ kind: WriteKind, _ db: Database, _ fetching: Fetching<T>
     ) throws -> T {
@@ -271,11 +282,11 @@ extension RecordPlan {
         return fetched
     }
 
-    /// Updates the row of a record, and gives it; nil if there is none.
+    /// Updates a record's row, and returns the row; nil if it doesn't exist.
     func findAndUpdate<T>(
         _ record: some EncodableRecord, _ kind: WriteKind, _ db: Database, _ fetching: Fetching<T>
     ) throws -> T? {
-        // What somebody fetches may be something where there is no row.
+        // A closure may return a value even if the statement has returned no row.
         let found = try query(record, kind, db) { statement, arguments in
             let changes = db.totalChangesCount
             let value = try fetching(statement, arguments)

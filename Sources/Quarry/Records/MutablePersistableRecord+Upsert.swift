@@ -10,7 +10,7 @@ extension MutablePersistableRecord {
     mutating func upsert(_ db: Database, _ kind: WriteKind, _ plan: RecordPlan) throws {
         _ = try saving(db) { record in
             let shape = try plan.shape(db, sure: true)
-            // The rowid of a row that was there is no last inserted one.
+            // The rowid of a row that was updated isn't the last inserted one.
             let row = try plan.query(record, kind, db) { try DatabaseValue.fetchOne($0, arguments: $1) }
             return Self.success(record, plan, shape, rowID: row ?? nil, isWritten: row.map { $0 != nil } ?? false, db)
         }
@@ -39,7 +39,7 @@ extension MutablePersistableRecord {
     private static func success(
         _ record: Self, _ plan: RecordPlan, _ shape: TableShape, rowID: DatabaseValue?, isWritten: Bool, _ db: Database
     ) -> InsertionSuccess {
-        // The last inserted rowid may be another row's: this one may have been updated.
+        // The last inserted rowid may belong to another row: this row may have been updated.
         let known = shape.rowIDName == nil ? nil : rowID.flatMap { Int64.fromDatabaseValue($0) }
         return InsertionSuccess(
             rowID: known ?? 0, rowIDColumn: shape.rowIDColumn, isInserted: isWritten,
@@ -62,7 +62,7 @@ extension MutablePersistableRecord {
 
     // MARK: - Upsert
 
-    /// Inserts the record, or overwrites the row that is in the way.
+    /// Inserts the record, or overwrites the existing row that conflicts with it.
     ///
     /// ```swift
     /// var player = Player(id: 1, name: "Arthur", score: 20)
@@ -74,8 +74,8 @@ extension MutablePersistableRecord {
     /// RETURNING "rowid"
     /// ```
     ///
-    /// A row is in the way if it has the record's value in the primary key or a unique index. The columns of the
-    /// primary key stay as they are. The callbacks are those of an insert. See
+    /// A row conflicts if it has the record's value in the primary key or a unique index. The columns of the primary
+    /// key aren't overwritten. The callbacks are the same as for an insert. See
     /// <https://www.sqlite.org/lang_upsert.html>.
     ///
     /// - parameter table: the table, if it isn't the type's own.
@@ -84,7 +84,7 @@ extension MutablePersistableRecord {
         try upsert(db, Self.upsertKind, table)
     }
 
-    /// Upserts the record, and returns the row as SQLite has stored it.
+    /// Upserts the record, and returns the stored row.
     ///
     /// ```swift
     /// let player = try player.upsertAndFetch(db, onConflict: ["name"])
@@ -95,8 +95,8 @@ extension MutablePersistableRecord {
     /// RETURNING *, "rowid"
     /// ```
     ///
-    /// What is written where there is a row can be said column by column; the alias stands for the row that could not
-    /// be inserted:
+    /// `doUpdate` assigns columns of an existing row one by one; the alias stands for the row that could not be
+    /// inserted:
     ///
     /// ```swift
     /// let player = try player.upsertAndFetch(db, onConflict: ["name"], doUpdate: { excluded in
@@ -107,10 +107,11 @@ extension MutablePersistableRecord {
     /// … ON CONFLICT("name") DO UPDATE SET "score" = "score" + "excluded"."score" RETURNING *, "rowid"
     /// ```
     ///
-    /// - parameter conflictTarget: the columns of the unique index whose rows are overwritten; empty for any.
-    /// - parameter strategy: which columns are overwritten, of those that aren't assigned.
+    /// - parameter conflictTarget: the columns of the unique index whose conflicts are resolved; empty for any index.
+    /// - parameter strategy: the columns to overwrite, among those that aren't assigned.
     /// - parameter table: the table, if it isn't the type's own.
-    /// - parameter assignments: what is written to columns of the row that is there.
+    /// - parameter assignments: the assignments to columns of an existing row.
+    /// - throws: as `upsert`; `RecordError.recordNotFound` if nothing is written, as by a trigger that ignores the row.
     public mutating func upsertAndFetch(
         _ db: Database, onConflict conflictTarget: [String] = [], updating strategy: UpsertUpdateStrategy = .allColumns,
         table: String? = nil, doUpdate assignments: ((TableAlias<Self>) -> [ColumnAssignment])? = nil
@@ -119,7 +120,9 @@ extension MutablePersistableRecord {
             db, type(of: self).upsertKind(db, table, conflictTarget, strategy, assignments), table, as: type(of: self))
     }
 
-    /// Upserts the record, and returns the row as another type.
+    /// Upserts the record, and returns the stored row as another type.
+    ///
+    /// - throws: as `upsert`; `RecordError.recordNotFound` if nothing is written; what decoding the row throws.
     public mutating func upsertAndFetch<T: FetchableRecord>(
         _ db: Database, as returnedType: T.Type, onConflict conflictTarget: [String] = [],
         updating strategy: UpsertUpdateStrategy = .allColumns, table: String? = nil,
@@ -131,7 +134,7 @@ extension MutablePersistableRecord {
 }
 
 extension FetchableRecord {
-    /// A record of this type, which may be a subclass.
+    /// Makes a record of this type, which may be a subclass.
     fileprivate static func record(of row: Row) throws -> Self {
         func subclassRecord<Record: FetchableRecord>(_ type: Record.Type) throws -> Self? {
             try Record(row: row) as? Self
@@ -142,7 +145,7 @@ extension FetchableRecord {
     }
 }
 
-/// Shows all columns but the last.
+/// An adapter that shows all columns but the last.
 private struct AllButLastAdapter: RowAdapter {
     func projection(of columnNames: [String]) throws -> RowProjection {
         RowProjection(
@@ -151,14 +154,15 @@ private struct AllButLastAdapter: RowAdapter {
 }
 
 extension PersistableRecord {
-    /// Inserts the record, or overwrites the row that is in the way.
+    /// Inserts the record, or overwrites the existing row that conflicts with it.
     ///
     /// - throws: `DatabaseError`; what a callback throws.
     public func upsert(_ db: Database) throws {
         try upsert(db, table: nil)
     }
 
-    /// Inserts the record into another table than the type's own, or overwrites the row that is in the way.
+    /// Inserts the record into another table than the type's own, or overwrites the existing row that conflicts with
+    /// it.
     ///
     /// ```swift
     /// try player.upsert(db, table: "formerPlayer")
@@ -177,11 +181,13 @@ extension PersistableRecord {
         try record.upsert(db, Self.upsertKind, table)
     }
 
-    /// Upserts the record, and returns the row as SQLite has stored it.
+    /// Upserts the record, and returns the stored row.
     ///
-    /// - parameter conflictTarget: the columns of the unique index whose rows are overwritten; empty for any.
-    /// - parameter strategy: which columns are overwritten.
+    /// - parameter conflictTarget: the columns of the unique index whose conflicts are resolved; empty for any index.
+    /// - parameter strategy: the columns to overwrite, among those that aren't assigned.
     /// - parameter table: the table, if it isn't the type's own.
+    /// - parameter assignments: the assignments to columns of an existing row.
+    /// - throws: as `upsert`; `RecordError.recordNotFound` if nothing is written, as by a trigger that ignores the row.
     public func upsertAndFetch(
         _ db: Database, onConflict conflictTarget: [String] = [], updating strategy: UpsertUpdateStrategy = .allColumns,
         table: String? = nil, doUpdate assignments: ((TableAlias<Self>) -> [ColumnAssignment])? = nil
@@ -191,7 +197,9 @@ extension PersistableRecord {
             db, type(of: self).upsertKind(db, table, conflictTarget, strategy, assignments), table, as: type(of: self))
     }
 
-    /// Upserts the record, and returns the row as another type.
+    /// Upserts the record, and returns the stored row as another type.
+    ///
+    /// - throws: as `upsert`; `RecordError.recordNotFound` if nothing is written; what decoding the row throws.
     public func upsertAndFetch<T: FetchableRecord>(
         _ db: Database, as returnedType: T.Type, onConflict conflictTarget: [String] = [],
         updating strategy: UpsertUpdateStrategy = .allColumns, table: String? = nil,

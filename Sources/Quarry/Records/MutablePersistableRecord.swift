@@ -1,6 +1,7 @@
 public import QuarryCore
 
-/// A type whose values can be inserted, updated and deleted, and that learns from an insert: its id, mostly.
+/// A record type whose values can be inserted, updated and deleted, and that takes values from an insert, such as its
+/// id.
 ///
 /// ```swift
 /// struct Player: Codable, MutablePersistableRecord {
@@ -18,74 +19,98 @@ public import QuarryCore
 /// ## Callbacks
 ///
 /// A save of any kind (`insert`, `update`, `save`, `upsert`) calls `willSave`, `aroundSave`, `didSave`; within
-/// `aroundSave` come those of the insert or the update: `willInsert`, `aroundInsert`, `didInsert`. An `around…`
-/// callback calls its action, and lets its error through; one that doesn't makes the method throw `SQLITE_MISUSE`.
-/// Methods that know no record, such as `deleteAll`, call no callback.
+/// `aroundSave`, the callbacks of the insert or the update: `willInsert`, `aroundInsert`, `didInsert`. An `around…`
+/// callback must call its action, and rethrow the action's error; otherwise the method throws `SQLITE_MISUSE`. Methods
+/// without a record, such as `deleteAll`, call no callback.
 public protocol MutablePersistableRecord: EncodableRecord, TableRecord {
-    /// What inserts and updates do on a conflict.
+    /// The conflict resolution of inserts and updates.
     static var persistenceConflictPolicy: PersistenceConflictPolicy { get }
 
     /// Called before an insert.
+    ///
+    /// - throws: any error: it prevents the insert, which throws it.
     mutating func willInsert(_ db: Database) throws
 
-    /// Called around an insert. It must call `insert`, once, and let its error through.
+    /// Called around an insert. It must call `insert`, once, and rethrow its error.
+    ///
+    /// - throws: the error of `insert`; any other error: the insert throws it.
     func aroundInsert(_ db: Database, insert: () throws -> InsertionSuccess) throws
 
-    /// Called after an insert that has made a row.
+    /// Called after an insert that has inserted a row.
     mutating func didInsert(_ inserted: InsertionSuccess)
 
-    /// Called before an update of these columns.
+    /// Called before an update of the given columns.
+    ///
+    /// - throws: any error: it prevents the update, which throws it.
     func willUpdate(_ db: Database, columns: Set<String>) throws
 
-    /// Called around an update. It must call `update`, once, and let its error through.
+    /// Called around an update. It must call `update`, once, and rethrow its error.
+    ///
+    /// - throws: the error of `update`; any other error: the update throws it.
     func aroundUpdate(_ db: Database, columns: Set<String>, update: () throws -> PersistenceSuccess) throws
 
     /// Called after an update.
     func didUpdate(_ updated: PersistenceSuccess)
 
     /// Called before an insert or update.
+    ///
+    /// - throws: any error: it prevents the insert or update, which throws it.
     func willSave(_ db: Database) throws
 
-    /// Called around an insert or update. It must call `save`, once, and let its error through.
+    /// Called around an insert or update. It must call `save`, once, and rethrow its error.
+    ///
+    /// - throws: the error of `save`; any other error: the insert or update throws it.
     func aroundSave(_ db: Database, save: () throws -> PersistenceSuccess) throws
 
     /// Called after an insert or update.
     func didSave(_ saved: PersistenceSuccess)
 
     /// Called before a row is deleted.
+    ///
+    /// - throws: any error: it prevents the deletion, which throws it.
     func willDelete(_ db: Database) throws
 
-    /// Called around the deletion of a row. It must call `delete`, once, and let its error through.
+    /// Called around the deletion of a row. It must call `delete`, once, and rethrow its error.
+    ///
+    /// - throws: the error of `delete`; any other error: the deletion throws it.
     func aroundDelete(_ db: Database, delete: () throws -> Bool) throws
 
-    /// Called after the deletion, whether there was a row or not.
+    /// Called after the deletion, whether the row existed or not.
     func didDelete(deleted: Bool)
 }
 
 extension MutablePersistableRecord {
-    /// Abort: the statement's changes are taken back.
+    /// Abort: the statement's changes are rolled back.
     public static var persistenceConflictPolicy: PersistenceConflictPolicy { PersistenceConflictPolicy() }
 
-    /// Does nothing.
+    /// Has no effect.
+    ///
+    /// - throws: nothing.
     public mutating func willInsert(_ db: Database) throws { RecordPlans.note(.willInsert, type(of: self), db) }
 
     /// Inserts.
+    ///
+    /// - throws: the error of `insert`.
     public func aroundInsert(_ db: Database, insert: () throws -> InsertionSuccess) throws {
         RecordPlans.note(.aroundInsert, type(of: self), db)
         _ = try insert()
     }
 
-    /// Does nothing.
+    /// Has no effect.
     public mutating func didInsert(_ inserted: InsertionSuccess) {
         inserted.record.callbacks.note(.didInsert, type(of: self))
     }
 
-    /// Does nothing.
+    /// Has no effect.
+    ///
+    /// - throws: nothing.
     public func willUpdate(_ db: Database, columns: Set<String>) throws {
         RecordPlans.note(.willUpdate, type(of: self), db)
     }
 
     /// Updates.
+    ///
+    /// - throws: the error of `update`.
     public func aroundUpdate(
         _ db: Database, columns: Set<String>, update: () throws -> PersistenceSuccess
     ) throws {
@@ -93,32 +118,40 @@ extension MutablePersistableRecord {
         _ = try update()
     }
 
-    /// Does nothing.
+    /// Has no effect.
     public func didUpdate(_ updated: PersistenceSuccess) { updated.callbacks.note(.didUpdate, type(of: self)) }
 
-    /// Does nothing.
+    /// Has no effect.
+    ///
+    /// - throws: nothing.
     public func willSave(_ db: Database) throws { RecordPlans.note(.willSave, type(of: self), db) }
 
     /// Saves.
+    ///
+    /// - throws: the error of `save`.
     public func aroundSave(_ db: Database, save: () throws -> PersistenceSuccess) throws {
         RecordPlans.note(.aroundSave, type(of: self), db)
         _ = try save()
     }
 
-    /// Does nothing.
+    /// Has no effect.
     public func didSave(_ saved: PersistenceSuccess) { saved.callbacks.note(.didSave, type(of: self)) }
 
-    /// Does nothing.
+    /// Has no effect.
+    ///
+    /// - throws: nothing.
     public func willDelete(_ db: Database) throws {}
 
     /// Deletes.
+    ///
+    /// - throws: the error of `delete`.
     public func aroundDelete(_ db: Database, delete: () throws -> Bool) throws { _ = try delete() }
 
-    /// Does nothing.
+    /// Has no effect.
     public func didDelete(deleted: Bool) {}
 }
 
-/// A type whose values can be inserted, updated and deleted, and that learns nothing from it.
+/// A record type whose values can be inserted, updated and deleted, and that doesn't change by an insert.
 ///
 /// ```swift
 /// struct Country: Codable, PersistableRecord {
@@ -129,16 +162,20 @@ extension MutablePersistableRecord {
 /// ```
 public protocol PersistableRecord: MutablePersistableRecord {
     /// Called before an insert.
+    ///
+    /// - throws: any error: it prevents the insert, which throws it.
     func willInsert(_ db: Database) throws
 
-    /// Called after an insert that has made a row.
+    /// Called after an insert that has inserted a row.
     func didInsert(_ inserted: InsertionSuccess)
 }
 
 extension PersistableRecord {
-    /// Does nothing.
+    /// Has no effect.
+    ///
+    /// - throws: nothing.
     public func willInsert(_ db: Database) throws { RecordPlans.note(.willInsert, type(of: self), db) }
 
-    /// Does nothing.
+    /// Has no effect.
     public func didInsert(_ inserted: InsertionSuccess) { inserted.record.callbacks.note(.didInsert, type(of: self)) }
 }

@@ -1,6 +1,6 @@
 import QuarryCore
 
-// The callbacks of each verb, in their order, around what it does.
+// The callbacks of each verb, in their order, around its statement.
 
 extension MutablePersistableRecord {
     /// Runs an insert with the callbacks of a save.
@@ -78,9 +78,9 @@ extension MutablePersistableRecord {
         return updated
     }
 
-    /// Runs an update, and an insert if there is no row, with the callbacks of a save.
+    /// Runs an update, and an insert if the row doesn't exist, with the callbacks of a save.
     ///
-    /// - parameter update: answers whether there is a row.
+    /// - parameter update: returns whether the row exists.
     mutating func saving(
         _ db: Database, _ callbacks: DefaultCallbacks, columns: Set<String>, update: (Self) throws -> Bool,
         insert: (Self) throws -> InsertionSuccess, notFound: (Self) throws -> RecordError

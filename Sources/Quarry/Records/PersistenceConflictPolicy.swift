@@ -1,7 +1,7 @@
 public import QuarryCore
 public import QuarrySQL
 
-/// What a record type's inserts and updates do when they violate a constraint.
+/// The conflict resolutions of a record type's inserts and updates.
 ///
 /// ```swift
 /// struct Player: PersistableRecord {
@@ -10,7 +10,7 @@ public import QuarrySQL
 /// try player.insert(db) // INSERT OR REPLACE INTO player …
 /// ```
 ///
-/// An `onConflict` argument of a method counts for its call, whatever the policy says. See
+/// An `onConflict` argument of a method overrides the policy for its call. See
 /// <https://www.sqlite.org/lang_conflict.html>.
 public struct PersistenceConflictPolicy: Sendable {
     /// For inserts.
@@ -27,6 +27,6 @@ public struct PersistenceConflictPolicy: Sendable {
 }
 
 extension Database.ConflictResolution {
-    /// `OR REPLACE `, or nothing for what SQLite does anyway.
+    /// `OR REPLACE `, or an empty text for SQLite's default.
     var insertedSQL: String { self == .abort ? "" : "OR \(rawValue) " }
 }

@@ -1,6 +1,6 @@
 public import QuarryCore
 
-/// The columns of a record, which `encode(to:)` fills.
+/// The columns of a record, set by `encode(to:)`.
 ///
 /// ```swift
 /// struct Player: PersistableRecord {
@@ -13,10 +13,10 @@ public import QuarryCore
 /// }
 /// ```
 ///
-/// Names of columns are equal whatever their case. A column that is set twice has the value that was set last.
+/// The case of column names is ignored. A column that is set twice has the value set last.
 ///
 /// While a record is inserted or updated, a value goes straight into the statement that will run. Reading a column back
-/// makes the record be encoded once more, into memory.
+/// encodes the record again, into memory.
 public struct PersistenceContainer {
     let target: EncodingTarget
 
@@ -25,7 +25,7 @@ public struct PersistenceContainer {
     /// An empty container.
     public init() { target = EncodingTarget() }
 
-    /// The value of a column; nil is NULL, and what a column has that wasn't set.
+    /// The value of a column; `nil` if the column is NULL or was not set.
     ///
     /// ```swift
     /// struct Place: EncodableRecord {
@@ -40,22 +40,22 @@ public struct PersistenceContainer {
         set { target.set(newValue, forColumn: column) }
     }
 
-    /// The value of a column; nil is NULL, and what a column has that wasn't set.
+    /// The value of a column; `nil` if the column is NULL or was not set.
     @_disfavoredOverload
     public subscript(_ column: some ColumnExpression) -> (any DatabaseValueConvertible)? {
         get { target.value(forColumn: column.name) }
         set { target.set(newValue, forColumn: column.name) }
     }
 
-    // The same for values whose type is known where they are set: no existential is made of them.
+    // The same for values of a statically known type, which need no existential.
 
-    /// The value of a column; nil is NULL, what a column has that wasn't set, and what is no such value.
+    /// The value of a column; `nil` if the column is NULL, was not set, or can't be converted.
     @inlinable
     public subscript<Value: DatabaseValueConvertible>(_ column: String) -> Value? {
         get { value(forColumn: column) }
         set {
             guard let newValue else { return setNull(forColumn: column) }
-            // The compiler knows the type where the record's code is.
+            // The compiler knows the type where the record's code is compiled.
             if let integer = newValue as? Int {
                 set(Int64(integer), forColumn: column)
             } else if let integer = newValue as? Int64 {
@@ -70,7 +70,7 @@ public struct PersistenceContainer {
         }
     }
 
-    /// The value of a column; nil is NULL, what a column has that wasn't set, and what is no such value.
+    /// The value of a column; `nil` if the column is NULL, was not set, or can't be converted.
     @inlinable
     public subscript<Value: DatabaseValueConvertible>(_ column: some ColumnExpression) -> Value? {
         get { self[column.name] }

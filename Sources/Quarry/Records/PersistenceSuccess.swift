@@ -1,6 +1,6 @@
 import QuarryCore
 
-/// What an insert has done.
+/// The result of an insert.
 ///
 /// ```swift
 /// struct Player: MutablePersistableRecord, Encodable {
@@ -12,22 +12,21 @@ import QuarryCore
 public struct InsertionSuccess {
     /// The rowid of the row: <https://www.sqlite.org/c3ref/last_insert_rowid.html>.
     ///
-    /// 0 where there is none, in tables WITHOUT ROWID and in views, and for an upsert into a table that has columns of
-    /// all the rowid's names.
+    /// 0 for tables WITHOUT ROWID, for views, and for an upsert into a table whose columns have all the rowid's names.
     public var rowID: Int64
 
-    /// The column that has the rowid: that of an `INTEGER PRIMARY KEY`. Nil if there is none.
+    /// The column that has the rowid: an `INTEGER PRIMARY KEY`. Nil if there is none.
     public var rowIDColumn: String?
 
-    /// Whether there is a new row.
+    /// Whether a row was inserted.
     ///
-    /// A conflict that is ignored inserts nothing, and so may a trigger. Then `rowID` is that of an earlier insert, and
-    /// `didInsert` isn't called.
+    /// An ignored conflict inserts nothing, and a trigger may prevent the insert. Then `rowID` belongs to an earlier
+    /// insert, and `didInsert` isn't called.
     public let isInserted: Bool
 
     let record: PersistedRecord
 
-    /// The columns of the record, encoded when they are asked for, with the rowid of the new row.
+    /// The columns of the record, with the rowid of the inserted row. The record is encoded on demand.
     ///
     /// ```swift
     /// mutating func didInsert(_ inserted: InsertionSuccess) {
@@ -41,7 +40,7 @@ public struct InsertionSuccess {
     }
 }
 
-/// What an update or a save has done.
+/// The result of an update or a save.
 public struct PersistenceSuccess {
     private enum Record {
         case inserted(InsertionSuccess)
@@ -54,7 +53,7 @@ public struct PersistenceSuccess {
 
     init(_ updated: PersistedRecord) { record = .updated(updated) }
 
-    /// What is known of the callbacks of the record's type.
+    /// The known callbacks of the record's type.
     var callbacks: DefaultCallbacks {
         switch record {
         case .inserted(let inserted): inserted.record.callbacks
@@ -62,7 +61,7 @@ public struct PersistenceSuccess {
         }
     }
 
-    /// The columns of the record, encoded when they are asked for.
+    /// The columns of the record, which is encoded on demand.
     public var persistenceContainer: PersistenceContainer {
         switch record {
         case .inserted(let inserted): inserted.persistenceContainer
@@ -75,7 +74,7 @@ public struct PersistenceSuccess {
 struct PersistedRecord {
     let encode: () throws -> EncodingTarget
 
-    /// What is known of the callbacks of the record's type.
+    /// The known callbacks of the record's type.
     let callbacks: DefaultCallbacks
 
     init(_ record: some EncodableRecord, _ callbacks: DefaultCallbacks) {
@@ -83,6 +82,6 @@ struct PersistedRecord {
         encode = { try EncodingTarget(recording: record) }
     }
 
-    /// The record's columns. It could be encoded a moment ago; if it can't any more, there are none.
+    /// The record's columns. The record has been encoded before; if encoding fails now, there are none.
     var container: PersistenceContainer { PersistenceContainer((try? encode()) ?? EncodingTarget()) }
 }

@@ -3,12 +3,12 @@ import QuarrySQL
 
 /// A statement that inserts several records at once.
 ///
-/// Its rows stand one after the other in its VALUES: that spares SQLite the beginning and end of a statement for each.
+/// Its VALUES list has several rows, which spares SQLite beginning and ending a statement for each.
 final class RecordBatch {
-    /// What inserts one record.
+    /// The statement that inserts one record.
     let slot: RecordPlan.Slot
 
-    /// How many records it inserts.
+    /// The number of records that it inserts.
     let size: Int
 
     private let statement: Statement
@@ -16,15 +16,15 @@ final class RecordBatch {
     private let target: EncodingTarget
     private var repreparations: CInt
 
-    /// More save little.
+    /// A larger batch saves little.
     private static let mostRecords = 32
 
-    /// - parameter schema: that of the table.
-    /// - returns: nil where records can't be inserted together.
+    /// - parameter schema: the schema of the table.
+    /// - returns: nil if records can't be inserted together.
     init?(_ slot: RecordPlan.Slot, _ target: EncodingTarget, schema: String, _ db: Database) throws {
         let columnCount = slot.parameters.count
         guard let layout = slot.layout, columnCount > 0, columnCount == slot.names.count,
-            // With the others, the rows before one that fails stay, or all is rolled back.
+            // Other resolutions keep the rows before a row that fails, or roll everything back.
             [.abort, .ignore, .replace].contains(slot.kind.resolution),
             try !Self.schemaMayDoTheSame(schema, db)
         else { return nil }
@@ -39,7 +39,7 @@ final class RecordBatch {
         self.target = target
     }
 
-    /// Whether a table or a trigger says FAIL or ROLLBACK itself: `UNIQUE ON CONFLICT FAIL`, `RAISE(FAIL, …)`.
+    /// Whether a table or a trigger itself uses FAIL or ROLLBACK: `UNIQUE ON CONFLICT FAIL`, `RAISE(FAIL, …)`.
     ///
     /// A trigger of one table may write to any other.
     private static func schemaMayDoTheSame(_ schema: String, _ db: Database) throws -> Bool {
@@ -60,17 +60,17 @@ final class RecordBatch {
 
     var isFree: Bool { !statement.isExecuting }
 
-    /// Whether the schema has changed since it was last asked.
+    /// Whether the schema has changed since the last call.
     var wasPreparedAgain: Bool {
         let count = statement.repreparations
         defer { repreparations = count }
         return count != repreparations
     }
 
-    /// Inserts records, as many as `size` says.
+    /// Inserts `size` records.
     ///
-    /// - returns: how many rows there are; nil if nothing was inserted: then the records have to be inserted one by
-    ///   one, which tells as well which one fails.
+    /// - returns: the number of inserted rows; nil if nothing was inserted: then the records have to be inserted one by
+    ///   one, which also reveals the record that fails.
     func insert(_ records: some RandomAccessCollection<some EncodableRecord>, _ db: Database) throws -> Int? {
         let columnCount = slot.parameters.count
         do {

@@ -1,7 +1,7 @@
 public import QuarryCore
 public import QuarrySQL
 
-// Many records at once: in a savepoint, so that all are written or none.
+// Writes of many records: in a savepoint, so that all are written or none.
 
 extension MutablePersistableRecord {
     private static func inBatch(_ db: Database, _ body: () throws -> Int) throws -> Int {
@@ -23,12 +23,12 @@ extension MutablePersistableRecord {
     /// INSERT INTO "player" ("id", "name") VALUES (NULL,'Barbara')
     /// ```
     ///
-    /// Many records of a type without callbacks are inserted by statements of several rows. The records that were given
-    /// stay as they are: use `insertAll(db, &players)` for those that learn their id.
+    /// Many records of a type without callbacks are inserted by statements of several rows. The given records don't
+    /// change: use `insertAll(db, &players)` for records that take their id.
     ///
-    /// - parameter conflictResolution: what to do on a conflict; nil for what the type's policy says.
+    /// - parameter conflictResolution: the conflict resolution; nil for the type's policy.
     /// - parameter table: the table, if it isn't the type's own.
-    /// - returns: how many rows were inserted: less than there are records where conflicts are ignored.
+    /// - returns: the number of inserted rows: fewer than there are records if conflicts are ignored.
     /// - throws: as `insert`; then nothing is inserted.
     @discardableResult
     public static func insertAll(
@@ -38,7 +38,7 @@ extension MutablePersistableRecord {
         var plan = try BatchPlan(self, table, db) { $0.insertKind(conflictResolution) }
         return try inBatch(db) {
             var count = 0
-            // A sequence gives copies of its elements; where they lie side by side, they are inserted from there.
+            // A sequence returns copies of its elements; contiguous elements are inserted without copies.
             let inserted = try records.withContiguousStorageIfAvailable { records in
                 guard plan.isOfClass else { return try insertAll(db, records, plan.kind, plan.plan) }
                 var index = 0
@@ -65,7 +65,7 @@ extension MutablePersistableRecord {
     ) throws -> Int {
         var count = 0
         var index = 0
-        // Where those begin that may be inserted together: the first one tells the plan how.
+        // The start of the records that may be inserted together: the first record tells the plan how.
         var start = 1
         while index < records.count {
             if index >= start, plan.callbacks.known.isSuperset(of: .inserts),
@@ -86,7 +86,7 @@ extension MutablePersistableRecord {
         return count
     }
 
-    /// Inserts records, all or none, and changes each as `insert` does: they have their ids then.
+    /// Inserts records, all or none, and changes each as `insert` does: afterwards they have their ids.
     ///
     /// ```swift
     /// var players = [Player(id: nil, name: "Arthur"), Player(id: nil, name: "Barbara")]
@@ -94,10 +94,10 @@ extension MutablePersistableRecord {
     /// players.map(\.id) // [1, 2]
     /// ```
     ///
-    /// - parameter conflictResolution: what to do on a conflict; nil for what the type's policy says.
+    /// - parameter conflictResolution: the conflict resolution; nil for the type's policy.
     /// - parameter table: the table, if it isn't the type's own.
-    /// - returns: how many rows were inserted.
-    /// - throws: as `insert`; then nothing is inserted, and the records are as they were.
+    /// - returns: the number of inserted rows.
+    /// - throws: as `insert`; then nothing is inserted, and the records are unchanged.
     @discardableResult
     public static func insertAll<Records: MutableCollection<Self>>(
         _ db: Database, _ records: inout Records,
@@ -140,7 +140,7 @@ extension MutablePersistableRecord {
         }
     }
 
-    /// Upserts records, all or none, and changes each as `upsert` does: they have their ids then.
+    /// Upserts records, all or none, and changes each as `upsert` does: afterwards they have their ids.
     ///
     /// ```swift
     /// var players = [Player(id: nil, name: "Arthur")]
@@ -149,7 +149,7 @@ extension MutablePersistableRecord {
     /// ```
     ///
     /// - parameter table: the table, if it isn't the type's own.
-    /// - throws: as `upsert`; then nothing is written, and the records are as they were.
+    /// - throws: as `upsert`; then nothing is written, and the records are unchanged.
     public static func upsertAll<Records: MutableCollection<Self>>(
         _ db: Database, _ records: inout Records, table: String? = nil
     ) throws {
@@ -166,7 +166,7 @@ extension MutablePersistableRecord {
     }
 }
 
-/// The plan of the records of a batch, which may be of several subclasses.
+/// The plan for the records of a batch, which may belong to several subclasses.
 private struct BatchPlan<Record: MutablePersistableRecord> {
     let isOfClass: Bool
     private(set) var type: Record.Type
@@ -187,7 +187,7 @@ private struct BatchPlan<Record: MutablePersistableRecord> {
         plan = try RecordPlans.plan(type, table, db)
     }
 
-    /// Takes the plan of a record's class.
+    /// Switches to the plan of a record's class.
     mutating func turn(to record: Record, _ db: Database) throws {
         guard Swift.type(of: record) != type else { return }
         type = Swift.type(of: record)
@@ -197,7 +197,7 @@ private struct BatchPlan<Record: MutablePersistableRecord> {
 }
 
 extension TableRecord {
-    /// Sets columns of all rows to the values that a record has.
+    /// Sets columns of all rows to the values of a record.
     ///
     /// ```swift
     /// let model = Player(id: nil, name: "", score: 0, teamId: nil)
@@ -207,11 +207,11 @@ extension TableRecord {
     /// UPDATE "player" SET "score" = 0, "teamId" = NULL
     /// ```
     ///
-    /// - parameter conflictResolution: what to do on a conflict.
+    /// - parameter conflictResolution: the conflict resolution.
     /// - parameter columns: columns of the record and of the table.
     /// - parameter table: the table, if it isn't the type's own.
-    /// - returns: how many rows there are.
-    /// - throws: `DatabaseError`, also for a column that the record or the table hasn't.
+    /// - returns: the number of rows.
+    /// - throws: `DatabaseError`, also for a column that the record or the table doesn't have.
     @discardableResult
     public static func updateAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution = .abort,

@@ -17,8 +17,8 @@ public enum RecordError: Error, Sendable {
 extension RecordError: CustomStringConvertible {
     /// `Key not found in table player: [id:1]`
     ///
-    /// A number is shown: it is an id, which a log needs. A text or blob may be private, a name or an address, and
-    /// shows its storage class: `[email:TEXT]`. The key itself has the value.
+    /// A number is shown: it is an id, which a log needs. A text or blob may be private, such as a name or an address,
+    /// and only its storage class is shown: `[email:TEXT]`. The error's key has the value.
     public var description: String {
         switch self {
         case .recordNotFound(let table, let key):
@@ -29,7 +29,7 @@ extension RecordError: CustomStringConvertible {
 }
 
 extension DatabaseValue {
-    /// The value of an id in an error: a number, or the storage class of what may be private.
+    /// The value of an id in an error: a number, or the storage class of a value that may be private.
     var idInError: String {
         switch rawStorage {
         case .null, .int64, .double: description

@@ -6,16 +6,16 @@ final class RecordPlans {
     private final class Entry {
         let type: ObjectIdentifier
 
-        /// Whether the type's table has the name that the type's name gives. That is the same for ever, and costs more
-        /// to find out than a name that the type states.
+        /// Whether the type's table name is derived from the type's name. A derived name never changes, and costs more
+        /// to compute than a name that the type states.
         let hasDefaultName: Bool
 
         let callbacks: DefaultCallbacks
 
-        /// The plan of the type's own table, as far as is known.
+        /// The plan of the type's own table, as far as known.
         let plan: RecordPlan
 
-        /// Those of other tables: found by the bytes of their names, as SQLite does.
+        /// The plans of other tables, found by the bytes of their names, as in SQLite.
         var others: [RecordPlan] = []
 
         init(_ type: (some TableRecord).Type) {
@@ -42,7 +42,7 @@ final class RecordPlans {
     /// The plan of a record type.
     ///
     /// - parameter table: the table, if it isn't the type's own.
-    /// - throws: `SQLITE_MISUSE` where the connection can't be used.
+    /// - throws: `SQLITE_MISUSE` if the connection can't be used.
     static func plan<Record: TableRecord>(
         _ type: Record.Type, _ table: String?, _ db: Database
     ) throws -> RecordPlan {
@@ -60,13 +60,13 @@ final class RecordPlans {
         return entry.plan(type.databaseTableName)
     }
 
-    /// Notes that the default implementation of a callback was called.
+    /// Records that the default implementation of a callback was called.
     static func note(_ callback: DefaultCallbacks.Callbacks, _ type: Any.Type, _ db: Database) {
         guard let kept = db.recordPlans else { return }
         unsafeDowncast(kept, to: RecordPlans.self).entries[ObjectIdentifier(type)]?.callbacks.note(callback, type)
     }
 
-    /// Forgets the keys of views: another source of schemas is asked from now on.
+    /// Forgets the keys of views, because the schema source has changed.
     static func forgetKeysOfViews(_ db: Database) {
         guard let kept = db.recordPlans else { return }
         for entry in unsafeDowncast(kept, to: RecordPlans.self).entries.values {

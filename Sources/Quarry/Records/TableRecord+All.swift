@@ -1,11 +1,11 @@
 public import QuarryCore
 public import QuarrySQL
 
-// All rows of a record type's table. A method with a default argument couldn't be passed as a function, as in
-// `dbQueue.read(Player.fetchAll)`: the table is an argument of a method of its own.
+// Verbs for all rows of a record type's table. A method with a default argument can't be passed as a function, as in
+// `dbQueue.read(Player.fetchAll)`, so the table is an argument of a separate method.
 
 extension TableRecord {
-    /// All rows, of another table where one is given.
+    /// All rows of the type's table, or of another table.
     static func all(in table: String?) -> QueryInterfaceRequest<Self> {
         guard let table else { return all() }
         var request = Table<Self>(table).all()
@@ -21,6 +21,8 @@ extension TableRecord {
     /// ```sql
     /// SELECT COUNT(*) FROM "player"
     /// ```
+    ///
+    /// - throws: `DatabaseError`.
     public static func fetchCount(_ db: Database) throws -> Int {
         try all().fetchCount(db)
     }
@@ -35,6 +37,7 @@ extension TableRecord {
     /// ```
     ///
     /// - parameter table: the table; nil for the type's own.
+    /// - throws: `DatabaseError`.
     public static func fetchCount(_ db: Database, table: String?) throws -> Int {
         try all(in: table).fetchCount(db)
     }
@@ -48,7 +51,8 @@ extension TableRecord {
     /// DELETE FROM "player"
     /// ```
     ///
-    /// - returns: how many there were.
+    /// - returns: the number of deleted rows.
+    /// - throws: `DatabaseError`.
     @discardableResult
     public static func deleteAll(_ db: Database) throws -> Int {
         try all().deleteAll(db)
@@ -64,7 +68,8 @@ extension TableRecord {
     /// ```
     ///
     /// - parameter table: the table; nil for the type's own.
-    /// - returns: how many there were.
+    /// - returns: the number of deleted rows.
+    /// - throws: `DatabaseError`.
     @discardableResult
     public static func deleteAll(_ db: Database, table: String?) throws -> Int {
         try all(in: table).deleteAll(db)
@@ -79,7 +84,8 @@ extension TableRecord {
     /// UPDATE "player" SET "score" = 0
     /// ```
     ///
-    /// - returns: how many rows there are.
+    /// - returns: the number of updated rows.
+    /// - throws: `DatabaseError`, for example for a violated constraint.
     @discardableResult
     public static func updateAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
@@ -89,6 +95,9 @@ extension TableRecord {
     }
 
     /// Sets columns of all rows.
+    ///
+    /// - returns: the number of updated rows.
+    /// - throws: `DatabaseError`, for example for a violated constraint.
     @discardableResult
     public static func updateAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
@@ -98,6 +107,9 @@ extension TableRecord {
     }
 
     /// Sets columns of all rows.
+    ///
+    /// - returns: the number of updated rows.
+    /// - throws: `DatabaseError`, for example for a violated constraint; what the closure throws.
     @discardableResult
     public static func updateAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
@@ -107,6 +119,9 @@ extension TableRecord {
     }
 
     /// Sets a column of all rows.
+    ///
+    /// - returns: the number of updated rows.
+    /// - throws: `DatabaseError`, for example for a violated constraint; what the closure throws.
     @discardableResult
     public static func updateAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
@@ -118,6 +133,7 @@ extension TableRecord {
     /// The number of columns that requests on the type select.
     ///
     /// - parameter table: the table, if it isn't the type's own.
+    /// - throws: `DatabaseError`.
     public static func numberOfSelectedColumns(_ db: Database, table: String? = nil) throws -> Int {
         try all(in: table).makePreparedRequest(db).statement.columnCount
     }
@@ -129,6 +145,8 @@ extension FetchableRecord where Self: TableRecord {
     /// ```sql
     /// SELECT * FROM "player"
     /// ```
+    ///
+    /// - throws: `DatabaseError`. The cursor throws the errors of decoding.
     public static func fetchCursor(_ db: Database) throws -> RecordCursor<Self> {
         try all().fetchCursor(db)
     }
@@ -144,6 +162,7 @@ extension FetchableRecord where Self: TableRecord {
     /// ```
     ///
     /// - parameter table: the table; nil for the type's own.
+    /// - throws: `DatabaseError`. The cursor throws the errors of decoding.
     public static func fetchCursor(_ db: Database, table: String?) throws -> RecordCursor<Self> {
         try all(in: table).fetchCursor(db)
     }
@@ -156,6 +175,8 @@ extension FetchableRecord where Self: TableRecord {
     /// ```sql
     /// SELECT * FROM "player"
     /// ```
+    ///
+    /// - throws: `DatabaseError`; what decoding a record throws, such as `RowDecodingError`.
     public static func fetchAll(_ db: Database) throws -> [Self] {
         try all().fetchAll(db)
     }
@@ -170,20 +191,23 @@ extension FetchableRecord where Self: TableRecord {
     /// ```
     ///
     /// - parameter table: the table; nil for the type's own.
+    /// - throws: `DatabaseError`; what decoding a record throws, such as `RowDecodingError`.
     public static func fetchAll(_ db: Database, table: String?) throws -> [Self] {
         try all(in: table).fetchAll(db)
     }
 
-    /// Any record, nil if there is none.
+    /// Any record; nil if the table is empty.
     ///
     /// ```sql
     /// SELECT * FROM "player" LIMIT 1
     /// ```
+    ///
+    /// - throws: `DatabaseError`; what decoding the record throws, such as `RowDecodingError`.
     public static func fetchOne(_ db: Database) throws -> Self? {
         try all().fetchOne(db)
     }
 
-    /// Any record of another table than the type's own; nil if there is none.
+    /// Any record of another table than the type's own; nil if the table is empty.
     ///
     /// ```swift
     /// let player = try Player.fetchOne(db, table: "formerPlayer") // Player?
@@ -193,6 +217,7 @@ extension FetchableRecord where Self: TableRecord {
     /// ```
     ///
     /// - parameter table: the table; nil for the type's own.
+    /// - throws: `DatabaseError`; what decoding the record throws, such as `RowDecodingError`.
     public static func fetchOne(_ db: Database, table: String?) throws -> Self? {
         try all(in: table).fetchOne(db)
     }
@@ -207,6 +232,8 @@ extension FetchableRecord where Self: TableRecord & Hashable {
     /// ```sql
     /// SELECT * FROM "player"
     /// ```
+    ///
+    /// - throws: `DatabaseError`; what decoding a record throws, such as `RowDecodingError`.
     public static func fetchSet(_ db: Database) throws -> Set<Self> {
         try all().fetchSet(db)
     }
@@ -221,6 +248,7 @@ extension FetchableRecord where Self: TableRecord & Hashable {
     /// ```
     ///
     /// - parameter table: the table; nil for the type's own.
+    /// - throws: `DatabaseError`; what decoding a record throws, such as `RowDecodingError`.
     public static func fetchSet(_ db: Database, table: String?) throws -> Set<Self> {
         try all(in: table).fetchSet(db)
     }

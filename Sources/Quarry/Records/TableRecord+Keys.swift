@@ -1,11 +1,11 @@
 public import QuarryCore
 
-// Rows by their key: a value of the primary key where it is one column, or the columns of a unique key by name.
+// Verbs for rows by their key: a value of a primary key of one column, or the columns of a unique key by name.
 
 extension TableRecord {
-    // MARK: - Whether there is a row
+    // MARK: - Existence
 
-    /// Whether a row has a primary key.
+    /// Whether a row with the given primary key exists.
     ///
     /// ```swift
     /// try Player.exists(db, key: 1)
@@ -14,7 +14,7 @@ extension TableRecord {
     /// SELECT EXISTS (SELECT * FROM "player" WHERE "id" = 1)
     /// ```
     ///
-    /// - parameter key: a value of the primary key, which must be one column. No row has NULL.
+    /// - parameter key: a value of the primary key, which must be one column. NULL matches no row.
     /// - parameter table: the table, if it isn't the type's own.
     /// - throws: `SQLITE_MISUSE` if the primary key has several columns; `DatabaseError`.
     public static func exists(
@@ -23,7 +23,7 @@ extension TableRecord {
         try KeyQuery(self, key: key, table, db)?.exists(db) ?? false
     }
 
-    /// Whether a row has a unique key.
+    /// Whether a row with the given unique key exists.
     ///
     /// ```swift
     /// try Citizenship.exists(db, key: ["citizenId": 1, "countryCode": "FR"])
@@ -31,7 +31,7 @@ extension TableRecord {
     ///
     /// - parameter key: the columns of the primary key or of a unique index, with their values; other columns too.
     /// - parameter table: the table, if it isn't the type's own.
-    /// - throws: `SQLITE_MISUSE` if no such key is among the columns; `DatabaseError`.
+    /// - throws: `SQLITE_MISUSE` if the columns contain no such key; `DatabaseError`.
     public static func exists(
         _ db: Database, key: [String: (any DatabaseValueConvertible)?], table: String? = nil
     ) throws -> Bool {
@@ -40,7 +40,7 @@ extension TableRecord {
 
     // MARK: - Deleting
 
-    /// Deletes the row that has a primary key.
+    /// Deletes the row with the given primary key.
     ///
     /// ```swift
     /// try Player.deleteOne(db, key: 1)
@@ -49,9 +49,10 @@ extension TableRecord {
     /// DELETE FROM "player" WHERE "id" = 1
     /// ```
     ///
-    /// - parameter key: a value of the primary key, which must be one column. No row has NULL.
+    /// - parameter key: a value of the primary key, which must be one column. NULL matches no row.
     /// - parameter table: the table, if it isn't the type's own.
-    /// - returns: whether there was such a row.
+    /// - returns: whether the row existed.
+    /// - throws: `SQLITE_MISUSE` if the primary key has several columns; `DatabaseError`.
     @discardableResult
     public static func deleteOne(
         _ db: Database, key: some DatabaseValueConvertible, table: String? = nil
@@ -59,7 +60,7 @@ extension TableRecord {
         try KeyQuery(self, key: key, table, db)?.delete(db) ?? 0 > 0
     }
 
-    /// Deletes the row that has a unique key.
+    /// Deletes the row with the given unique key.
     ///
     /// ```swift
     /// try Citizenship.deleteOne(db, key: ["citizenId": 1, "countryCode": "FR"])
@@ -67,7 +68,8 @@ extension TableRecord {
     ///
     /// - parameter key: the columns of the primary key or of a unique index, with their values.
     /// - parameter table: the table, if it isn't the type's own.
-    /// - returns: whether there was such a row.
+    /// - returns: whether the row existed.
+    /// - throws: `SQLITE_MISUSE` if the columns contain no such key; `DatabaseError`.
     @discardableResult
     public static func deleteOne(
         _ db: Database, key: [String: (any DatabaseValueConvertible)?], table: String? = nil
@@ -75,7 +77,7 @@ extension TableRecord {
         try KeyQuery(self, keys: CollectionOfOne(key), table, db)?.delete(db) ?? 0 > 0
     }
 
-    /// Deletes the rows that have primary keys.
+    /// Deletes the rows with the given primary keys.
     ///
     /// ```swift
     /// try Player.deleteAll(db, keys: [1, 2, 3]) // 3
@@ -84,11 +86,12 @@ extension TableRecord {
     /// DELETE FROM "player" WHERE "id" IN (1, 2, 3)
     /// ```
     ///
-    /// More keys than a statement can have are deleted by several, in a savepoint.
+    /// Keys that don't fit into one statement are deleted by several, in a savepoint.
     ///
     /// - parameter keys: values of the primary key, which must be one column.
     /// - parameter table: the table, if it isn't the type's own.
-    /// - returns: how many rows there were.
+    /// - returns: the number of deleted rows.
+    /// - throws: `SQLITE_MISUSE` if the primary key has several columns; `DatabaseError`. Then nothing is deleted.
     @discardableResult
     public static func deleteAll<Keys: Collection>(
         _ db: Database, keys: Keys, table: String? = nil
@@ -96,7 +99,7 @@ extension TableRecord {
         try KeyQuery(self, keys: keys, table, db)?.delete(db) ?? 0
     }
 
-    /// Deletes the rows that have unique keys.
+    /// Deletes the rows with the given unique keys.
     ///
     /// ```swift
     /// try Player.deleteAll(db, keys: [["email": "arthur@example.com"], ["email": "barbara@example.com"]])
@@ -104,7 +107,9 @@ extension TableRecord {
     ///
     /// - parameter keys: the columns of the primary key or of a unique index, with their values.
     /// - parameter table: the table, if it isn't the type's own.
-    /// - returns: how many rows there were.
+    /// - returns: the number of deleted rows.
+    /// - throws: `SQLITE_MISUSE` if the columns contain no such key, or differ from key to key; `DatabaseError`. Then
+    ///   nothing is deleted.
     @discardableResult
     public static func deleteAll(
         _ db: Database, keys: [[String: (any DatabaseValueConvertible)?]], table: String? = nil
@@ -114,13 +119,13 @@ extension TableRecord {
 
     // MARK: - Errors
 
-    /// The error that no row has a unique key.
+    /// The error for a unique key that no row has.
     public static func recordNotFound(key: [String: (any DatabaseValueConvertible)?]) -> RecordError {
         .recordNotFound(
             databaseTableName: databaseTableName, key: key.mapValues { $0?.databaseValue ?? .null })
     }
 
-    /// The error that no row has a primary key.
+    /// The error for a primary key that no row has.
     ///
     /// ```swift
     /// guard let player = try Player.fetchOne(db, key: 1) else { throw Player.recordNotFound(db, key: 1) }
@@ -138,7 +143,7 @@ extension TableRecord {
 }
 
 extension TableRecord where Self: EncodableRecord {
-    /// The error that no row has the record's primary key.
+    /// The error for a record whose primary key no row has.
     public func recordNotFound(_ db: Database) -> any Error {
         do {
             return try RecordPlans.plan(type(of: self), nil, db).recordNotFound(self, db)
@@ -151,7 +156,7 @@ extension TableRecord where Self: EncodableRecord {
 // MARK: - Fetching
 
 extension FetchableRecord where Self: TableRecord {
-    /// The record of a primary key, nil if there is none.
+    /// The record with the given primary key; nil if it doesn't exist.
     ///
     /// ```swift
     /// let player = try Player.fetchOne(db, key: 1) // Player?
@@ -160,7 +165,7 @@ extension FetchableRecord where Self: TableRecord {
     /// SELECT * FROM "player" WHERE "id" = 1
     /// ```
     ///
-    /// - parameter key: a value of the primary key, which must be one column. No row has NULL.
+    /// - parameter key: a value of the primary key, which must be one column. NULL matches no row.
     /// - parameter table: the table, if it isn't the type's own.
     /// - throws: `SQLITE_MISUSE` if the primary key has several columns; `DatabaseError`; `RowDecodingError`.
     public static func fetchOne(
@@ -171,7 +176,7 @@ extension FetchableRecord where Self: TableRecord {
         return value.isNull ? nil : try plan.find(value, db)
     }
 
-    /// The record of a unique key, nil if there is none.
+    /// The record with the given unique key; nil if it doesn't exist.
     ///
     /// ```swift
     /// let player = try Player.fetchOne(db, key: ["email": "arthur@example.com"])
@@ -182,7 +187,7 @@ extension FetchableRecord where Self: TableRecord {
     ///
     /// - parameter key: the columns of the primary key or of a unique index, with their values; nil for no record.
     /// - parameter table: the table, if it isn't the type's own.
-    /// - throws: `SQLITE_MISUSE` if the columns aren't such a key; `DatabaseError`; `RowDecodingError`.
+    /// - throws: `SQLITE_MISUSE` if the columns contain no such key; `DatabaseError`; `RowDecodingError`.
     public static func fetchOne(
         _ db: Database, key: [String: (any DatabaseValueConvertible)?]?, table: String? = nil
     ) throws -> Self? {
@@ -190,13 +195,13 @@ extension FetchableRecord where Self: TableRecord {
         return try KeyQuery(self, keys: CollectionOfOne(key), table, db)?.fetchOne(db, Self.self)
     }
 
-    /// The record of a primary key.
+    /// The record with the given primary key.
     ///
     /// ```swift
     /// let player = try Player.find(db, key: 1) // Player
     /// ```
     ///
-    /// - throws: `RecordError.recordNotFound` if there is none; otherwise as `fetchOne`.
+    /// - throws: `RecordError.recordNotFound` if the record doesn't exist; otherwise as `fetchOne`.
     public static func find(
         _ db: Database, key: some DatabaseValueConvertible, table: String? = nil
     ) throws -> Self {
@@ -207,13 +212,13 @@ extension FetchableRecord where Self: TableRecord {
             key: [column: databaseValue(ofKey: key, column: column)])
     }
 
-    /// The record of a unique key.
+    /// The record with the given unique key.
     ///
     /// ```swift
     /// let player = try Player.find(db, key: ["email": "arthur@example.com"]) // Player
     /// ```
     ///
-    /// - throws: `RecordError.recordNotFound` if there is none; otherwise as `fetchOne`.
+    /// - throws: `RecordError.recordNotFound` if the record doesn't exist; otherwise as `fetchOne`.
     public static func find(
         _ db: Database, key: [String: (any DatabaseValueConvertible)?], table: String? = nil
     ) throws -> Self {
@@ -222,7 +227,7 @@ extension FetchableRecord where Self: TableRecord {
             databaseTableName: table ?? databaseTableName, key: key.mapValues { $0?.databaseValue ?? .null })
     }
 
-    /// The records of primary keys, in no order of theirs.
+    /// The records with the given primary keys, in no particular order.
     ///
     /// ```swift
     /// let players = try Player.fetchAll(db, keys: [1, 2, 3]) // [Player]
@@ -231,17 +236,18 @@ extension FetchableRecord where Self: TableRecord {
     /// SELECT * FROM "player" WHERE "id" IN (1, 2, 3)
     /// ```
     ///
-    /// More keys than a statement can have are fetched by several.
+    /// Keys that don't fit into one statement are fetched by several.
     ///
-    /// - parameter keys: values of the primary key, which must be one column. What isn't found is left out.
+    /// - parameter keys: values of the primary key, which must be one column. Keys without a row are left out.
     /// - parameter table: the table, if it isn't the type's own.
+    /// - throws: `SQLITE_MISUSE` if the primary key has several columns; `DatabaseError`; `RowDecodingError`.
     public static func fetchAll<Keys: Collection>(
         _ db: Database, keys: Keys, table: String? = nil
     ) throws -> [Self] where Keys.Element: DatabaseValueConvertible {
         try KeyQuery(self, keys: keys, table, db)?.fetchAll(db, Self.self) ?? []
     }
 
-    /// The records of unique keys, in no order of theirs.
+    /// The records with the given unique keys, in no particular order.
     ///
     /// ```swift
     /// let players = try Player.fetchAll(db, keys: [["email": "arthur@example.com"]]) // [Player]
@@ -249,23 +255,27 @@ extension FetchableRecord where Self: TableRecord {
     ///
     /// - parameter keys: the columns of the primary key or of a unique index, with their values.
     /// - parameter table: the table, if it isn't the type's own.
+    /// - throws: `SQLITE_MISUSE` if the columns contain no such key, or differ from key to key; `DatabaseError`;
+    ///   `RowDecodingError`.
     public static func fetchAll(
         _ db: Database, keys: [[String: (any DatabaseValueConvertible)?]], table: String? = nil
     ) throws -> [Self] {
         try KeyQuery(self, keys: keys, table, db)?.fetchAll(db, Self.self) ?? []
     }
 
-    /// A cursor over the records of primary keys, in no order of theirs.
+    /// A cursor over the records with the given primary keys, in no particular order.
     ///
     /// ```swift
     /// let players = try Player.fetchCursor(db, keys: keys)
     /// while let player = try players.next() { print(player.name) }
     /// ```
     ///
-    /// More keys than a statement can have are fetched by several, one after the other.
+    /// Keys that don't fit into one statement are fetched by several, one after the other.
     ///
-    /// - parameter keys: values of the primary key, which must be one column. What isn't found is left out.
+    /// - parameter keys: values of the primary key, which must be one column. Keys without a row are left out.
     /// - parameter table: the table, if it isn't the type's own.
+    /// - throws: `SQLITE_MISUSE` if the primary key has several columns; `DatabaseError`. The cursor throws the errors
+    ///   of decoding.
     public static func fetchCursor<Keys: Collection>(
         _ db: Database, keys: Keys, table: String? = nil
     ) throws -> RecordCursor<Self> where Keys.Element: DatabaseValueConvertible {
@@ -273,10 +283,12 @@ extension FetchableRecord where Self: TableRecord {
         return try query?.fetchCursor(db, Self.self) ?? emptyCursor(db, table)
     }
 
-    /// A cursor over the records of unique keys, in no order of theirs.
+    /// A cursor over the records with the given unique keys, in no particular order.
     ///
     /// - parameter keys: the columns of the primary key or of a unique index, with their values.
     /// - parameter table: the table, if it isn't the type's own.
+    /// - throws: `SQLITE_MISUSE` if the columns contain no such key, or differ from key to key; `DatabaseError`. The
+    ///   cursor throws the errors of decoding.
     public static func fetchCursor(
         _ db: Database, keys: [[String: (any DatabaseValueConvertible)?]], table: String? = nil
     ) throws -> RecordCursor<Self> {
@@ -289,24 +301,27 @@ extension FetchableRecord where Self: TableRecord {
 }
 
 extension FetchableRecord where Self: TableRecord & Hashable {
-    /// The set of records of primary keys.
+    /// The set of records with the given primary keys.
     ///
     /// ```swift
     /// let players = try Player.fetchSet(db, keys: [1, 2, 3]) // Set<Player>
     /// ```
     ///
-    /// - parameter keys: values of the primary key, which must be one column. What isn't found is left out.
+    /// - parameter keys: values of the primary key, which must be one column. Keys without a row are left out.
     /// - parameter table: the table, if it isn't the type's own.
+    /// - throws: `SQLITE_MISUSE` if the primary key has several columns; `DatabaseError`; `RowDecodingError`.
     public static func fetchSet<Keys: Collection>(
         _ db: Database, keys: Keys, table: String? = nil
     ) throws -> Set<Self> where Keys.Element: DatabaseValueConvertible {
         Set(try fetchAll(db, keys: keys, table: table))
     }
 
-    /// The set of records of unique keys.
+    /// The set of records with the given unique keys.
     ///
     /// - parameter keys: the columns of the primary key or of a unique index, with their values.
     /// - parameter table: the table, if it isn't the type's own.
+    /// - throws: `SQLITE_MISUSE` if the columns contain no such key, or differ from key to key; `DatabaseError`;
+    ///   `RowDecodingError`.
     public static func fetchSet(
         _ db: Database, keys: [[String: (any DatabaseValueConvertible)?]], table: String? = nil
     ) throws -> Set<Self> {

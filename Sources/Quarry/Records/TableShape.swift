@@ -1,8 +1,8 @@
 import QuarryCore
 
-/// What the persistence methods need to know of a table or view.
+/// The facts about a table or view that the persistence methods need.
 final class TableShape: Equatable {
-    /// `main`, `temp`, or the name of an attached database; nil for what is in none, such as `sqlite_master`.
+    /// `main`, `temp`, or the name of an attached database; nil for a table in none of them, such as `sqlite_master`.
     let schema: String?
 
     let name: String
@@ -10,27 +10,27 @@ final class TableShape: Equatable {
     /// The columns, generated ones too.
     let columns: [String]
 
-    /// The columns of the primary key; a name of the rowid where none is declared; for views what
-    /// `Configuration.schemaSource` says. Empty where rows can't be told from each other.
+    /// The columns of the primary key; a name of the rowid if none is declared; for views, the key from
+    /// `Configuration.schemaSource`. Empty if rows can't be identified.
     let primaryKey: [String]
 
     /// The column that has the rowid, by its declared name.
     let rowIDColumn: String?
 
-    /// The names of the rowid that no column has; empty where there is no rowid.
+    /// The names of the rowid that no column has; empty if there is no rowid.
     let rowIDNames: [String]
 
-    /// A name of the rowid in SQL; nil where there is none, or columns have all its names.
+    /// A name of the rowid in SQL; nil if there is no rowid, or columns have all its names.
     var rowIDName: String? { rowIDNames.first ?? rowIDColumn }
 
-    /// Whether rows have a rowid, whatever its name: those of views and of tables WITHOUT ROWID have none.
+    /// Whether rows have a rowid, whatever its name: rows of views and of tables WITHOUT ROWID have none.
     let hasRowID: Bool
 
     let isView: Bool
 
     /// Reads the schema.
     ///
-    /// - throws: `DatabaseError` if there is no such table or view.
+    /// - throws: `DatabaseError` if the table or view doesn't exist.
     init(_ db: Database, _ name: String) throws {
         self.name = name
         let columns = try db.columns(in: name)
@@ -46,7 +46,7 @@ final class TableShape: Equatable {
             hasRowID = false
             return
         }
-        // A column that is called like the rowid hides it: https://www.sqlite.org/lang_createtable.html#rowid
+        // A column with a name of the rowid hides it: https://www.sqlite.org/lang_createtable.html#rowid
         let rowIDNames = ["rowid", "_rowid_", "oid"].filter { name in
             !columns.contains { $0.name.isSameName(as: name) }
         }
@@ -54,7 +54,7 @@ final class TableShape: Equatable {
         let key = hasKey ? try db.schema.primaryKey(of: table, db) : nil
         primaryKey = key?.columns ?? []
         rowIDColumn = key?.rowIDColumn
-        // Where rows have no name at all, a rowid is what tells them from each other.
+        // Rows without a declared key are identified by their rowid.
         hasRowID = key?.tableHasRowID ?? true
         self.rowIDNames = hasRowID ? rowIDNames : []
     }
@@ -65,7 +65,7 @@ final class TableShape: Equatable {
             && lhs.rowIDNames == rhs.rowIDNames && lhs.isView == rhs.isView
     }
 
-    /// The columns of each unique index that is about all rows.
+    /// The columns of each unique index that isn't partial.
     func uniqueKeys(_ db: Database) throws -> [[String]] {
         guard let schema, !isView else { return [] }
         return try db.indexes(on: name, in: schema).filter { $0.isUnique && !$0.isPartial }.map(\.columns)

@@ -1,4 +1,4 @@
-/// Which columns an upsert overwrites in the row that is there.
+/// The columns that an upsert overwrites in an existing row.
 public struct UpsertUpdateStrategy: OptionSet, Sendable {
     /// The strategy as a number.
     public let rawValue: Int
@@ -6,9 +6,9 @@ public struct UpsertUpdateStrategy: OptionSet, Sendable {
     /// A strategy by its number.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// All columns that the record has, but for those of the primary key and of the conflict.
+    /// All columns of the record, except those of the primary key and of the conflict.
     public static let allColumns = UpsertUpdateStrategy([])
 
-    /// None: the row that is there stays as it is.
+    /// No column: an existing row stays unchanged.
     public static let noColumnUnlessSpecified = UpsertUpdateStrategy(rawValue: 1)
 }

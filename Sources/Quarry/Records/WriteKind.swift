@@ -1,13 +1,13 @@
 import QuarryCore
 import QuarrySQL
 
-/// A statement that writes a record, or looks for it, but for the columns that the record has.
+/// The kind of a statement that writes a record or searches for it, without the record's columns.
 struct WriteKind: Equatable {
     enum Verb {
         case insert, upsert, update, delete, exists
     }
 
-    /// What a statement gives back of the row it has written.
+    /// The values that a statement returns for the row it has written.
     enum Returning {
         case nothing, row, rowID, rowAndRowID
     }
@@ -17,7 +17,7 @@ struct WriteKind: Equatable {
     var returning = Returning.nothing
     var strategy = UpsertUpdateStrategy.allColumns
 
-    /// What the plain verbs have not.
+    /// The clauses that plain verbs don't have.
     private struct Clauses: Equatable {
         var columns: [String]?
         var conflictTarget: [String] = []
@@ -25,7 +25,7 @@ struct WriteKind: Equatable {
         var returned: WrittenSQL?
     }
 
-    /// An object of its own, so that a plain kind is copied and compared at once; it never changes.
+    /// A separate object, so that a plain kind is copied and compared at once; it never changes.
     private final class ClausesBox {
         let clauses: Clauses
 
@@ -51,25 +51,25 @@ struct WriteKind: Equatable {
         if !conflictTarget.isEmpty { self.conflictTarget = conflictTarget }
     }
 
-    /// The columns to write; nil for all that the record has.
+    /// The columns to write; nil for all columns of the record.
     var columns: [String]? {
         get { clauses.columns }
         set { clauses.columns = newValue }
     }
 
-    /// The columns of the unique index whose conflicts an upsert is about; empty for any.
+    /// The columns of the unique index whose conflicts an upsert resolves; empty for any index.
     var conflictTarget: [String] {
         get { clauses.conflictTarget }
         set { clauses.conflictTarget = newValue }
     }
 
-    /// What is written where an upsert finds a row, besides what the strategy says.
+    /// The assignments to an existing row of an upsert, in addition to the strategy's.
     var assignments: UpsertAssignments? {
         get { clauses.assignments }
         set { clauses.assignments = newValue }
     }
 
-    /// The columns that a statement gives back; nil for all.
+    /// The columns that a statement returns; nil for all.
     var returned: WrittenSQL? {
         get { clauses.returned }
         set { clauses.returned = newValue }
@@ -84,7 +84,7 @@ struct WriteKind: Equatable {
     @inline(never)
     private func hasSameClauses(as other: WriteKind) -> Bool { clauses == other.clauses }
 
-    /// The arguments of its own SQL, which come after those of the record.
+    /// The arguments of the kind's own SQL, which follow the record's arguments.
     var arguments: [DatabaseValue] { (assignments?.sql.arguments ?? []) + (returned?.arguments ?? []) }
 
     /// Whether the row is found by its key.
@@ -96,7 +96,7 @@ struct WriteKind: Equatable {
     }
 }
 
-/// A part of a statement, with the arguments that it has at the moment.
+/// A part of a statement, with its current arguments.
 struct WrittenSQL: Equatable {
     var text: String
     var arguments: [DatabaseValue]
@@ -111,24 +111,24 @@ struct WrittenSQL: Equatable {
     static func == (lhs: WrittenSQL, rhs: WrittenSQL) -> Bool { lhs.text.isSpelled(as: rhs.text) }
 }
 
-/// What an upsert writes where it finds a row.
+/// The assignments of an upsert to an existing row.
 struct UpsertAssignments: Equatable {
     var sql: WrittenSQL
 
-    /// The columns that are assigned, or left alone.
+    /// The columns that are assigned or excluded.
     var columns: [String]
 }
 
-/// SQL that writes a record: its parameters are columns of the record, by their place.
+/// The SQL that writes a record: its parameters are columns of the record, by their index.
 struct WriteSQL {
     private(set) var sql = ""
     private(set) var parameters: [Int] = []
 
-    /// How many parameters come before those of the key.
+    /// The number of parameters before those of the key.
     private(set) var keyStart = Int.max
 
     /// - parameter names: the columns that the record encodes.
-    /// - parameter key: the places of the primary key among them, where the kind needs it.
+    /// - parameter key: the indexes of the primary key's columns among them, if the kind needs it.
     init(_ kind: WriteKind, _ shape: TableShape, names: [String], key: [Int]) throws {
         switch kind.verb {
         case .insert:
@@ -152,7 +152,7 @@ struct WriteSQL {
         case .row: sql += " RETURNING " + (kind.returned?.text ?? "*")
         case .rowID:
             let columns = (shape.rowIDName.map { [$0] } ?? shape.primaryKey).map(\.quotedDatabaseIdentifier)
-            // Something is returned for a row, so that it is known to be written.
+            // A value is returned for a row, so that the row is known to be written.
             sql += " RETURNING " + (columns.isEmpty ? "1" : columns.joined(separator: ", "))
         case .rowAndRowID:
             sql += " RETURNING " + (kind.returned?.text ?? "*")
@@ -192,7 +192,7 @@ struct WriteSQL {
         }
         if let sql = kind.assignments?.sql.text, !sql.isEmpty { assignments.insert(sql, at: 0) }
         if assignments.isEmpty {
-            // Something is written, so that RETURNING has the row.
+            // A column is written, so that RETURNING returns the row.
             guard let column = shape.primaryKey.first?.quotedDatabaseIdentifier else { throw shape.noPrimaryKey }
             assignments = ["\(column) = \(column)"]
         }
@@ -207,7 +207,7 @@ struct WriteSQL {
             places = names.indices.filter { shape.column(names[$0]) != nil }
         }
         places.removeAll { shape.isOfPrimaryKey(names[$0]) }
-        // Something is written, so that triggers and observers see it.
+        // A column is written, so that triggers and observers are called.
         if places.isEmpty { places = key }
         let assignments = places.map { "\(names[$0].quotedDatabaseIdentifier)=?" }.joined(separator: ", ")
         sql = "UPDATE \(kind.resolution.insertedSQL)\(shape.name.quotedDatabaseIdentifier) SET \(assignments)"
@@ -220,7 +220,7 @@ struct WriteSQL {
         sql += " WHERE " + shape.primaryKey.map { "\($0.quotedDatabaseIdentifier)=?" }.joined(separator: " AND ")
     }
 
-    /// The places of columns that somebody has named.
+    /// The indexes of the columns that a caller has named.
     private static func places(of columns: [String], in names: [String], _ shape: TableShape) throws -> [Int] {
         var places: [Int] = []
         for column in columns {
@@ -234,7 +234,7 @@ struct WriteSQL {
             }
             if !places.contains(place) { places.append(place) }
         }
-        // In the order of the record, so that two orders are one statement.
+        // In the order of the record, so that two orders share one statement.
         return places.sorted()
     }
 }

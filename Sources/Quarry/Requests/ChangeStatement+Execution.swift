@@ -9,11 +9,11 @@ extension ChangeStatement {
     /// let count = try raise.execute(db)
     /// ```
     ///
-    /// Rows to insert that have more values than a statement can take are inserted by several statements, in a
-    /// savepoint: all or none, as by one.
+    /// Rows with more values than a statement can take are inserted by several statements, in a savepoint: all or none,
+    /// as by a single statement.
     ///
-    /// - returns: how many rows it has changed; those that an upsert leaves alone aren't counted.
-    /// - throws: `SQLITE_MISUSE` for what can't be written as SQL; `DatabaseError`.
+    /// - returns: the number of changed rows; rows that an upsert doesn't change aren't counted.
+    /// - throws: `SQLITE_MISUSE` for a change that can't be written as SQL; `DatabaseError`.
     @discardableResult
     public func execute(_ db: Database) throws -> Int {
         let change = _change.change
@@ -33,13 +33,15 @@ extension ChangeStatement {
         return count
     }
 
-    /// The statement with its values, as one could type it: for logs, and for tests.
+    /// The statement as SQL with its values in place, for logs and tests.
     ///
     /// ```swift
     /// try Player.filter { $0.name == "O'Brien" }.delete().sql(db) // DELETE FROM "player" WHERE "name" = 'O''Brien'
     /// ```
     ///
-    /// It is one statement, also where it is run by several.
+    /// It is a single statement, even if the change runs as several.
+    ///
+    /// - throws: `SQLITE_MISUSE` for a change that can't be written as SQL; `DatabaseError`.
     public func sql(_ db: Database) throws -> String {
         let change = _change.change
         guard try change.parts(db).count > 1 else { return try db.literalSQL(of: change.prepare(db)) }
@@ -48,13 +50,15 @@ extension ChangeStatement {
         return try db.literal(SQL(sql: writer.sql(), arguments: writer.statementArguments()))
     }
 
-    /// How SQLite would run the statement. It doesn't run.
+    /// SQLite's plan for the statement, which isn't run.
     ///
     /// ```swift
     /// print(try Player.filter { $0.score < 10 }.delete().explain(db))
     /// // QUERY PLAN
     /// // `--SCAN player
     /// ```
+    ///
+    /// - throws: `SQLITE_MISUSE` for a change that can't be written as SQL; `DatabaseError`.
     public func explain(_ db: Database) throws -> QueryPlan {
         try QueryPlan(of: _change.change.parts(db)[0].prepare(db), db)
     }
@@ -81,13 +85,13 @@ extension Change {
     /// The rows to insert, if they may have more values than a statement can take.
     private func manyRows(_ db: Database) -> (Insertion, [[SQLExpression]])? {
         guard case .insertion(let insertion) = self, case .values(let rows) = insertion.rows, rows.count > 1,
-            // A row may have more values than columns, and there may be others besides the rows.
+            // A row may have more values than columns, and the statement may have other values.
             2 * (rows.count * rows[0].count + 100) > db.maximumStatementArgumentCount
         else { return nil }
         return (insertion, rows)
     }
 
-    /// The change in parts that a statement can take.
+    /// The parts of the change, each of which fits into a statement.
     fileprivate func parts(_ db: Database) throws -> [Change] {
         guard let (insertion, rows) = manyRows(db) else { return [self] }
         let limit = db.maximumStatementArgumentCount
@@ -95,7 +99,7 @@ extension Change {
         try writer.write(self)
         let count = writer.statementArguments().values.count
         if count <= limit { return [self] }
-        // Rows may differ in their values: parts that are too large are divided again.
+        // Rows may have different numbers of values: parts that are too large are divided again.
         let size = max(1, min(rows.count / 2, rows.count * limit / count))
         return try stride(from: 0, to: rows.count, by: size).flatMap { start in
             var part = insertion
@@ -104,7 +108,7 @@ extension Change {
         }
     }
 
-    /// Whether the rows before one that fails stay: `INSERT OR FAIL`.
+    /// Whether the rows before a row that fails are kept: `INSERT OR FAIL`.
     fileprivate var keepsRowsOfFailure: Bool {
         if case .insertion(let insertion) = self { insertion.conflictResolution == .fail } else { false }
     }
@@ -121,6 +125,9 @@ extension Change {
 
 extension ReturningStatement: FetchRequest {
     /// The statement, with its arguments set.
+    ///
+    /// - throws: `SQLITE_MISUSE` for a change that can't be written as SQL, or doesn't fit into one statement;
+    ///   `DatabaseError`.
     public func makePreparedRequest(_ db: Database, forSingleResult singleResult: Bool = false) throws
         -> PreparedRequest
     {
@@ -131,7 +138,9 @@ extension ReturningStatement: FetchRequest {
         return try db.prepare { try $0.write(change, returning: selection) }
     }
 
-    /// It throws: the rows that a change returns are known once it has run.
+    /// Not available: the number of rows that a change returns is known only after it has run.
+    ///
+    /// - throws: `SQLITE_MISUSE`.
     public func fetchCount(_ db: Database) throws -> Int {
         throw DatabaseError(
             resultCode: .SQLITE_MISUSE,

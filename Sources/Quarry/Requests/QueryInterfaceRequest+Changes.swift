@@ -16,7 +16,7 @@ extension QueryInterfaceRequest {
     /// DELETE FROM "player" WHERE "score" < 10
     /// ```
     ///
-    /// - returns: how many rows there were.
+    /// - returns: the number of deleted rows.
     /// - throws: `SQLITE_MISUSE` for a request whose rows are grouped; `DatabaseError`.
     @discardableResult
     public func deleteAll(_ db: Database) throws -> Int {
@@ -25,6 +25,8 @@ extension QueryInterfaceRequest {
     }
 
     /// A statement that deletes the rows, and returns columns of them.
+    ///
+    /// - throws: `SQLITE_MISUSE` for a request whose rows are grouped, or an empty selection; `DatabaseError`.
     public func deleteAndFetchStatement(_ db: Database, selection: [any SQLSelectable]) throws -> Statement {
         let selection = selection.map(\.sqlSelection)
         guard !selection.isEmpty else { throw nothingReturned() }
@@ -46,9 +48,9 @@ extension QueryInterfaceRequest {
     /// UPDATE "player" SET "score" = "score" + 10 WHERE "teamId" = 1
     /// ```
     ///
-    /// - parameter conflictResolution: what happens when a constraint is violated.
-    /// - parameter assignments: none for no statement at all.
-    /// - returns: how many rows there were.
+    /// - parameter conflictResolution: the conflict resolution; nil for the record type's policy.
+    /// - parameter assignments: the assignments; without any, no statement runs.
+    /// - returns: the number of updated rows.
     /// - throws: `SQLITE_MISUSE` for a request whose rows are grouped; `DatabaseError`.
     @discardableResult
     public func updateAll(
@@ -62,6 +64,9 @@ extension QueryInterfaceRequest {
     }
 
     /// Sets columns of the rows.
+    ///
+    /// - returns: the number of updated rows.
+    /// - throws: `SQLITE_MISUSE` for a request whose rows are grouped; `DatabaseError`.
     @discardableResult
     public func updateAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
@@ -71,6 +76,9 @@ extension QueryInterfaceRequest {
     }
 
     /// A statement that sets columns of the rows, and returns columns of them.
+    ///
+    /// - throws: `SQLITE_MISUSE` for a request whose rows are grouped, an empty selection, or no assignment;
+    ///   `DatabaseError`.
     public func updateAndFetchStatement(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         _ assignments: [ColumnAssignment], selection: [any SQLSelectable]
@@ -97,7 +105,8 @@ extension QueryInterfaceRequest {
         try update(db, conflictResolution, assignments, returnedSelection)
     }
 
-    /// A record is made of its own columns, whatever the request selects; values and rows of what it selects.
+    /// A record is decoded from its own columns, whatever the request selects; values and rows from the request's
+    /// selection.
     private var returnedSelection: [SQLSelection] {
         if let type = RowDecoder.self as? any (FetchableRecord & TableRecord).Type { return type.selection ?? all }
         return RowDecoder.self is any FetchableRecord.Type ? all : query.selection ?? all
@@ -107,7 +116,7 @@ extension QueryInterfaceRequest {
 
     fileprivate func deleting(_ db: Database) throws -> PreparedRequest { try deletion(db) }
 
-    /// The policy of a record type for updates.
+    /// The policy of the record type for updates.
     private var defaultConflictResolution: Database.ConflictResolution? {
         guard let type = RowDecoder.self as? any MutablePersistableRecord.Type else { return nil }
         let resolution = type.persistenceConflictPolicy.conflictResolutionForUpdate
@@ -125,6 +134,9 @@ extension QueryInterfaceRequest where RowDecoder: TableRecord {
     /// ```swift
     /// try Player.filter { $0.teamId == 1 }.updateAll(db) { [$0.score += 10, $0.bonus.set(to: nil)] }
     /// ```
+    ///
+    /// - returns: the number of updated rows.
+    /// - throws: `SQLITE_MISUSE` for a request whose rows are grouped; `DatabaseError`; what the closure throws.
     @discardableResult
     public func updateAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
@@ -134,6 +146,9 @@ extension QueryInterfaceRequest where RowDecoder: TableRecord {
     }
 
     /// Sets a column of the rows.
+    ///
+    /// - returns: the number of updated rows.
+    /// - throws: `SQLITE_MISUSE` for a request whose rows are grouped; `DatabaseError`; what the closure throws.
     @discardableResult
     public func updateAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
@@ -143,6 +158,8 @@ extension QueryInterfaceRequest where RowDecoder: TableRecord {
     }
 
     /// A statement that deletes the rows, and returns columns of them.
+    ///
+    /// - throws: as `deleteAndFetchStatement(_:selection:)`; what the closure throws.
     public func deleteAndFetchStatement(
         _ db: Database, select: (RowDecoder.DatabaseComponents) throws -> [any SQLSelectable]
     ) throws -> Statement {
@@ -150,6 +167,8 @@ extension QueryInterfaceRequest where RowDecoder: TableRecord {
     }
 
     /// A statement that sets columns of the rows, and returns columns of them.
+    ///
+    /// - throws: as `updateAndFetchStatement(_:onConflict:_:selection:)`; what the closures throw.
     public func updateAndFetchStatement(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         assignments: (RowDecoder.DatabaseComponents) throws -> [ColumnAssignment],
@@ -162,12 +181,15 @@ extension QueryInterfaceRequest where RowDecoder: TableRecord {
 }
 
 extension QueryInterfaceRequest where RowDecoder: RowDecodable {
-    /// A cursor over the deleted rows. They are deleted as the cursor goes.
+    /// A cursor over the deleted rows. Each step deletes a row.
+    ///
+    /// - throws: `SQLITE_MISUSE` for a request whose rows are grouped; `DatabaseError`. The cursor throws the errors of
+    ///   the deletion and of decoding.
     public func deleteAndFetchCursor(_ db: Database) throws -> FetchCursor<RowDecoder> {
         try RowDecoder.fetchCursor(db, Prepared(deleting(db)))
     }
 
-    /// The deleted rows.
+    /// Deletes the rows, and returns them.
     ///
     /// ```swift
     /// let players = try Player.filter(Column("score") < 10).deleteAndFetchAll(db) // [Player]
@@ -175,16 +197,24 @@ extension QueryInterfaceRequest where RowDecoder: RowDecodable {
     /// ```sql
     /// DELETE FROM "player" WHERE "score" < 10 RETURNING *
     /// ```
+    ///
+    /// - throws: `SQLITE_MISUSE` for a request whose rows are grouped; `DatabaseError`; what decoding a row throws,
+    ///   such as `RowDecodingError`.
     public func deleteAndFetchAll(_ db: Database) throws -> [RowDecoder] {
         try RowDecoder.fetchAll(db, Prepared(deleting(db)))
     }
 
-    /// The deleted rows.
+    /// Deletes the rows, and returns the set of them.
+    ///
+    /// - throws: as `deleteAndFetchAll`.
     public func deleteAndFetchSet(_ db: Database) throws -> Set<RowDecoder> where RowDecoder: Hashable {
         try RowDecoder.fetchSet(db, Prepared(deleting(db)))
     }
 
-    /// A cursor over the rows, as they are set. All are set at its first step.
+    /// A cursor over the updated rows. Its first step updates all rows.
+    ///
+    /// - throws: `SQLITE_MISUSE` for a request whose rows are grouped, or no assignment; `DatabaseError`. The cursor
+    ///   throws the errors of the update and of decoding.
     public func updateAndFetchCursor(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         _ assignments: [ColumnAssignment]
@@ -192,7 +222,7 @@ extension QueryInterfaceRequest where RowDecoder: RowDecodable {
         try RowDecoder.fetchCursor(db, Prepared(updating(db, conflictResolution, assignments)))
     }
 
-    /// The rows, as they are set.
+    /// Updates the rows, and returns them as updated.
     ///
     /// ```swift
     /// let players = try Player.filter(Column("teamId") == 1).updateAndFetchAll(db, [Column("score") += 10])
@@ -200,6 +230,9 @@ extension QueryInterfaceRequest where RowDecoder: RowDecodable {
     /// ```sql
     /// UPDATE "player" SET "score" = "score" + 10 WHERE "teamId" = 1 RETURNING *
     /// ```
+    ///
+    /// - throws: `SQLITE_MISUSE` for a request whose rows are grouped, or no assignment; `DatabaseError`; what decoding
+    ///   a row throws, such as `RowDecodingError`.
     public func updateAndFetchAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         _ assignments: [ColumnAssignment]
@@ -207,7 +240,9 @@ extension QueryInterfaceRequest where RowDecoder: RowDecodable {
         try RowDecoder.fetchAll(db, Prepared(updating(db, conflictResolution, assignments)))
     }
 
-    /// The rows, as they are set.
+    /// Updates the rows, and returns the set of them as updated.
+    ///
+    /// - throws: as `updateAndFetchAll`.
     public func updateAndFetchSet(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         _ assignments: [ColumnAssignment]
@@ -217,7 +252,9 @@ extension QueryInterfaceRequest where RowDecoder: RowDecodable {
 }
 
 extension QueryInterfaceRequest where RowDecoder: RowDecodable & TableRecord {
-    /// A cursor over the rows, as they are set. All are set at its first step.
+    /// A cursor over the updated rows. Its first step updates all rows.
+    ///
+    /// - throws: as `updateAndFetchCursor(_:onConflict:_:)`; what the closure throws.
     public func updateAndFetchCursor(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         assignments: (RowDecoder.DatabaseComponents) throws -> [ColumnAssignment]
@@ -225,7 +262,9 @@ extension QueryInterfaceRequest where RowDecoder: RowDecodable & TableRecord {
         try updateAndFetchCursor(db, onConflict: conflictResolution, try assignments(RowDecoder.databaseComponents))
     }
 
-    /// The rows, as they are set.
+    /// Updates the rows, and returns them as updated.
+    ///
+    /// - throws: as `updateAndFetchAll(_:onConflict:_:)`; what the closure throws.
     public func updateAndFetchAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         assignments: (RowDecoder.DatabaseComponents) throws -> [ColumnAssignment]
@@ -233,7 +272,9 @@ extension QueryInterfaceRequest where RowDecoder: RowDecodable & TableRecord {
         try updateAndFetchAll(db, onConflict: conflictResolution, try assignments(RowDecoder.databaseComponents))
     }
 
-    /// The rows, as they are set.
+    /// Updates the rows, and returns the set of them as updated.
+    ///
+    /// - throws: as `updateAndFetchAll(_:onConflict:_:)`; what the closure throws.
     public func updateAndFetchSet(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         assignments: (RowDecoder.DatabaseComponents) throws -> [ColumnAssignment]
@@ -243,17 +284,19 @@ extension QueryInterfaceRequest where RowDecoder: RowDecodable & TableRecord {
 }
 
 extension QueryInterfaceRequest where RowDecoder: TableRecord & Identifiable, RowDecoder.ID: DatabaseValueConvertible {
-    /// The ids of the deleted rows.
+    /// Deletes the rows, and returns the set of their ids.
     ///
     /// ```sql
     /// DELETE FROM "player" WHERE "score" < 10 RETURNING "id"
     /// ```
+    ///
+    /// - throws: as `deleteAndFetchAll`.
     public func deleteAndFetchIds(_ db: Database) throws -> Set<RowDecoder.ID> {
         try selectID().deleteAndFetchSet(db)
     }
 }
 
-/// A request that is prepared already.
+/// A prepared request.
 private struct Prepared: FetchRequest {
     typealias RowDecoder = Row
 

@@ -2,7 +2,10 @@ public import QuarryCore
 public import QuarrySQL
 
 extension QueryInterfaceRequest: FetchRequest {
-    /// The statement, with its arguments set: that of the last request with the same SQL, where it is kept.
+    /// The statement, with its arguments set: the cached statement of the last request with the same SQL, if there is
+    /// one.
+    ///
+    /// - throws: `SQLITE_MISUSE` for a request that can't be written as SQL; `DatabaseError`.
     public func makePreparedRequest(_ db: Database, forSingleResult singleResult: Bool = false) throws
         -> PreparedRequest
     {
@@ -19,23 +22,27 @@ extension QueryInterfaceRequest: FetchRequest {
     /// SELECT COUNT(*) FROM "player" WHERE "score" > 10
     /// ```
     ///
-    /// It is the number of elements that `fetchAll` gives.
+    /// It is the number of elements that `fetchAll` returns.
+    ///
+    /// - throws: `SQLITE_MISUSE` for a request that can't be written as SQL; `DatabaseError`.
     public func fetchCount(_ db: Database) throws -> Int {
         try db.prepare { try $0.write(countOf: query) }.value(Int.self)
     }
 
-    /// Whether there is no row.
+    /// Whether the request has no row.
     ///
     /// ```sql
     /// SELECT EXISTS (SELECT * FROM "player")
     /// ```
+    ///
+    /// - throws: `SQLITE_MISUSE` for a request that can't be written as SQL; `DatabaseError`.
     public func isEmpty(_ db: Database) throws -> Bool {
         try db.prepare { try $0.write(existenceOf: query) }.value(Int.self) == 0
     }
 }
 
 extension Database {
-    /// The statement of a query with joins or prefetches, the places of its columns, and what is fetched besides.
+    /// The statement of a query with joins or prefetches, the indexes of its columns, and its prefetches.
     func preparePlan(of query: SelectQuery, singleRow: Bool) throws -> PreparedRequest {
         let fetch = PrefetchingFetch(self)
         let plan = try RequestLayout(query, self, singleRow: singleRow, fetch: fetch)
@@ -45,7 +52,7 @@ extension Database {
             supplement: RequestPrefetch(prefetches, fetch, singleRow: singleRow))
     }
 
-    /// The statement of what is written, with its arguments set.
+    /// The statement that `write` writes, with its arguments set.
     func prepare(_ write: (inout QueryWriter) throws -> Void) throws -> PreparedRequest {
         var writer = QueryWriter(self)
         try write(&writer)
@@ -56,6 +63,6 @@ extension Database {
 }
 
 extension PreparedRequest {
-    /// The value that a query always has.
+    /// The single value of a query that always returns one.
     fileprivate func value(_ type: Int.Type) throws -> Int { try Int.fetchOne(statement) ?? 0 }
 }

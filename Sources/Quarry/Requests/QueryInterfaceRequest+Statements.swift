@@ -1,7 +1,7 @@
 public import QuarryCore
 public import QuarrySQL
 
-// Statements as values: they are made of requests and types, kept, and run later.
+// Statements as values: made from requests and types, stored, and run later.
 
 extension QueryInterfaceRequest {
     /// A statement that deletes the rows.
@@ -25,8 +25,7 @@ extension QueryInterfaceRequest {
     /// UPDATE "player" SET "score" = "score" + 10 WHERE "teamId" = 1
     /// ```
     ///
-    /// - parameter conflictResolution: what happens when a constraint is violated; nil for the policy of the record
-    ///   type.
+    /// - parameter conflictResolution: the conflict resolution; nil for the record type's policy.
     public func update(
         onConflict conflictResolution: Database.ConflictResolution? = nil, _ assignments: [ColumnAssignment]
     ) -> UpdateStatement<RowDecoder> {
@@ -55,8 +54,8 @@ extension QueryInterfaceRequest {
     /// INSERT INTO "archive" ("id", "name") SELECT "id", "name" FROM "player" WHERE "score" < 10
     /// ```
     ///
-    /// - parameter columns: the columns of the table, in the order of those of the request; nil for all.
-    /// - parameter conflictResolution: what happens when a constraint is violated.
+    /// - parameter columns: the columns of the table, in the order of the request's columns; nil for all.
+    /// - parameter conflictResolution: the conflict resolution; nil for SQLite's default.
     public func insert<T>(
         into table: Table<T>, columns: [any ColumnExpression]? = nil,
         onConflict conflictResolution: Database.ConflictResolution? = nil
@@ -69,8 +68,8 @@ extension QueryInterfaceRequest {
 
     /// A statement that inserts the rows into the table of a record type: `INSERT INTO … SELECT …`.
     ///
-    /// - parameter columns: the columns of the table, in the order of those of the request; nil for all.
-    /// - parameter conflictResolution: what happens when a constraint is violated; nil for the policy of the type.
+    /// - parameter columns: the columns of the table, in the order of the request's columns; nil for all.
+    /// - parameter conflictResolution: the conflict resolution; nil for the type's policy.
     public func insert<T: TableRecord>(
         into type: T.Type, columns: [any ColumnExpression]? = nil,
         onConflict conflictResolution: Database.ConflictResolution? = nil
@@ -104,12 +103,12 @@ extension TableRecord {
     /// INSERT INTO "player" ("name", "score") VALUES ('Arthur', 10), ('Eve', NULL)
     /// ```
     ///
-    /// More values than a statement takes (`Database.maximumStatementArgumentCount`) are inserted by several, all or
-    /// none; values that are subqueries then see the rows of those before.
-    /// Columns that aren't named have their default. See <https://www.sqlite.org/lang_insert.html>.
+    /// More values than fit into a statement (`Database.maximumStatementArgumentCount`) are inserted by several, all or
+    /// none; values that are subqueries then see the rows inserted before. Unnamed columns get their default values.
+    /// See <https://www.sqlite.org/lang_insert.html>.
     ///
-    /// - parameter columns: the columns of the values; nil for all of the table.
-    /// - parameter conflictResolution: what happens when a constraint is violated; nil for the policy of the type.
+    /// - parameter columns: the columns of the values; nil for all columns of the table.
+    /// - parameter conflictResolution: the conflict resolution; nil for the type's policy.
     public static func insert(
         columns: [any ColumnExpression]? = nil, values: [[(any SQLExpressible)?]],
         onConflict conflictResolution: Database.ConflictResolution? = nil
@@ -157,8 +156,8 @@ extension Table {
     /// INSERT INTO "player" ("name") VALUES ('Arthur'), ('Barbara')
     /// ```
     ///
-    /// - parameter columns: the columns of the values; nil for all of the table.
-    /// - parameter conflictResolution: what happens when a constraint is violated.
+    /// - parameter columns: the columns of the values; nil for all columns of the table.
+    /// - parameter conflictResolution: the conflict resolution; nil for SQLite's default.
     public func insert(
         columns: [any ColumnExpression]? = nil, values: [[(any SQLExpressible)?]],
         onConflict conflictResolution: Database.ConflictResolution? = nil
@@ -184,7 +183,7 @@ private func expressions(of values: [[(any SQLExpressible)?]]) -> [[SQLExpressio
     values.map { $0.map { $0?.sqlExpression ?? DatabaseValue.null.sqlExpression } }
 }
 
-/// What a record type does where a constraint is violated; nil for what SQLite does anyway.
+/// The conflict resolution of a record type's policy; nil for SQLite's default.
 private func policy<T>(
     of type: T.Type, _ resolution: (PersistenceConflictPolicy) -> Database.ConflictResolution
 ) -> Database.ConflictResolution? {

@@ -1,7 +1,7 @@
 public import QuarryCore
 import QuarrySQL
 
-/// How SQLite runs a statement, as a tree: <https://www.sqlite.org/eqp.html>.
+/// SQLite's plan for a statement, as a tree: <https://www.sqlite.org/eqp.html>.
 ///
 /// ```swift
 /// let plan = try Player.filter { $0.teamId == 1 }.order(\.score).explain(db)
@@ -12,24 +12,24 @@ import QuarrySQL
 /// plan.contains("SCAN") // false
 /// ```
 ///
-/// The texts are SQLite's, and change from version to version.
+/// The texts are SQLite's, and differ between versions.
 public struct QueryPlan: Hashable, Sendable {
     /// A step of a plan.
     public struct Node: Hashable, Sendable, Identifiable {
         /// The number of the step in its plan.
         public let id: Int
-        /// The number of the step around; 0 for none.
+        /// The number of the enclosing step; 0 if there is none.
         public let parent: Int
-        /// What SQLite does.
+        /// SQLite's description of the step.
         public let detail: String
-        /// The steps inside.
+        /// The nested steps.
         public fileprivate(set) var children: [Node] = []
     }
 
-    /// The steps that have no other around them.
+    /// The steps that aren't nested.
     public let nodes: [Node]
 
-    /// Whether a step, or one inside of it, has a text in its detail.
+    /// Whether the detail of a step or of a nested step contains a text.
     public func contains(_ text: String) -> Bool {
         func contains(_ node: Node) -> Bool {
             node.detail.contains(text) || node.children.contains(where: contains)
@@ -37,7 +37,7 @@ public struct QueryPlan: Hashable, Sendable {
         return nodes.contains(where: contains)
     }
 
-    /// - parameter statement: it has its arguments; it isn't run.
+    /// - parameter statement: a statement with its arguments set; it isn't run.
     init(of statement: Statement, _ db: Database) throws {
         let explanation = try db.makeStatement(sql: "EXPLAIN QUERY PLAN " + statement.sql)
         try explanation.setArguments(statement.arguments)
@@ -77,7 +77,7 @@ extension QueryPlan: CustomStringConvertible {
 }
 
 extension FetchRequest {
-    /// How SQLite would run the request. It doesn't run.
+    /// SQLite's plan for the request, which isn't run.
     ///
     /// ```swift
     /// print(try Player.filter { $0.name == "Arthur" }.explain(db))
@@ -90,24 +90,26 @@ extension FetchRequest {
         try QueryPlan(of: makePreparedRequest(db, forSingleResult: false).statement, db)
     }
 
-    /// The request with its values, as one could type it: for logs, and for tests.
+    /// The request as SQL with its values in place, for logs and tests.
     ///
     /// ```swift
     /// try Player.filter { $0.name == "O'Brien" }.sql(db) // SELECT * FROM "player" WHERE "name" = 'O''Brien'
     /// ```
+    ///
+    /// - throws: what preparing the request throws.
     public func sql(_ db: Database) throws -> String {
         try db.literalSQL(of: makePreparedRequest(db, forSingleResult: false).statement)
     }
 }
 
 extension Database {
-    /// The SQL of a statement with its arguments in place of their parameters.
+    /// The SQL of a statement, with its arguments in place of their parameters.
     func literalSQL(of statement: Statement) throws -> String {
-        // Before another statement is made: this one may be kept for the next request with the same SQL.
+        // Read before another statement is made: this one may be cached for the next request with the same SQL.
         let (sql, arguments) = (statement.sql, statement.arguments)
         return try literal(SQL(sql: sql, arguments: arguments))
     }
 
-    /// SQL with its arguments in place of their parameters.
+    /// SQL, with its arguments in place of their parameters.
     func literal(_ sql: SQL) throws -> String { try schemaResolver.text(of: sql) }
 }

@@ -2,7 +2,7 @@ public import QuarryCore
 public import QuarrySQL
 
 extension SQLSpecificExpressible {
-    /// Whether a part of the text matches a regular expression of Swift: `x REGEXP pattern`.
+    /// Whether a part of the text matches a Swift regular expression: `x REGEXP pattern`.
     ///
     /// ```swift
     /// Player.filter(Column("email").regexp("@example\\.(com|org)$"))
@@ -11,11 +11,11 @@ extension SQLSpecificExpressible {
     /// SELECT * FROM "player" WHERE "email" REGEXP '@example\.(com|org)$'
     /// ```
     ///
-    /// SQLite has the operator, but no function behind it. The connection that runs the request is given one, unless it
-    /// has its own. NULL matches nothing; numbers are taken as text. See
+    /// SQLite has the operator, but no function that implements it. The connection that runs the request gets such a
+    /// function, unless it has its own. NULL matches nothing; numbers are matched as text. See
     /// <https://www.sqlite.org/lang_expr.html#the_like_glob_regexp_match_and_extract_operators>.
     ///
-    /// - parameter pattern: in the syntax of Swift's `Regex`. A request throws if it isn't valid.
+    /// - parameter pattern: a pattern in the syntax of Swift's `Regex`. A request throws if it isn't valid.
     public func regexp(_ pattern: some SQLExpressible) -> SQLExpression {
         let (value, pattern) = (sqlExpression, pattern.sqlExpression)
         return .whenConnected([value, pattern]) { db in
@@ -29,7 +29,7 @@ extension SQLSpecificExpressible {
 }
 
 extension Database {
-    /// Makes `REGEXP` known to the connection, unless it is.
+    /// Adds the function of `REGEXP` to the connection, unless it has one.
     fileprivate func addRegularExpressions() throws {
         let reader = schema
         guard !reader.knowsRegularExpressions else { return }
@@ -53,7 +53,7 @@ extension Database {
 }
 
 extension DatabaseValue {
-    /// What SQLite would cast it to; nil for NULL and blobs that are no UTF-8.
+    /// The text to which SQLite would cast the value; nil for NULL and blobs that aren't UTF-8.
     fileprivate var text: String? {
         switch rawStorage {
         case .null: nil
@@ -65,8 +65,8 @@ extension DatabaseValue {
     }
 }
 
-/// The regular expression that was used last: a query has the same one for all rows.
-// One connection calls the function that has it, and one thread at a time has the connection.
+/// The regular expression that was used last: a query uses the same one for all rows.
+// `@unchecked`: only the function of one connection uses it, and one thread at a time has the connection.
 private final class RegularExpressionCache: @unchecked Sendable {
     private var pattern = ""
     private var expression: Regex<AnyRegexOutput>?

@@ -4,7 +4,7 @@ public import QuarrySQL
 // Rows by the values of a primary key of one column.
 
 extension TableRequest {
-    /// The row that has a primary key; nil for none.
+    /// The row with the given primary key; no row for nil.
     ///
     /// ```swift
     /// let player = try Player.filter(key: 1).fetchOne(db)
@@ -14,8 +14,6 @@ extension TableRequest {
     /// ```
     ///
     /// - parameter key: a value of the primary key, which must be one column: a request throws if it has several.
-    // Not generic: it would take the closure of a `filter { … }` for a key, and the compiler seconds to see that it is
-    // none.
     @_disfavoredOverload
     public func filter(key: (any DatabaseValueConvertible & Sendable)?) -> Self {
         guard let key else { return filter(keys: [Int64]()) }
@@ -24,7 +22,7 @@ extension TableRequest {
 
     private func filter(singleKey key: some DatabaseValueConvertible & Sendable) -> Self { filter(keys: [key]) }
 
-    /// The rows that have primary keys.
+    /// The rows with the given primary keys.
     ///
     /// ```sql
     /// SELECT * FROM "player" WHERE "id" IN (1, 2, 3)
@@ -45,25 +43,25 @@ extension TableRequest {
 }
 
 extension TableRequest where RowDecoder: Identifiable, RowDecoder.ID: DatabaseValueConvertible & Sendable {
-    /// The row that has an id.
+    /// The row with the given id.
     ///
     /// ```swift
     /// let player = try Player.all().filter(id: 1).fetchOne(db)
     /// ```
     public func filter(id: RowDecoder.ID) -> Self { filter(key: id) }
 
-    /// The rows that have ids.
+    /// The rows with the given ids.
     public func filter(ids: some Collection<RowDecoder.ID>) -> Self { filter(keys: ids) }
 }
 
 extension TableRecord {
-    /// The row that has a primary key; nil for none.
+    /// The row with the given primary key; no row for nil.
     @_disfavoredOverload
     public static func filter(key: (any DatabaseValueConvertible & Sendable)?) -> QueryInterfaceRequest<Self> {
         all().filter(key: key)
     }
 
-    /// The rows that have primary keys.
+    /// The rows with the given primary keys.
     public static func filter<Keys: Collection>(keys: Keys) -> QueryInterfaceRequest<Self>
     where Keys.Element: DatabaseValueConvertible & Sendable {
         all().filter(keys: keys)
@@ -71,25 +69,25 @@ extension TableRecord {
 }
 
 extension TableRecord where Self: Identifiable, ID: DatabaseValueConvertible & Sendable {
-    /// The row that has an id.
+    /// The row with the given id.
     ///
     /// ```swift
     /// let player = try Player.filter(id: 1).fetchOne(db)
     /// ```
     public static func filter(id: ID) -> QueryInterfaceRequest<Self> { all().filter(id: id) }
 
-    /// The rows that have ids.
+    /// The rows with the given ids.
     public static func filter(ids: some Collection<ID>) -> QueryInterfaceRequest<Self> { all().filter(ids: ids) }
 }
 
 extension Table {
-    /// The row that has a primary key; nil for none.
+    /// The row with the given primary key; no row for nil.
     @_disfavoredOverload
     public func filter(key: (any DatabaseValueConvertible & Sendable)?) -> QueryInterfaceRequest<RowDecoder> {
         all().filter(key: key)
     }
 
-    /// The rows that have primary keys.
+    /// The rows with the given primary keys.
     public func filter<Keys: Collection>(keys: Keys) -> QueryInterfaceRequest<RowDecoder>
     where Keys.Element: DatabaseValueConvertible & Sendable {
         all().filter(keys: keys)
@@ -97,10 +95,10 @@ extension Table {
 }
 
 extension Table where RowDecoder: Identifiable, RowDecoder.ID: DatabaseValueConvertible & Sendable {
-    /// The row that has an id.
+    /// The row with the given id.
     public func filter(id: RowDecoder.ID) -> QueryInterfaceRequest<RowDecoder> { all().filter(id: id) }
 
-    /// The rows that have ids.
+    /// The rows with the given ids.
     public func filter(ids: some Collection<RowDecoder.ID>) -> QueryInterfaceRequest<RowDecoder> {
         all().filter(ids: ids)
     }

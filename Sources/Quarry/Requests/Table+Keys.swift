@@ -1,10 +1,10 @@
 public import QuarryCore
 public import QuarrySQL
 
-// Rows of a table by their keys, fetched.
+// Verbs that fetch rows of a table by key.
 
 extension Table where RowDecoder: RowDecodable {
-    /// The row of a primary key, nil if there is none.
+    /// The row with the given primary key; nil if it doesn't exist.
     ///
     /// ```swift
     /// let archive = Table<Player>("playerArchive")
@@ -14,31 +14,31 @@ extension Table where RowDecoder: RowDecodable {
     /// SELECT * FROM "playerArchive" WHERE "id" = 1
     /// ```
     ///
-    /// - parameter key: a value of the primary key, which must be one column. No row has NULL.
+    /// - parameter key: a value of the primary key, which must be one column. NULL matches no row.
     /// - throws: `SQLITE_MISUSE` if the primary key has several columns; `DatabaseError`; `RowDecodingError`.
     public func fetchOne(_ db: Database, key: some DatabaseValueConvertible & Sendable) throws -> RowDecoder? {
         try all().filter(key: key).fetchOne(db)
     }
 
-    /// The row of a unique key, nil if there is none.
+    /// The row with the given unique key; nil if it doesn't exist.
     ///
     /// ```swift
     /// let player = try archive.fetchOne(db, key: ["email": "arthur@example.com"])
     /// ```
     ///
     /// - parameter key: the columns of the primary key or of a unique index, with their values; nil for no row.
-    /// - throws: `SQLITE_MISUSE` if the columns aren't such a key; `DatabaseError`; `RowDecodingError`.
+    /// - throws: `SQLITE_MISUSE` if the columns contain no such key; `DatabaseError`; `RowDecodingError`.
     public func fetchOne(_ db: Database, key: [String: (any DatabaseValueConvertible)?]?) throws -> RowDecoder? {
         try all().filter(key: key).fetchOne(db)
     }
 
-    /// The row of a primary key.
+    /// The row with the given primary key.
     ///
     /// ```swift
     /// let player = try archive.find(db, key: 1) // Player
     /// ```
     ///
-    /// - throws: `RecordError.recordNotFound` if there is none; otherwise as `fetchOne`.
+    /// - throws: `RecordError.recordNotFound` if the row doesn't exist; otherwise as `fetchOne`.
     public func find(_ db: Database, key: some DatabaseValueConvertible & Sendable) throws -> RowDecoder {
         if let found = try fetchOne(db, key: key) { return found }
         let columns = try db.primaryKey(tableName).columns
@@ -46,16 +46,16 @@ extension Table where RowDecoder: RowDecodable {
             databaseTableName: tableName, key: [columns.first ?? "": key.databaseValue])
     }
 
-    /// The row of a unique key.
+    /// The row with the given unique key.
     ///
-    /// - throws: `RecordError.recordNotFound` if there is none; otherwise as `fetchOne`.
+    /// - throws: `RecordError.recordNotFound` if the row doesn't exist; otherwise as `fetchOne`.
     public func find(_ db: Database, key: [String: (any DatabaseValueConvertible)?]) throws -> RowDecoder {
         if let found = try fetchOne(db, key: key) { return found }
         throw RecordError.recordNotFound(
             databaseTableName: tableName, key: key.mapValues { $0?.databaseValue ?? .null })
     }
 
-    /// The rows of primary keys, in no order of theirs.
+    /// The rows with the given primary keys, in no particular order.
     ///
     /// ```swift
     /// let players = try archive.fetchAll(db, keys: [1, 2, 3]) // [Player]
@@ -64,9 +64,10 @@ extension Table where RowDecoder: RowDecodable {
     /// SELECT * FROM "playerArchive" WHERE "id" IN (1, 2, 3)
     /// ```
     ///
-    /// More keys than a statement can have are fetched by several, each key once.
+    /// Keys that don't fit into one statement are fetched by several, each key once.
     ///
-    /// - parameter keys: values of the primary key, which must be one column. What isn't found is left out.
+    /// - parameter keys: values of the primary key, which must be one column. Keys without a row are left out.
+    /// - throws: `SQLITE_MISUSE` if the primary key has several columns; `DatabaseError`; `RowDecodingError`.
     public func fetchAll<Keys: Collection>(_ db: Database, keys: Keys) throws -> [RowDecoder]
     where Keys.Element: DatabaseValueConvertible & Sendable {
         let limit = db.maximumStatementArgumentCount
@@ -80,7 +81,9 @@ extension Table where RowDecoder: RowDecodable {
 }
 
 extension Table where RowDecoder: RowDecodable & Hashable {
-    /// The set of rows of primary keys.
+    /// The set of rows with the given primary keys.
+    ///
+    /// - throws: `SQLITE_MISUSE` if the primary key has several columns; `DatabaseError`; `RowDecodingError`.
     public func fetchSet<Keys: Collection>(_ db: Database, keys: Keys) throws -> Set<RowDecoder>
     where Keys.Element: DatabaseValueConvertible & Sendable {
         Set(try fetchAll(db, keys: keys))
@@ -89,15 +92,19 @@ extension Table where RowDecoder: RowDecodable & Hashable {
 
 extension Table
 where RowDecoder: RowDecodable & Identifiable, RowDecoder.ID: DatabaseValueConvertible & Sendable {
-    /// The row of an id, nil if there is none.
+    /// The row with the given id; nil if it doesn't exist.
+    ///
+    /// - throws: `SQLITE_MISUSE` if the primary key has several columns; `DatabaseError`; `RowDecodingError`.
     public func fetchOne(_ db: Database, id: RowDecoder.ID) throws -> RowDecoder? { try fetchOne(db, key: id) }
 
-    /// The row of an id.
+    /// The row with the given id.
     ///
-    /// - throws: `RecordError.recordNotFound` if there is none.
+    /// - throws: `RecordError.recordNotFound` if the row doesn't exist; otherwise as `fetchOne`.
     public func find(_ db: Database, id: RowDecoder.ID) throws -> RowDecoder { try find(db, key: id) }
 
-    /// The rows of ids, in no order of theirs.
+    /// The rows with the given ids, in no particular order.
+    ///
+    /// - throws: `SQLITE_MISUSE` if the primary key has several columns; `DatabaseError`; `RowDecodingError`.
     public func fetchAll(_ db: Database, ids: some Collection<RowDecoder.ID>) throws -> [RowDecoder] {
         try fetchAll(db, keys: ids)
     }

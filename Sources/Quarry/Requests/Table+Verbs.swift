@@ -3,17 +3,21 @@ public import QuarrySQL
 
 extension Table {
     /// The number of rows: `SELECT COUNT(*) FROM "player"`.
+    ///
+    /// - throws: `DatabaseError`.
     public func fetchCount(_ db: Database) throws -> Int { try all().fetchCount(db) }
 
     /// Deletes all rows.
     ///
-    /// - returns: how many there were.
+    /// - returns: the number of deleted rows.
+    /// - throws: `DatabaseError`.
     @discardableResult
     public func deleteAll(_ db: Database) throws -> Int { try all().deleteAll(db) }
 
     /// Sets columns of all rows.
     ///
-    /// - returns: how many rows there are.
+    /// - returns: the number of updated rows.
+    /// - throws: `DatabaseError`, for example for a violated constraint.
     @discardableResult
     public func updateAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
@@ -23,6 +27,9 @@ extension Table {
     }
 
     /// Sets columns of all rows.
+    ///
+    /// - returns: the number of updated rows.
+    /// - throws: `DatabaseError`, for example for a violated constraint.
     @discardableResult
     public func updateAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
@@ -33,44 +40,52 @@ extension Table {
 
     // MARK: - By key
 
-    /// Whether a row has a primary key.
+    /// Whether a row with the given primary key exists.
+    ///
+    /// - throws: `SQLITE_MISUSE` if the primary key has several columns; `DatabaseError`.
     public func exists(_ db: Database, key: some DatabaseValueConvertible & Sendable) throws -> Bool {
         try !all().filter(key: key).isEmpty(db)
     }
 
-    /// Whether a row has a unique key.
+    /// Whether a row with the given unique key exists.
+    ///
+    /// - throws: `SQLITE_MISUSE` if the columns contain no such key; `DatabaseError`.
     public func exists(_ db: Database, key: [String: (any DatabaseValueConvertible)?]) throws -> Bool {
         try !all().filter(key: key).isEmpty(db)
     }
 
-    /// Deletes the row that has a primary key.
+    /// Deletes the row with the given primary key.
     ///
-    /// - returns: whether there was such a row.
+    /// - returns: whether the row existed.
+    /// - throws: `SQLITE_MISUSE` if the primary key has several columns; `DatabaseError`.
     @discardableResult
     public func deleteOne(_ db: Database, key: some DatabaseValueConvertible & Sendable) throws -> Bool {
         try all().filter(key: key).deleteAll(db) > 0
     }
 
-    /// Deletes the row that has a unique key.
+    /// Deletes the row with the given unique key.
     ///
-    /// - returns: whether there was such a row.
+    /// - returns: whether the row existed.
+    /// - throws: `SQLITE_MISUSE` if the columns contain no such key; `DatabaseError`.
     @discardableResult
     public func deleteOne(_ db: Database, key: [String: (any DatabaseValueConvertible)?]) throws -> Bool {
         try all().filter(key: key).deleteAll(db) > 0
     }
 
-    /// Deletes the rows that have unique keys.
+    /// Deletes the rows with the given unique keys.
     ///
-    /// - returns: how many rows there were.
+    /// - returns: the number of deleted rows.
+    /// - throws: `SQLITE_MISUSE` if the columns contain no such key; `DatabaseError`. Then nothing is deleted.
     @discardableResult
     public func deleteAll(_ db: Database, keys: [[String: (any DatabaseValueConvertible)?]]) throws -> Int {
         try keys.inChunks(of: db.maximumAlternatives, db) { try all().filter(keys: Array($0)).deleteAll(db) }.reduce(
             0, +)
     }
 
-    /// Deletes the rows that have primary keys.
+    /// Deletes the rows with the given primary keys.
     ///
-    /// - returns: how many rows there were.
+    /// - returns: the number of deleted rows.
+    /// - throws: `SQLITE_MISUSE` if the primary key has several columns; `DatabaseError`. Then nothing is deleted.
     @discardableResult
     public func deleteAll<Keys: Collection>(_ db: Database, keys: Keys) throws -> Int
     where Keys.Element: DatabaseValueConvertible & Sendable {
@@ -85,6 +100,9 @@ extension Table where RowDecoder: TableRecord {
     /// ```swift
     /// try Table<Player>("player").updateAll(db) { [$0.score += 10] }
     /// ```
+    ///
+    /// - returns: the number of updated rows.
+    /// - throws: `DatabaseError`, for example for a violated constraint; what the closure throws.
     @discardableResult
     public func updateAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
@@ -94,6 +112,9 @@ extension Table where RowDecoder: TableRecord {
     }
 
     /// Sets a column of all rows.
+    ///
+    /// - returns: the number of updated rows.
+    /// - throws: `DatabaseError`, for example for a violated constraint; what the closure throws.
     @discardableResult
     public func updateAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
@@ -104,18 +125,22 @@ extension Table where RowDecoder: TableRecord {
 }
 
 extension Table where RowDecoder: Identifiable, RowDecoder.ID: DatabaseValueConvertible & Sendable {
-    /// Whether a row has an id.
+    /// Whether a row with the given id exists.
+    ///
+    /// - throws: `SQLITE_MISUSE` if the primary key has several columns; `DatabaseError`.
     public func exists(_ db: Database, id: RowDecoder.ID) throws -> Bool { try exists(db, key: id) }
 
-    /// Deletes the row that has an id.
+    /// Deletes the row with the given id.
     ///
-    /// - returns: whether there was such a row.
+    /// - returns: whether the row existed.
+    /// - throws: `SQLITE_MISUSE` if the primary key has several columns; `DatabaseError`.
     @discardableResult
     public func deleteOne(_ db: Database, id: RowDecoder.ID) throws -> Bool { try deleteOne(db, key: id) }
 
-    /// Deletes the rows that have ids.
+    /// Deletes the rows with the given ids.
     ///
-    /// - returns: how many rows there were.
+    /// - returns: the number of deleted rows.
+    /// - throws: `SQLITE_MISUSE` if the primary key has several columns; `DatabaseError`. Then nothing is deleted.
     @discardableResult
     public func deleteAll(_ db: Database, ids: some Collection<RowDecoder.ID>) throws -> Int {
         try deleteAll(db, keys: ids)
@@ -124,28 +149,37 @@ extension Table where RowDecoder: Identifiable, RowDecoder.ID: DatabaseValueConv
 
 extension Table where RowDecoder: RowDecodable {
     /// A cursor over all rows: `SELECT * FROM "player"`.
+    ///
+    /// - throws: `DatabaseError`. The cursor throws the errors of decoding.
     public func fetchCursor(_ db: Database) throws -> FetchCursor<RowDecoder> { try all().fetchCursor(db) }
 
     /// All rows: `SELECT * FROM "player"`.
+    ///
+    /// - throws: `DatabaseError`; what decoding a row throws, such as `RowDecodingError`.
     public func fetchAll(_ db: Database) throws -> [RowDecoder] { try all().fetchAll(db) }
 
     /// Any row: `SELECT * FROM "player" LIMIT 1`.
+    ///
+    /// - throws: `DatabaseError`; what decoding the row throws, such as `RowDecodingError`.
     public func fetchOne(_ db: Database) throws -> RowDecoder? { try all().fetchOne(db) }
 }
 
 extension Table where RowDecoder: RowDecodable & Hashable {
     /// The set of all rows: `SELECT * FROM "player"`.
+    ///
+    /// - throws: `DatabaseError`; what decoding a row throws, such as `RowDecodingError`.
     public func fetchSet(_ db: Database) throws -> Set<RowDecoder> { try all().fetchSet(db) }
 }
 
 extension Database {
-    /// How many keys of several columns a statement can have: alternatives nest, and may nest 1000 deep.
+    /// The greatest number of keys of several columns in a statement: alternatives nest, and their depth is limited to
+    /// 1000.
     /// https://www.sqlite.org/limits.html#max_expr_depth
     fileprivate var maximumAlternatives: Int { Swift.max(1, limit(.expressionDepth) / 2 - 10) }
 }
 
 extension Array {
-    /// What `body` makes of some elements at a time, in a savepoint where there are several times.
+    /// The results of `body` for chunks of the elements, in a savepoint if there are several.
     func inChunks<T>(of size: Int, _ db: Database, _ body: (ArraySlice<Element>) throws -> T) throws -> [T] {
         if count <= size { return isEmpty ? [] : [try body(self[...])] }
         var results: [T] = []

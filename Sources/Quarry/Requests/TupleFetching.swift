@@ -1,7 +1,7 @@
 public import QuarryCore
 import QuarrySQL
 
-// Rows as tuples of their first columns: a tuple can't conform to a protocol, so that there are verbs of their own.
+// Rows as tuples of their first columns. A tuple can't conform to a protocol, so it has verbs of its own.
 
 /// The values of a row's first columns.
 private struct Values<each Value: DatabaseValueConvertible>: RowDecodable {
@@ -49,7 +49,7 @@ extension FetchRequest {
         try Values<A, B, repeat each C>.fetchAll(db, self).map { $0.values }
     }
 
-    /// The first row, as a tuple; nil if there is none.
+    /// The first row, as a tuple; nil if there is no row.
     ///
     /// - throws: `DatabaseError`; `RowDecodingError`.
     public func fetchOne<A, B, each C>(_ db: Database) throws -> RowDecoder?

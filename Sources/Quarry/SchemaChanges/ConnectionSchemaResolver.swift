@@ -1,7 +1,7 @@
 import QuarryCore
 import QuarrySQL
 
-/// Answers for a connection what the rendering of a definition asks.
+/// Resolves, for a connection, the facts that the rendering of a definition needs.
 struct ConnectionSchemaResolver: SchemaResolver {
     let db: Database
 
@@ -28,7 +28,7 @@ struct ConnectionSchemaResolver: SchemaResolver {
 
     func primaryKeyColumns(of table: String, in schemaName: String?) throws -> [ReferencedColumn] {
         let key = try db.primaryKey(table, in: schemaName)
-        // A hidden rowid can't be referred to: https://www.sqlite.org/foreignkeys.html#fk_indexes
+        // A hidden rowid can't be referenced: https://www.sqlite.org/foreignkeys.html#fk_indexes
         if key.isRowID, key.rowIDColumn == nil { return [] }
         let columns = try db.columns(in: table, in: schemaName)
         return key.columns.map { name in

@@ -4,19 +4,21 @@ public import QuarrySQL
 extension Database {
     // MARK: - Indexes
 
-    /// Deletes an index.
+    /// Drops an index.
     ///
     /// ```sql
     /// DROP INDEX "player_on_name"
     /// ```
     ///
     /// - parameter name: the index's name.
-    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first that has it.
+    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first schema with the
+    ///   index.
+    /// - throws: `DatabaseError`: "no such index: player_on_name".
     public func drop(index name: String, in schemaName: String? = nil) throws {
         try execute(sql: "DROP INDEX \(qualified(name, schemaName))")
     }
 
-    /// Deletes the index on columns of a table, whatever its name. Does nothing if there is none.
+    /// Drops the index on columns of a table, whatever its name. Has no effect if there is no such index.
     ///
     /// ```swift
     /// try db.drop(indexOn: "player", columns: ["teamId", "number"])
@@ -25,12 +27,13 @@ extension Database {
     /// DROP INDEX "index_player_on_teamId_number"
     /// ```
     ///
-    /// Indexes of constraints, and those on expressions, stay.
+    /// Indexes of constraints, and indexes on expressions, stay.
     ///
     /// - parameter table: the table's name.
     /// - parameter columns: the columns of the index, in their order.
-    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first that has it.
-    /// - throws: `DatabaseError` if there is no such table, or more than one such index.
+    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first schema with the
+    ///   table.
+    /// - throws: `DatabaseError` if the table doesn't exist, or has more than one such index.
     public func drop(indexOn table: String, columns: [String], in schemaName: String? = nil) throws {
         try checkAccess()
         let found = try schema.table(table, in: schemaName, self)
@@ -43,21 +46,25 @@ extension Database {
                 message: "several indexes on \(found.name)(\(columns.joined(separator: ", "))): \(names)")
         }
         guard let index = indexes.first else { return }
-        // The schema is named where the index could be mistaken for another.
+        // The schema is named if the index could be mistaken for another.
         let isPlain = schemaName == nil && found.schema == "main"
         try drop(index: index.name, in: isPlain ? nil : found.schema)
     }
 
-    /// Builds the indexes anew that use a collation.
+    /// Rebuilds the indexes that use a collation.
     ///
     /// ```sql
     /// REINDEX NOCASE
     /// ```
     ///
     /// See <https://www.sqlite.org/lang_reindex.html>.
+    ///
+    /// - throws: `DatabaseError`: "unable to identify the object to be reindexed" for an unknown collation.
     public func reindex(collation: CollationName) throws { try execute(sql: "REINDEX \(collation.sql)") }
 
-    /// Builds the indexes anew that use a collation, after its order has changed.
+    /// Rebuilds the indexes that use a collation, after its order has changed.
+    ///
+    /// - throws: `DatabaseError`: "unable to identify the object to be reindexed" for an unknown collation.
     public func reindex(collation: DatabaseCollation) throws { try reindex(collation: CollationName(collation.name)) }
 
     func create(_ index: IndexDefinition) throws {
@@ -79,12 +86,14 @@ extension Database {
     /// See <https://www.sqlite.org/lang_createindex.html>.
     ///
     /// - parameter name: the index's name.
-    /// - parameter schemaName: the schema of the table; nil for the first that has it.
+    /// - parameter schemaName: the schema of the table; nil for the first schema with the table.
     /// - parameter table: the table's name.
     /// - parameter columns: the columns, in the order of the index.
-    /// - parameter options: how it is created.
-    /// - parameter condition: which rows are in the index; nil for all:
+    /// - parameter options: the options of the statement, such as `.unique`.
+    /// - parameter condition: the condition for rows in the index; nil for all rows:
     ///   <https://www.sqlite.org/partialindex.html>.
+    /// - throws: `DatabaseError`, for example if an index with that name exists, or rows have equal values in a unique
+    ///   index.
     public func create(
         index name: String, in schemaName: String? = nil, on table: String, columns: [String],
         options: IndexOptions = [], condition: SQL? = nil
@@ -103,6 +112,9 @@ extension Database {
     /// ```sql
     /// CREATE UNIQUE INDEX "player_on_email" ON "player"("email")
     /// ```
+    ///
+    /// - throws: `DatabaseError`, for example if an index with that name exists, or rows have equal values in a unique
+    ///   index.
     @_disfavoredOverload
     public func create(
         index name: String, on table: String, columns: [String], unique: Bool = false, ifNotExists: Bool = false,
@@ -126,11 +138,13 @@ extension Database {
     /// See <https://www.sqlite.org/expridx.html>.
     ///
     /// - parameter name: the index's name.
-    /// - parameter schemaName: the schema of the table; nil for the first that has it.
+    /// - parameter schemaName: the schema of the table; nil for the first schema with the table.
     /// - parameter table: the table's name.
     /// - parameter expressions: the expressions, in the order of the index.
-    /// - parameter options: how it is created.
-    /// - parameter condition: which rows are in the index; nil for all.
+    /// - parameter options: the options of the statement, such as `.unique`.
+    /// - parameter condition: the condition for rows in the index; nil for all rows.
+    /// - throws: `DatabaseError`, for example if an index with that name exists, or rows have equal values in a unique
+    ///   index.
     public func create(
         index name: String, in schemaName: String? = nil, on table: String, expressions: [SQL],
         options: IndexOptions = [], condition: SQL? = nil
@@ -141,7 +155,7 @@ extension Database {
                 condition: condition))
     }
 
-    /// Creates an index on columns, which is named by them.
+    /// Creates an index on columns, with a name made from the table's and theirs.
     ///
     /// ```swift
     /// try db.create(indexOn: "player", columns: ["teamId", "number"])
@@ -151,10 +165,12 @@ extension Database {
     /// ```
     ///
     /// - parameter table: the table's name.
-    /// - parameter schemaName: the schema of the table; nil for the first that has it.
+    /// - parameter schemaName: the schema of the table; nil for the first schema with the table.
     /// - parameter columns: the columns, in the order of the index.
-    /// - parameter options: how it is created.
-    /// - parameter condition: which rows are in the index; nil for all.
+    /// - parameter options: the options of the statement, such as `.unique`.
+    /// - parameter condition: the condition for rows in the index; nil for all rows.
+    /// - throws: `DatabaseError`, for example if an index with that name exists, or rows have equal values in a unique
+    ///   index.
     public func create(
         indexOn table: String, in schemaName: String? = nil, columns: [String], options: IndexOptions = [],
         condition: SQL? = nil
@@ -165,10 +181,10 @@ extension Database {
     }
 }
 
-// MARK: - With conditions and expressions that are built
+// MARK: - With built conditions and expressions
 
 extension Database {
-    /// Creates an index on some rows.
+    /// Creates an index on the rows that meet a condition.
     ///
     /// ```swift
     /// try db.create(index: "winners", on: "player", columns: ["score"], condition: Column("score") > 1000)
@@ -178,11 +194,13 @@ extension Database {
     /// ```
     ///
     /// - parameter name: the index's name.
-    /// - parameter schemaName: the schema of the table; nil for the first that has it.
+    /// - parameter schemaName: the schema of the table; nil for the first schema with the table.
     /// - parameter table: the table's name.
     /// - parameter columns: the columns, in the order of the index.
-    /// - parameter options: how it is created.
-    /// - parameter condition: which rows are in the index: <https://www.sqlite.org/partialindex.html>.
+    /// - parameter options: the options of the statement, such as `.unique`.
+    /// - parameter condition: the condition for rows in the index: <https://www.sqlite.org/partialindex.html>.
+    /// - throws: `DatabaseError`, for example if an index with that name exists, or rows have equal values in a unique
+    ///   index.
     @_disfavoredOverload
     public func create(
         index name: String, in schemaName: String? = nil, on table: String, columns: [String],
@@ -207,11 +225,13 @@ extension Database {
     /// See <https://www.sqlite.org/expridx.html>.
     ///
     /// - parameter name: the index's name.
-    /// - parameter schemaName: the schema of the table; nil for the first that has it.
+    /// - parameter schemaName: the schema of the table; nil for the first schema with the table.
     /// - parameter table: the table's name.
     /// - parameter expressions: the expressions, in the order of the index.
-    /// - parameter options: how it is created.
-    /// - parameter condition: which rows are in the index; nil for all.
+    /// - parameter options: the options of the statement, such as `.unique`.
+    /// - parameter condition: the condition for rows in the index; nil for all rows.
+    /// - throws: `DatabaseError`, for example if an index with that name exists, or rows have equal values in a unique
+    ///   index.
     @_disfavoredOverload
     public func create(
         index name: String, in schemaName: String? = nil, on table: String, expressions: [any SQLOrderingTerm],
@@ -222,7 +242,7 @@ extension Database {
             options: options, condition: condition.map { SQL($0.sqlExpression) })
     }
 
-    /// Creates an index on some rows, which is named by its columns.
+    /// Creates an index on the rows that meet a condition, with a name made from the table's and its columns'.
     ///
     /// ```swift
     /// try db.create(indexOn: "player", columns: ["score"], condition: Column("score") > 1000)
@@ -230,6 +250,9 @@ extension Database {
     /// ```sql
     /// CREATE INDEX "index_player_on_score" ON "player"("score") WHERE "score" > 1000
     /// ```
+    ///
+    /// - throws: `DatabaseError`, for example if an index with that name exists, or rows have equal values in a unique
+    ///   index.
     @_disfavoredOverload
     public func create(
         indexOn table: String, in schemaName: String? = nil, columns: [String], options: IndexOptions = [],

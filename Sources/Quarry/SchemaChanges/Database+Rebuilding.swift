@@ -2,7 +2,7 @@ public import QuarryCore
 public import QuarrySQL
 
 extension Database {
-    /// Gives a table another definition, and keeps its rows: for all that `alter(table:)` can't do.
+    /// Replaces the definition of a table, and keeps its rows: for changes that `alter(table:)` can't make.
     ///
     /// ```swift
     /// try db.rebuild(table: "player", filling: ["fullName": "name", "score": "coalesce(score, 0)"]) { t in
@@ -12,25 +12,27 @@ extension Database {
     /// }
     /// ```
     ///
-    /// Each column gets the values of the old column of its name; those that `filling` names get the values of an
-    /// expression of the old columns; others get their default. Old columns that the definition doesn't name go.
+    /// Each column gets the values of the old column with its name; columns in `filling` get the values of an
+    /// expression of the old columns; other columns get their defaults. Old columns that the definition doesn't name
+    /// are dropped.
     ///
     /// Indexes, triggers, rowids and the sequence of AUTOINCREMENT are kept, and so are the views, triggers and foreign
-    /// keys of other tables that name the table. An index, a trigger or a view that can't go on without a column makes
-    /// the call throw: drop it before, and create it again after.
+    /// keys of other tables that name the table. If an index, a trigger or a view needs a column that is dropped, the
+    /// call throws: drop it before, and create it again after.
     ///
-    /// All of it is one savepoint: where anything fails, nothing has changed. Foreign keys are neither checked nor
-    /// acted upon meanwhile, in a transaction too; if they are checked otherwise, the keys of the table, and those that
-    /// refer to it, are checked at the end.
+    /// The rebuild is one savepoint: if any step fails, nothing changes. Foreign key enforcement is suspended
+    /// meanwhile, in a transaction too; if it is enabled, the keys of the table, and the keys that reference it, are
+    /// checked at the end.
     ///
     /// It takes the steps of <https://www.sqlite.org/lang_altertable.html#otheralter>.
     ///
     /// - parameter name: the name of a table that is neither virtual nor SQLite's own.
-    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first that has it.
-    /// - parameter options: `.strict` and `.withoutRowID`, as the table is to be.
+    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first schema with the
+    ///   table.
+    /// - parameter options: `.strict` and `.withoutRowID`, for the new definition.
     /// - parameter expressions: expressions of the old columns, by the columns that they fill.
-    /// - parameter body: defines columns and constraints, all of them.
-    /// - throws: what `body` throws; `DatabaseError`: `SQLITE_CONSTRAINT` for rows that don't fit the definition,
+    /// - parameter body: defines all columns and constraints.
+    /// - throws: what `body` throws; `DatabaseError`: `SQLITE_CONSTRAINT` for rows that violate the definition,
     ///   `SQLITE_MISUSE` while deferred foreign keys are violated.
     public func rebuild(
         table name: String, in schemaName: String? = nil, options: TableOptions = [],

@@ -13,13 +13,13 @@ extension Database {
     /// CREATE TABLE "player" ("id" INTEGER PRIMARY KEY AUTOINCREMENT, "name" TEXT NOT NULL)
     /// ```
     ///
-    /// All of it is one savepoint.
+    /// All statements run in one savepoint.
     ///
     /// - parameter type: the record.
     /// - parameter name: the table's name; nil for `databaseTableName`.
     /// - parameter schemaName: the name of an attached database; nil for `main`.
     /// - throws: `DatabaseError`: `SQLITE_MISUSE` for a declaration that contradicts itself, or a column whose type
-    ///   can't be found out; `SQLITE_ERROR` if there is a table of that name.
+    ///   can't be inferred; `SQLITE_ERROR` if the table exists.
     public func create(
         tableFor type: any TableSchemaProviding.Type, named name: String? = nil, in schemaName: String? = nil
     ) throws {
@@ -30,8 +30,8 @@ extension Database {
         }
     }
 
-    /// Makes the table of a record what the record declares, where that takes nothing away: creates it, or adds the
-    /// columns and indexes that it lacks.
+    /// Synchronizes the table of a record with its declaration, without loss: creates the table, or adds the missing
+    /// columns and indexes.
     ///
     /// ```swift
     /// let report = try dbQueue.write { db in try db.synchronizeSchema(of: Player.self) }
@@ -41,22 +41,23 @@ extension Database {
     /// ALTER TABLE "player" ADD COLUMN "score" INTEGER NOT NULL DEFAULT 0
     /// ```
     ///
-    /// All of it is one savepoint: where something can't be added, nothing has changed. Columns and indexes that the
-    /// record doesn't declare stay. Columns and constraints that are there stay as they are, and those that differ are
-    /// told as `mismatches`.
+    /// All statements run in one savepoint: if something can't be added, nothing changes. Columns and indexes that the
+    /// record doesn't declare stay. Existing columns and constraints stay unchanged; differences are reported as
+    /// `mismatches`.
     ///
-    /// With `rebuildIfNeeded` a table that has mismatches, or columns that can't be added, gets the declared definition
-    /// by `rebuild(table:)`, and keeps its rows. Its columns that aren't declared keep their definitions; constraints
-    /// of the table that aren't declared go.
+    /// With `rebuildIfNeeded`, a table that has mismatches, or columns that can't be added, gets the declared
+    /// definition by `rebuild(table:)`, and keeps its rows. Its undeclared columns keep their definitions; its
+    /// undeclared constraints are dropped.
     ///
     /// - parameter type: the record.
     /// - parameter name: the table's name; nil for `databaseTableName`.
     /// - parameter schemaName: the name of an attached database; nil for `main`.
-    /// - parameter dryRun: whether all is taken back, and the report tells what would be done, and what is impossible.
+    /// - parameter dryRun: whether all changes are rolled back; the report then tells what would be done, and what is
+    ///   impossible.
     /// - parameter rebuildIfNeeded: whether the table may be rebuilt.
-    /// - returns: what was done.
+    /// - returns: a report of the changes.
     /// - throws: `SchemaSyncError` if something can't be added; `DatabaseError` as `create(tableFor:)`, and for rows
-    ///   that don't fit a table that is rebuilt.
+    ///   that violate the definition of a rebuilt table.
     public func synchronizeSchema(
         of type: any TableSchemaProviding.Type, named name: String? = nil, in schemaName: String? = nil,
         dryRun: Bool = false, rebuildIfNeeded: Bool = false
@@ -76,7 +77,7 @@ extension Database {
         return report
     }
 
-    /// What of a table differs from what its record declares. Nothing is changed.
+    /// The differences between a table and its record's declaration. Nothing is changed.
     ///
     /// ```swift
     /// for mismatch in try dbQueue.read({ db in try db.schemaMismatches(for: Player.self) }) {
@@ -84,12 +85,14 @@ extension Database {
     /// }
     /// ```
     ///
-    /// CHECK constraints, collations, conflict policies and the expressions of generated columns aren't compared:
-    /// SQLite doesn't tell them.
+    /// CHECK constraints, collations, conflict policies and the expressions of generated columns aren't compared,
+    /// because SQLite doesn't report them.
     ///
     /// - parameter type: the record.
     /// - parameter name: the table's name; nil for `databaseTableName`.
     /// - parameter schemaName: the name of an attached database; nil for `main`.
+    /// - throws: `DatabaseError`: `SQLITE_MISUSE` for a declaration that contradicts itself, or a column whose type
+    ///   can't be inferred.
     public func schemaMismatches(
         for type: any TableSchemaProviding.Type, named name: String? = nil, in schemaName: String? = nil
     ) throws -> [SchemaMismatch] {

@@ -22,11 +22,11 @@ extension Database {
     /// See <https://www.sqlite.org/lang_createtable.html>.
     ///
     /// - parameter name: the table's name.
-    /// - parameter schemaName: the name of an attached database; nil for `main`, or `temp` where the table is
+    /// - parameter schemaName: the name of an attached database; nil for `main`, or for `temp` if the table is
     ///   temporary.
-    /// - parameter options: how it is created.
+    /// - parameter options: the options of the statement, such as `.ifNotExists`.
     /// - parameter body: defines columns and constraints.
-    /// - throws: what `body` throws; `DatabaseError`, for example if there is a table of that name.
+    /// - throws: what `body` throws; `DatabaseError`, for example if the table exists.
     public func create(
         table name: String, in schemaName: String? = nil, options: TableOptions = [],
         body: (TableDefinition) throws -> Void
@@ -39,7 +39,9 @@ extension Database {
         for index in rendering.indexes { try execute(sql: index.sql(schemaResolver)) }
     }
 
-    /// Creates a table: `options` says the same in fewer words.
+    /// Creates a table; the method with `options` is shorter.
+    ///
+    /// - throws: what `body` throws; `DatabaseError`, for example if the table exists.
     @_disfavoredOverload
     public func create(
         table name: String, temporary: Bool = false, ifNotExists: Bool = false, withoutRowID: Bool = false,
@@ -65,12 +67,14 @@ extension Database {
     /// ALTER TABLE "player" RENAME COLUMN "score" TO "points"
     /// ```
     ///
-    /// Each change is a statement of its own: where one fails, those before it have been made, unless the transaction
-    /// is rolled back. See <https://www.sqlite.org/lang_altertable.html>.
+    /// Each change is a separate statement: if one fails, earlier ones have been made, unless the transaction is rolled
+    /// back. See <https://www.sqlite.org/lang_altertable.html>.
     ///
     /// - parameter name: the table's name.
-    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first that has it.
-    /// - parameter body: says what changes.
+    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first schema with the
+    ///   table.
+    /// - parameter body: defines the changes.
+    /// - throws: what `body` throws; `DatabaseError`, for example for a duplicate or missing column.
     public func alter(
         table name: String, in schemaName: String? = nil, body: (TableAlteration) throws -> Void
     ) throws {
@@ -87,23 +91,27 @@ extension Database {
     /// ```
     ///
     /// - parameter name: the table's name.
-    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first that has it.
+    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first schema with the
+    ///   table.
     /// - parameter newName: its new name.
+    /// - throws: `DatabaseError`, for example if the table doesn't exist, or another table has the new name.
     public func rename(table name: String, in schemaName: String? = nil, to newName: String) throws {
         try execute(sql: "ALTER TABLE \(qualified(name, schemaName)) RENAME TO \(newName.quotedDatabaseIdentifier)")
     }
 
-    /// Deletes a table, with its indexes and triggers.
+    /// Drops a table, with its indexes and triggers.
     ///
     /// ```sql
     /// DROP TABLE "player"
     /// ```
     ///
-    /// Where foreign keys are checked, the rows are deleted first, with all that follows for rows that refer to them:
+    /// If foreign keys are enforced, the rows are deleted first, with the actions for rows that reference them:
     /// <https://www.sqlite.org/lang_droptable.html>.
     ///
     /// - parameter name: the table's name.
-    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first that has it.
+    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first schema with the
+    ///   table.
+    /// - throws: `DatabaseError`: "no such table: player"; `SQLITE_CONSTRAINT` for foreign keys that would be violated.
     public func drop(table name: String, in schemaName: String? = nil) throws {
         try execute(sql: "DROP TABLE \(qualified(name, schemaName))")
     }

@@ -4,7 +4,7 @@ public import QuarrySQL
 extension Database {
     // MARK: - Views
 
-    /// Creates a view of SQL, in which values are written as literals.
+    /// Creates a view from SQL, in which values are written as literals.
     ///
     /// ```swift
     /// try db.create(view: "hero", asLiteral: "SELECT * FROM player WHERE score > \(1000)")
@@ -16,10 +16,12 @@ extension Database {
     /// See <https://www.sqlite.org/lang_createview.html>.
     ///
     /// - parameter name: the view's name.
-    /// - parameter schemaName: the name of an attached database; nil for `main`, or `temp` where the view is temporary.
-    /// - parameter options: how it is created.
-    /// - parameter columns: the names of its columns; nil for those of the query.
+    /// - parameter schemaName: the name of an attached database; nil for `main`, or for `temp` if the view is
+    ///   temporary.
+    /// - parameter options: the options of the statement, such as `.ifNotExists`.
+    /// - parameter columns: the names of its columns; nil for the query's names.
     /// - parameter sqlLiteral: the query.
+    /// - throws: `DatabaseError`, for example if the view exists; `SQLITE_MISMATCH` for a value that can't be stored.
     public func create(
         view name: String, in schemaName: String? = nil, options: ViewOptions = [], columns: [String]? = nil,
         asLiteral sqlLiteral: SQL
@@ -30,7 +32,7 @@ extension Database {
         try execute(sql: view.sql(schemaResolver))
     }
 
-    /// Creates a view of a request, in which values are written as literals.
+    /// Creates a view from a request, in which values are written as literals.
     ///
     /// ```swift
     /// try db.create(view: "hero", as: Player.filter(Column("score") > 1000))
@@ -40,10 +42,13 @@ extension Database {
     /// ```
     ///
     /// - parameter name: the view's name.
-    /// - parameter schemaName: the name of an attached database; nil for `main`, or `temp` where the view is temporary.
-    /// - parameter options: how it is created.
-    /// - parameter columns: the names of its columns; nil for those of the request.
+    /// - parameter schemaName: the name of an attached database; nil for `main`, or for `temp` if the view is
+    ///   temporary.
+    /// - parameter options: the options of the statement, such as `.ifNotExists`.
+    /// - parameter columns: the names of its columns; nil for the request's names.
     /// - parameter request: the request.
+    /// - throws: `DatabaseError`, for example if the view exists; `SQLITE_MISUSE` for a request that can't be written
+    ///   as SQL.
     public func create(
         view name: String, in schemaName: String? = nil, options: ViewOptions = [], columns: [String]? = nil,
         as request: any SQLSubqueryable
@@ -52,14 +57,16 @@ extension Database {
             view: name, in: schemaName, options: options, columns: columns, asLiteral: SQL(request.sqlSubquery))
     }
 
-    /// Deletes a view.
+    /// Drops a view.
     ///
     /// ```sql
     /// DROP VIEW "hero"
     /// ```
     ///
     /// - parameter name: the view's name.
-    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first that has it.
+    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first schema with the
+    ///   view.
+    /// - throws: `DatabaseError`: "no such view: hero".
     public func drop(view name: String, in schemaName: String? = nil) throws {
         try execute(sql: "DROP VIEW \(qualified(name, schemaName))")
     }
@@ -83,12 +90,13 @@ extension Database {
     /// See <https://www.sqlite.org/lang_createtrigger.html>.
     ///
     /// - parameter name: the trigger's name.
-    /// - parameter schemaName: the schema of the trigger; nil for that of the table, or `temp` where it is temporary.
+    /// - parameter schemaName: the schema of the trigger; nil for the table's schema, or for `temp` if it is temporary.
     /// - parameter table: a table, or a view.
-    /// - parameter event: when it runs.
-    /// - parameter options: how it is created.
-    /// - parameter condition: for which rows it runs; nil for all.
-    /// - parameter body: what it runs: statements, with semicolons between them. Values are written as literals.
+    /// - parameter event: the event that runs it.
+    /// - parameter options: the options of the statement, such as `.ifNotExists`.
+    /// - parameter condition: the condition for rows for which it runs; nil for all rows.
+    /// - parameter body: statements, separated by semicolons. Values are written as literals.
+    /// - throws: `DatabaseError`, for example if the trigger exists, or the table doesn't.
     public func create(
         trigger name: String, in schemaName: String? = nil, on table: String, _ event: TriggerEvent,
         options: TriggerOptions = [], when condition: SQL? = nil, body: SQL
@@ -100,21 +108,23 @@ extension Database {
         try execute(sql: trigger.sql(schemaResolver))
     }
 
-    /// Deletes a trigger.
+    /// Drops a trigger.
     ///
     /// ```sql
     /// DROP TRIGGER "player_score"
     /// ```
     ///
     /// - parameter name: the trigger's name.
-    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first that has it.
+    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first schema with the
+    ///   trigger.
+    /// - throws: `DatabaseError`: "no such trigger: player_score".
     public func drop(trigger name: String, in schemaName: String? = nil) throws {
         try execute(sql: "DROP TRIGGER \(qualified(name, schemaName))")
     }
 }
 
 extension Database {
-    /// Creates a view of a request, whose values are written as literals.
+    /// Creates a view from a request, in which values are written as literals.
     ///
     /// ```swift
     /// let heroes: SQLRequest<Row> = "SELECT * FROM player WHERE score > \(1000)"
@@ -122,10 +132,12 @@ extension Database {
     /// ```
     ///
     /// - parameter name: the view's name.
-    /// - parameter schemaName: the name of an attached database; nil for `main`, or `temp` where the view is temporary.
-    /// - parameter options: how it is created.
-    /// - parameter columns: the names of its columns; nil for those of the request.
+    /// - parameter schemaName: the name of an attached database; nil for `main`, or for `temp` if the view is
+    ///   temporary.
+    /// - parameter options: the options of the statement, such as `.ifNotExists`.
+    /// - parameter columns: the names of its columns; nil for the request's names.
     /// - parameter request: the query.
+    /// - throws: `DatabaseError`, for example if the view exists.
     public func create<RowDecoder>(
         view name: String, in schemaName: String? = nil, options: ViewOptions = [], columns: [String]? = nil,
         as request: SQLRequest<RowDecoder>

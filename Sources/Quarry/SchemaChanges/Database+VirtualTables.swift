@@ -14,10 +14,11 @@ extension Database {
     /// See <https://www.sqlite.org/vtab.html>.
     ///
     /// - parameter name: the table's name.
-    /// - parameter schemaName: the name of an attached database; nil for `main`, or `temp` where the table is
+    /// - parameter schemaName: the name of an attached database; nil for `main`, or for `temp` if the table is
     ///   temporary.
-    /// - parameter options: how it is created.
+    /// - parameter options: the options of the statement, such as `.ifNotExists`.
     /// - parameter module: the module and its arguments, in SQL.
+    /// - throws: `DatabaseError`: "no such module: fts6"; the module's errors.
     public func create(
         virtualTable name: String, in schemaName: String? = nil, options: VirtualTableOptions = [],
         using module: String
@@ -34,12 +35,14 @@ extension Database {
     /// ```sql
     /// CREATE VIRTUAL TABLE "book" USING fts5(title, body)
     /// ```
+    ///
+    /// - throws: `DatabaseError`: "no such module: fts6"; the module's errors.
     @_disfavoredOverload
     public func create(virtualTable name: String, ifNotExists: Bool = false, using module: String) throws {
         try create(virtualTable: name, options: ifNotExists ? .ifNotExists : [], using: module)
     }
 
-    /// Creates a virtual table by a module with a definition of its own, in a savepoint.
+    /// Creates a virtual table with a module's own definition, in a savepoint.
     ///
     /// ```swift
     /// try db.create(virtualTable: "area", using: RTree()) { t in t.columns = ["id", "minX", "maxX"] }
@@ -49,11 +52,12 @@ extension Database {
     /// ```
     ///
     /// - parameter tableName: the table's name.
-    /// - parameter schemaName: the name of an attached database; nil for `main`, or `temp` where the table is
+    /// - parameter schemaName: the name of an attached database; nil for `main`, or for `temp` if the table is
     ///   temporary.
-    /// - parameter options: how it is created.
+    /// - parameter options: the options of the statement, such as `.ifNotExists`.
     /// - parameter module: the module.
-    /// - parameter body: defines the table; nil where the module needs no more.
+    /// - parameter body: defines the table; nil if the module needs no definition.
+    /// - throws: what `body` and the module throw; `DatabaseError`. Then nothing is created.
     public func create<Module: VirtualTableModule>(
         virtualTable tableName: String, in schemaName: String? = nil, options: VirtualTableOptions = [],
         using module: Module, _ body: ((Module.TableDefinition) throws -> Void)? = nil
@@ -72,7 +76,9 @@ extension Database {
         }
     }
 
-    /// Creates a virtual table by a module with a definition of its own, in a savepoint.
+    /// Creates a virtual table with a module's own definition, in a savepoint.
+    ///
+    /// - throws: what `body` and the module throw; `DatabaseError`. Then nothing is created.
     @_disfavoredOverload
     public func create<Module: VirtualTableModule>(
         virtualTable tableName: String, ifNotExists: Bool = false, using module: Module,

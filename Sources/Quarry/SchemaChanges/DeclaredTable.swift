@@ -8,7 +8,7 @@ struct DeclaredTable {
     let schema: TableSchema
     let inferred: [InferredColumn]
     let definition: TableDefinition
-    /// Those of columns, and those of the schema.
+    /// The indexes of columns, and of the schema.
     let indexes: [IndexDefinition]
     let sql: String
 
@@ -35,11 +35,11 @@ struct DeclaredTable {
         for index in indexes { try db.create(index) }
     }
 
-    /// Runs `body` with a database in memory that has the table, and nothing else.
+    /// Runs `body` with a database in memory that contains only the table.
     func withScratchDatabase<T>(_ db: Database, _ body: (Database) throws -> T) throws -> T {
         let scratch = try db.configuration.open(path: ":memory:", readonly: false)
         return try AccessRunner.frame(scratch, nil) { scratch in
-            // What it refers to is known already, and written down.
+            // The types of referenced keys are known already, and written in the definition.
             let table = TableDefinition(name: name, schemaName: nil, options: schema.options)
             try schema.define(table, inferred: inferred)
             try scratch.execute(sql: table.render(db.schemaResolver).table)

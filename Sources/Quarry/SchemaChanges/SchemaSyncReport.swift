@@ -1,41 +1,41 @@
-/// What `Database.synchronizeSchema(of:)` has done, or would do.
+/// A report of the changes that `Database.synchronizeSchema(of:)` has made, or would make.
 public struct SchemaSyncReport: Hashable, Sendable {
-    /// Something that the record declares, and that can't be added to the table.
+    /// A declared column or index that can't be added to the table.
     public struct Impossible: Hashable, Sendable {
-        /// Why a column or an index can't be added.
+        /// The reason that a column or an index can't be added.
         public enum Reason: Hashable, Sendable {
             /// A column that is the primary key.
             case primaryKey
             /// A column that is unique.
             case unique
-            /// A column that is NOT NULL, and has no default, for rows that are there.
+            /// A column that is NOT NULL and has no default, for existing rows.
             case notNullWithoutDefault
-            /// A column whose default isn't the same for all rows that are there.
+            /// A column whose default isn't the same for all existing rows.
             case nonConstantDefault
-            /// A column that is computed when its row is written.
+            /// A generated column that is computed when its row is written.
             case storedColumn
-            /// A foreign key with a default, for rows that are there.
+            /// A foreign key with a default, for existing rows.
             case referenceWithDefault
-            /// Rows that are there violate the constraint of a column, or have the same values in a unique index.
+            /// Existing rows violate the constraint of a column, or have equal values in a unique index.
             case violatingRows
-            /// Another reason of SQLite's.
+            /// Another reason of SQLite.
             case other
         }
 
         /// The column or the index.
         public let name: String
 
-        /// Why.
+        /// The reason.
         public let reason: Reason
 
-        /// What SQLite says.
+        /// SQLite's message.
         public let message: String
     }
 
     /// The table.
     public let table: String
 
-    /// Whether the table was created, with all it has.
+    /// Whether the table was created, with its columns and indexes.
     public internal(set) var createdTable = false
 
     /// The columns that were added.
@@ -50,28 +50,28 @@ public struct SchemaSyncReport: Hashable, Sendable {
     /// The indexes of the table that the record doesn't declare. They stay.
     public internal(set) var undeclaredIndexes: [String] = []
 
-    /// What can't be added, and why.
+    /// The columns and indexes that can't be added, with reasons.
     public internal(set) var impossible: [Impossible] = []
 
-    /// What else differs: types, keys, constraints of columns that are there. Only a rebuilding changes that.
+    /// The other differences: types, keys, constraints of existing columns. Only a rebuild removes these.
     public internal(set) var mismatches: [SchemaMismatch] = []
 
     /// Whether the table was rebuilt.
     public internal(set) var rebuiltTable = false
 
-    /// The constraints of the table that the record doesn't declare, and that are gone with the rebuilding.
+    /// The undeclared constraints of the table, which the rebuild has dropped.
     public internal(set) var droppedConstraints: [String] = []
 
-    /// The statements, in their order.
+    /// The SQL of the statements, in order.
     public internal(set) var statements: [String] = []
 
     init(table: String) { self.table = table }
 
-    /// Whether nothing was to be done.
+    /// Whether there was nothing to do.
     public var isUpToDate: Bool { statements.isEmpty && impossible.isEmpty }
 }
 
-/// A table can't be made as its record declares it. Nothing has changed.
+/// Thrown when a table can't be synchronized with its record's declaration. Nothing has changed.
 ///
 /// ```swift
 /// do {
@@ -81,7 +81,7 @@ public struct SchemaSyncReport: Hashable, Sendable {
 /// }
 /// ```
 public struct SchemaSyncError: Error, CustomStringConvertible {
-    /// What would have been done, and what is impossible.
+    /// The changes that would have been made, and the impossible ones.
     public let report: SchemaSyncReport
 
     /// `table player can't be synchronized: email: Cannot add a UNIQUE column`
@@ -93,9 +93,9 @@ public struct SchemaSyncError: Error, CustomStringConvertible {
 
 /// A difference between a table and its record's declaration.
 public struct SchemaMismatch: Hashable, Sendable, CustomStringConvertible {
-    /// What differs.
+    /// The kind of a difference.
     public enum Kind: String, Hashable, Sendable {
-        /// There is no such table.
+        /// The table doesn't exist.
         case missingTable = "table"
         /// The table lacks a column.
         case missingColumn = "missing column"
@@ -105,7 +105,7 @@ public struct SchemaMismatch: Hashable, Sendable, CustomStringConvertible {
         case missingIndex = "missing index"
         /// The table has an index that isn't declared.
         case undeclaredIndex = "undeclared index"
-        /// An index is of other columns, or has another condition.
+        /// An index has other columns, or another condition.
         case index
         /// The declared type of a column.
         case type
@@ -113,11 +113,11 @@ public struct SchemaMismatch: Hashable, Sendable, CustomStringConvertible {
         case notNull = "NOT NULL"
         /// The default of a column.
         case defaultValue = "DEFAULT"
-        /// Whether and when a column is computed.
+        /// Whether a column is generated, and when it is computed.
         case generation = "GENERATED"
         /// The primary key.
         case primaryKey = "PRIMARY KEY"
-        /// The columns of which a table has unique values.
+        /// The sets of columns with unique values.
         case uniqueKeys = "UNIQUE"
         /// The foreign keys.
         case foreignKeys = "FOREIGN KEY"
@@ -125,16 +125,16 @@ public struct SchemaMismatch: Hashable, Sendable, CustomStringConvertible {
         case options
     }
 
-    /// What differs.
+    /// The kind of the difference.
     public let kind: Kind
 
     /// The column, index or table.
     public let name: String
 
-    /// What is declared, in SQL's words; nil for nothing.
+    /// The declaration, in SQL; nil for none.
     public let declared: String?
 
-    /// What there is; nil for nothing.
+    /// The actual definition, in SQL; nil for none.
     public let actual: String?
 
     /// `type of score: declared INTEGER, is TEXT`

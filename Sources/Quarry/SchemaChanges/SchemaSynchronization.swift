@@ -1,7 +1,7 @@
 import QuarryCore
 import QuarrySQL
 
-/// Adds to a table what its record declares. The caller has a savepoint.
+/// Adds the columns and indexes that a record declares to a table. The caller has a savepoint.
 struct SchemaSynchronization {
     let db: Database
     let table: DeclaredTable
@@ -56,7 +56,7 @@ struct SchemaSynchronization {
         }
     }
 
-    /// Runs a statement; where SQLite refuses it, nothing has happened.
+    /// Runs a statement; if SQLite refuses it, nothing changes.
     private func attempt(_ sql: String, _ report: inout SchemaSyncReport) throws -> DatabaseError? {
         do {
             try db.inSavepoint {
@@ -115,7 +115,7 @@ struct SchemaSynchronization {
             let declared = try index.sql(db.schemaResolver)
             var isNew = comparison.missingIndexes.contains { $0.isSameName(as: index.name) }
             if let actual = try sql("index", index.name, found.schema) {
-                // The schema holds the SQL without the name of the schema.
+                // The schema stores the SQL without the schema's name.
                 var plain = index
                 plain.schemaName = nil
                 if try SQLWords.normalized(actual) != SQLWords.normalized(plain.sql(db.schemaResolver)) {

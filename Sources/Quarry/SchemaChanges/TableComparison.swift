@@ -1,14 +1,14 @@
 import QuarryCore
 import QuarrySQL
 
-/// What a table is, as far as SQLite tells.
+/// The facts about a table that SQLite reports.
 struct TableFacts {
     struct Index: Hashable {
         var name: String
         var sql: String
     }
 
-    /// A foreign key, whatever the tables it refers to.
+    /// A foreign key, whatever the definition of the referenced table.
     struct ForeignKey: Hashable {
         var columns: [SchemaName]
         var text: String
@@ -62,7 +62,7 @@ struct TableFacts {
     }
 }
 
-/// What a table lacks, has besides, and has otherwise than its record declares.
+/// The columns, indexes and constraints that a table lacks, has in addition, or has otherwise than its record declares.
 struct TableComparison {
     var missingColumns: [ColumnInfo] = []
     var undeclaredColumns: [ColumnInfo] = []
@@ -109,7 +109,7 @@ struct TableComparison {
         undeclaredIndexes = actual.indexes.map(\.name).filter { !wanted.contains(SchemaName($0)) }
     }
 
-    /// The keys of columns that are missing come with those.
+    /// The foreign keys of missing columns are added with the columns.
     private mutating func compareForeignKeys(_ declared: TableFacts, _ actual: TableFacts, _ table: String) {
         let missing = Set(missingColumns.map(\.name).schemaNames)
         let wanted = declared.foreignKeys.filter { !missing.isSuperset(of: $0.columns) }
@@ -117,7 +117,7 @@ struct TableComparison {
             .foreignKeys, table, Self.text(Set(wanted.map(\.text))), Self.text(Set(actual.foreignKeys.map(\.text))))
     }
 
-    /// - parameter form: what of the texts counts; their letters in any case unless it is given.
+    /// - parameter form: the form in which texts are compared; by default, their case is ignored.
     private mutating func note(
         _ kind: SchemaMismatch.Kind, _ name: String, _ declared: String?, _ actual: String?,
         by form: (String) -> String = { $0.lowercasedASCII }
@@ -130,7 +130,7 @@ struct TableComparison {
         keys.isEmpty ? nil : keys.sorted().joined(separator: ", ")
     }
 
-    /// All of it.
+    /// All differences.
     var mismatches: [SchemaMismatch] {
         missingColumns.map {
             SchemaMismatch(kind: .missingColumn, name: $0.name, declared: $0.type, actual: nil)
@@ -145,7 +145,7 @@ struct TableComparison {
 }
 
 extension SchemaReader {
-    /// The foreign keys of a table, without looking at the tables they refer to.
+    /// The foreign keys of a table, read without the referenced tables.
     fileprivate func writtenForeignKeys(of table: Found, _ db: Database) throws -> [TableFacts.ForeignKey] {
         let rows: [Row] = try Self.pragma("foreign_key_list", table.name, table.schema, db) { $0.copy() }
         return Dictionary(grouping: rows) { $0["id"] as Int }.values.map { rows in
@@ -164,7 +164,7 @@ extension SchemaReader {
 }
 
 extension DeclaredTable {
-    /// Compares what is declared with a table that is there.
+    /// Compares the declaration with an existing table.
     func comparison(with table: SchemaReader.Found, _ db: Database) throws -> TableComparison {
         let declared = try withScratchDatabase(db) { scratch in
             try TableFacts(scratch.schema.table(name, in: "main", scratch), scratch)

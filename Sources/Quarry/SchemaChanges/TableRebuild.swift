@@ -1,14 +1,14 @@
 import QuarryCore
 import QuarrySQL
 
-/// A table that gets another definition, in the steps of <https://www.sqlite.org/lang_altertable.html#otheralter>.
+/// The replacement of a table's definition, in the steps of <https://www.sqlite.org/lang_altertable.html#otheralter>.
 struct TableRebuild {
     private let db: Database
     private let table: SchemaReader.Found
     private let expressions: [SchemaName: (column: String, value: SQL)]
     let definition: TableDefinition
 
-    /// The name of the new table, until the old one is gone.
+    /// The name of the new table, until the old one is dropped.
     private let newName: String
 
     init(
@@ -88,7 +88,7 @@ struct TableRebuild {
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE, message: "table \(table.name) has no column \(name) to be filled")
         }
-        // The new table is known by a name that isn't its own yet.
+        // The new table still has its temporary name.
         let newTable = SchemaReader.Found(schema: table.schema, name: newName, kind: .table)
         if let old = try rowID(of: table, oldColumns), let new = try rowID(of: newTable, newColumns),
             !targets.schemaNames.contains(SchemaName(new))
@@ -103,19 +103,19 @@ struct TableRebuild {
         try db.execute(literal: SQL(sql: insert) + sources.joined(separator: ", ") + SQL(sql: from))
     }
 
-    /// The name by which the rowid can be reached; nil if there is none.
+    /// A name of the rowid in SQL; nil if there is none.
     private func rowID(of table: SchemaReader.Found, _ columns: [ColumnInfo]) throws -> String? {
         if try db.schema.listing(of: table, db)?.isWithoutRowID ?? false { return nil }
         let names = Set(columns.map(\.name).schemaNames)
         if let name = ["rowid", "_rowid_", "oid"].first(where: { !names.contains(SchemaName($0)) }) {
-            // An alias is better: it may be filled.
+            // An alias of the rowid is better, because it may be filled.
             let key = try? db.schema.primaryKey(of: table, db)
             return key?.rowIDColumn ?? name
         }
         return try? db.schema.primaryKey(of: table, db).rowIDColumn
     }
 
-    /// Errors name the table, not what it is called meanwhile.
+    /// Makes errors name the table, not its temporary name.
     private func nameErrors(_ body: () throws -> Void) throws {
         do {
             try body()
@@ -152,7 +152,7 @@ struct TableRebuild {
 
     /// Throws if a view or trigger doesn't fit the schema.
     ///
-    /// SQLite looks at all of them when it renames a table, so one is made for that, and goes again.
+    /// SQLite checks all of them when it renames a table, so a temporary table is created and dropped for that.
     private func checkSchema() throws {
         let first = "quarry_check_\(newName)"
         try db.inSavepoint {
@@ -183,7 +183,7 @@ struct TableRebuild {
     }
 }
 
-/// The indexes and triggers of a table, which go with it.
+/// The indexes and triggers of a table, which are dropped with it.
 private struct Dependents {
     private struct Object {
         var schema: String
@@ -208,12 +208,13 @@ private struct Dependents {
         }
         let isOfTable: SQL = "tbl_name = \(table.name) COLLATE NOCASE"
         indexes = try objects(table.schema, "type = 'index' AND " + isOfTable)
-        // A temporary trigger may be on the table of another schema with that name: those that go are the table's.
+        // A temporary trigger may belong to a table with that name in another schema: only the table's triggers are
+        // dropped.
         let temporary = table.schema == "temp" ? [] : try objects("temp", "type = 'trigger' AND " + isOfTable)
         triggers = try objects(table.schema, "type = 'trigger' AND " + isOfTable) + temporary
     }
 
-    /// Creates what has gone.
+    /// Creates the dropped objects again.
     func restore(_ db: Database, except names: [String]) throws {
         let names = Set(names.schemaNames)
         for index in indexes where !names.contains(SchemaName(index.name)) {
@@ -224,7 +225,7 @@ private struct Dependents {
         }
     }
 
-    /// The schema holds the SQL without the name of the schema, after one of these beginnings.
+    /// The schema stores the SQL without the schema's name, with one of these beginnings.
     private func restore(_ object: Object, _ beginnings: [String], _ db: Database) throws {
         guard let beginning = beginnings.first(where: { object.sql.hasPrefix($0) }) else {
             throw DatabaseError(

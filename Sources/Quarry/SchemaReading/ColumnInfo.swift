@@ -1,11 +1,11 @@
 public import QuarryCore
 public import QuarrySQL
 
-/// A column of a table or view, as `Database.columns(in:in:)` tells it.
+/// A column of a table or view, as returned by `Database.columns(in:in:)`.
 ///
 /// See <https://www.sqlite.org/pragma.html#pragma_table_xinfo>.
 public struct ColumnInfo: Hashable, Sendable {
-    /// When a generated column is computed: <https://www.sqlite.org/gencol.html>.
+    /// The time when a generated column is computed: <https://www.sqlite.org/gencol.html>.
     public enum Generation: Hashable, Sendable {
         /// When it is read.
         case virtual
@@ -28,10 +28,10 @@ public struct ColumnInfo: Hashable, Sendable {
     /// The position in the primary key, from 1; 0 for other columns.
     public let primaryKeyIndex: Int
 
-    /// When a generated column is computed; nil for those that are stored as they are given.
+    /// The time when a generated column is computed; nil for other columns.
     public let generation: Generation?
 
-    /// The type as table definitions take it; nil if there is none.
+    /// The type for table definitions; nil if there is none.
     public var columnType: Database.ColumnType? { type.isEmpty ? nil : Database.ColumnType(rawValue: type) }
 }
 
@@ -42,9 +42,9 @@ extension ColumnInfo: FetchableRecord {
     /// let columns = try ColumnInfo.fetchAll(db, sql: "SELECT * FROM pragma_table_xinfo('player')") // [ColumnInfo]
     /// ```
     ///
-    /// `table_info` leaves generated columns out, and doesn't say that a column is one.
+    /// `table_info` leaves generated columns out, and doesn't mark a column as generated.
     ///
-    /// - throws: `RowDecodingError` for another row.
+    /// - throws: `RowDecodingError` for a row with other columns.
     public init(row: borrowing Row) throws {
         name = try row.decode(forColumn: "name")
         type = try row.decode(forColumn: "type")

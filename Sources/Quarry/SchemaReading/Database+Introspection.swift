@@ -1,9 +1,9 @@
 public import QuarryCore
 
 extension Database {
-    // MARK: - What there is
+    // MARK: - Existence
 
-    /// Whether there is a table of that name, whatever the case.
+    /// Whether a table with that name exists, whatever the case.
     ///
     /// ```swift
     /// try db.tableExists("player")
@@ -12,12 +12,12 @@ extension Database {
     ///
     /// - parameter name: the table's name.
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for any.
-    /// - throws: `DatabaseError` if there is no such schema.
+    /// - throws: `DatabaseError` if the schema doesn't exist.
     public func tableExists(_ name: String, in schemaName: String? = nil) throws -> Bool {
         try exists(name, .table, in: schemaName)
     }
 
-    /// Whether there is a view of that name, whatever the case.
+    /// Whether a view with that name exists, whatever the case.
     ///
     /// ```swift
     /// try db.viewExists("bestPlayer")
@@ -25,12 +25,12 @@ extension Database {
     ///
     /// - parameter name: the view's name.
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for any.
-    /// - throws: `DatabaseError` if there is no such schema.
+    /// - throws: `DatabaseError` if the schema doesn't exist.
     public func viewExists(_ name: String, in schemaName: String? = nil) throws -> Bool {
         try exists(name, .view, in: schemaName)
     }
 
-    /// Whether there is a trigger of that name, whatever the case.
+    /// Whether a trigger with that name exists, whatever the case.
     ///
     /// ```swift
     /// try db.triggerExists("player_score")
@@ -38,7 +38,7 @@ extension Database {
     ///
     /// - parameter name: the trigger's name.
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for any.
-    /// - throws: `DatabaseError` if there is no such schema.
+    /// - throws: `DatabaseError` if the schema doesn't exist.
     public func triggerExists(_ name: String, in schemaName: String? = nil) throws -> Bool {
         try checkAccess()
         return try schema.hasTrigger(name, in: schemaName, self)
@@ -67,23 +67,24 @@ extension Database {
         tableName.lowercasedASCII.hasPrefix("grdb_")
     }
 
-    // MARK: - What it is made of
+    // MARK: - Columns and keys
 
-    /// The columns of a table or view, in their order.
+    /// The columns of a table or view, in order.
     ///
     /// ```swift
     /// for column in try db.columns(in: "player") { print(column.name, column.type) }
     /// ```
     ///
-    /// Generated columns are there, hidden columns of virtual tables aren't.
+    /// Generated columns are included, hidden columns of virtual tables aren't.
     ///
     /// - parameter tableName: the name of a table or view.
-    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first that has it.
+    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first schema with the
+    ///   table.
     /// - throws: `DatabaseError`: "no such table: player".
     public func columns(in tableName: String, in schemaName: String? = nil) throws -> [ColumnInfo] {
         try checkAccess()
         if let found = try schema.find(tableName, in: schemaName, self) { return try schema.columns(of: found, self) }
-        // Some tables are in no schema: `sqlite_master`, and what modules bring along.
+        // Some tables belong to no schema: `sqlite_master`, and tables of modules.
         let columns = try SchemaReader.columns(named: tableName, schema: schemaName ?? "main", self)
         guard !columns.isEmpty else { throw SchemaReader.noSuchTable(tableName, in: schemaName) }
         return columns
@@ -96,10 +97,11 @@ extension Database {
     /// print(key.columns) // ["id"]
     /// ```
     ///
-    /// For views, `Configuration.schemaSource` is asked.
+    /// For views, `Configuration.schemaSource` provides it.
     ///
     /// - parameter tableName: the name of a table or view.
-    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first that has it.
+    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first schema with the
+    ///   table.
     /// - throws: `DatabaseError`: "no such table: player", "database view bestPlayer has no primary key".
     public func primaryKey(_ tableName: String, in schemaName: String? = nil) throws -> PrimaryKeyInfo {
         try checkAccess()
@@ -113,39 +115,41 @@ extension Database {
         return PrimaryKeyInfo(columns: columns, isRowID: false, tableHasRowID: false)
     }
 
-    /// The primary key that the source of the schema gives a view; nil for none.
+    /// The primary key of a view from the schema source; nil for none.
     private func primaryKeyColumns(ofView view: SchemaReader.Found) throws -> [String]? {
         let view = DatabaseObjectID(name: view.name, schemaID: .attached(view.schema))
         return try schemaSource?.columnsForPrimaryKey(self, inView: view)
     }
 
-    /// The indexes of a table, those of its constraints included. Indexes on expressions are left out.
+    /// The indexes of a table, including those of its constraints. Indexes on expressions are left out.
     ///
     /// ```swift
     /// for index in try db.indexes(on: "player") where index.isUnique { print(index.name, index.columns) }
     /// ```
     ///
     /// - parameter tableName: the name of a table.
-    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first that has it.
+    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first schema with the
+    ///   table.
     /// - throws: `DatabaseError`: "no such table: player".
     public func indexes(on tableName: String, in schemaName: String? = nil) throws -> [IndexInfo] {
         try checkAccess()
         return try schema.indexes(of: schema.table(tableName, in: schemaName, self), self)
     }
 
-    /// Whether no two rows have the same values in some columns: the primary key, the rowid, or the columns of a unique
-    /// index that is about all rows are among them.
+    /// Whether the given columns are unique: they contain the primary key, the rowid, or the columns of a unique index
+    /// that isn't partial.
     ///
     /// ```swift
     /// try db.table("player", hasUniqueKey: ["email"])
     /// try db.table("player", hasUniqueKey: ["email", "name"]) // true too
     /// ```
     ///
-    /// A view has the primary key that `Configuration.schemaSource` gives it, or none.
+    /// A view has the primary key from `Configuration.schemaSource`, or none.
     ///
     /// - parameter tableName: the name of a table or view.
     /// - parameter columns: the columns, in any order and case.
-    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first that has it.
+    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first schema with the
+    ///   table.
     /// - throws: `DatabaseError`: "no such table: player".
     public func table(
         _ tableName: String, hasUniqueKey columns: some Collection<String>, in schemaName: String? = nil
@@ -178,20 +182,22 @@ extension Database {
     /// ```
     ///
     /// - parameter tableName: the name of a table.
-    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first that has it.
-    /// - throws: `DatabaseError`: "no such table: player", for a table that is referred to as well.
+    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first schema with the
+    ///   table.
+    /// - throws: `DatabaseError`: "no such table: player", also for a missing referenced table.
     public func foreignKeys(on tableName: String, in schemaName: String? = nil) throws -> [ForeignKeyInfo] {
         try checkAccess()
         return try schema.foreignKeys(of: schema.table(tableName, in: schemaName, self), self)
     }
 
-    /// Forgets what is known of the schema, so that it is read again.
+    /// Clears the cached schema, so that it is read again.
     ///
     /// ```swift
     /// db.clearSchemaCache()
     /// ```
     ///
-    /// What this connection and others do is noticed. What goes past SQLite isn't: a file that is replaced.
+    /// Changes by SQLite connections are noticed without this call; changes that bypass SQLite, such as a replaced
+    /// file, aren't.
     public func clearSchemaCache() {
         failingAccess {
             try checkAccess()

@@ -1,19 +1,19 @@
 public import QuarryCore
 
-/// One of the databases of a connection: `main`, `temp`, or one that is attached.
+/// The name of one of a connection's databases: `main`, `temp`, or an attached one.
 public struct DatabaseSchemaID: Hashable, Sendable {
     /// The name in SQL.
     public let name: String
 
     private init(name: String) { self.name = name.lowercasedASCII }
 
-    /// The database that was opened.
+    /// The main database.
     public static let main = DatabaseSchemaID(name: "main")
 
-    /// What only this connection sees.
+    /// The temporary database, which only this connection sees.
     public static let temp = DatabaseSchemaID(name: "temp")
 
-    /// The database that was attached under a name.
+    /// The database that was attached with the given name.
     public static func attached(_ name: String) -> DatabaseSchemaID { DatabaseSchemaID(name: name) }
 
     /// The table that holds the schema: <https://www.sqlite.org/schematab.html>.
@@ -25,17 +25,17 @@ public struct DatabaseObjectID: Hashable, Sendable {
     /// The name.
     public var name: String
 
-    /// Where it is.
+    /// The schema that it belongs to.
     public var schemaID: DatabaseSchemaID
 
-    /// The object of that name.
+    /// The object with the given name.
     public init(name: String, schemaID: DatabaseSchemaID) {
         self.name = name
         self.schemaID = schemaID
     }
 }
 
-/// Tells what the schema doesn't say.
+/// A source of facts that the database's schema doesn't contain.
 ///
 /// ```swift
 /// struct ViewKeys: DatabaseSchemaSource {
@@ -47,17 +47,21 @@ public struct DatabaseObjectID: Hashable, Sendable {
 /// config.schemaSource = ViewKeys()
 /// ```
 public protocol DatabaseSchemaSource: Sendable {
-    /// The columns that identify a row of a view; nil if this source doesn't know.
+    /// The columns that identify a row of a view; nil if this source doesn't know the view.
     ///
-    /// It may use the connection. It must always answer the same for a schema.
+    /// It may use the connection. It must always return the same columns for a schema.
+    ///
+    /// - throws: any error: the request that needs the key throws it.
     func columnsForPrimaryKey(_ db: Database, inView view: DatabaseObjectID) throws -> [String]?
 }
 
 extension DatabaseSchemaSource {
-    /// Doesn't know.
+    /// nil: the source doesn't know the view.
+    ///
+    /// - throws: nothing.
     public func columnsForPrimaryKey(_ db: Database, inView view: DatabaseObjectID) throws -> [String]? { nil }
 
-    /// A source that asks another where this one doesn't know.
+    /// A source that asks another one for views that this source doesn't know.
     public func then(_ other: some DatabaseSchemaSource) -> some DatabaseSchemaSource {
         SchemaSources(first: self, second: other)
     }
@@ -73,13 +77,13 @@ private struct SchemaSources<First: DatabaseSchemaSource, Second: DatabaseSchema
 }
 
 extension Database {
-    /// The source that is asked: that of `withSchemaSource`, or the configuration's.
+    /// The current source: the one set by `withSchemaSource`, or the configuration's.
     public var schemaSource: (any DatabaseSchemaSource)? {
         if isOwned, let override = schema.source { return override.source }
         return configuration.schemaSource
     }
 
-    /// Runs `block` with another source, or none.
+    /// Runs `block` with another source, or with none.
     ///
     /// ```swift
     /// try db.withSchemaSource(nil) { try db.primaryKey("player").columns }

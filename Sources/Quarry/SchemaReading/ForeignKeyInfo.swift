@@ -1,29 +1,29 @@
 public import QuarryCore
 public import QuarrySQL
 
-/// A foreign key of a table, as `Database.foreignKeys(on:in:)` tells it.
+/// A foreign key of a table, as returned by `Database.foreignKeys(on:in:)`.
 ///
 /// See <https://www.sqlite.org/pragma.html#pragma_foreign_key_list>.
 public struct ForeignKeyInfo: Sendable {
     /// SQLite's number of the key in its table.
     public let id: Int
 
-    /// The table that is referred to.
+    /// The referenced table.
     public let destinationTable: String
 
-    /// The columns, each with the one it refers to.
+    /// The columns, each with its referenced column.
     public internal(set) var mapping: [(origin: String, destination: String)] = []
 
-    /// What happens when the parent row goes; nil for nothing, which then violates the key.
+    /// The action when the parent row is deleted; nil for none, so that the deletion violates the key.
     public let deleteAction: Database.ForeignKeyAction?
 
-    /// What happens when the key of the parent row changes; nil for nothing, which then violates the key.
+    /// The action when the key of the parent row is updated; nil for none, so that the update violates the key.
     public let updateAction: Database.ForeignKeyAction?
 
     /// The columns of the table that has the key.
     public var originColumns: [String] { mapping.map(\.origin) }
 
-    /// The columns of the table that is referred to.
+    /// The columns of the referenced table.
     public var destinationColumns: [String] { mapping.map(\.destination) }
 
     init(_ row: Row) {

@@ -1,6 +1,6 @@
 public import QuarryCore
 
-/// A row whose foreign key refers to no row.
+/// A row whose foreign key references a missing row.
 ///
 /// See <https://www.sqlite.org/pragma.html#pragma_foreign_key_check>.
 public struct ForeignKeyViolation: Sendable {
@@ -10,20 +10,22 @@ public struct ForeignKeyViolation: Sendable {
     /// The rowid of the row; nil in a WITHOUT ROWID table.
     public var originRowID: Int64?
 
-    /// The table that is referred to.
+    /// The referenced table.
     public var destinationTable: String
 
-    /// SQLite's number of the key in its table: that of `ForeignKeyInfo`.
+    /// SQLite's number of the key in its table, as in `ForeignKeyInfo`.
     public var foreignKeyId: Int
 
     /// The schema of both tables.
     public var schemaName: String
 
-    /// What is violated, with the values of the row.
+    /// A description of the violation, with the values of the row.
     ///
     /// ```
     /// FOREIGN KEY constraint violation - from player(teamId) to team(id), in [id:1 teamId:42]
     /// ```
+    ///
+    /// - throws: `DatabaseError` if the row or the schema can't be read.
     public func failureDescription(_ db: Database) throws -> String {
         try failureDescription(db, showsTexts: true)
     }
@@ -47,7 +49,7 @@ public struct ForeignKeyViolation: Sendable {
     }
 
     /// The violation as an error, `SQLITE_CONSTRAINT_FOREIGNKEY`. Texts and blobs of the row may be private: they are
-    /// shown where `Configuration.publicStatementArguments` is true.
+    /// shown only if `Configuration.publicStatementArguments` is true.
     public func databaseError(_ db: Database) -> DatabaseError {
         let text = try? failureDescription(db, showsTexts: db.options.publicStatementArguments)
         return DatabaseError(resultCode: .SQLITE_CONSTRAINT_FOREIGNKEY, message: text ?? description)
@@ -55,13 +57,13 @@ public struct ForeignKeyViolation: Sendable {
 }
 
 extension ForeignKeyViolation: FetchableRecord {
-    /// A violation from a row of `foreign_key_check`, whose schema is taken to be `main`.
+    /// A violation from a row of `foreign_key_check`, whose schema is assumed to be `main`.
     ///
     /// ```swift
     /// let violations = try ForeignKeyViolation.fetchAll(db, sql: "PRAGMA foreign_key_check") // [ForeignKeyViolation]
     /// ```
     ///
-    /// - throws: `RowDecodingError` for another row.
+    /// - throws: `RowDecodingError` for a row with other columns.
     public init(row: borrowing Row) throws {
         originTable = try row.decode(forColumn: "table")
         originRowID = try row.decode(forColumn: "rowid")
@@ -72,14 +74,14 @@ extension ForeignKeyViolation: FetchableRecord {
 }
 
 extension ForeignKeyViolation: CustomStringConvertible {
-    /// What is violated, as far as is known without the connection.
+    /// The violation, without the facts that need the connection.
     public var description: String {
         "FOREIGN KEY constraint violation - from \(originTable) to \(destinationTable)"
             + (originRowID.map { ", in rowid \($0)" } ?? "")
     }
 }
 
-/// Goes through the violations of foreign keys.
+/// A cursor over violations of foreign keys.
 public final class ForeignKeyViolationCursor: Cursor {
     private let database: Database
     private var schemas: ArraySlice<String>
@@ -94,6 +96,9 @@ public final class ForeignKeyViolationCursor: Cursor {
     }
 
     /// The next violation, or nil after the last.
+    ///
+    /// - throws: `DatabaseError`, for example for a key whose referenced columns aren't unique ("foreign key
+    ///   mismatch").
     public func next() throws -> ForeignKeyViolation? {
         while true {
             if var violation = try violations?.next() {
@@ -110,7 +115,7 @@ public final class ForeignKeyViolationCursor: Cursor {
 }
 
 extension Database {
-    /// The rows whose foreign keys refer to no row, in all databases of the connection.
+    /// The rows whose foreign keys reference missing rows, in all databases of the connection.
     ///
     /// ```swift
     /// let violations = try db.foreignKeyViolations()
@@ -120,7 +125,8 @@ extension Database {
     /// PRAGMA "main".foreign_key_check
     /// ```
     ///
-    /// - throws: `DatabaseError`, for example for a key that refers to no unique columns ("foreign key mismatch").
+    /// - throws: `DatabaseError`. The cursor throws too, for example for a key whose referenced columns aren't unique
+    ///   ("foreign key mismatch").
     public func foreignKeyViolations() throws -> ForeignKeyViolationCursor {
         try checkAccess()
         let schemas = try schema.lookupOrder(self).filter { name in
@@ -129,7 +135,7 @@ extension Database {
         return ForeignKeyViolationCursor(self, schemas: schemas)
     }
 
-    /// The rows of a table whose foreign keys refer to no row.
+    /// The rows of a table whose foreign keys reference missing rows.
     ///
     /// ```swift
     /// let violations = try db.foreignKeyViolations(in: "player")
@@ -140,7 +146,8 @@ extension Database {
     /// ```
     ///
     /// - parameter tableName: the name of a table.
-    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first that has it.
+    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first schema with the
+    ///   table.
     /// - throws: `DatabaseError`: "no such table: player".
     public func foreignKeyViolations(
         in tableName: String, in schemaName: String? = nil
@@ -150,7 +157,7 @@ extension Database {
         return ForeignKeyViolationCursor(self, schemas: [found.schema], table: found.name)
     }
 
-    /// Throws if a foreign key refers to no row.
+    /// Throws if a foreign key references a missing row.
     ///
     /// ```swift
     /// try db.checkForeignKeys()
@@ -165,7 +172,7 @@ extension Database {
         if let violation = try foreignKeyViolations().next() { throw violation.databaseError(self) }
     }
 
-    /// Throws if a foreign key of a table refers to no row.
+    /// Throws if a foreign key of a table references a missing row.
     ///
     /// ```swift
     /// try db.checkForeignKeys(in: "player")
@@ -175,7 +182,8 @@ extension Database {
     /// ```
     ///
     /// - parameter tableName: the name of a table.
-    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first that has it.
+    /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first schema with the
+    ///   table.
     /// - throws: as `checkForeignKeys()`; "no such table: player".
     public func checkForeignKeys(in tableName: String, in schemaName: String? = nil) throws {
         if let violation = try foreignKeyViolations(in: tableName, in: schemaName).next() {

@@ -1,10 +1,10 @@
 import QuarryCore
 
-/// An index of a table, as `Database.indexes(on:in:)` tells it.
+/// An index of a table, as returned by `Database.indexes(on:in:)`.
 ///
 /// See <https://www.sqlite.org/pragma.html#pragma_index_list>.
 public struct IndexInfo: Hashable, Sendable {
-    /// What made an index.
+    /// The origin of an index: a statement or a constraint.
     public enum Origin: String, Hashable, Sendable, DatabaseValueConvertible {
         /// `CREATE INDEX`
         case createIndex = "c"
@@ -19,7 +19,7 @@ public struct IndexInfo: Hashable, Sendable {
         /// The column; nil for an expression, or the rowid.
         let column: String?
 
-        /// Whether large values come first.
+        /// Whether the order is descending.
         public let isDescending: Bool
 
         /// The collation that orders texts, such as `BINARY`.
@@ -41,16 +41,16 @@ public struct IndexInfo: Hashable, Sendable {
     /// The order of each column.
     public let terms: [Term]
 
-    /// Whether no two rows have the same values, NULL apart.
+    /// Whether its values are unique, except NULL.
     public let isUnique: Bool
 
-    /// Whether the index has a condition, so that it is about some rows only.
+    /// Whether the index has a condition, so that it contains only some rows.
     public let isPartial: Bool
 
-    /// What made it.
+    /// The origin of the index.
     public let origin: Origin
 
-    /// Nil for an index on expressions, which has columns that can't be named.
+    /// nil for an index on expressions, whose columns have no names.
     init?(_ row: Row, terms: [Term]) {
         let columns = terms.compactMap(\.column)
         guard columns.count == terms.count else { return nil }

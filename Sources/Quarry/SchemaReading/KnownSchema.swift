@@ -1,6 +1,6 @@
 import QuarryCore
 
-/// What has been read of one schema, in one state of it.
+/// The known facts about one schema, in one state.
 final class KnownSchema {
     enum Kind {
         case table
@@ -23,17 +23,18 @@ final class KnownSchema {
     /// SQLite's number of the state.
     let version: Int32
 
-    /// The number that tells, without running SQL, that nothing has changed; nil where there is none.
+    /// A number that reveals without SQL whether the file has changed; nil if there is none.
     var dataVersion: UInt32?
 
     /// Tables and views.
     private var tables: [SchemaName: Table] = [:]
     private var triggers: Set<SchemaName> = []
 
-    /// Whether something was read since it was last known that the state is that of `version`.
+    /// Whether facts were read since the state was last known to be `version`.
     var hasRead = true
 
-    /// Reads what there is. The query makes SQLite read the schema again, where another connection has changed it.
+    /// Reads the names of tables, views and triggers. The query makes SQLite read the schema again if another
+    /// connection has changed it.
     init(_ db: Database, name: String, version: Int32) throws {
         self.name = name
         self.version = version
@@ -60,9 +61,9 @@ final class KnownSchema {
 
     var tableNames: [String] { tables.values.filter { $0.kind == .table }.map(\.name) }
 
-    /// A fact of a table, read where it isn't known yet.
+    /// A fact about a table, read if it isn't known yet.
     ///
-    /// - parameter name: the name of a table or view that is there.
+    /// - parameter name: the name of an existing table or view.
     func fact<Fact>(
         _ fact: WritableKeyPath<Table, Fact?>, of name: String, read: () throws -> Fact
     ) throws -> Fact {

@@ -1,4 +1,4 @@
-/// The primary key of a table, as `Database.primaryKey(_:in:)` tells it.
+/// The primary key of a table, as returned by `Database.primaryKey(_:in:)`.
 ///
 /// ```swift
 /// // CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT)
@@ -12,16 +12,16 @@
 /// try db.primaryKey("log").columns        // ["rowid"]
 /// ```
 public struct PrimaryKeyInfo: Hashable, Sendable {
-    /// The columns, in the order of the key. For a hidden rowid it is the name the rowid can be reached by.
+    /// The columns, in the order of the key. For a hidden rowid, a name of the rowid.
     public let columns: [String]
 
-    /// The column that is the rowid; nil if none is: <https://www.sqlite.org/lang_createtable.html#rowid>.
+    /// The column that is the rowid; nil if there is none: <https://www.sqlite.org/lang_createtable.html#rowid>.
     public let rowIDColumn: String?
 
     /// Whether the key is the rowid, hidden or not.
     public let isRowID: Bool
 
-    /// Whether rows have a rowid: all have but those of WITHOUT ROWID tables and views.
+    /// Whether rows have a rowid: rows of WITHOUT ROWID tables and of views have none.
     public let tableHasRowID: Bool
 
     init(columns: [String], isRowID: Bool, rowIDColumn: String? = nil, tableHasRowID: Bool = true) {

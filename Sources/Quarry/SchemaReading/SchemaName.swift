@@ -1,6 +1,6 @@
 import QuarryCore
 
-/// A name that finds what SQLite would find by it.
+/// A name that is equal to another if SQLite considers both the same.
 struct SchemaName: Hashable {
     private let text: String
 

@@ -12,11 +12,11 @@ extension SchemaReader {
         }
     }
 
-    /// The columns of what has that name, which needn't be in a schema's table: `sqlite_master`, `json_each`.
+    /// The columns of a table that may be missing in the schema's table, such as `sqlite_master` or `json_each`.
     static func columns(named name: String, schema: String, _ db: Database) throws -> [ColumnInfo] {
         try pragma("table_xinfo", name, schema, db) { row in
             let hidden: Int = row["hidden"]
-            // 1: a column of a virtual table that SELECT * leaves out.
+            // 1: a hidden column of a virtual table.
             return hidden == 1 ? nil : try ColumnInfo(row: row)
         }
     }
@@ -29,7 +29,7 @@ extension SchemaReader {
                 let key = columns.filter { $0.primaryKeyIndex > 0 }.sorted { $0.primaryKeyIndex < $1.primaryKeyIndex }
                 let withoutRowID = try listing(of: table, db)?.isWithoutRowID ?? false
                 if key.isEmpty { return try hiddenRowID(of: table, columns) }
-                // INTEGER PRIMARY KEY DESC isn't the rowid, and has an index, as other keys have:
+                // INTEGER PRIMARY KEY DESC isn't the rowid, and has an index, like other keys:
                 // https://www.sqlite.org/lang_createtable.html#rowids_and_the_integer_primary_key
                 if key.count == 1, !withoutRowID, key[0].type.isSameName(as: "integer"),
                     try !indexes(of: table.name, known, db).contains(where: { $0.origin == .primaryKeyConstraint })
@@ -41,7 +41,7 @@ extension SchemaReader {
         }
     }
 
-    /// A column that is called like the rowid hides it: <https://www.sqlite.org/lang_createtable.html#rowid>.
+    /// The rowid as the key, by a name that no column hides: <https://www.sqlite.org/lang_createtable.html#rowid>.
     private func hiddenRowID(of table: Found, _ columns: [ColumnInfo]) throws -> PrimaryKeyInfo {
         let names = Set(columns.map(\.name).schemaNames)
         guard let name = ["rowid", "_rowid_", "oid"].first(where: { !names.contains(SchemaName($0)) }) else {
@@ -51,7 +51,7 @@ extension SchemaReader {
         return PrimaryKeyInfo(columns: [name], isRowID: true)
     }
 
-    /// The indexes of a table, those on expressions left out.
+    /// The indexes of a table, without indexes on expressions.
     func indexes(of table: Found, _ db: Database) throws -> [IndexInfo] {
         try reading(db, schema: table.schema) { known in try indexes(of: table.name, known, db) }
     }
@@ -61,7 +61,7 @@ extension SchemaReader {
             let rows: [Row] = try Self.pragma("index_list", name, known.name, db) { $0.copy() }
             return try rows.compactMap { row in
                 let terms: [IndexInfo.Term] = try Self.pragma("index_xinfo", row["name"], known.name, db) { row in
-                    // Columns that SQLite adds to reach the row are no key.
+                    // Columns that SQLite adds to find the row aren't part of the key.
                     (row["key"] as Bool) ? IndexInfo.Term(row) : nil
                 }
                 return IndexInfo(row, terms: terms)
@@ -80,7 +80,7 @@ extension SchemaReader {
                     keys[keys.count - 1].mapping.append((origin: row["from"], destination: row["to"] ?? ""))
                 }
                 for index in keys.indices where keys[index].mapping.contains(where: { $0.destination.isEmpty }) {
-                    // The destination's primary key is meant.
+                    // The key references the destination's primary key.
                     let destination = keys[index].destinationTable
                     guard let found = try find(destination, in: known.name, db) else {
                         throw Self.noSuchTable(destination, in: known.name)
@@ -95,7 +95,7 @@ extension SchemaReader {
         }
     }
 
-    /// The rows of a PRAGMA about one table or index.
+    /// The rows of a PRAGMA for one table or index.
     static func pragma<T>(
         _ pragma: String, _ name: String, _ schema: String, _ db: Database, _ body: (Row) throws -> T?
     ) throws -> [T] {
@@ -110,7 +110,7 @@ extension SchemaReader {
 }
 
 extension SchemaReader {
-    /// What SQLite's list of tables says of one: <https://www.sqlite.org/pragma.html#pragma_table_list>.
+    /// An entry of SQLite's list of tables: <https://www.sqlite.org/pragma.html#pragma_table_list>.
     struct Listing {
         /// `table`, `view`, `virtual` or `shadow`.
         var type: String
@@ -128,7 +128,7 @@ extension SchemaReader {
         return listings.first
     }
 
-    /// The tables with a foreign key to a table, which may be among them.
+    /// The tables with a foreign key to a table, possibly including itself.
     func tables(referringTo table: Found, _ db: Database) throws -> [String] {
         let name = SchemaName(table.name)
         return try reading(db, schema: table.schema) { known in

@@ -19,7 +19,7 @@ extension SchemaReader: QuerySchema {
     func columnNames(of table: String, _ db: Database) throws -> [String] { try db.columns(in: table).map(\.name) }
 
     func uniqueKeys(of table: String, _ db: Database) throws -> [[String]] {
-        // A virtual table has no index; a view only the key that a schema source gives it.
+        // A virtual table has no indexes; a view has only the key from a schema source.
         guard let key = try? db.primaryKey(table) else { return [] }
         guard try db.tableExists(table) else { return [key.columns] }
         let indexes = try db.indexes(on: table).filter { $0.isUnique && !$0.isPartial }.map(\.columns)

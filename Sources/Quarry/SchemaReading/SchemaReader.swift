@@ -1,24 +1,24 @@
 import QuarryCore
 
-/// Reads a connection's schema, and keeps what it has read for as long as it is true.
+/// Reads a connection's schema, and caches the facts as long as they are valid.
 ///
-/// Changes by this connection are counted (`Database.schemaChangeCount`). Those by others show in the number that
-/// SQLite gives each state of a schema. It is asked for when something is to be told and another connection may have
-/// written since: in a transaction once at most, and not at all where the file is the one that was read.
+/// Changes by this connection are counted (`Database.schemaChangeCount`). Changes by others show in SQLite's number of
+/// the schema's state. The number is read when a fact is requested and another connection may have written since: at
+/// most once in a transaction, and not at all if the file hasn't changed.
 final class SchemaReader {
     private var schemas: [String: KnownSchema] = [:]
     private var changeCount = -1
 
-    /// The schemas, in the order in which a name is looked for.
+    /// The schemas, in the order of a name's lookup.
     private var order: [String]?
 
-    /// Whether the connection has a function behind REGEXP.
+    /// Whether the connection has a function for REGEXP.
     var knowsRegularExpressions = false
 
-    /// What stands in for the configuration's source.
+    /// The replacement for the configuration's source.
     var source: SchemaSourceOverride?
 
-    /// What `withSchemaSource` has set.
+    /// A source set by `withSchemaSource`.
     struct SchemaSourceOverride {
         var source: (any DatabaseSchemaSource)?
     }
@@ -30,7 +30,7 @@ final class SchemaReader {
 
     // MARK: - Schemas
 
-    /// The schemas in the order in which a name is looked for.
+    /// The schemas, in the order of a name's lookup.
     func lookupOrder(_ db: Database) throws -> [String] {
         noteChanges(db)
         if let order { return order }
@@ -46,7 +46,7 @@ final class SchemaReader {
 
     /// The name of a schema as it was attached.
     ///
-    /// - throws: `DatabaseError` if there is none.
+    /// - throws: `DatabaseError` if the schema doesn't exist.
     func schema(named name: String, _ db: Database) throws -> String {
         guard let schema = try lookupOrder(db).first(where: { $0.isSameName(as: name) }) else {
             throw DatabaseError(message: "no such schema: \(name)")
@@ -56,15 +56,15 @@ final class SchemaReader {
 
     // MARK: - Reading
 
-    /// Gives what is known of a schema, in the state that is read now.
+    /// Calls `body` with the known facts about a schema, in its current state.
     ///
-    /// - parameter body: may read more of it; it runs again if another connection has changed the schema meanwhile.
+    /// - parameter body: may read more facts; it runs again if another connection has changed the schema meanwhile.
     func reading<T>(_ db: Database, schema: String, _ body: (KnownSchema) throws -> T) throws -> T {
         while true {
             let known = try current(db, schema: schema)
             let result = Result { try body(known) }
             guard known.hasRead else { return try result.get() }
-            // In a transaction, all was read of one state.
+            // In a transaction, all facts were read from one state.
             if try isPinned(db, schema: schema) || db.schemaVersion(of: schema) == known.version {
                 known.hasRead = false
                 return try result.get()
@@ -84,7 +84,7 @@ final class SchemaReader {
                 return known
             }
             schemas[schema] = nil
-            // Statements that were made before have other columns now.
+            // Statements prepared before have other columns now.
             try db.noteForeignSchemaChanges()
         }
         let known = try KnownSchema(db, name: schema, version: db.schemaVersion(of: schema))
@@ -112,7 +112,7 @@ final class SchemaReader {
         var kind: KnownSchema.Kind
     }
 
-    /// Looks for a table or view: in one schema, or in all, in SQLite's order.
+    /// Finds a table or view: in one schema, or in all, in SQLite's order.
     func find(_ name: String, in schemaName: String?, _ db: Database) throws -> Found? {
         for schema in try schemas(schemaName, db) {
             let table = try reading(db, schema: schema) { $0.table(name) }
@@ -132,7 +132,7 @@ final class SchemaReader {
         return [try schema(named: schemaName, db)]
     }
 
-    /// A table that has to be there.
+    /// A table that must exist.
     ///
     /// - throws: `DatabaseError`: "no such table: main.player".
     func table(_ name: String, in schemaName: String?, _ db: Database) throws -> Found {
@@ -148,9 +148,9 @@ final class SchemaReader {
 }
 
 extension Database {
-    /// What is known of the schema.
+    /// The schema reader of the connection.
     var schema: SchemaReader {
-        // Nothing else is put there.
+        // No other type of object is stored there.
         if let knowledge = schemaKnowledge { return unsafeDowncast(knowledge, to: SchemaReader.self) }
         let reader = SchemaReader()
         schemaKnowledge = reader

@@ -1,32 +1,32 @@
 public import QuarryCore
 
-// What a database and a connection are set to. Each is read by a method, for one database of the connection, and set by
-// another where it can be set: https://www.sqlite.org/pragma.html
+// Settings of databases and connections. Each setting is read by a method, for one database of the connection, and set
+// by another if possible: https://www.sqlite.org/pragma.html
 
 extension Database {
-    /// How a database can be rolled back: <https://www.sqlite.org/pragma.html#pragma_journal_mode>.
+    /// The kind of rollback journal: <https://www.sqlite.org/pragma.html#pragma_journal_mode>.
     public enum JournalMode: String, Sendable {
-        /// By a file that is deleted after each transaction.
+        /// A file that is deleted after each transaction.
         case delete
-        /// By a file that is cut to nothing after each transaction.
+        /// A file that is truncated after each transaction.
         case truncate
-        /// By a file that is kept.
+        /// A file that is kept.
         case persist
-        /// By what is kept in memory: a crash may corrupt the file.
+        /// A journal in memory: a crash may corrupt the file.
         case memory
-        /// By write-ahead logging.
+        /// Write-ahead logging.
         case wal
-        /// Not at all.
+        /// No journal, and no rollback.
         case off
     }
 
-    /// What becomes of pages that aren't used any more: <https://www.sqlite.org/pragma.html#pragma_auto_vacuum>.
+    /// The treatment of unused pages: <https://www.sqlite.org/pragma.html#pragma_auto_vacuum>.
     public enum AutoVacuumMode: Int, Sendable {
-        /// They are kept until VACUUM.
+        /// They stay in the file until VACUUM.
         case none = 0
-        /// They are given back at each commit.
+        /// Each commit removes them from the file.
         case full = 1
-        /// They are given back by `incrementalVacuum`.
+        /// `incrementalVacuum` removes them from the file.
         case incremental = 2
     }
 
@@ -52,20 +52,22 @@ extension Database {
     /// ```
     ///
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database.
+    /// - throws: `DatabaseError`: `unknown database "archive"`.
     public func pageCount(of schemaName: String = "main") throws -> Int { try setting("page_count", schemaName) }
 
-    /// The number of pages that aren't used.
+    /// The number of unused pages.
     ///
     /// ```sql
     /// PRAGMA "main".freelist_count
     /// ```
     ///
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database.
+    /// - throws: `DatabaseError`: `unknown database "archive"`.
     public func freePageCount(of schemaName: String = "main") throws -> Int {
         try setting("freelist_count", schemaName)
     }
 
-    /// How the database can be rolled back.
+    /// The journal mode of a database.
     ///
     /// ```swift
     /// if try db.journalMode() == .wal { try db.checkpoint() }
@@ -75,12 +77,13 @@ extension Database {
     /// ```
     ///
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database.
+    /// - throws: `DatabaseError`: `unknown database "archive"`.
     public func journalMode(of schemaName: String = "main") throws -> JournalMode {
         let mode: String = try setting("journal_mode", schemaName)
         return try known(JournalMode(rawValue: mode.lowercased()), "journal mode", mode)
     }
 
-    /// Changes how the database can be rolled back.
+    /// Changes the journal mode of a database.
     ///
     /// ```sql
     /// PRAGMA "main".journal_mode = WAL
@@ -88,10 +91,10 @@ extension Database {
     ///
     /// A pool stays in WAL mode.
     ///
-    /// - parameter mode: the journal.
+    /// - parameter mode: the journal mode.
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database.
     /// - throws: `DatabaseError` if the database can't have that mode, for example WAL in memory; inside a transaction;
-    ///   `SQLITE_BUSY` while others use the file; `SQLITE_READONLY` where nothing can be written.
+    ///   `SQLITE_BUSY` while other connections use the file; `SQLITE_READONLY` on a connection that can't write.
     public func setJournalMode(_ mode: JournalMode, of schemaName: String = "main") throws {
         try checkCanWrite("journal_mode", schemaName)
         let applied: String? = try set("journal_mode", schemaName, mode.rawValue.uppercased())
@@ -99,19 +102,20 @@ extension Database {
         throw DatabaseError(message: "database \(schemaName) stays in journal mode \(applied)")
     }
 
-    /// What becomes of pages that aren't used any more.
+    /// The treatment of unused pages.
     ///
     /// ```sql
     /// PRAGMA "main".auto_vacuum
     /// ```
     ///
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database.
+    /// - throws: `DatabaseError`: `unknown database "archive"`.
     public func autoVacuumMode(of schemaName: String = "main") throws -> AutoVacuumMode {
         let mode: Int = try setting("auto_vacuum", schemaName)
         return try known(AutoVacuumMode(rawValue: mode), "auto-vacuum mode", mode)
     }
 
-    /// Changes what becomes of pages that aren't used any more.
+    /// Changes the treatment of unused pages.
     ///
     /// ```swift
     /// try db.setAutoVacuumMode(.incremental)
@@ -121,23 +125,24 @@ extension Database {
     /// PRAGMA "main".auto_vacuum = 2
     /// ```
     ///
-    /// A database that has tables changes from and to `none` with the next VACUUM by this connection.
+    /// If the database has tables, a change from or to `none` takes effect with the next VACUUM by this connection.
     ///
-    /// - parameter mode: what becomes of the pages.
+    /// - parameter mode: the treatment of unused pages.
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database.
-    /// - throws: `SQLITE_READONLY` where nothing can be written.
+    /// - throws: `SQLITE_READONLY` on a connection that can't write.
     public func setAutoVacuumMode(_ mode: AutoVacuumMode, of schemaName: String = "main") throws {
         try checkCanWrite("auto_vacuum", schemaName)
         let _: Int? = try set("auto_vacuum", schemaName, "\(mode.rawValue)")
     }
 
-    /// A number for the application's use, often that of its schema. 0 at first.
+    /// A number for the application's use, often the version of its schema. 0 at first.
     ///
     /// ```sql
     /// PRAGMA "main".user_version
     /// ```
     ///
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database.
+    /// - throws: `DatabaseError`: `unknown database "archive"`.
     public func userVersion(of schemaName: String = "main") throws -> Int32 { try setting("user_version", schemaName) }
 
     /// Changes the number for the application's use, in the current transaction.
@@ -148,23 +153,24 @@ extension Database {
     ///
     /// - parameter version: the number.
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database.
-    /// - throws: `SQLITE_READONLY` where nothing can be written.
+    /// - throws: `SQLITE_READONLY` on a connection that can't write.
     public func setUserVersion(_ version: Int32, of schemaName: String = "main") throws {
         let _: Int? = try set("user_version", schemaName, "\(version)")
     }
 
-    /// A number that tells what kind of file it is. 0 at first.
+    /// A number that identifies the kind of the file. 0 at first.
     ///
     /// ```sql
     /// PRAGMA "main".application_id
     /// ```
     ///
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database.
+    /// - throws: `DatabaseError`: `unknown database "archive"`.
     public func applicationID(of schemaName: String = "main") throws -> Int32 {
         try setting("application_id", schemaName)
     }
 
-    /// Changes the number that tells what kind of file it is, in the current transaction.
+    /// Changes the number that identifies the kind of the file, in the current transaction.
     ///
     /// ```sql
     /// PRAGMA "main".application_id = 252006673
@@ -172,33 +178,34 @@ extension Database {
     ///
     /// - parameter id: the number.
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database.
-    /// - throws: `SQLITE_READONLY` where nothing can be written.
+    /// - throws: `SQLITE_READONLY` on a connection that can't write.
     public func setApplicationID(_ id: Int32, of schemaName: String = "main") throws {
         let _: Int? = try set("application_id", schemaName, "\(id)")
     }
 
     // MARK: - The connection
 
-    /// How often SQLite waits for the disk.
+    /// The synchronous mode: how often SQLite waits for the disk.
     ///
     /// ```sql
     /// PRAGMA "main".synchronous
     /// ```
     ///
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database.
+    /// - throws: `DatabaseError`: `unknown database "archive"`.
     public func synchronousMode(of schemaName: String = "main") throws -> Configuration.SynchronousMode {
         let modes: [Configuration.SynchronousMode] = [.off, .normal, .full, .extra]
         let mode: Int = try setting("synchronous", schemaName)
         return try known(modes.indices.contains(mode) ? modes[mode] : nil, "synchronous mode", mode)
     }
 
-    /// Changes how often SQLite waits for the disk, for this connection. `Configuration.synchronous` is for all.
+    /// Changes the synchronous mode of this connection. `Configuration.synchronous` sets it for all connections.
     ///
     /// ```sql
     /// PRAGMA "main".synchronous = FULL
     /// ```
     ///
-    /// - parameter mode: how often.
+    /// - parameter mode: the synchronous mode.
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database.
     /// - throws: `DatabaseError` inside a transaction: "Safety level may not be changed inside a transaction".
     public func setSynchronousMode(
@@ -207,56 +214,58 @@ extension Database {
         let _: Int? = try set("synchronous", schemaName, mode.rawValue)
     }
 
-    /// Bytes of pages that this connection keeps in memory.
+    /// The size of this connection's page cache, in bytes.
     ///
     /// ```sql
     /// PRAGMA "main".cache_size
     /// ```
     ///
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database.
+    /// - throws: `DatabaseError`: `unknown database "archive"`.
     public func cacheSize(of schemaName: String = "main") throws -> Int {
         // A negative number counts kibibytes, a positive one pages.
         let size: Int = try setting("cache_size", schemaName)
         return size < 0 ? -size * 1024 : try size * pageSize(of: schemaName)
     }
 
-    /// Changes how many bytes of pages this connection keeps in memory. `Configuration.cacheSize` is for all.
+    /// Changes the size of this connection's page cache. `Configuration.cacheSize` sets it for all connections.
     ///
     /// ```sql
     /// PRAGMA "main".cache_size = -2000
     /// ```
     ///
-    /// - parameter size: the number of bytes, of which SQLite takes whole kibibytes.
+    /// - parameter size: the number of bytes, which SQLite rounds down to whole kibibytes.
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database.
-    /// - throws: `SQLITE_MISUSE` for a number below zero, or above what SQLite takes.
+    /// - throws: `SQLITE_MISUSE` for a negative number, or one above SQLite's limit.
     public func setCacheSize(_ size: Int, of schemaName: String = "main") throws {
         guard 0...(1024 * Int(Int32.max)) ~= size else { throw misuse("a cache of \(size) bytes") }
         let _: Int? = try set("cache_size", schemaName, "-\(max(1, size / 1024))")
     }
 
-    /// Bytes of the file that are mapped into memory at most; 0 for a database that has no file.
+    /// The greatest number of bytes of the file that are mapped into memory; 0 for a database without a file.
     ///
     /// ```sql
     /// PRAGMA "main".mmap_size
     /// ```
     ///
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database.
+    /// - throws: `DatabaseError`: `unknown database "archive"`.
     public func mmapSize(of schemaName: String = "main") throws -> Int {
         try Int.fetchOne(makeStatement(sql: "PRAGMA \(schemaName.quotedDatabaseIdentifier).mmap_size")) ?? 0
     }
 
-    /// Changes how many bytes of the file are mapped into memory, for this connection. `Configuration.mmapSize` is for
-    /// all.
+    /// Changes the number of bytes of the file that this connection maps into memory. `Configuration.mmapSize` sets it
+    /// for all connections.
     ///
     /// ```sql
     /// PRAGMA "main".mmap_size = 268435456
     /// ```
     ///
-    /// SQLite may take a smaller number: that of `mmapSize(of:)`.
+    /// SQLite may use a smaller number, which `mmapSize(of:)` returns.
     ///
     /// - parameter size: the number of bytes; 0 for none.
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database.
-    /// - throws: `SQLITE_MISUSE` for a number below zero.
+    /// - throws: `SQLITE_MISUSE` for a negative number.
     public func setMmapSize(_ size: Int, of schemaName: String = "main") throws {
         guard size >= 0 else { throw misuse("a memory map of \(size) bytes") }
         let _: Int? = try set("mmap_size", schemaName, "\(size)")
@@ -278,7 +287,7 @@ extension Database {
         try T.fetchOne(makeStatement(sql: "PRAGMA \(schemaName.quotedDatabaseIdentifier).\(name) = \(value)"))
     }
 
-    /// SQLite accepts some settings that it can't apply.
+    /// Throws on a connection that can't write: SQLite accepts some settings that it can't apply.
     private func checkCanWrite(_ name: String, _ schemaName: String) throws {
         try checkAccess()
         guard isReadOnly else { return }

@@ -3,7 +3,7 @@ public import QuarryCore
 extension Database {
     // MARK: - Checks
 
-    /// What is wrong with the file; nothing if all is well.
+    /// The problems of the file; empty if the file is intact.
     ///
     /// ```swift
     /// for problem in try db.integrityCheck() { print(problem) }
@@ -12,17 +12,17 @@ extension Database {
     /// PRAGMA integrity_check(100)
     /// ```
     ///
-    /// It reads all of the file, and takes long for a large one. Foreign keys have a check of their own:
+    /// It reads the whole file, which takes long if the file is large. Foreign keys have a check of their own:
     /// `checkForeignKeys()`. See <https://www.sqlite.org/pragma.html#pragma_integrity_check>.
     ///
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for all.
-    /// - parameter maximumCount: how many problems are told.
+    /// - parameter maximumCount: the greatest number of problems to return.
     /// - throws: `SQLITE_CORRUPT`, `SQLITE_NOTADB` if the file can't be read at all.
     public func integrityCheck(of schemaName: String? = nil, maximumCount: Int = 100) throws -> [String] {
         try check("integrity_check", schemaName, maximumCount)
     }
 
-    /// What is wrong with the file, except for indexes that don't fit their tables: faster than `integrityCheck`.
+    /// The problems of the file, except indexes that don't match their tables: faster than `integrityCheck`.
     ///
     /// ```sql
     /// PRAGMA quick_check(100)
@@ -31,7 +31,7 @@ extension Database {
     /// See <https://www.sqlite.org/pragma.html#pragma_quick_check>.
     ///
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for all.
-    /// - parameter maximumCount: how many problems are told.
+    /// - parameter maximumCount: the greatest number of problems to return.
     /// - throws: `SQLITE_CORRUPT`, `SQLITE_NOTADB` if the file can't be read at all.
     public func quickCheck(of schemaName: String? = nil, maximumCount: Int = 100) throws -> [String] {
         try check("quick_check", schemaName, maximumCount)
@@ -49,7 +49,7 @@ extension Database {
 
     // MARK: - Statistics and indexes
 
-    /// Counts what queries are planned by, for all tables that need it:
+    /// Updates the query planner's statistics, for all tables that need it:
     /// <https://www.sqlite.org/pragma.html#pragma_optimize>.
     ///
     /// ```sql
@@ -59,11 +59,12 @@ extension Database {
     /// It is fast; long-lived connections run it from time to time, others before they close.
     ///
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for all.
+    /// - throws: `DatabaseError`, for example `SQLITE_BUSY` if another connection has the lock.
     public func optimize(_ schemaName: String? = nil) throws {
         try execute(sql: "PRAGMA \(schemaName.map { "\($0.quotedDatabaseIdentifier)." } ?? "")optimize")
     }
 
-    /// Counts what queries are planned by: <https://www.sqlite.org/lang_analyze.html>.
+    /// Updates the query planner's statistics: <https://www.sqlite.org/lang_analyze.html>.
     ///
     /// ```swift
     /// try db.analyze()          // ANALYZE
@@ -71,12 +72,12 @@ extension Database {
     /// ```
     ///
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for all.
-    /// - throws: `DatabaseError`: "no such table: archive", also where there is no such database.
+    /// - throws: `DatabaseError`: "no such table: archive", also if the database doesn't exist.
     public func analyze(_ schemaName: String? = nil) throws {
         try execute(sql: "ANALYZE\(schemaName.map { " \($0.quotedDatabaseIdentifier)" } ?? "")")
     }
 
-    /// Counts what queries of a table are planned by.
+    /// Updates the query planner's statistics for a table.
     ///
     /// ```sql
     /// ANALYZE "main"."player"
@@ -89,14 +90,16 @@ extension Database {
         try execute(sql: "ANALYZE \(qualified(name, schemaName))")
     }
 
-    /// Builds all indexes again: <https://www.sqlite.org/lang_reindex.html>.
+    /// Rebuilds all indexes: <https://www.sqlite.org/lang_reindex.html>.
     ///
     /// ```sql
     /// REINDEX
     /// ```
+    ///
+    /// - throws: `DatabaseError`, for example `SQLITE_CONSTRAINT` if rows have equal values in a unique index.
     public func reindex() throws { try execute(sql: "REINDEX") }
 
-    /// Builds the indexes of a table again.
+    /// Rebuilds the indexes of a table.
     ///
     /// ```sql
     /// REINDEX "main"."player"
@@ -111,7 +114,7 @@ extension Database {
 
     // MARK: - Space
 
-    /// Gives back pages that aren't used, where the auto-vacuum mode is incremental.
+    /// Removes unused pages from the file, if the auto-vacuum mode is incremental.
     ///
     /// ```swift
     /// while try db.incrementalVacuum(pageCount: 100) == 100 {}
@@ -122,9 +125,9 @@ extension Database {
     ///
     /// See <https://www.sqlite.org/pragma.html#pragma_incremental_vacuum>.
     ///
-    /// - parameter pageCount: how many; nil for all.
+    /// - parameter pageCount: the greatest number of pages; nil for all.
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database.
-    /// - returns: how many were given back; 0 in other auto-vacuum modes.
+    /// - returns: the number of removed pages; 0 in other auto-vacuum modes.
     /// - throws: `SQLITE_MISUSE` for a number below one; `SQLITE_READONLY`.
     @discardableResult
     public func incrementalVacuum(pageCount: Int? = nil, of schemaName: String = "main") throws -> Int {

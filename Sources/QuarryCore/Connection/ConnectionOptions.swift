@@ -24,8 +24,8 @@ package struct ConnectionOptions: Sendable {
     package var isDefensive = false
     /// Whether opening reads the schema, to find out whether the file can be used: not for further connections to it.
     package var checksSchema = true
-    /// Whether other connections use the same file as part of one pool: `deserialize` would part them.
-    package var belongsToPool = false
+    /// Whether the readers of a pool use the same file: `deserialize` would leave them there.
+    package var isWriterOfPool = false
     /// `PRAGMA name = value` statements that follow the opening.
     package var pragmas: [String] = []
     /// Seconds since the reference date, 2001-01-01 00:00:00 UTC; nil for the system's clock.

@@ -77,10 +77,10 @@ public struct DatabaseError: Error, Sendable {
     /// See <https://www.sqlite.org/rescode.html#primary_result_codes_versus_extended_result_codes>.
     public var extendedResultCode: ResultCode { content.extendedResultCode }
 
-    /// The message: SQLite's own, where the error is SQLite's.
+    /// The message; SQLite's own text if SQLite reported the error.
     public var message: String? { content.message }
 
-    /// The text that `description` shows behind the message: the file that couldn't be opened, and the system's reason.
+    /// The text that `description` shows after the message: the file that couldn't be opened, and the system's reason.
     package var circumstances: String? { content.circumstances }
 
     /// The SQL of the statement that failed.
@@ -88,7 +88,7 @@ public struct DatabaseError: Error, Sendable {
 
     /// The arguments of the statement that failed.
     ///
-    /// They are in `description` only where `Configuration.publicStatementArguments` says so.
+    /// `description` shows them only if `Configuration.publicStatementArguments` is true.
     public var arguments: StatementArguments? { content.arguments }
 
     /// Whether `description` shows the arguments.
@@ -104,7 +104,7 @@ public struct DatabaseError: Error, Sendable {
         DatabaseError(self, arguments: arguments, circumstances: (content.circumstances ?? "") + circumstances)
     }
 
-    /// Whether the error tells that a statement or transaction was interrupted: `SQLITE_INTERRUPT` or `SQLITE_ABORT`.
+    /// Whether the error reports that a statement or transaction was interrupted: `SQLITE_INTERRUPT` or `SQLITE_ABORT`.
     ///
     /// See <https://www.sqlite.org/c3ref/interrupt.html>.
     public var isInterruptionError: Bool {

@@ -1,5 +1,5 @@
 extension Database {
-    /// Gets the messages of SQLite's error log.
+    /// A function that receives the messages of SQLite's error log.
     public typealias LogErrorFunction = @Sendable (ResultCode, String) -> Void
 
     /// Called with each message of SQLite's error log, on the thread that had the error; nil for none.
@@ -21,7 +21,7 @@ enum ErrorLog {
 
     private static let installation: Void = ErrorLogHandle.install()
 
-    /// Puts the log in place, once, before the first connection is opened.
+    /// Installs the log once, before the first connection is opened.
     static func install() { _ = installation }
 
     static func log(_ code: CInt, _ message: String) {

@@ -6,34 +6,34 @@
 /// // row: [id:TEXT], sql: `SELECT 'foo' AS id`
 /// ```
 ///
-/// Values may be private: in their place stand their storage classes, unless `Configuration.publicStatementArguments`
-/// is true.
+/// The description shows storage classes in place of values, which may be private, unless
+/// `Configuration.publicStatementArguments` is true.
 public struct RowDecodingError: Error, Sendable {
-    /// What went wrong, and where, for developers.
+    /// The problem and its place, for developers.
     public let description: String
 
     init(_ problem: String, _ place: Place) {
         description = problem + place.description
     }
 
-    /// A value that isn't what was asked for.
+    /// A value that can't be converted to the requested type.
     ///
     /// - parameter value: as `Row.shown` has it.
     static func mismatch(_ type: Any.Type, value: String, place: Place) -> RowDecodingError {
         RowDecodingError("could not decode \(type) from database value \(value)", place)
     }
 
-    /// A column that isn't there.
+    /// A missing column.
     static func columnNotFound(_ name: String, place: Place) -> RowDecodingError {
         RowDecodingError("column not found: \(String(reflecting: name))", place)
     }
 
-    /// An index that isn't in the row.
+    /// An index outside the row.
     static func indexOutOfRange(_ index: Int, count: Int, place: Place) -> RowDecodingError {
         RowDecodingError("column index \(index) is out of range 0..<\(count)", place)
     }
 
-    /// Where decoding stands.
+    /// The place of the value that could not be decoded.
     struct Place {
         var columnName: String? = nil
         var columnIndex: Int? = nil

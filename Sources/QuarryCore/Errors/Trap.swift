@@ -10,7 +10,7 @@
 /// Int`).
 ///
 /// GRDB's call sites have such subscripts; `Row.decode` throws instead. A precondition alone would end a release build
-/// without a word.
+/// without a message.
 @inline(never)
 @usableFromInline
 package func trap(_ message: @autoclosure () -> String, file: StaticString = #file, sourceLine: UInt = #line) -> Never {

@@ -62,7 +62,7 @@ extension Set {
         try formUnion(cursor)
     }
 
-    /// A set of the elements of this set, and of those that are left in a cursor.
+    /// A set of the elements of this set, and of the elements that are left in a cursor.
     ///
     /// ```swift
     /// let ids = try Set([1, 2]).union(Int.fetchCursor(db, sql: "SELECT id FROM player"))
@@ -89,7 +89,7 @@ extension Set {
         try cursor.forEach { insert($0) }
     }
 
-    /// A set of those elements of this set that are left in a cursor as well.
+    /// A set of the elements of this set that a cursor produces too.
     ///
     /// ```swift
     /// let known = try Set([1, 2]).intersection(Int.fetchCursor(db, sql: "SELECT id FROM player"))
@@ -100,13 +100,13 @@ extension Set {
     public func intersection(_ cursor: some Cursor<Element>) throws -> Set<Element> {
         var result = Set<Element>()
         try cursor.forEach {
-            // The member stands, not its equal in the cursor, as in the intersection of two sets.
+            // The set's member is kept, not its equal in the cursor, as in the intersection of two sets.
             if let index = firstIndex(of: $0) { result.insert(self[index]) }
         }
         return result
     }
 
-    /// Removes the elements that aren't left in a cursor.
+    /// Removes the elements that a cursor doesn't produce.
     ///
     /// - throws: what the cursor throws. The set is unchanged then.
     @inlinable

@@ -1,18 +1,22 @@
 extension Cursor {
     /// Whether no element is left.
     ///
-    /// It consumes an element to know. SQL's `EXISTS` answers the question without a row.
+    /// Reading it consumes an element. SQL's `EXISTS` answers the question without a row.
+    ///
+    /// - throws: what the cursor throws.
     @inlinable
     public var isEmpty: Bool {
         get throws { try next() == nil }
     }
 
-    /// Whether a closure accepts an element. Those behind the first one are left in the cursor.
+    /// Whether a closure accepts an element. The elements after the first match are left in the cursor.
     ///
     /// ```swift
     /// let names = try String.fetchCursor(db, sql: "SELECT name FROM player")
     /// try names.contains { $0.hasPrefix("A") }
     /// ```
+    ///
+    /// - throws: what the cursor or the closure throws.
     @inlinable
     public func contains(where predicate: (Element) throws -> Bool) throws -> Bool {
         while let element = try next() {
@@ -21,11 +25,13 @@ extension Cursor {
         return false
     }
 
-    /// The first element that a closure accepts, or nil. Those behind it are left in the cursor.
+    /// The first element that a closure accepts, or nil. The elements after it are left in the cursor.
     ///
     /// ```swift
     /// let name = try String.fetchCursor(db, sql: "SELECT name FROM player").first { $0.count > 20 }
     /// ```
+    ///
+    /// - throws: what the cursor or the closure throws.
     @inlinable
     public func first(where predicate: (Element) throws -> Bool) throws -> Element? {
         while let element = try next() {
@@ -39,6 +45,8 @@ extension Cursor {
     /// ```swift
     /// let total = try Int.fetchCursor(db, sql: "SELECT score FROM player").reduce(0, +)
     /// ```
+    ///
+    /// - throws: what the cursor or the closure throws.
     @inlinable
     public func reduce<Result>(
         _ initialResult: Result,
@@ -55,6 +63,8 @@ extension Cursor {
     /// let lengths = try String.fetchCursor(db, sql: "SELECT name FROM player")
     ///     .reduce(into: [:]) { counts, name in counts[name.count, default: 0] += 1 }   // [Int: Int]
     /// ```
+    ///
+    /// - throws: what the cursor or the closure throws.
     @inlinable
     public func reduce<Result>(
         into initialResult: Result,
@@ -65,11 +75,13 @@ extension Cursor {
         return result
     }
 
-    /// The least element by a strict weak order, or nil if there is none. Of equal ones the first.
+    /// The least element by a strict weak order, or nil if no element is left. Among equal elements, the first.
     ///
     /// ```swift
     /// let shortest = try String.fetchCursor(db, sql: "SELECT name FROM player").min { $0.count < $1.count }
     /// ```
+    ///
+    /// - throws: what the cursor or the closure throws.
     @inlinable
     public func min(by areInIncreasingOrder: (Element, Element) throws -> Bool) throws -> Element? {
         guard var result = try next() else { return nil }
@@ -79,7 +91,9 @@ extension Cursor {
         return result
     }
 
-    /// The greatest element by a strict weak order, or nil if there is none. Of equal ones the first.
+    /// The greatest element by a strict weak order, or nil if no element is left. Among equal elements, the first.
+    ///
+    /// - throws: what the cursor or the closure throws.
     @inlinable
     public func max(by areInIncreasingOrder: (Element, Element) throws -> Bool) throws -> Element? {
         guard var result = try next() else { return nil }
@@ -120,6 +134,8 @@ extension Cursor {
     /// ```swift
     /// let allButTheWorst = try String.fetchCursor(db, sql: "SELECT name FROM player ORDER BY score DESC").dropLast()
     /// ```
+    ///
+    /// - throws: what the cursor throws.
     @inlinable
     public func dropLast() throws -> [Element] {
         try dropLast(1)
@@ -138,11 +154,13 @@ extension Cursor {
 }
 
 extension Cursor where Element: Equatable {
-    /// Whether an element is equal to `element`. Those behind the first one are left in the cursor.
+    /// Whether an element is equal to `element`. The elements after the first match are left in the cursor.
     ///
     /// ```swift
     /// let isThere = try String.fetchCursor(db, sql: "SELECT name FROM player").contains("Arthur")
     /// ```
+    ///
+    /// - throws: what the cursor throws.
     @inlinable
     public func contains(_ element: Element) throws -> Bool {
         try contains { $0 == element }
@@ -150,17 +168,21 @@ extension Cursor where Element: Equatable {
 }
 
 extension Cursor where Element: Comparable {
-    /// The least element, or nil if there is none. Of equal ones the first.
+    /// The least element, or nil if no element is left. Among equal elements, the first.
+    ///
+    /// - throws: what the cursor throws.
     @inlinable
     public func min() throws -> Element? {
         try min(by: <)
     }
 
-    /// The greatest element, or nil if there is none. Of equal ones the first.
+    /// The greatest element, or nil if no element is left. Among equal elements, the first.
     ///
     /// ```swift
     /// let longest = try String.fetchCursor(db, sql: "SELECT name FROM player").map(\.count).max() // Int?
     /// ```
+    ///
+    /// - throws: what the cursor throws.
     @inlinable
     public func max() throws -> Element? {
         try max(by: <)
@@ -174,7 +196,8 @@ extension Cursor where Element: StringProtocol {
     /// try String.fetchCursor(db, sql: "SELECT name FROM player").joined(separator: ", ")   // "Arthur, Barbara"
     /// ```
     ///
-    /// - parameter separator: what stands between two elements.
+    /// - parameter separator: the text between two elements.
+    /// - throws: what the cursor throws.
     @inlinable
     public func joined(separator: String = "") throws -> String {
         var result = ""

@@ -15,7 +15,7 @@ extension Cursor {
     /// let others = try String.fetchCursor(db, sql: "SELECT name FROM player ORDER BY score DESC").dropFirst(3)
     /// ```
     ///
-    /// The elements are stepped over at the first `next()`. SQL's `OFFSET` does the same without making them.
+    /// The first `next()` skips the elements. SQL's `OFFSET` skips them without producing them.
     ///
     /// - parameter n: the number of elements to leave out. A negative one makes `next()` throw `SQLITE_MISUSE`.
     @inlinable
@@ -23,7 +23,7 @@ extension Cursor {
         DropFirstCursor(base: self, count: n)
     }
 
-    /// A cursor without the elements in front that a closure accepts.
+    /// A cursor without the leading elements that a closure accepts.
     ///
     /// ```swift
     /// let rest = try Int.fetchCursor(db, sql: "SELECT score FROM player ORDER BY score").drop { $0 < 100 }
@@ -41,7 +41,7 @@ extension Cursor {
     /// let best = try String.fetchCursor(db, sql: "SELECT name FROM player ORDER BY score DESC").prefix(3)
     /// ```
     ///
-    /// The base isn't stepped behind the last of them. SQL's `LIMIT` lets SQLite plan for it.
+    /// The base isn't stepped past the last of them. SQL's `LIMIT` lets SQLite plan for the limit.
     ///
     /// - parameter maxLength: the greatest number of elements. A negative one makes `next()` throw `SQLITE_MISUSE`.
     @inlinable
@@ -49,7 +49,7 @@ extension Cursor {
         PrefixCursor(base: self, maxLength: maxLength)
     }
 
-    /// A cursor of the elements in front that a closure accepts.
+    /// A cursor of the leading elements that a closure accepts.
     ///
     /// ```swift
     /// let small = try Int.fetchCursor(db, sql: "SELECT score FROM player ORDER BY score").prefix { $0 < 100 }
@@ -62,7 +62,7 @@ extension Cursor {
     }
 }
 
-/// A cursor without the first elements of its base: what `dropFirst` returns.
+/// A cursor without the first elements of its base: the result of `dropFirst`.
 public final class DropFirstCursor<Base: Cursor>: Cursor {
     @usableFromInline let base: Base
     @usableFromInline var remaining: Int
@@ -98,7 +98,7 @@ public final class DropFirstCursor<Base: Cursor>: Cursor {
     }
 }
 
-/// A cursor without the elements in front of its base that a closure accepts: what `drop(while:)` returns.
+/// A cursor without the leading elements of its base that a closure accepts: the result of `drop(while:)`.
 public final class DropWhileCursor<Base: Cursor>: Cursor {
     @usableFromInline let base: Base
     @usableFromInline let predicate: (Base.Element) throws -> Bool
@@ -129,7 +129,7 @@ public final class DropWhileCursor<Base: Cursor>: Cursor {
     }
 }
 
-/// A cursor of the first elements of its base: what `prefix(_:)` returns.
+/// A cursor of the first elements of its base: the result of `prefix(_:)`.
 public final class PrefixCursor<Base: Cursor>: Cursor {
     @usableFromInline let base: Base
     @usableFromInline var remaining: Int
@@ -152,7 +152,7 @@ public final class PrefixCursor<Base: Cursor>: Cursor {
     }
 }
 
-/// A cursor of the elements in front of its base that a closure accepts: what `prefix(while:)` returns.
+/// A cursor of the leading elements of its base that a closure accepts: the result of `prefix(while:)`.
 public final class PrefixWhileCursor<Base: Cursor>: Cursor {
     @usableFromInline let base: Base
     @usableFromInline let predicate: (Base.Element) throws -> Bool

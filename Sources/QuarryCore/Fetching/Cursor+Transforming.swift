@@ -1,5 +1,5 @@
 extension Cursor {
-    /// A cursor of what a closure makes of each element.
+    /// A cursor of the results of a closure, which is called with each element.
     ///
     /// ```swift
     /// let names = try Row.fetchCursor(db, sql: "SELECT * FROM player").map { row in row["name"] as String }
@@ -19,7 +19,7 @@ extension Cursor {
         FilterCursor(base: self, isIncluded: isIncluded)
     }
 
-    /// A cursor of what a closure makes of each element, without the nils.
+    /// A cursor of the results of a closure that aren't nil.
     ///
     /// ```swift
     /// let numbers = try String.fetchCursor(db, sql: "SELECT code FROM product").compactMap { Int($0) }
@@ -31,7 +31,7 @@ extension Cursor {
         map(transform).filter { $0 != nil }.map { $0! }
     }
 
-    /// A cursor of the elements of the sequences that a closure makes of each element.
+    /// A cursor of the elements of the sequences that a closure returns for each element.
     ///
     /// ```swift
     /// let tags = try String.fetchCursor(db, sql: "SELECT tags FROM post").flatMap { $0.split(separator: ",") }
@@ -43,7 +43,7 @@ extension Cursor {
         flatMap { try AnyCursor(transform($0)) }
     }
 
-    /// A cursor of the elements of the cursors that a closure makes of each element.
+    /// A cursor of the elements of the cursors that a closure returns for each element.
     ///
     /// ```swift
     /// let names = try Int64.fetchCursor(db, sql: "SELECT id FROM team").flatMap { id in
@@ -51,7 +51,7 @@ extension Cursor {
     /// }
     /// ```
     ///
-    /// A segment is made when the one before is exhausted.
+    /// Each cursor is made when the previous one is exhausted.
     @inlinable
     public func flatMap<SegmentOfResult: Cursor>(
         _ transform: @escaping (Element) throws -> SegmentOfResult
@@ -99,7 +99,7 @@ extension Cursor where Element: Sequence {
 }
 
 extension Sequence {
-    /// A cursor of the elements of the cursors that a closure makes of each element.
+    /// A cursor of the elements of the cursors that a closure returns for each element.
     ///
     /// ```swift
     /// let names = teamIds.flatMap { id in
@@ -114,7 +114,7 @@ extension Sequence {
     }
 }
 
-/// A cursor that transforms each element of its base: what `map` returns.
+/// A cursor that transforms each element of its base: the result of `map`.
 public final class MapCursor<Base: Cursor, Element>: Cursor {
     @usableFromInline let base: Base
     @usableFromInline let transform: (Base.Element) throws -> Element
@@ -137,7 +137,7 @@ public final class MapCursor<Base: Cursor, Element>: Cursor {
     }
 }
 
-/// A cursor that leaves out elements of its base: what `filter` returns.
+/// A cursor that leaves out elements of its base: the result of `filter`.
 public final class FilterCursor<Base: Cursor>: Cursor {
     @usableFromInline let base: Base
     @usableFromInline let isIncluded: (Base.Element) throws -> Bool
@@ -164,7 +164,7 @@ public final class FilterCursor<Base: Cursor>: Cursor {
     }
 }
 
-/// A cursor of the elements of the cursors of its base: what `flatMap` and `joined` return.
+/// A cursor of the elements of the cursors of its base: the result of `flatMap` and `joined`.
 public final class FlattenCursor<Base: Cursor>: Cursor where Base.Element: Cursor {
     @usableFromInline let base: Base
     @usableFromInline var segment: Base.Element?
@@ -186,7 +186,7 @@ public final class FlattenCursor<Base: Cursor>: Cursor where Base.Element: Curso
     }
 }
 
-/// A cursor of the positions and elements of its base: what `enumerated` returns.
+/// A cursor of the positions and elements of its base: the result of `enumerated`.
 public final class EnumeratedCursor<Base: Cursor>: Cursor {
     @usableFromInline let base: Base
     @usableFromInline var index = 0

@@ -7,29 +7,29 @@
 /// }
 /// ```
 ///
-/// Memory holds one element, whatever the number of rows. Cursors of a database live in the access that made them, and
-/// on its thread: make an array, or consume them, before it ends.
+/// Memory holds one element, whatever the number of rows. A database cursor is valid in the access that made it, and on
+/// the thread of that access: consume it, or make an array, before the access ends.
 ///
-/// What cursors promise:
+/// Cursors promise:
 ///
 /// - **Laziness**: nothing is produced before `next()` asks for it, and no more than it asks for.
-/// - **One way**: there is no start to go back to. `isEmpty`, `first(where:)` and the like consume what they look at.
-/// - **Exhaustion**: `next()` returns nil at the end, and then forever.
-/// - **Errors**: an error thrown by a cursor, or by a closure given to it, reaches the caller of `next()`. The element
-///   at hand is lost. A derived cursor keeps no memory of the error: asked again, it asks its base again.
+/// - **One way**: a cursor can't start over. `isEmpty`, `first(where:)` and the like consume the elements they look at.
+/// - **Exhaustion**: `next()` returns nil at the end, and at every later call.
+/// - **Errors**: an error thrown by a cursor, or by a closure given to it, reaches the caller of `next()`. The current
+///   element is lost. A derived cursor doesn't remember the error: its next step steps its base again.
 ///
-/// A cursor of rows hands out the same row at each step: `try rows.map { $0.copy() }` before rows are kept.
+/// A cursor of rows returns the same `Row` at each step: `try rows.map { $0.copy() }` before rows are kept.
 public protocol Cursor<Element>: AnyObject {
-    /// What the cursor produces.
+    /// The type of the elements.
     associatedtype Element
 
     /// Produces the next element, or nil at the end.
     ///
-    /// - throws: what the production of the element throws: for database cursors the `DatabaseError` of the step, or
-    ///   the error of the conversion.
+    /// - throws: the error of producing the element: for database cursors the `DatabaseError` of the step, or the error
+    ///   of the conversion.
     func next() throws -> Element?
 
-    /// Gives each element that is left to a closure.
+    /// Calls a closure with each element that is left.
     ///
     /// ```swift
     /// try Row.fetchCursor(db, sql: "SELECT * FROM player").forEach { row in
@@ -37,18 +37,20 @@ public protocol Cursor<Element>: AnyObject {
     /// }
     /// ```
     ///
-    /// It is a requirement because a whole loop can be faster than its steps: one dynamic call, not one per element.
+    /// It is a requirement, so that a cursor can run the whole loop faster: with one dynamic call, not one per element.
     ///
-    /// - throws: what the cursor or `body` throws first; the elements behind are not produced.
+    /// - throws: the first error of the cursor or of `body`; no element after it is produced.
     func forEach(_ body: (Element) throws -> Void) throws
 }
 
 extension Cursor {
-    /// Gives each element that is left to a closure.
+    /// Calls a closure with each element that is left.
     ///
     /// ```swift
     /// try String.fetchCursor(db, sql: "SELECT name FROM player").forEach { name in print(name) }
     /// ```
+    ///
+    /// - throws: the first error of the cursor or of `body`; no element after it is produced.
     @inlinable
     public func forEach(_ body: (Element) throws -> Void) throws {
         while let element = try next() {
@@ -57,7 +59,7 @@ extension Cursor {
     }
 }
 
-/// A cursor whose type doesn't tell where its elements come from.
+/// A type-erased cursor.
 ///
 /// ```swift
 /// let numbers: AnyCursor<Int>
@@ -95,7 +97,7 @@ public final class AnyCursor<Element>: Cursor {
         self.init { try base.next() }
     }
 
-    /// A cursor that produces what is left in an iterator.
+    /// A cursor of the elements that are left in an iterator.
     @inlinable
     public convenience init(iterator: some IteratorProtocol<Element>) {
         var iterator = iterator

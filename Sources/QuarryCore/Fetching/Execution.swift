@@ -1,6 +1,6 @@
 /// A statement that runs, step by step, and the row that its columns are read from.
 ///
-/// It resets the statement when it ends. All fetch verbs and cursors stand on it.
+/// It resets the statement when it ends. All fetch verbs and cursors use it.
 @usableFromInline
 struct Execution: ~Copyable {
     @usableFromInline
@@ -16,12 +16,12 @@ struct Execution: ~Copyable {
     @usableFromInline
     let adapterBox: AdapterBox?
 
-    /// The statement's number of this execution; `unbegun` until a thread was seen to be the right one; `buffered`;
-    /// `over` after the last row; or `failed`.
+    /// The statement's number for this execution; or `unbegun` until the thread has been checked; `buffered`; `over`
+    /// after the last row; or `failed`.
     @usableFromInline
     var id: Int
 
-    /// The statement's number of this execution.
+    /// The statement's number for this execution.
     @usableFromInline
     let begunID: Int
 
@@ -31,7 +31,7 @@ struct Execution: ~Copyable {
     static var over: Int { -1 }
     private static var unbegun: Int { -2 }
     private static var failed: Int { -3 }
-    /// All rows are read before the first is given.
+    /// All rows are read before the first is returned.
     static var buffered: Int { -4 }
 
     /// Whether an error of the database has ended it.
@@ -39,8 +39,9 @@ struct Execution: ~Copyable {
 
     /// Begins, with the arguments bound, but takes no step.
     ///
-    /// - parameter outlivesCall: whether another thread may come to take the steps: the first one looks then. To look
-    ///   at each step would be felt in loops over rows. And whether the names of the columns may be wanted before.
+    /// - parameter outlivesCall: whether the steps follow after this call. Then another thread may take them, so the
+    ///   first step checks the thread: checking at each step would slow loops over rows. And the names of the columns
+    ///   may be requested before the first step.
     @usableFromInline
     init(_ statement: Statement, _ box: AdapterBox?, outlivesCall: Bool = false) throws {
         let id = try statement.beginExecution()
@@ -77,7 +78,7 @@ struct Execution: ~Copyable {
 
     /// The value of the row.
     ///
-    /// The execution keeps its row meanwhile: nobody else has it.
+    /// The execution keeps its row meanwhile, as its only owner.
     @inlinable
     @inline(__always)
     func detached<Value: RowDecodable>() throws -> Value {
@@ -94,14 +95,14 @@ struct Execution: ~Copyable {
             return true
         }
         id = Self.failed
-        // Without a row, the columns are those that SQLite knows now all the same. Most ask for them only with a row.
+        // The columns of a result without rows are known after the step too. Most callers ask for them only with a row.
         if !hasStepped, row.knowsColumns, code == ResultCode.SQLITE_DONE.rawValue { try learnColumns() }
         try statement.endExecution(code)
         id = Self.over
         return false
     }
 
-    /// The first step is the one in which SQLite prepares a statement again after a change of the schema.
+    /// SQLite prepares a statement again after a schema change in its first step.
     @inline(__always)
     private mutating func learnColumns() throws {
         if let adapterBox {
@@ -111,7 +112,7 @@ struct Execution: ~Copyable {
         }
     }
 
-    /// The names of the columns: before the first step, those that it will find.
+    /// The names of the columns; before the first step, the names that this step will find.
     var columnNames: [String] {
         let isToStep = !hasStepped && adapterBox == nil && begunID == statement.executionID
         return isToStep ? statement.columnNames : row.layout.names
@@ -134,9 +135,9 @@ struct Execution: ~Copyable {
 }
 
 extension Statement {
-    /// Whether the execution of that number isn't over.
+    /// Whether the execution with that number is still running.
     ///
-    /// - throws: if the thread that runs doesn't have the connection.
+    /// - throws: `SQLITE_MISUSE` if the current thread doesn't have the connection.
     @inline(__always)
     fileprivate func isAccessed(inExecution id: Int) throws(DatabaseError) -> Bool {
         guard id == executionID else { return false }
@@ -144,7 +145,7 @@ extension Statement {
         return true
     }
 
-    /// The row of the execution: that of the last one, unless somebody keeps it.
+    /// The row of the execution: the previous execution's row, unless it is kept elsewhere.
     func attachRow() -> Row {
         isRowAttached = true
         if isKnownUniquelyReferenced(&row), let row {
@@ -156,7 +157,7 @@ extension Statement {
         return row
     }
 
-    /// What an adapter makes of the execution's row.
+    /// The execution's row, seen through an adapter.
     func adaptRow(by adapter: any RowAdapter) throws -> Row {
         guard let row else { return Row() }
         let adaptedRow = try row.adapted(by: adapter, self)
@@ -164,7 +165,7 @@ extension Statement {
         return adaptedRow
     }
 
-    /// The same for an execution that begins, which ends where the adapter throws.
+    /// As `adaptRow(by:)`, for an execution that begins; ends the execution if the adapter throws.
     @inline(never)
     fileprivate func adaptNewRow(by adapter: any RowAdapter, _ id: Int) throws -> Row {
         _ = refreshRow()
@@ -186,20 +187,20 @@ extension Statement {
     func detachRow() {
         guard isRowAttached else { return }
         isRowAttached = false
-        // It reads what the other one shows.
+        // The adapted row reads the other row, so it is detached first.
         if let adaptedRow = adaptedRow.take() { adaptedRow.detach() }
         row?.detach()
     }
 }
 
 extension Statement {
-    /// What to say to a cursor whose execution is over.
+    /// The error for a cursor whose execution has ended.
     @usableFromInline
     @inline(never)
     func staleExecutionError() -> DatabaseError {
         do {
             let database = try lifetime.accessedDatabase()
-            // It was begun for a transaction that is gone.
+            // The execution began in a transaction that has been rolled back.
             if database.transaction.isAborted(isAutocommit: ConnectionCalls.isAutocommit(database.pointer)) {
                 return database.abortedTransactionError(sql: sql)
             }

@@ -8,14 +8,14 @@ public protocol DatabaseCursor<Element>: Cursor {}
 /// while let name = try names.next() { print(name) }
 /// ```
 ///
-/// Each `next()` steps the statement. A cursor is over when its access ends, or its statement is run again: then
-/// `next()` throws. It is used on the thread of its access: the first `next()` of another thread throws.
+/// Each `next()` steps the statement. A cursor becomes invalid when its access ends, or its statement is run again:
+/// then `next()` throws. A cursor belongs to the thread of its access: the first `next()` of another thread throws.
 public final class FetchCursor<Element: RowDecodable>: DatabaseCursor {
     @usableFromInline
     @exclusivity(unchecked)
     var execution: Execution
 
-    /// Gives the request whose rows follow, or nil after the last one; nil where there is none.
+    /// Returns the next request whose rows follow, or nil after the last one; nil if the cursor runs one request only.
     @exclusivity(unchecked)
     private var followingRequest: (() throws -> PreparedRequest?)?
 
@@ -26,7 +26,7 @@ public final class FetchCursor<Element: RowDecodable>: DatabaseCursor {
 
     /// A cursor over the rows of one request after those of another.
     ///
-    /// - parameter following: called when the rows of the last request are over; nil ends the cursor.
+    /// - parameter following: called after the last row of each request; nil ends the cursor.
     package convenience init(
         _ request: PreparedRequest, following: @escaping () throws -> PreparedRequest?
     ) throws {
@@ -36,8 +36,8 @@ public final class FetchCursor<Element: RowDecodable>: DatabaseCursor {
 
     /// The value of the next row, or nil after the last.
     ///
-    /// - throws: `DatabaseError`; `RowDecodingError`; `CancellationError` in a task that is cancelled. A cursor that
-    ///   has thrown an error of the database is over, and answers nil.
+    /// - throws: `DatabaseError`; `RowDecodingError`; `CancellationError` in a task that is cancelled. After a database
+    ///   error the cursor is exhausted, and returns nil.
     @inlinable
     public func next() throws -> Element? {
         if try execution.advance() { return try Element.decoded(from: execution.row) }
@@ -57,7 +57,7 @@ public final class FetchCursor<Element: RowDecodable>: DatabaseCursor {
         return nil
     }
 
-    /// The SQL that runs.
+    /// The SQL of the statement.
     public var sql: String { execution.statement.sql }
 
     /// The arguments of the statement.

@@ -1,4 +1,4 @@
-/// What to run, and what its rows become.
+/// A statement to run, and the type that its rows are decoded to.
 ///
 /// ```swift
 /// struct Winners: FetchRequest {
@@ -10,15 +10,18 @@
 /// let names = try Winners().fetchAll(db)
 /// ```
 public protocol FetchRequest<RowDecoder> {
-    /// What a row becomes.
+    /// The type that a row is decoded to.
     associatedtype RowDecoder
 
-    /// The statement to run, with its arguments set.
+    /// Makes the statement to run, with its arguments set.
     ///
-    /// - parameter singleResult: whether only the first row will be looked at.
+    /// - parameter singleResult: whether only the first row will be read.
+    /// - throws: `DatabaseError` if the statement can't be prepared, or its arguments don't fit.
     func makePreparedRequest(_ db: Database, forSingleResult singleResult: Bool) throws -> PreparedRequest
 
     /// The number of rows.
+    ///
+    /// - throws: `DatabaseError`.
     func fetchCount(_ db: Database) throws -> Int
 }
 
@@ -28,6 +31,8 @@ extension FetchRequest {
     /// ```sql
     /// SELECT COUNT(*) FROM (…)
     /// ```
+    ///
+    /// - throws: `DatabaseError`.
     public func fetchCount(_ db: Database) throws -> Int {
         let statement = try makePreparedRequest(db, forSingleResult: false).statement
         // A comment at the end would hide the parenthesis.
@@ -54,11 +59,12 @@ public struct PreparedRequest {
     /// The statement, with its arguments set.
     public var statement: Statement
 
-    /// Most have none, and an optional existential costs more to copy than the statement to run.
+    /// A box, because most requests have no adapter, and an optional existential costs more to copy than the statement
+    /// to run.
     @usableFromInline
     var adapterBox: AdapterBox?
 
-    /// Changes the columns that are seen.
+    /// The adapter of the rows, if any.
     public var adapter: (any RowAdapter)? {
         get { adapterBox?.adapter }
         set { adapterBox = newValue.map { AdapterBox($0, adapterBox?.supplement) } }
@@ -115,7 +121,7 @@ extension Statement {
 final class AdapterBox {
     let adapter: any RowAdapter
 
-    /// Fetches what belongs to the rows besides.
+    /// Prefetches the rows that are associated with the rows of the statement.
     let supplement: (any RowSupplement)?
 
     /// The rows of an execution that has read them all.
@@ -140,13 +146,15 @@ final class AdapterBox {
 
 /// A request whose rows are seen through an adapter.
 public struct AdaptedFetchRequest<Base: FetchRequest>: FetchRequest {
-    /// What a row becomes.
+    /// The type that a row is decoded to.
     public typealias RowDecoder = Base.RowDecoder
 
     let base: Base
     let adapter: @Sendable (Database) throws -> any RowAdapter
 
     /// The base's statement, with the adapter.
+    ///
+    /// - throws: what the base or the adapter throws.
     public func makePreparedRequest(_ db: Database, forSingleResult singleResult: Bool) throws -> PreparedRequest {
         var request = try base.makePreparedRequest(db, forSingleResult: singleResult)
         let outer = try adapter(db)
@@ -155,12 +163,14 @@ public struct AdaptedFetchRequest<Base: FetchRequest>: FetchRequest {
     }
 
     /// The number of rows.
+    ///
+    /// - throws: what the base throws.
     public func fetchCount(_ db: Database) throws -> Int { try base.fetchCount(db) }
 }
 
 extension AdaptedFetchRequest: Sendable where Base: Sendable {}
 
-/// Any request whose rows become `RowDecoder`.
+/// A type-erased request, whose rows are decoded to `RowDecoder`.
 ///
 /// ```swift
 /// func players(of teamId: Int64?) -> AnyFetchRequest<Row> {
@@ -187,10 +197,12 @@ public struct AnyFetchRequest<RowDecoder>: FetchRequest {
         count = other.count
     }
 
-    /// The same request, whose rows become something else.
+    /// The same request, whose rows are decoded to another type.
     public func asRequest<T>(of type: T.Type) -> AnyFetchRequest<T> { AnyFetchRequest<T>(self) }
 
     /// The wrapped request's statement.
+    ///
+    /// - throws: what the wrapped request throws.
     public func makePreparedRequest(_ db: Database, forSingleResult singleResult: Bool = false) throws
         -> PreparedRequest
     {
@@ -198,5 +210,7 @@ public struct AnyFetchRequest<RowDecoder>: FetchRequest {
     }
 
     /// The number of rows.
+    ///
+    /// - throws: what the wrapped request throws.
     public func fetchCount(_ db: Database) throws -> Int { try count(db) }
 }

@@ -1,4 +1,4 @@
-// The fetch verbs, each written once: over a prepared request, for whatever a row can become.
+// The fetch verbs, each written once: over a prepared request, for all types that rows are decoded to.
 
 extension PreparedRequest {
     @inlinable
@@ -36,7 +36,7 @@ extension PreparedRequest {
         var execution = try Execution(statement, adapterBox)
         guard try execution.advance() else { return nil }
         let value = try Value.decodedFirst(from: execution.row)
-        // What it changes is committed, or refused, at its end.
+        // SQLite commits or refuses the statement's changes at its end.
         if !execution.statement.isReadonly { while try execution.advance() {} }
         return value
     }
@@ -72,8 +72,8 @@ extension RowDecodable {
     /// let blues = try String.fetchAll(statement, arguments: [2])
     /// ```
     ///
-    /// - throws: `DatabaseError`; `RowDecodingError` for a value that can't be had, such as NULL for a type that isn't
-    ///   optional.
+    /// - throws: `DatabaseError`; `RowDecodingError` for a value that can't be converted, such as NULL for a type that
+    ///   isn't optional.
     @inlinable
     public static func fetchAll(
         _ statement: Statement, arguments: StatementArguments? = nil, adapter: (any RowAdapter)? = nil
@@ -88,7 +88,7 @@ extension RowDecodable {
     /// for id in ids { print(try String.fetchOne(statement, arguments: [id]) ?? "nobody") }
     /// ```
     ///
-    /// No other row is asked for, unless the statement changes something: that is brought to its end.
+    /// No other row is read, unless the statement changes the database: then it runs to its end.
     ///
     /// - throws: `DatabaseError`; `RowDecodingError`.
     @inlinable
@@ -146,8 +146,8 @@ extension RowDecodable {
     /// let rows = try Row.fetchAll(db, sql: "SELECT * FROM player") // [Row]
     /// ```
     ///
-    /// - throws: `DatabaseError`; `RowDecodingError` for a value that can't be had, such as NULL for a type that isn't
-    ///   optional.
+    /// - throws: `DatabaseError`; `RowDecodingError` for a value that can't be converted, such as NULL for a type that
+    ///   isn't optional.
     @inlinable
     public static func fetchAll(
         _ db: Database, sql: String, arguments: StatementArguments = StatementArguments(),

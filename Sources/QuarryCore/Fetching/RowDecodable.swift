@@ -1,29 +1,42 @@
-/// How a row becomes a value: rows themselves, values of the leftmost column, records.
+/// A type that is decoded from rows: rows themselves, values of the leftmost column, records.
 ///
-/// It is the one protocol behind all fetch verbs; types conform through `DatabaseValueConvertible`.
+/// All fetch verbs are written for this protocol. Types conform through `DatabaseValueConvertible` or
+/// `FetchableRecord`.
 public protocol RowDecodable {
-    /// The value of the row a cursor stands on.
+    /// Decodes the current row of a cursor.
+    ///
+    /// - throws: `RowDecodingError` if the row has no such value; for records, what their decoding throws.
     static func decoded(from row: Row) throws -> Self
 
-    /// A value that outlives the row.
+    /// Decodes a value that outlives the row.
+    ///
+    /// - throws: as `decoded(from:)`.
     static func detached(from row: Row) throws -> Self
 
-    /// The value of the first row of a result, or nil if it counts for none.
+    /// Decodes the first row of a result; nil if the row has no value.
+    ///
+    /// - throws: as `decoded(from:)`.
     static func decodedFirst(from row: Row) throws -> Self?
 }
 
 extension RowDecodable {
-    /// The same: most values outlive their row.
+    /// Same as `decoded(from:)`: most values outlive their row.
+    ///
+    /// - throws: as `decoded(from:)`.
     @inlinable
     public static func detached(from row: Row) throws -> Self { try decoded(from: row) }
 
-    /// The value of the row.
+    /// Same as `detached(from:)`: the row has a value.
+    ///
+    /// - throws: as `decoded(from:)`.
     @inlinable
     public static func decodedFirst(from row: Row) throws -> Self? { try detached(from: row) }
 }
 
 extension DatabaseValueConvertible {
     /// The value of the leftmost column.
+    ///
+    /// - throws: `RowDecodingError` if the column has no such value, or the row has no column.
     @inlinable
     public static func decoded(from row: Row) throws -> Self {
         if let value = row.fastDecode(Self.self, 0) { return value }
@@ -31,6 +44,8 @@ extension DatabaseValueConvertible {
     }
 
     /// The value of the leftmost column; nil for NULL.
+    ///
+    /// - throws: `RowDecodingError` if the column has no such value, or the row has no column.
     @inlinable
     public static func decodedFirst(from row: Row) throws -> Self? {
         if let value = row.fastDecode(Self.self, 0) { return value }
@@ -40,9 +55,13 @@ extension DatabaseValueConvertible {
 
 extension Row: RowDecodable {
     /// The row itself.
+    ///
+    /// - throws: nothing.
     @inlinable
     public static func decoded(from row: Row) throws -> Self { unsafeDowncast(row, to: Self.self) }
 
     /// A copy.
+    ///
+    /// - throws: nothing.
     public static func detached(from row: Row) throws -> Self { unsafeDowncast(row.copy(), to: Self.self) }
 }

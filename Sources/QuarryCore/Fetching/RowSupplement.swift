@@ -1,20 +1,20 @@
-/// Fetches what belongs to the rows of a request besides, once they are all there.
+/// Prefetches the rows that are associated with the rows of a request, once these have all been read.
 ///
 /// An execution with a supplement reads its rows before the first is decoded.
 package protocol RowSupplement: AnyObject {
     /// Whether only the first row is wanted.
     var takesOneRow: Bool { get }
 
-    /// Gives rows, which are copies, what belongs to them.
+    /// Supplies rows, which are copies, with their associated rows.
     ///
-    /// - parameter isDecodedAtOnce: whether all rows are decoded before the call that fetches them returns: then what
-    ///   belongs to them can be fetched when it is asked for.
+    /// - parameter isDecodedAtOnce: whether all rows are decoded before the call that fetches them returns: then
+    ///   associated rows can be fetched on demand.
     func supply(_ rows: [Row], isDecodedAtOnce: Bool) throws
 
-    /// Throws what went wrong while a row was decoded, where it couldn't be thrown.
+    /// Throws the error of a row's decoding that could not be thrown where it occurred.
     func check() throws
 
-    /// All rows are decoded, and those that nobody has kept are gone.
+    /// Called when all rows are decoded, and the rows that nothing keeps are released.
     func finish() throws
 }
 
@@ -25,7 +25,7 @@ final class BufferedRows {
 
     init(_ rows: [Row]) { self.rows = rows }
 
-    // The last row may have been kept.
+    // User code may have kept the last row.
     deinit { _ = leaveRow() }
 
     /// The next row, with the decoding state of the last one.
@@ -53,7 +53,7 @@ extension AdapterBox {
 }
 
 extension Execution {
-    /// The next of the rows that have been read before; the first time, reads them.
+    /// Advances to the next buffered row; the first call reads all rows.
     mutating func advanceBuffered(_ box: AdapterBox, _ supplement: any RowSupplement) throws -> Bool {
         try statement.lifetime.checkAccess()
         do {
@@ -67,7 +67,7 @@ extension Execution {
                 row = next
                 return true
             }
-            // The last row may have been kept, or not.
+            // User code may have kept the last row.
             row = Row()
             try supplement.finish()
         } catch {
@@ -92,16 +92,16 @@ extension Execution {
 }
 
 extension PreparedRequest {
-    /// Whether what belongs to the rows is fetched besides.
+    /// The supplement that prefetches associated rows, if any.
     package var supplement: (any RowSupplement)? { adapterBox?.supplement }
 
-    /// A statement whose rows are seen through an adapter, and what is fetched besides.
+    /// A statement whose rows are seen through an adapter, and the supplement that prefetches their associated rows.
     package init(statement: Statement, adapter: any RowAdapter, supplement: (any RowSupplement)?) {
         self.init(statement: statement)
         adapterBox = AdapterBox(adapter, supplement)
     }
 
-    /// Runs the statement, and calls a closure with each row, which is another one at the next call.
+    /// Runs the statement, and calls a closure with each row; the row changes at the next call.
     package consuming func forEachRow(_ body: (Row) throws -> Void) throws {
         var execution = try Execution(statement, adapterBox)
         while try execution.advance() { try body(execution.row) }

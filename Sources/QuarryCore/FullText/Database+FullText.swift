@@ -5,11 +5,11 @@ extension Database {
     /// config.prepareDatabase { db in db.add(tokenizer: SynonymTokenizer.self) }
     /// ```
     ///
-    /// Each connection has tokenizers of its own: add them in `prepareDatabase`, so that all readers of a pool have
-    /// them. Tables that are in use keep the tokenizer they have.
+    /// Each connection has its own tokenizers: add them in `prepareDatabase`, so that all readers of a pool have them.
+    /// Tables in use keep their tokenizer.
     ///
-    /// This doesn't throw; where it fails, the current access throws when it ends: `SQLITE_MISUSE` for a wrong name,
-    /// `SQLITE_ERROR` where SQLite comes without FTS5.
+    /// This doesn't throw. If it fails, the current access throws when it ends: `SQLITE_MISUSE` for a wrong name,
+    /// `SQLITE_ERROR` if SQLite lacks FTS5.
     public func add<Tokenizer: FTS5CustomTokenizer>(tokenizer: Tokenizer.Type) {
         failingAccess {
             try checkAccess()
@@ -27,8 +27,8 @@ extension Database {
     /// db.add(function: FTS5Function("hits") { match in try match.instanceCount() })
     /// ```
     ///
-    /// This doesn't throw; where it fails, the current access throws when it ends: `SQLITE_MISUSE` for a wrong name,
-    /// `SQLITE_ERROR` where SQLite comes without FTS5.
+    /// This doesn't throw. If it fails, the current access throws when it ends: `SQLITE_MISUSE` for a wrong name,
+    /// `SQLITE_ERROR` if SQLite lacks FTS5.
     public func add(function: FTS5Function) {
         failingAccess {
             try checkAccess()
@@ -51,22 +51,22 @@ extension Database {
             resultCode: ResultCode(rawValue: code), message: "\(message()): \(SQLiteLibrary.errorString(code))")
     }
 
-    /// An instance of a tokenizer.
+    /// Makes an instance of a tokenizer.
     ///
-    /// - parameter components: its name, and its arguments.
+    /// - parameter components: the tokenizer's name, and its arguments.
     package func makeTokenizer(components: [String]) throws -> any FTS5Tokenizer {
         try checkAccess()
         do {
             return NamedTokenizer(try TokenizerHandle(FTS5API(pointer), components: components), database: self)
         } catch {
-            // No statement fails.
+            // The failure doesn't belong to a statement.
             tokenizerFailure = nil
             throw error
         }
     }
 }
 
-/// A tokenizer as one connection has it. FTS5 keeps it as long as the connection is open.
+/// A tokenizer as registered with one connection. FTS5 keeps it as long as the connection is open.
 final class TokenizerRegistration {
     let name: String
     let make: (Database, [String]) throws -> any FTS5Tokenizer
@@ -79,7 +79,7 @@ final class TokenizerRegistration {
     }
 }
 
-/// An auxiliary function as one connection has it.
+/// An auxiliary function as registered with one connection.
 final class FTS5FunctionRegistration {
     let function: FTS5Function
     private(set) weak var database: Database?
@@ -105,7 +105,7 @@ private final class NamedTokenizer: FTS5Tokenizer {
         tokenCallback: @escaping FTS5TokenCallback
     ) -> CInt {
         let code = handle.tokenize(context, tokenization.rawValue, pText, nText, tokenCallback)
-        // It isn't FTS5 that has called, and no statement that fails: the caller throws.
+        // The failure doesn't belong to a statement, because FTS5 hasn't made this call: the caller throws.
         if code != ResultCode.SQLITE_OK.rawValue { database?.tokenizerFailure = nil }
         return code
     }

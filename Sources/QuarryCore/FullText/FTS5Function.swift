@@ -11,9 +11,9 @@
 ///     """)
 /// ```
 ///
-/// The first argument of the call is the table. Each connection has functions of its own: add them in
-/// `prepareDatabase`. A thrown `DatabaseError` is the query's error, with its code and message; another error becomes
-/// `SQLITE_ERROR` with its description.
+/// The first argument of the call is the table. Each connection has its own functions: add them in `prepareDatabase`. A
+/// thrown `DatabaseError` is the query's error, with its code and message; another error becomes `SQLITE_ERROR` with
+/// its description.
 ///
 /// See <https://www.sqlite.org/fts5.html#custom_auxiliary_functions>.
 public final class FTS5Function: Sendable {
@@ -25,7 +25,7 @@ public final class FTS5Function: Sendable {
     /// A function that computes a value.
     ///
     /// - parameter name: the name in SQL.
-    /// - parameter function: gets the row, gives the result; nil is NULL.
+    /// - parameter function: takes the row, and returns the result; nil is NULL.
     public init(
         _ name: String, function: @escaping @Sendable (borrowing FTS5Match) throws -> (any DatabaseValueConvertible)?
     ) {

@@ -1,5 +1,6 @@
-/// What FTS5 calls for each token: the context it gave, flags, the token, its length in bytes, and where it begins and
-/// ends in the text, in bytes. The result is SQLite's code; any other than `SQLITE_OK` ends the tokenization.
+/// The function that receives each token: its context, flags, the token, the token's length in bytes, and the start and
+/// end of the token in the text, in bytes. It returns SQLite's code; any code other than `SQLITE_OK` ends the
+/// tokenization.
 ///
 /// See <https://www.sqlite.org/fts5.html#custom_tokenizers>.
 public typealias FTS5TokenCallback =
@@ -8,7 +9,7 @@ public typealias FTS5TokenCallback =
         _ iStart: CInt, _ iEnd: CInt
     ) -> CInt
 
-/// Why FTS5 wants the tokens of a text: <https://www.sqlite.org/fts5.html#custom_tokenizers>.
+/// The reason that FTS5 tokenizes a text: <https://www.sqlite.org/fts5.html#custom_tokenizers>.
 public struct FTS5Tokenization: OptionSet, Sendable {
     /// `FTS5_TOKENIZE_*` as bits.
     public let rawValue: CInt
@@ -19,17 +20,17 @@ public struct FTS5Tokenization: OptionSet, Sendable {
     /// The text is a part of a pattern.
     public static let query = FTS5Tokenization(rawValue: 0x0001)
 
-    /// Besides `query`: the last token is a prefix.
+    /// Combined with `query`: the last token is a prefix.
     public static let prefix = FTS5Tokenization(rawValue: 0x0002)
 
-    /// The text is stored, or removed.
+    /// The text is stored or removed.
     public static let document = FTS5Tokenization(rawValue: 0x0004)
 
-    /// The text is given to an auxiliary function, such as `highlight`.
+    /// The text is an argument of an auxiliary function, such as `highlight`.
     public static let aux = FTS5Tokenization(rawValue: 0x0008)
 }
 
-/// What a tokenizer says of a token.
+/// The properties of a token.
 public struct FTS5TokenFlags: OptionSet, Sendable {
     /// `FTS5_TOKEN_*` as bits.
     public let rawValue: CInt
@@ -37,11 +38,11 @@ public struct FTS5TokenFlags: OptionSet, Sendable {
     /// A set of bits.
     public init(rawValue: CInt) { self.rawValue = rawValue }
 
-    /// The token stands in the same place as the one before: a synonym.
+    /// The token has the same position as the previous one: a synonym.
     public static let colocated = FTS5TokenFlags(rawValue: 0x0001)
 }
 
-/// Splits texts into tokens.
+/// A tokenizer, which splits texts into tokens.
 ///
 /// ```swift
 /// let tokenizer = try db.makeTokenizer(.unicode61())
@@ -54,12 +55,12 @@ public protocol FTS5Tokenizer: AnyObject {
     ///
     /// This is the function that FTS5 calls: <https://www.sqlite.org/fts5.html#custom_tokenizers>.
     ///
-    /// - parameter context: what `tokenCallback` gets.
-    /// - parameter tokenization: what the tokens are for.
-    /// - parameter pText: UTF-8, which may be wrong where the database has such text.
+    /// - parameter context: the first argument of `tokenCallback`.
+    /// - parameter tokenization: the purpose of the tokens.
+    /// - parameter pText: UTF-8, which may be invalid if the database contains such text.
     /// - parameter nText: its length in bytes.
-    /// - parameter tokenCallback: called for each token. It answers `SQLITE_MISUSE` for a token whose place is outside
-    ///   of the text.
+    /// - parameter tokenCallback: called for each token. It returns `SQLITE_MISUSE` for a token that is outside the
+    ///   text.
     /// - returns: `SQLITE_OK`, or what `tokenCallback` has returned, or the code of an error.
     func tokenize(
         context: UnsafeMutableRawPointer?, tokenization: FTS5Tokenization, pText: UnsafePointer<CChar>?, nText: CInt,
@@ -68,7 +69,7 @@ public protocol FTS5Tokenizer: AnyObject {
 }
 
 extension FTS5Tokenizer {
-    /// The tokens of a text that is stored.
+    /// The tokens of a text, as if it were stored.
     ///
     /// ```swift
     /// let tokens = try db.makeTokenizer(.porter()).tokenize(document: "Running dogs").map(\.token) // run, dog
@@ -86,7 +87,7 @@ extension FTS5Tokenizer {
         try tokens(of: string, for: .query).map { ($0.text, $0.flags) }
     }
 
-    /// The tokens of a text, with their places.
+    /// The tokens of a text, with their positions.
     package func tokens(of string: String, for tokenization: FTS5Tokenization) throws -> [FTS5Token] {
         var tokens: [FTS5Token] = []
         var string = string
@@ -113,13 +114,13 @@ extension FTS5Tokenizer {
     }
 }
 
-/// A token, and where it stands in its text.
+/// A token, and its position in its text.
 package struct FTS5Token {
     package var text: String
     package var flags: FTS5TokenFlags
-    /// Where it begins, in bytes of UTF-8.
+    /// The start of the token, in bytes of UTF-8.
     package var start: Int
-    /// Where it ends.
+    /// The end of the token.
     package var end: Int
 }
 
@@ -137,22 +138,21 @@ package struct FTS5Token {
 /// }
 /// ```
 ///
-/// Each table of each connection has an instance, which is gone with the connection, or earlier. While it finds tokens,
-/// it may read other tables; what writes throws `SQLITE_READONLY`.
+/// Each table of each connection has an instance, which is released with the connection, or earlier. While it
+/// tokenizes, it may read other tables; its writes throw `SQLITE_READONLY`.
 public protocol FTS5CustomTokenizer: FTS5Tokenizer {
     /// The name in SQL.
     static var name: String { get }
 
-    /// A tokenizer with the arguments that stand behind its name where a table is created.
-    ///
-    /// What it throws is thrown by the statement that needs the tokenizer, with its code and message.
+    /// Makes a tokenizer with the arguments that follow its name in the definition of a table.
     ///
     /// - parameter db: the connection. It must not be kept.
     /// - parameter arguments: the arguments.
+    /// - throws: any error: the statement that needs the tokenizer throws it, with its code and message.
     init(db: Database, arguments: [String]) throws
 }
 
-/// A tokenizer that finds the tokens of a text itself.
+/// A tokenizer that splits a text itself.
 ///
 /// ```swift
 /// /// Words are what stands between spaces.
@@ -169,24 +169,24 @@ public protocol FTS5CustomTokenizer: FTS5Tokenizer {
 /// }
 /// ```
 public protocol FTS5TextTokenizer: FTS5CustomTokenizer {
-    /// Adds each token of a text, in their order.
+    /// Adds each token of a text, in order.
     ///
-    /// The statement throws its error, with the same code and message. Where the text is stored or removed, FTS5
-    /// has half of a row then, and SQLite rolls back, as it does when one of its own tokenizers finds no memory: the
-    /// statement, if it is one that writes several rows, such as one with triggers; otherwise the transaction, whose
-    /// later statements throw `SQLITE_ABORT`. See
+    /// If the text is stored or removed when this throws, FTS5 has written half of a row. SQLite then rolls back, as it
+    /// does if one of its own tokenizers runs out of memory: it rolls back the statement, if that writes several rows,
+    /// such as a statement with triggers; otherwise the transaction, whose later statements throw `SQLITE_ABORT`. See
     /// <https://www.sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction>.
     ///
-    /// - parameter text: UTF-8, which may be wrong where the database has such text.
-    /// - parameter tokenization: what the tokens are for.
-    /// - parameter tokens: takes the tokens. What its methods throw must be thrown.
+    /// - parameter text: UTF-8, which may be invalid if the database contains such text.
+    /// - parameter tokenization: the purpose of the tokens.
+    /// - parameter tokens: receives the tokens. The errors of its methods must be rethrown.
+    /// - throws: any error: the statement throws it, with its code and message.
     func tokenize(
         _ text: UnsafeBufferPointer<UInt8>, for tokenization: FTS5Tokenization, into tokens: borrowing FTS5TokenSink
     ) throws
 }
 
 extension FTS5TextTokenizer {
-    /// Adds the tokens that the tokenizer finds.
+    /// Adds the tokens of `tokenize(_:for:into:)`.
     public func tokenize(
         context: UnsafeMutableRawPointer?, tokenization: FTS5Tokenization, pText: UnsafePointer<CChar>?, nText: CInt,
         tokenCallback: @escaping FTS5TokenCallback
@@ -202,7 +202,7 @@ extension FTS5TextTokenizer {
     }
 }
 
-/// Takes the tokens of a text.
+/// Receives the tokens of a text.
 public struct FTS5TokenSink: ~Copyable {
     private let context: UnsafeMutableRawPointer?
     private let callback: FTS5TokenCallback
@@ -217,28 +217,28 @@ public struct FTS5TokenSink: ~Copyable {
         self.callback = callback
     }
 
-    /// What ended the tokenization, if something did.
+    /// The code that ended the tokenization, if any.
     var code: CInt { stop.code }
 
-    /// Adds a token. An empty one is left out: nothing would find it.
+    /// Adds a token. An empty token is left out: no query would find it.
     ///
     /// - parameter token: the token.
-    /// - parameter range: where it stands in the text, in bytes of UTF-8. A place outside of the text ends the
+    /// - parameter range: the token's position in the text, in bytes of UTF-8. A range outside the text ends the
     ///   tokenization with `SQLITE_MISUSE`.
-    /// - parameter flags: `.colocated` for a synonym of the token before.
-    /// - throws: what ends the tokenization; pass it on.
+    /// - parameter flags: `.colocated` for a synonym of the previous token.
+    /// - throws: the error that ends the tokenization; rethrow it.
     public func add(_ token: String, range: Range<Int>, flags: FTS5TokenFlags = []) throws {
         var token = token
         try token.withUTF8 { try add(utf8: $0, range: range, flags: flags) }
     }
 
-    /// Adds a token. An empty one is left out: nothing would find it.
+    /// Adds a token. An empty token is left out: no query would find it.
     ///
     /// - parameter utf8: the token.
-    /// - parameter range: where it stands in the text, in bytes. A place outside of the text ends the tokenization with
-    ///   `SQLITE_MISUSE`.
-    /// - parameter flags: `.colocated` for a synonym of the token before.
-    /// - throws: what ends the tokenization; pass it on.
+    /// - parameter range: the token's position in the text, in bytes. A range outside the text ends the tokenization
+    ///   with `SQLITE_MISUSE`.
+    /// - parameter flags: `.colocated` for a synonym of the previous token.
+    /// - throws: the error that ends the tokenization; rethrow it.
     public func add(utf8 token: UnsafeBufferPointer<UInt8>, range: Range<Int>, flags: FTS5TokenFlags = []) throws {
         guard token.count > 0 else { return }
         let code = UnsafeRawBufferPointer(token).withMemoryRebound(to: CChar.self) { token in
@@ -252,5 +252,5 @@ public struct FTS5TokenSink: ~Copyable {
     }
 }
 
-/// FTS5 wants no more tokens.
+/// Thrown when FTS5 needs no more tokens.
 struct TokenizationEnd: Error {}

@@ -1,4 +1,4 @@
-/// What a wrapper tokenizer calls for each token it lets through.
+/// The function that a wrapper tokenizer calls for each token that it emits.
 public typealias FTS5WrapperTokenCallback = (_ token: String, _ flags: FTS5TokenFlags) throws -> Void
 
 /// A tokenizer that changes the tokens of another one: synonyms, stop words, other letters.
@@ -25,19 +25,18 @@ public typealias FTS5WrapperTokenCallback = (_ token: String, _ flags: FTS5Token
 /// }
 /// ```
 ///
-/// Synonyms are given for documents or for queries, not for both: <https://www.sqlite.org/fts5.html#synonym_support>.
+/// Emit synonyms for documents or for queries, not for both: <https://www.sqlite.org/fts5.html#synonym_support>.
 public protocol FTS5WrapperTokenizer: FTS5CustomTokenizer {
     /// The tokenizer whose tokens are changed.
     var wrappedTokenizer: any FTS5Tokenizer { get }
 
-    /// Lets a token through, changes it, adds others, or drops it.
-    ///
-    /// What it throws is thrown by the statement, with its code and message.
+    /// Emits a token, changes it, adds others, or drops it.
     ///
     /// - parameter token: a token of `wrappedTokenizer`.
-    /// - parameter flags: what that says of it.
-    /// - parameter tokenization: what the tokens are for.
-    /// - parameter tokenCallback: lets a token through. What it throws must be thrown.
+    /// - parameter flags: the token's flags from `wrappedTokenizer`.
+    /// - parameter tokenization: the purpose of the tokens.
+    /// - parameter tokenCallback: emits a token. Its errors must be rethrown.
+    /// - throws: any error: the statement throws it, with its code and message.
     func accept(
         token: String, flags: FTS5TokenFlags, for tokenization: FTS5Tokenization,
         tokenCallback: FTS5WrapperTokenCallback
@@ -45,7 +44,7 @@ public protocol FTS5WrapperTokenizer: FTS5CustomTokenizer {
 }
 
 extension FTS5WrapperTokenizer {
-    /// Gives each token of the wrapped tokenizer to `accept`.
+    /// Passes each token of the wrapped tokenizer to `accept`.
     public func tokenize(
         context: UnsafeMutableRawPointer?, tokenization: FTS5Tokenization, pText: UnsafePointer<CChar>?, nText: CInt,
         tokenCallback: @escaping FTS5TokenCallback
@@ -67,7 +66,7 @@ extension FTS5WrapperTokenizer {
     }
 }
 
-/// A text whose tokens are on their way through a wrapper.
+/// The state of a text's tokenization by a wrapper.
 private struct TokenWrapping: ~Copyable {
     let tokenizer: any FTS5WrapperTokenizer
     let tokenization: FTS5Tokenization

@@ -1,22 +1,22 @@
 import Synchronization
 
-/// What a callback of SQLite has thrown, as SQLite passes it on.
+/// The error of a callback, as SQLite passes it on.
 struct CallbackFailure {
     let code: ResultCode
     let message: String
 
-    /// The code that SQLite gets.
+    /// The code that is returned to SQLite.
     fileprivate(set) var returnedCode: CInt
 
     init(_ error: any Error) {
         var code = ResultCode.SQLITE_ERROR
         if let error = error as? DatabaseError {
-            // These mean success: SQLite would go on.
+            // These codes mean success: SQLite would go on.
             let isError = ![.SQLITE_OK, .SQLITE_ROW, .SQLITE_DONE].contains(error.resultCode)
             if isError { code = error.extendedResultCode }
             message = error.message ?? SQLiteLibrary.errorString(error.extendedResultCode.rawValue)
         } else if error is CancellationError {
-            // As if the query had been cancelled in SQLite.
+            // The code of a query that is cancelled in SQLite.
             code = .SQLITE_INTERRUPT
             message = SQLiteLibrary.errorString(code.rawValue)
         } else {
@@ -27,13 +27,13 @@ struct CallbackFailure {
     }
 }
 
-/// Carries what a tokenizer throws past SQLite, which takes a code from it and no message.
+/// Carries the error of a tokenizer past SQLite, which takes a code from a tokenizer, but no message.
 enum TokenizerFailure {
-    /// By the number of their thread.
+    /// The failures, by the number of their thread.
     private static let failures = Lock<[UInt: CallbackFailure]>([:])
     private static let count = Atomic<Int>(0)
 
-    /// Keeps an error of the thread that runs.
+    /// Keeps an error for the current thread.
     ///
     /// - returns: the code for SQLite.
     @inline(never)
@@ -46,12 +46,12 @@ enum TokenizerFailure {
         return failure.code.rawValue
     }
 
-    /// Makes SQLite take back the statement that stores or removes a text which has failed.
+    /// Makes SQLite roll back the statement that stores or removes a text whose tokenization has failed.
     ///
     /// FTS5 has the tokens before the failure in memory, and would write them with the next commit, without their row.
-    /// After `SQLITE_FULL`, SQLite rolls back to the statement's savepoint if there is one, and the whole transaction
-    /// if not: <https://www.sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction>. After other
-    /// errors a statement of one row has no savepoint, and what FTS5 has begun stays.
+    /// After `SQLITE_FULL`, SQLite rolls back to the statement's savepoint if it has one, or else the whole
+    /// transaction: <https://www.sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction>. After other
+    /// errors a statement of one row has no savepoint, and FTS5 keeps its partial changes.
     ///
     /// - returns: the code for SQLite.
     @inline(never)
@@ -72,15 +72,15 @@ enum TokenizerFailure {
         return full
     }
 
-    /// Forgets what nobody has asked for.
+    /// Forgets a failure that no statement has reported.
     static func forget() {
         if count.load(ordering: .relaxed) > 0 { _ = take() }
     }
 
-    /// The failure of the thread that runs.
+    /// The failure of the current thread.
     static var current: CallbackFailure? { failures.withLock { $0[ConnectionLifetime.currentThread] } }
 
-    /// The failure of the thread that runs, once.
+    /// Removes and returns the failure of the current thread.
     static func take() -> CallbackFailure? {
         failures.withLock { failures in
             defer { count.store(failures.count, ordering: .relaxed) }
@@ -88,7 +88,7 @@ enum TokenizerFailure {
         }
     }
 
-    /// The error behind a code.
+    /// The error for a code.
     static func error(for code: CInt) -> DatabaseError {
         if let failure = take(), failure.returnedCode == code {
             return DatabaseError(resultCode: failure.code, message: failure.message)
@@ -104,13 +104,13 @@ extension Database {
         let accessNumber: Int
     }
 
-    /// Called when a tokenizer has failed that FTS5 has called: its message is that of the statement's error.
+    /// Called when a tokenizer that FTS5 has called fails: its message becomes the message of the statement's error.
     func tokenizerDidFail(_ code: CInt) {
         guard let failure = TokenizerFailure.current, failure.returnedCode == code else { return }
         tokenizerFailure = ReportedFailure(failure: failure, accessNumber: accessNumber)
     }
 
-    /// The failure of a tokenizer that made a statement of the current access fail with a code.
+    /// The tokenizer's failure that made a statement of the current access fail with the given code.
     func takeTokenizerFailure(_ code: CInt) -> CallbackFailure? {
         guard let reported = tokenizerFailure.take(), reported.accessNumber == accessNumber,
             reported.failure.returnedCode & 0xFF == code & 0xFF

@@ -11,8 +11,8 @@ extension Database {
     /// }
     /// ```
     ///
-    /// This doesn't throw; where it fails, the current access throws when it ends: `SQLITE_MISUSE` for a wrong name or
-    /// number of arguments, `SQLITE_BUSY` while statements run and a function is replaced. See
+    /// This doesn't throw. If it fails, the current access throws when it ends: `SQLITE_MISUSE` for a wrong name or
+    /// number of arguments, `SQLITE_BUSY` if statements run while a function is replaced. See
     /// <https://www.sqlite.org/c3ref/create_function.html>.
     public func add(function: DatabaseFunction) {
         failingAccess {
@@ -34,7 +34,7 @@ extension Database {
     /// db.remove(function: reversed)
     /// ```
     ///
-    /// Where it fails, the current access throws when it ends: `SQLITE_BUSY` while statements run.
+    /// If it fails, the current access throws when it ends: `SQLITE_BUSY` while statements run.
     public func remove(function: DatabaseFunction) {
         failingAccess {
             let count = try checkedArgumentCount(of: function)
@@ -43,7 +43,7 @@ extension Database {
         }
     }
 
-    /// The number as SQLite counts: -1 for any.
+    /// The number of arguments as SQLite counts it: -1 for any.
     private func checkedArgumentCount(of function: DatabaseFunction) throws -> CInt {
         try checkAccess()
         try checkDefinedName(function.name, of: "function")
@@ -55,7 +55,7 @@ extension Database {
         return value
     }
 
-    /// See the rules at <https://www.sqlite.org/c3ref/create_function.html>.
+    /// Throws for a name that breaks the rules at <https://www.sqlite.org/c3ref/create_function.html>.
     private func checkDefinedName(_ name: String, of kind: String) throws {
         guard 1...255 ~= name.utf8.count, !name.utf8.contains(0) else {
             throw DatabaseError.misuse(
@@ -70,8 +70,8 @@ extension Database {
             resultCode: ResultCode(rawValue: code), message: "\(message): \(ConnectionCalls.errorMessage(pointer))")
     }
 
-    /// Adds functions and collations that the process keeps for good: SQLite needn't be told to give them back, which
-    /// costs more than the rest.
+    /// Adds functions and collations that the process never releases, so that SQLite needs no destructor for them:
+    /// calling one costs more than the rest.
     package func addForGood(_ functions: [DatabaseFunction], _ collations: [DatabaseCollation]) {
         failingAccess {
             try checkAccess()
@@ -96,8 +96,8 @@ extension Database {
     /// }
     /// ```
     ///
-    /// This doesn't throw; where it fails, the current access throws when it ends: `SQLITE_MISUSE` for a wrong name,
-    /// `SQLITE_BUSY` while statements run and a collation is replaced. See
+    /// This doesn't throw. If it fails, the current access throws when it ends: `SQLITE_MISUSE` for a wrong name,
+    /// `SQLITE_BUSY` if statements run while a collation is replaced. See
     /// <https://www.sqlite.org/c3ref/create_collation.html>.
     public func add(collation: DatabaseCollation) {
         failingAccess {
@@ -117,7 +117,7 @@ extension Database {
     /// db.remove(collation: byLength)
     /// ```
     ///
-    /// Where it fails, the current access throws when it ends: `SQLITE_BUSY` while statements run.
+    /// If it fails, the current access throws when it ends: `SQLITE_BUSY` while statements run.
     public func remove(collation: DatabaseCollation) {
         failingAccess {
             try checkAccess()
@@ -128,13 +128,15 @@ extension Database {
         }
     }
 
-    /// Sorts again every index that uses a collation: after its order has changed.
+    /// Rebuilds every index that uses a collation, after the collation's order has changed.
     ///
     /// ```sql
     /// REINDEX "byLength"
     /// ```
     ///
     /// See <https://www.sqlite.org/lang_reindex.html>.
+    ///
+    /// - throws: `DatabaseError`.
     public func reindex(collation: DatabaseCollation) throws {
         try execute(sql: "REINDEX \(collation.name.quotedDatabaseIdentifier)")
     }

@@ -1,4 +1,4 @@
-/// An aggregate function: one value of many rows.
+/// An aggregate function: it computes one value from many rows.
 ///
 /// ```swift
 /// struct LongestText: DatabaseAggregate {
@@ -14,25 +14,28 @@
 /// let name = try String.fetchOne(db, sql: "SELECT longest(name) FROM player")
 /// ```
 ///
-/// Each group of rows has a value of its own, which is gone when the query ends, however it ends. A thrown
+/// Each group of rows has an aggregate of its own, which is released when the query ends, however it ends. A thrown
 /// `DatabaseError` is the query's error, with its code and message; another error becomes `SQLITE_ERROR` with its
 /// description.
 ///
 /// See <https://www.sqlite.org/appfunc.html#the_aggregate_function_callbacks>.
 public protocol DatabaseAggregate: SendableMetatype {
-    /// The aggregate of no row.
+    /// An aggregate of no rows.
     init()
 
-    /// Takes in a row.
+    /// Adds a row to the aggregate.
     ///
     /// - parameter dbValues: the arguments of the function for this row.
+    /// - throws: any error: it ends the query.
     mutating func step(_ dbValues: [DatabaseValue]) throws
 
-    /// The result for the rows taken in; nil is NULL. For no row it is the result of a new aggregate.
+    /// The result for the added rows; nil is NULL. For no rows it is the result of a new aggregate.
+    ///
+    /// - throws: any error: it ends the query.
     func finalize() throws -> (any DatabaseValueConvertible)?
 }
 
-/// An aggregate that can also give rows back: it works in `OVER` clauses too.
+/// An aggregate that can also remove rows: it works in `OVER` clauses too.
 ///
 /// ```swift
 /// struct ExactSum: DatabaseWindowAggregate {
@@ -50,16 +53,21 @@ public protocol DatabaseAggregate: SendableMetatype {
 ///
 /// See <https://www.sqlite.org/windowfunctions.html#user_defined_aggregate_window_functions>.
 public protocol DatabaseWindowAggregate: DatabaseAggregate {
-    /// Gives back the oldest row that was taken in: it has left the window.
+    /// Removes the oldest row from the aggregate, because the row has left the window.
     ///
     /// - parameter dbValues: the arguments of the function for that row.
+    /// - throws: any error: it ends the query.
     mutating func inverse(_ dbValues: [DatabaseValue]) throws
 
-    /// The result for the rows in the window; more may come and go afterwards. Nil is NULL.
+    /// The result for the rows in the window, which may change afterwards; nil is NULL.
+    ///
+    /// - throws: any error: it ends the query.
     func value() throws -> (any DatabaseValueConvertible)?
 }
 
 extension DatabaseWindowAggregate {
     /// The value of the last window.
+    ///
+    /// - throws: what `value()` throws.
     public func finalize() throws -> (any DatabaseValueConvertible)? { try value() }
 }

@@ -1,4 +1,4 @@
-/// An order of texts that is written in Swift, for `COLLATE` clauses.
+/// A collation: an order of texts that is written in Swift, for `COLLATE` clauses.
 ///
 /// ```swift
 /// let byLength = DatabaseCollation("byLength") { lhs, rhs in lhs.count - rhs.count }
@@ -7,14 +7,14 @@
 /// let names = try String.fetchAll(db, sql: "SELECT name FROM player ORDER BY name COLLATE byLength")
 /// ```
 ///
-/// The order must be one (if a comes before b, and b before c, then a comes before c) and must never change while an
-/// index is sorted by it: see `reindex(collation:)`. It may read the database, and writes throw `SQLITE_READONLY` in
-/// its midst: SQLite is at work on an index there. Each connection has collations of its own: add them in
+/// The order must be transitive (if a comes before b, and b before c, then a comes before c), and must never change
+/// while an index is sorted by it: see `reindex(collation:)`. The collation may read the database, but its writes throw
+/// `SQLITE_READONLY`: SQLite may be in the middle of an index. Each connection has its own collations: add them in
 /// `prepareDatabase`.
 ///
 /// See <https://www.sqlite.org/c3ref/create_collation.html>.
 public final class DatabaseCollation: Identifiable, Sendable {
-    /// What tells collations apart: the name, whatever the case.
+    /// The identity of a collation: its name, whatever the case.
     public struct ID: Hashable, Sendable {
         private let name: String
 
@@ -24,7 +24,7 @@ public final class DatabaseCollation: Identifiable, Sendable {
     /// The name in SQL.
     public let name: String
 
-    /// What tells this collation apart from others.
+    /// The identity of this collation.
     public var id: ID { ID(name: name) }
 
     let compare: @Sendable (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Int

@@ -9,13 +9,13 @@
 /// let name = try String.fetchOne(db, sql: "SELECT reversed('Arthur')") // "ruhtrA"
 /// ```
 ///
-/// Each connection has functions of its own: add them in `prepareDatabase`, so that all readers of a pool have them.
+/// Each connection has its own functions: add them in `prepareDatabase`, so that all readers of a pool have them.
 ///
 /// A thrown `DatabaseError` is the query's error, with its code and message. `CancellationError` ends the query as
-/// cancelling it would; another error becomes `SQLITE_ERROR` with its description.
-/// See <https://www.sqlite.org/appfunc.html>.
+/// cancelling it does; another error becomes `SQLITE_ERROR` with its description. See
+/// <https://www.sqlite.org/appfunc.html>.
 public final class DatabaseFunction: Identifiable, Sendable {
-    /// What tells functions apart: the name, whatever the case, and the number of arguments.
+    /// The identity of a function: its name, whatever the case, and its number of arguments.
     public struct ID: Hashable, Sendable {
         private let name: String
         private let argumentCount: Int?
@@ -26,7 +26,7 @@ public final class DatabaseFunction: Identifiable, Sendable {
         }
     }
 
-    /// Where SQL may call a function: <https://www.sqlite.org/c3ref/c_deterministic.html>.
+    /// The places where SQL may call a function: <https://www.sqlite.org/c3ref/c_deterministic.html>.
     public struct Options: OptionSet, Sendable {
         /// The set as bits.
         public let rawValue: Int
@@ -34,18 +34,18 @@ public final class DatabaseFunction: Identifiable, Sendable {
         /// A set of bits.
         public init(rawValue: Int) { self.rawValue = rawValue }
 
-        /// Only in statements themselves, not in triggers, views, indexes and constraints of the schema
-        /// (`SQLITE_DIRECTONLY`): for functions with side effects, which a crafted database file must not reach.
+        /// Only in statements, not in triggers, views, indexes and constraints of the schema (`SQLITE_DIRECTONLY`): for
+        /// functions with side effects, which a crafted database file must not reach.
         public static let directOnly = Options(rawValue: 1)
 
-        /// Also in the schema of a database that isn't trusted (`SQLITE_INNOCUOUS`): for functions without side effects
-        /// whose result depends on the arguments only.
+        /// Also in the schema of an untrusted database (`SQLITE_INNOCUOUS`): for functions without side effects whose
+        /// result depends on the arguments only.
         public static let innocuous = Options(rawValue: 2)
     }
 
     enum Body: Sendable {
         case scalar(@Sendable ([DatabaseValue]) throws -> (any DatabaseValueConvertible)?)
-        /// Of one argument, without an array for it.
+        /// A function of one argument, which needs no array.
         case unary(@Sendable (DatabaseValue) throws -> (any DatabaseValueConvertible)?)
         case aggregate(any DatabaseAggregate.Type)
         case window(any DatabaseWindowAggregate.Type)
@@ -54,16 +54,16 @@ public final class DatabaseFunction: Identifiable, Sendable {
     /// The name in SQL.
     public let name: String
 
-    /// What tells this function apart from others.
+    /// The identity of this function.
     public let id: ID
 
-    /// Nil for any number.
+    /// nil for any number.
     let argumentCount: Int?
     let isPure: Bool
     let options: Options
     let body: Body
 
-    /// Whether the function makes one value of many rows.
+    /// Whether the function is an aggregate.
     package var isAggregate: Bool {
         if case .scalar = body { false } else { true }
     }
@@ -87,12 +87,12 @@ public final class DatabaseFunction: Identifiable, Sendable {
     /// ```
     ///
     /// - parameter name: the name in SQL.
-    /// - parameter argumentCount: how many arguments it takes, from 0 to 127 (1000 from SQLite 3.48 on); nil
-    ///   for any number.
+    /// - parameter argumentCount: the number of arguments, from 0 to 127 (1000 from SQLite 3.48 on); nil for any
+    ///   number.
     /// - parameter pure: whether the same arguments always give the same result (`SQLITE_DETERMINISTIC`): SQLite then
     ///   calls it less often, and accepts it in indexes.
-    /// - parameter options: where SQL may call it.
-    /// - parameter function: gets the arguments, gives the result; nil is NULL.
+    /// - parameter options: the places where SQL may call it.
+    /// - parameter function: takes the arguments, and returns the result; nil is NULL.
     public convenience init(
         _ name: String, argumentCount: Int? = nil, pure: Bool = false, options: Options = [],
         function: @escaping @Sendable ([DatabaseValue]) throws -> (any DatabaseValueConvertible)?
@@ -100,7 +100,7 @@ public final class DatabaseFunction: Identifiable, Sendable {
         self.init(name, argumentCount: argumentCount, pure: pure, options: options, body: .scalar(function))
     }
 
-    /// A function that computes a value from one other.
+    /// A function that computes a value from one argument.
     package convenience init(
         _ name: String, pure: Bool,
         unary function: @escaping @Sendable (DatabaseValue) throws -> (any DatabaseValueConvertible)?
@@ -115,11 +115,11 @@ public final class DatabaseFunction: Identifiable, Sendable {
     /// ```
     ///
     /// - parameter name: the name in SQL.
-    /// - parameter argumentCount: how many arguments it takes, from 0 to 127 (1000 from SQLite 3.48 on); nil
-    ///   for any number.
+    /// - parameter argumentCount: the number of arguments, from 0 to 127 (1000 from SQLite 3.48 on); nil for any
+    ///   number.
     /// - parameter pure: whether the same rows always give the same result (`SQLITE_DETERMINISTIC`).
-    /// - parameter options: where SQL may call it.
-    /// - parameter aggregate: the type whose values take in the rows.
+    /// - parameter options: the places where SQL may call it.
+    /// - parameter aggregate: the type whose instances aggregate the rows.
     public convenience init<Aggregate: DatabaseAggregate>(
         _ name: String, argumentCount: Int? = nil, pure: Bool = false, options: Options = [],
         aggregate: Aggregate.Type

@@ -1,4 +1,4 @@
-/// A function as one connection has it. SQLite keeps it as long as the function is defined.
+/// A function as registered with one connection. SQLite keeps it as long as the function is defined.
 final class FunctionRegistration {
     let name: String
     let body: DatabaseFunction.Body
@@ -10,7 +10,7 @@ final class FunctionRegistration {
     }
 }
 
-/// A collation as one connection has it. SQLite keeps it as long as the collation is defined.
+/// A collation as registered with one connection. SQLite keeps it as long as the collation is defined.
 final class CollationRegistration {
     let collation: DatabaseCollation
     private weak var database: Database?
@@ -20,19 +20,19 @@ final class CollationRegistration {
         self.database = database
     }
 
-    /// Compares two texts, while nothing can be written, and no transaction can end: SQLite is in the midst of an
-    /// index, which would change below it.
+    /// Compares two texts. Meanwhile nothing can be written, and no transaction can end: SQLite may be in the middle of
+    /// an index, which would change under it.
     func compare(_ lhs: UnsafeRawBufferPointer, _ rhs: UnsafeRawBufferPointer) -> Int {
         guard let database else { return collation.compare(lhs, rhs) }
         return database.sealed { collation.compare(lhs, rhs) }
     }
 }
 
-/// The arguments of a call, in an array that one call leaves to the next.
+/// The arguments of a call, in an array that the calls reuse.
 struct FunctionArguments {
     private var values: [DatabaseValue] = []
 
-    /// The array, which the owner lacks until it is given back: a function may call itself through a query.
+    /// Takes the array from its owner until it is given back: a function may call itself through a query.
     mutating func borrow() -> FunctionArguments {
         let borrowed = self
         values = []
@@ -45,9 +45,9 @@ struct FunctionArguments {
         swap(&self, &arguments)
     }
 
-    /// The values that SQLite lends for the call.
+    /// Reads the values that SQLite lends for the call.
     ///
-    /// - throws: `SQLITE_NOMEM` where SQLite has no memory to convert one.
+    /// - throws: `SQLITE_NOMEM` if SQLite has no memory to convert a value.
     mutating func take(
         _ count: CInt, _ pointers: UnsafeMutablePointer<OpaquePointer?>?
     ) throws(DatabaseError) -> [DatabaseValue] {
@@ -68,7 +68,7 @@ struct FunctionArguments {
 final class AggregateRun<Family: AggregateFamily> {
     var aggregate: Family.Aggregate
 
-    /// Whether a step has thrown: there is no result then.
+    /// Whether a step has thrown: then the aggregate has no result.
     var hasFailed = false
 
     init(_ aggregate: Family.Aggregate) {
@@ -76,7 +76,7 @@ final class AggregateRun<Family: AggregateFamily> {
     }
 }
 
-/// What aggregates with and without `inverse` are to SQLite.
+/// The operations by which SQLite runs aggregates with and without `inverse`.
 protocol AggregateFamily {
     associatedtype Aggregate
 

@@ -1,8 +1,8 @@
 extension Database {
-    /// Runs `body`, and tells which statements it ran that may write: as they were written, in their order.
+    /// Runs `body`, and returns the SQL of the statements it ran that may write, as written, in order.
     ///
-    /// Those that begin and end transactions and savepoints are left out, and so are those of triggers. Arguments are
-    /// shown only where `publicStatementArguments` says so.
+    /// Statements that begin and end transactions and savepoints are left out, and so are statements of triggers.
+    /// Arguments are shown only if `publicStatementArguments` is true.
     package func recordingChanges(_ body: () throws -> Void) throws -> [String] {
         try checkAccess()
         var texts: [String] = []

@@ -1,24 +1,24 @@
 /// The owner of the hook slots of a connection.
 ///
 /// SQLite has one slot for each kind of hook; a second `sqlite3_commit_hook` silently replaces the first. Here each
-/// kind has any number of clients, and the slot is occupied only while there is one. Nothing else installs a hook
-/// (`make lint` proves it).
+/// kind has any number of clients, and the slot is occupied only while it has one. Nothing else installs a hook (`make
+/// lint` proves it).
 ///
 /// The preupdate slot isn't shared with SQLite's session extension: Debian's build crashes when both are in one
 /// connection.
 package final class HookSlots {
-    /// A client of a slot, to be removed with.
+    /// A client of a slot, needed to remove it.
     package struct Client: Hashable, Sendable {
         fileprivate let id: Int
     }
 
-    /// A client's handler, as long as it has it.
+    /// A client's handler, until the client is removed.
     final class Registration<Handler> {
         let client: Client
         let handler: Handler
 
-        /// False once the client is removed: one that goes while its slot's clients are being called isn't called any
-        /// more.
+        /// False once the client is removed: a client that is removed while its slot's clients are being called isn't
+        /// called any more.
         fileprivate(set) var isActive = true
 
         fileprivate init(_ client: Client, _ handler: Handler) {
@@ -27,10 +27,10 @@ package final class HookSlots {
         }
     }
 
-    /// The clients of one slot, in the order they came.
+    /// The clients of one slot, in the order of their registration.
     struct Clients<Handler> {
-        /// A copy to go through: clients may come and go meanwhile, and those that come are called from the next event
-        /// on.
+        /// The registrations. Callers iterate over a copy: clients may be added and removed meanwhile, and added ones
+        /// are called from the next event on.
         private(set) var entries: [Registration<Handler>] = []
         var isEmpty: Bool { entries.isEmpty }
 
@@ -59,7 +59,7 @@ package final class HookSlots {
         package var rowID: Int64
     }
 
-    /// What a statement wants to do, as it is prepared: <https://www.sqlite.org/c3ref/c_alter_table.html>.
+    /// An operation of a statement that is being prepared: <https://www.sqlite.org/c3ref/c_alter_table.html>.
     package struct Authorization {
         package var action: CInt
         package var first: UnsafePointer<CChar>?
@@ -68,13 +68,13 @@ package final class HookSlots {
         package var trigger: UnsafePointer<CChar>?
     }
 
-    /// An answer to an authorization; the strictest of all clients' counts.
+    /// An answer to an authorization; the strictest answer of all clients applies.
     package enum AuthorizationAnswer: Int, Comparable {
         case allow, ignore, deny
         package static func < (lhs: Self, rhs: Self) -> Bool { lhs.rawValue < rhs.rawValue }
     }
 
-    /// A statement that begins, or one that ended: <https://www.sqlite.org/c3ref/c_trace.html>.
+    /// A statement that begins or has ended: <https://www.sqlite.org/c3ref/c_trace.html>.
     package enum TraceEvent {
         /// - parameter text: the SQL, or a comment that names a trigger.
         case statement(SQLiteStatement, text: UnsafePointer<CChar>)
@@ -83,23 +83,24 @@ package final class HookSlots {
 
     package typealias UpdateHandler = (UpdateEvent) -> Void
     package typealias PreupdateHandler = (PreupdateEvent) -> Void
-    /// Answers whether the transaction may commit.
+    /// Returns whether the transaction may commit.
     package typealias CommitHandler = () -> Bool
     package typealias RollbackHandler = () -> Void
-    /// Gets the schema's name and the number of pages in the log.
+    /// Takes the schema's name and the number of pages in the log.
     package typealias WALHandler = (UnsafePointer<CChar>, Int) -> Void
     package typealias AuthorizerHandler = (Authorization) -> AuthorizationAnswer
-    /// Answers whether to go on.
+    /// Returns whether to go on.
     package typealias ProgressHandler = () -> Bool
     package typealias TraceHandler = (TraceEvent) -> Void
     typealias TraceClient = (statements: Bool, profiles: Bool, handler: TraceHandler)
-    /// Gets the number of tries, answers whether to try again.
+    /// Takes the number of tries, and returns whether to try again.
     package typealias BusyHandler = (Int) -> Bool
 
     private let lifetime: ConnectionLifetime
     private var lastID = 0
 
-    /// After how many pages in the log SQLite's own WAL hook, which has the slot otherwise, would run a checkpoint.
+    /// The number of pages in the log at which SQLite's own WAL hook, which otherwise has the slot, would run a
+    /// checkpoint.
     private(set) var automaticCheckpointPages = 0
 
     private(set) var update = Clients<UpdateHandler>()
@@ -135,7 +136,7 @@ package final class HookSlots {
         add(handler, to: \.update) { HookHandles.setUpdateHook(lifetime.pointer, context) }
     }
 
-    /// Called before each change of a row, in WITHOUT ROWID tables too, and of those that REPLACE deletes.
+    /// Called before each change of a row, in WITHOUT ROWID tables too, and of rows that REPLACE deletes.
     package func onPreupdate(_ handler: @escaping PreupdateHandler) throws(DatabaseError) -> Client {
         guard SQLiteLibrary.isBuilt(with: "ENABLE_PREUPDATE_HOOK") else {
             throw DatabaseError(message: "this build of SQLite has no preupdate hook (SQLITE_ENABLE_PREUPDATE_HOOK)")
@@ -143,7 +144,7 @@ package final class HookSlots {
         return add(handler, to: \.preupdate) { HookHandles.setPreupdateHook(lifetime.pointer, context) }
     }
 
-    /// Called before a commit. One client that answers false makes it a rollback.
+    /// Called before a commit. A client that returns false turns the commit into a rollback.
     package func onCommit(_ handler: @escaping CommitHandler) -> Client {
         add(handler, to: \.commit) { HookHandles.setCommitHook(lifetime.pointer, context) }
     }
@@ -153,29 +154,29 @@ package final class HookSlots {
         add(handler, to: \.rollback) { HookHandles.setRollbackHook(lifetime.pointer, context) }
     }
 
-    /// Called after a commit in WAL mode. Automatic checkpoints, which SQLite runs in this slot, go on.
+    /// Called after a commit in WAL mode. Automatic checkpoints, which SQLite runs in this slot, continue.
     package func onWAL(_ handler: @escaping WALHandler) -> Client {
         add(handler, to: \.wal) { occupyWAL() }
     }
 
-    /// Called while statements are prepared. The first makes SQLite prepare every statement again.
+    /// Called while statements are prepared. The first client makes SQLite prepare every statement again.
     package func onAuthorization(_ handler: @escaping AuthorizerHandler) -> Client {
         add(handler, to: \.authorizer) { HookHandles.setAuthorizer(lifetime.pointer, context) }
     }
 
-    /// Called every thousand steps of SQLite's virtual machine, or so.
+    /// Called about every thousand steps of SQLite's virtual machine.
     package func onProgress(_ handler: @escaping ProgressHandler) -> Client {
         add(handler, to: \.progress) { HookHandles.setProgressHandler(lifetime.pointer, context) }
     }
 
-    /// Called when statements begin, or end.
+    /// Called when statements begin or end.
     package func onTrace(statements: Bool, profiles: Bool, _ handler: @escaping TraceHandler) -> Client {
         let client = add((statements, profiles, handler), to: \.trace) {}
         installTrace()
         return client
     }
 
-    /// Called when a lock is taken. All clients must answer true for another try.
+    /// Called when a lock is held by another connection. SQLite tries again only if all clients return true.
     package func onBusy(_ handler: @escaping BusyHandler) -> Client {
         add(handler, to: \.busy) { HookHandles.setBusyHandler(lifetime.pointer, context) }
     }
@@ -205,7 +206,7 @@ package final class HookSlots {
         }
     }
 
-    /// Frees all slots, for a `Database` that goes: the connection may live on with a statement, and must not call
+    /// Frees all slots when the `Database` is released: the connection may live on with a statement, and must not call
     /// back.
     func removeAll() {
         update.removeAll()
@@ -220,7 +221,7 @@ package final class HookSlots {
         if !lifetime.isClosed { HookHandles.clear(lifetime.pointer) }
     }
 
-    /// Asks the busy handlers, for a lock that SQLite doesn't ask them for.
+    /// Calls the busy handlers, for a lock for which SQLite doesn't call them.
     func mayTryAgain(_ tries: Int) -> Bool {
         !busy.isEmpty && busy.entries.allSatisfy { $0.handler(tries) }
     }
@@ -237,8 +238,8 @@ package final class HookSlots {
         if let pages = HookHandles.setWALHook(lifetime.pointer, context) { automaticCheckpointPages = pages }
     }
 
-    /// Takes the WAL slot again after a statement that may have taken it: `PRAGMA wal_autocheckpoint = N` does, as soon
-    /// as it is prepared.
+    /// Takes the WAL slot back after a statement that may have taken it: `PRAGMA wal_autocheckpoint = N` does so as
+    /// soon as it is prepared.
     @inline(__always)
     func statementWasPrepared(_ kind: StatementKind) {
         if case .other = kind, !wal.isEmpty, !lifetime.isClosed { occupyWAL() }

@@ -1,5 +1,5 @@
 extension Database {
-    /// What to trace: <https://www.sqlite.org/c3ref/c_trace.html>.
+    /// The events to trace: <https://www.sqlite.org/c3ref/c_trace.html>.
     public struct TracingOptions: OptionSet, Sendable {
         /// SQLite's number.
         public let rawValue: CInt
@@ -14,7 +14,7 @@ extension Database {
         public static let profile = TracingOptions(rawValue: 2)
     }
 
-    /// A statement that begins, or one that has ended.
+    /// A statement that begins or has ended.
     ///
     /// ```swift
     /// config.prepareDatabase { db in
@@ -39,7 +39,7 @@ extension Database {
             /// - warning: arguments may hold what logs must not: passwords, names, addresses.
             public var expandedSQL: String { traced.expandedSQL }
 
-            /// The SQL, with arguments only where `Configuration.publicStatementArguments` says so.
+            /// The SQL, with arguments only if `Configuration.publicStatementArguments` is true.
             public var description: String { traced.showsArguments ? expandedSQL : sql }
         }
 
@@ -51,8 +51,8 @@ extension Database {
         /// - parameter duration: seconds, as SQLite measures them: to the millisecond.
         case profile(statement: Statement, duration: Double)
 
-        /// `SELECT * FROM player`, or `0.004s SELECT * FROM player`; with arguments only where
-        /// `Configuration.publicStatementArguments` says so.
+        /// `SELECT * FROM player`, or `0.004s SELECT * FROM player`; with arguments only if
+        /// `Configuration.publicStatementArguments` is true.
         public var description: String {
             switch self {
             case .statement(let statement): statement.description
@@ -92,12 +92,12 @@ extension Database {
     /// }
     /// ```
     ///
-    /// A connection has one trace: each call replaces the one before. The statements of triggers come as SQL comments.
-    /// The closure must not use the connection.
+    /// A connection has one trace: each call replaces the previous one. Statements of triggers are reported as SQL
+    /// comments. The closure must not use the connection.
     ///
     /// See <https://www.sqlite.org/c3ref/trace_v2.html>.
     ///
-    /// - parameter options: what to trace.
+    /// - parameter options: the events to trace.
     /// - parameter trace: called with each event, on the thread that has the connection.
     public func trace(options: TracingOptions = .statement, _ trace: ((TraceEvent) -> Void)? = nil) {
         failingAccess {
@@ -124,7 +124,8 @@ extension Database {
     }
 }
 
-/// The texts of a statement that SQLite lends for the length of a call; made when they are asked for, which costs.
+/// The texts of a statement that SQLite lends for the length of a call. They are made on demand, because making them is
+/// costly.
 final class TracedStatement {
     let showsArguments: Bool
 
@@ -139,8 +140,8 @@ final class TracedStatement {
         self.showsArguments = showsArguments
     }
 
-    /// - parameter text: what SQLite says that begins, which may be a comment instead of the statement; nil for its
-    ///   end.
+    /// - parameter text: the text that SQLite reports at the beginning, which may be a comment instead of the
+    ///   statement; nil at the end.
     static func lend(
         _ pointer: SQLiteStatement, text: UnsafePointer<CChar>?, showsArguments: Bool,
         _ body: (Database.TraceEvent.Statement) -> Void
@@ -154,13 +155,13 @@ final class TracedStatement {
         }
         body(Database.TraceEvent.Statement(traced: traced))
         if !isKnownUniquelyReferenced(&traced) {
-            // Somebody keeps the event.
+            // The closure keeps the event.
             _ = (traced.sql, traced.expandedSQL)
         }
         traced.pointer = nil
     }
 
-    /// Without the white space and semicolons around it.
+    /// The SQL without surrounding white space and semicolons.
     private static func trimmed(_ sql: String) -> String {
         let text = Substring(sql).utf8.drop { $0.separatesStatements }
         return String(Substring(text.droppingTrailingSpace))

@@ -1,14 +1,14 @@
 /// A database of a connection: <https://www.sqlite.org/pragma.html#pragma_database_list>.
 public struct AttachedDatabase: Hashable, Sendable {
-    /// The name in SQL: `main`, `temp`, or the one that was given.
+    /// The name in SQL: `main`, `temp`, or the name it was attached with.
     public var name: String
 
-    /// The file; empty for a database in memory, or a temporary one.
+    /// The file; empty for a temporary database or a database in memory.
     public var path: String
 }
 
 extension Database {
-    /// Opens another database with the connection, so that statements can use both.
+    /// Attaches another database to the connection, so that statements can use both.
     ///
     /// ```swift
     /// try dbQueue.writeWithoutTransaction { db in
@@ -22,30 +22,30 @@ extension Database {
     ///
     /// The connections of a pool attach it in `prepareDatabase`. See <https://www.sqlite.org/lang_attach.html>.
     ///
-    /// - parameter path: the file, which is made if it is missing, unless the connection is read-only; `:memory:` for a
-    ///   database in memory; a URI with options.
+    /// - parameter path: the file, which is created if it is missing, unless the connection is read-only; `:memory:`
+    ///   for a database in memory; a URI with options.
     /// - parameter name: its name in SQL.
     /// - throws: `DatabaseError`: "database archive is already in use"; `SQLITE_CANTOPEN`; `SQLITE_MISUSE` inside a
-    ///   transaction, which would not end with it.
+    ///   transaction, because the database would stay attached after a rollback.
     public func attach(_ path: String, as name: String) throws {
         try operationWillStart(writes: false)
         try checkName(name, of: "schema")
         try checkOutsideTransaction("ATTACH", name)
         guard !path.utf8.contains(0) else {
-            // SQLite would open the file that is named before it.
+            // SQLite would open the file that the path before the NUL names.
             throw DatabaseError(
                 resultCode: .SQLITE_CANTOPEN, message: "the path has a NUL character: \(String(reflecting: path))")
         }
         let path = options.acceptsURIs ? path : FileKind.plainPath(path)
         if let kind = FileKind(databasePath: path), kind != .file {
-            // SQLite would wait for who writes to a pipe, without end.
+            // SQLite would wait for a pipe's writer without end.
             throw DatabaseError(
                 resultCode: .SQLITE_CANTOPEN, message: "unable to open database: \(path): it is \(kind.rawValue)")
         }
         try execute(sql: "ATTACH DATABASE ? AS \(name.quotedDatabaseIdentifier)", arguments: [path])
     }
 
-    /// Closes a database that was attached.
+    /// Detaches an attached database.
     ///
     /// ```sql
     /// DETACH DATABASE "archive"
@@ -63,7 +63,7 @@ extension Database {
         try execute(sql: "DETACH DATABASE \(name.quotedDatabaseIdentifier)")
     }
 
-    /// The databases of the connection.
+    /// The databases of the connection, with their files.
     ///
     /// ```swift
     /// let names = try db.attachedDatabases().map(\.name) // main, archive
@@ -71,6 +71,8 @@ extension Database {
     /// ```sql
     /// PRAGMA database_list
     /// ```
+    ///
+    /// - throws: `DatabaseError`.
     public func attachedDatabases() throws -> [AttachedDatabase] {
         try Row.fetchAll(makeStatement(sql: "PRAGMA database_list")).map { row in
             AttachedDatabase(name: row[1], path: row[2] ?? "")

@@ -11,16 +11,17 @@ extension Database {
     /// }
     /// ```
     ///
-    /// The destination's content is replaced when all is copied; until then an error leaves it as it was. Inside a
-    /// transaction the copy is of what the transaction sees; outside, it begins anew whenever another connection writes
-    /// to the source between steps.
+    /// The destination's content is replaced when all pages are copied; until then an error leaves it unchanged. Inside
+    /// a transaction, the copy has the state that the transaction sees; outside, it starts over whenever another
+    /// connection writes to the source between steps.
     ///
-    /// Locks of other connections are waited for as the busy mode of each connection says. Cancelling the task ends the
-    /// backup between steps. See <https://www.sqlite.org/backup.html>.
+    /// The backup waits for locks of other connections as the busy mode of each connection says. Cancelling the task
+    /// ends the backup between steps. See <https://www.sqlite.org/backup.html>.
     ///
-    /// - parameter destDb: the connection to the destination, in an access too, and outside a transaction.
-    /// - parameter pagesPerStep: how many pages are copied between calls of `progress`; negative for all.
-    /// - parameter progress: called after each step. An error it throws ends the backup, unless that is complete. It
+    /// - parameter destDb: the connection to the destination, also inside an access, and outside a transaction.
+    /// - parameter pagesPerStep: the number of pages copied between calls of `progress`; negative for all.
+    /// - parameter progress: called after each step. An error it throws ends the backup, unless the backup is complete.
+    ///   It
     ///   can't use the destination:
     ///   <https://www.sqlite.org/c3ref/backup_finish.html#concurrent_usage_of_database_handles>.
     /// - throws: `DatabaseError`; what `progress` throws; `CancellationError` in a task that is cancelled.
@@ -38,7 +39,8 @@ extension Database {
             throw destDb.error(
                 destDb.lastErrorCode.rawValue, operation: "backup of \(description) to \(destDb.description)")
         }
-        // One step of all pages can't be cancelled. In a transaction, steps between which nothing changes are as good.
+        // A single step of all pages can't be cancelled. In a transaction nothing changes between steps, so several
+        // steps do the same.
         let isDivisible = isInsideTransaction && (isCancellable || destDb.isCancellable)
         let pages = pagesPerStep < 0 && isDivisible ? 1024 : pagesPerStep
         var tries = 0
@@ -62,7 +64,7 @@ extension Database {
                 try checkCancellation()
                 try destDb.checkCancellation()
             case .SQLITE_LOCKED where destDb.hooks.mayTryAgain(tries):
-                // SQLite asks the busy handler for files, not for a shared cache.
+                // SQLite calls the busy handler for files, but not for a shared cache.
                 tries += 1
             default:
                 return try finish(handle, code, destDb)
@@ -72,10 +74,10 @@ extension Database {
 
     private func finish(_ handle: consuming BackupHandle, _ code: ResultCode, _ destDb: Database) throws {
         let finishCode = handle.finish()
-        // The pages under them are others now.
+        // The pages under the destination's statements have been replaced.
         destDb.forgetStatements()
         destDb.schemaClock.schemaWasReplaced()
-        // A lock is no error of the backup itself, which could go on: the step alone tells of it.
+        // The code of finishing doesn't report a lock, because the backup could go on after it: the step's code does.
         let failure = code == .SQLITE_DONE ? finishCode : code.rawValue
         guard failure != ResultCode.SQLITE_OK.rawValue else { return }
         let error = destDb.error(failure, operation: "backup of \(description) to \(destDb.description)")

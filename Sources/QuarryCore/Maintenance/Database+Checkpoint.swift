@@ -1,21 +1,21 @@
 extension Database {
-    /// How much a checkpoint does: <https://www.sqlite.org/c3ref/wal_checkpoint_v2.html>.
+    /// The extent of a checkpoint: <https://www.sqlite.org/c3ref/wal_checkpoint_v2.html>.
     ///
     /// ```swift
     /// try dbPool.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
     /// ```
     public enum CheckpointMode: CInt, Sendable {
-        /// What can be done without waiting for readers and writers.
+        /// Checkpoints the frames that need no waiting for readers and writers.
         case passive = 0
-        /// All of the log, after the writer, and the readers that don't see its end.
+        /// Checkpoints all frames, after waiting for the writer, and for readers that don't see the end of the log.
         case full = 1
-        /// As `full`, and waits for readers, so that the next writer begins the log anew.
+        /// As `full`, and waits for readers, so that the next writer restarts the log.
         case restart = 2
-        /// As `restart`, and cuts the log to nothing.
+        /// As `restart`, and truncates the log to zero bytes.
         case truncate = 3
     }
 
-    /// Takes the write-ahead log into the database.
+    /// Copies the write-ahead log into the database.
     ///
     /// ```swift
     /// let (frames, taken) = try dbPool.writeWithoutTransaction { db in try db.checkpoint(.truncate) }
@@ -23,10 +23,10 @@ extension Database {
     ///
     /// The corresponding C function is `sqlite3_wal_checkpoint_v2`.
     ///
-    /// - parameter kind: how much is done.
+    /// - parameter kind: the extent of the checkpoint.
     /// - parameter dbName: the name of a database of the connection; nil for all.
-    /// - returns: the number of frames (pages) in the log, and of those that have been taken; -1 outside WAL mode.
-    /// - throws: `SQLITE_BUSY` if others don't let it finish; `SQLITE_LOCKED` inside a transaction.
+    /// - returns: the number of frames (pages) in the log, and the number of checkpointed frames; -1 outside WAL mode.
+    /// - throws: `SQLITE_BUSY` if other connections keep it from finishing; `SQLITE_LOCKED` inside a transaction.
     @discardableResult
     public func checkpoint(
         _ kind: CheckpointMode = .passive, on dbName: String? = "main"

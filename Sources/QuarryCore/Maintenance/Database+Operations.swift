@@ -1,9 +1,9 @@
-// What isn't run by a statement: blobs, backups, extensions. The same rules hold for them.
+// Operations that no statement runs: blobs, backups, extensions. They follow the same rules as statements.
 
 extension Database {
-    /// Called before an operation: throws where it must not run.
+    /// Called before an operation: throws if it must not run.
     ///
-    /// - parameter operation: what it is about, for the error of an operation that writes.
+    /// - parameter operation: the operation, for the error of an operation that writes.
     func operationWillStart(writes: Bool, _ operation: @autoclosure () -> String = "") throws {
         try checkAccess()
         if writes, isReadOnly {
@@ -16,7 +16,7 @@ extension Database {
         }
     }
 
-    /// Throws for a name that C would cut short, so that it would be another one.
+    /// Throws for a name with a NUL, at which C would end it, so that it would be another name.
     func checkName(_ name: String, of kind: String) throws(DatabaseError) {
         guard !name.utf8.contains(0) else {
             throw DatabaseError.misuse("the name of a \(kind) has a NUL character: \(String(reflecting: name))")
@@ -27,7 +27,7 @@ extension Database {
         if uncancellableDepth == 0, isAccessCancelled { throw CancellationError() }
     }
 
-    /// The error of an operation that failed, with what it was about.
+    /// The error of an operation that failed, with the operation's description.
     func error(_ code: CInt, operation: String) -> any Error {
         let error = error(code, sql: nil)
         guard let error = error as? DatabaseError else { return error }

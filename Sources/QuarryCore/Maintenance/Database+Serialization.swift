@@ -1,16 +1,16 @@
 extension Database {
-    /// The bytes of a database, as a file of it would have them.
+    /// The bytes of a database, as in a file.
     ///
     /// ```swift
     /// let bytes = try dbQueue.read { db in try db.serialize() }
     /// ```
     ///
-    /// In WAL mode the bytes include what the log holds. See <https://www.sqlite.org/c3ref/serialize.html>.
+    /// In WAL mode the bytes include the content of the log. See <https://www.sqlite.org/c3ref/serialize.html>.
     ///
     /// - parameter schema: `main`, `temp`, or the name of an attached database.
-    /// - returns: no byte for a database that nothing was ever written to.
-    /// - throws: `DatabaseError`, for example when there is no such schema, or it is locked; `SQLITE_IOERR` where a
-    ///   page can't be read; `SQLITE_NOMEM`.
+    /// - returns: no bytes for a database that was never written to.
+    /// - throws: `DatabaseError`, for example if the schema doesn't exist, or is locked; `SQLITE_IOERR` if a page can't
+    ///   be read; `SQLITE_NOMEM`.
     public func serialize(schema: String = "main") throws -> [UInt8] {
         try operationWillStart(writes: false)
         try checkName(schema, of: "schema")
@@ -24,7 +24,7 @@ extension Database {
         }
     }
 
-    /// Where pages of zeros lie in the bytes of a database.
+    /// The ranges of pages of zeros in the bytes of a database.
     private static func emptyPages(of bytes: [UInt8]) -> [Range<Int>] {
         guard bytes.count >= 512 else { return [] }
         // A size of 65536 is written as 1: https://www.sqlite.org/fileformat.html#page_size
@@ -38,9 +38,9 @@ extension Database {
         return pages
     }
 
-    /// Throws unless pages that came as zeros are zeros.
+    /// Throws unless pages that were serialized as zeros are zeros.
     ///
-    /// `sqlite3_serialize` leaves zeros where a page can't be read, and tells nobody. A backup tells.
+    /// `sqlite3_serialize` leaves zeros in place of an unreadable page, and reports no error. A backup reports it.
     private func checkArePages(_ pages: [Range<Int>], of schema: String) throws {
         let operation = "could not serialize \(schema)"
         let copy = try ConnectionHandle(path: ":memory:", mode: .readWriteCreate, vfs: nil)
@@ -62,36 +62,37 @@ extension Database {
         }
     }
 
-    /// Replaces a database of the connection with one in memory that has these bytes.
+    /// Replaces a database of the connection by a database in memory with the given bytes.
     ///
     /// ```swift
     /// let dbQueue = try DatabaseQueue()
     /// try dbQueue.inDatabase { db in try db.deserialize(bytes) }
     /// ```
     ///
-    /// The connection leaves the file it had, if any, which keeps its content. The bytes are copied; a database in WAL
-    /// mode becomes one without. See <https://www.sqlite.org/c3ref/deserialize.html>.
+    /// The connection closes its file, if any, which keeps its content. The bytes are copied; a database in WAL mode
+    /// leaves this mode. See <https://www.sqlite.org/c3ref/deserialize.html>.
     ///
-    /// - parameter bytes: what `serialize` gave, or the content of a database file that is closed; none for an empty
-    ///   database.
+    /// - parameter bytes: the result of `serialize`, or the content of a database file that is closed; no bytes for an
+    ///   empty database.
     /// - parameter schema: `main`, or the name of an attached database.
     /// - parameter readOnly: whether the database can't be written.
     /// - throws: `SQLITE_NOTADB` for other bytes, before anything is changed; `SQLITE_BUSY` while a transaction or
-    ///   statement uses the database; `SQLITE_MISUSE` for `main` of a pool, whose other connections would stay on the
-    ///   file; other `DatabaseError`s.
+    ///   statement uses the database; `SQLITE_MISUSE` for `main` of a pool, whose readers would keep the file; other
+    ///   `DatabaseError`s.
     public func deserialize(_ bytes: [UInt8], schema: String = "main", readOnly: Bool = false) throws {
         try operationWillStart(writes: true, "could not deserialize into \(schema)")
         try checkName(schema, of: "schema")
-        guard !options.belongsToPool || schema.lowercased() != "main" else {
+        guard !options.isWriterOfPool || schema.lowercased() != "main" else {
             throw DatabaseError.misuse(
-                "could not deserialize into main: the other connections of its pool would stay on the file")
+                "could not deserialize into main: the readers of its pool would stay on the file")
         }
         // The shortest database is a page of 512 bytes: https://www.sqlite.org/fileformat.html
         guard bytes.isEmpty || (bytes.count >= 512 && bytes.starts(with: "SQLite format 3\0".utf8)) else {
             throw DatabaseError(
                 resultCode: .SQLITE_NOTADB, message: "could not deserialize into \(schema): the bytes are no database")
         }
-        // SQLite documents that it would refuse, and doesn't: what reads the old content would read freed memory.
+        // SQLite's documentation says that it refuses, but it doesn't: readers of the old content would read freed
+        // memory.
         guard !isInsideTransaction, !isBackedUp, !ConnectionCalls.isInUse(pointer, schema: schema) else {
             throw DatabaseError(
                 resultCode: .SQLITE_BUSY,

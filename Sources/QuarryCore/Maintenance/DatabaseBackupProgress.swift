@@ -1,4 +1,4 @@
-/// How far a backup is.
+/// The progress of a backup.
 ///
 /// ```swift
 /// try dbQueue.backup(to: DatabaseQueue(path: path), pagesPerStep: 100) { progress in
@@ -8,15 +8,15 @@
 ///
 /// See <https://www.sqlite.org/c3ref/backup_finish.html#sqlite3backupremaining>.
 public struct DatabaseBackupProgress: Sendable {
-    /// The number of pages still to be copied.
+    /// The number of pages that remain to be copied.
     public let remainingPageCount: Int
 
     /// The number of pages of the source.
     public let totalPageCount: Int
 
-    /// The number of pages that are copied.
+    /// The number of copied pages.
     public var completedPageCount: Int { totalPageCount - remainingPageCount }
 
-    /// Whether the backup is complete: an error can't stop it any more.
+    /// Whether the backup is complete: an error can't end it any more.
     public let isCompleted: Bool
 }

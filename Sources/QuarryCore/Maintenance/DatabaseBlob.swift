@@ -1,4 +1,4 @@
-/// A blob or text of a row, which is read and written piece by piece.
+/// An open blob or text of a row, which is read and written in pieces.
 ///
 /// ```swift
 /// try dbQueue.write { db in
@@ -8,9 +8,9 @@
 /// }
 /// ```
 ///
-/// A blob keeps its length: make room with `zeroblob`. It is used inside the access that opened it, and is over when
-/// the access ends; elsewhere it throws `SQLITE_MISUSE`. When its row changes in another way, it is over too, and
-/// throws `SQLITE_ABORT`.
+/// A blob keeps its length: reserve it with `zeroblob`. A blob is used inside the access that opened it, and becomes
+/// invalid when the access ends; elsewhere it throws `SQLITE_MISUSE`. If its row is changed in another way, the blob
+/// becomes invalid too, and throws `SQLITE_ABORT`.
 ///
 /// Positions count bytes, from 0. See <https://www.sqlite.org/c3ref/blob_open.html>.
 public final class DatabaseBlob {
@@ -26,13 +26,13 @@ public final class DatabaseBlob {
     /// The row.
     public private(set) var rowID: Int64
 
-    /// Whether it can't be written.
+    /// Whether the blob can't be written.
     public let isReadOnly: Bool
 
-    /// The number of bytes; 0 when it is closed.
+    /// The number of bytes; 0 when the blob is closed.
     public private(set) var count: Int
 
-    /// Where the next read or write begins.
+    /// The start of the next read or write.
     public private(set) var position = 0
 
     private let lifetime: ConnectionLifetime
@@ -53,22 +53,22 @@ public final class DatabaseBlob {
     }
 
     deinit {
-        // Elsewhere, the end of the access closes it.
+        // On another thread, the end of the access closes the blob.
         guard lifetime.isOwned, let database = lifetime.database else { return }
         database.failingAccess { try database.close(open) }
     }
 
     // MARK: - Reading
 
-    /// Reads from the position on, and moves it behind what was read.
+    /// Reads from the position on, and moves the position after the bytes read.
     ///
     /// ```swift
     /// let header = try blob.read(count: 16)
     /// let rest = try blob.read()
     /// ```
     ///
-    /// - parameter count: how many bytes at most; nil for all.
-    /// - returns: fewer bytes where the blob ends, none at its end.
+    /// - parameter count: the greatest number of bytes; nil for all.
+    /// - returns: fewer bytes if the blob ends, none at its end.
     /// - throws: `DatabaseError`; `CancellationError` in a task that is cancelled.
     public func read(count: Int? = nil) throws -> [UInt8] {
         let wanted = min(max(0, count ?? .max), self.count - position)
@@ -77,7 +77,7 @@ public final class DatabaseBlob {
         return bytes
     }
 
-    /// Reads bytes wherever they stand. The position stays.
+    /// Reads bytes at an offset. The position doesn't change.
     ///
     /// ```swift
     /// let header = try blob.read(count: 16, at: 0)
@@ -92,9 +92,9 @@ public final class DatabaseBlob {
         }
     }
 
-    /// Reads from the position on into memory of the caller, and moves the position behind what was read.
+    /// Reads from the position on into the caller's memory, and moves the position after the bytes read.
     ///
-    /// - returns: the number of bytes that were read: those of the buffer, fewer where the blob ends, 0 at its end.
+    /// - returns: the number of bytes read: the size of the buffer, fewer if the blob ends, 0 at its end.
     /// - throws: as `read(count:)`.
     public func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         let wanted = min(buffer.count, count - position)
@@ -111,20 +111,20 @@ public final class DatabaseBlob {
 
     // MARK: - Writing
 
-    /// Writes over the bytes from the position on, and moves it behind them.
+    /// Overwrites the bytes from the position on, and moves the position after them.
     ///
     /// ```swift
     /// let blob = try db.openBlob(table: "file", column: "content", rowID: 1, readOnly: false)
     /// try blob.write(header)
     /// ```
     ///
-    /// - throws: `SQLITE_RANGE` for more than the blob has room for, before anything is written; `SQLITE_READONLY`
-    ///   where it can't be written; other errors as `read(count:)`.
+    /// - throws: `SQLITE_RANGE` for more bytes than the blob has left, before anything is written; `SQLITE_READONLY` if
+    ///   the blob can't be written; other errors as `read(count:)`.
     public func write(_ bytes: [UInt8]) throws {
         try bytes.withUnsafeBytes { try write($0) }
     }
 
-    /// Writes over the bytes from the position on, and moves it behind them.
+    /// Overwrites the bytes from the position on, and moves the position after them.
     ///
     /// - throws: as `write(_:)` of an array.
     public func write(_ bytes: UnsafeRawBufferPointer) throws {
@@ -132,7 +132,7 @@ public final class DatabaseBlob {
         position += bytes.count
     }
 
-    /// Writes over bytes wherever they stand. The position stays.
+    /// Overwrites bytes at an offset. The position doesn't change.
     ///
     /// ```swift
     /// try blob.write([0, 1], at: 16)
@@ -159,7 +159,7 @@ public final class DatabaseBlob {
     /// try blob.seek(to: 16)
     /// ```
     ///
-    /// - throws: `SQLITE_RANGE` for another one.
+    /// - throws: `SQLITE_RANGE` for another position; other errors as `read(count:)`.
     public func seek(to position: Int) throws {
         guard 0...count ~= position else {
             throw error(.SQLITE_RANGE, "position \(position) is outside of its \(count) bytes")
@@ -167,7 +167,7 @@ public final class DatabaseBlob {
         self.position = position
     }
 
-    /// Goes on with the same column of another row, from its first byte: faster than to open another blob.
+    /// Moves to the same column of another row, at its first byte: faster than opening another blob.
     ///
     /// ```swift
     /// let blob = try db.openBlob(table: "file", column: "content", rowID: 1)
@@ -176,7 +176,7 @@ public final class DatabaseBlob {
     /// let second = try blob.read()
     /// ```
     ///
-    /// - throws: `DatabaseError` where there is no such row, or no blob or text in it: then this blob is over.
+    /// - throws: `DatabaseError` if the row doesn't exist, or has no blob or text: then this blob is invalid.
     public func reopen(rowID: Int64) throws {
         let database = try checkUse(writes: false)
         position = 0
@@ -186,8 +186,8 @@ public final class DatabaseBlob {
         try check(code, database)
     }
 
-    /// Closes the blob; a closed one does nothing. Without it, the blob is closed with its last reference, or its
-    /// access.
+    /// Closes the blob; has no effect on a closed blob. Without this call, the blob is closed with its last reference,
+    /// or at the end of its access.
     ///
     /// ```swift
     /// let blob = try db.openBlob(table: "file", column: "content", rowID: 1, readOnly: false)
@@ -195,7 +195,7 @@ public final class DatabaseBlob {
     /// try blob.close()
     /// ```
     ///
-    /// - throws: `DatabaseError` where what was written outside a transaction can't be committed.
+    /// - throws: `DatabaseError` if writes outside a transaction can't be committed.
     public func close() throws {
         try lifetime.accessedDatabase().close(open)
         count = 0
@@ -239,7 +239,8 @@ extension DatabaseBlob: CustomStringConvertible {
 @available(*, unavailable)
 extension DatabaseBlob: Sendable {}
 
-/// What a connection keeps of a blob until the access ends: a blob may lose its last reference on another thread.
+/// The part of a blob that its connection keeps until the access ends: a blob may lose its last reference on another
+/// thread.
 final class OpenBlob {
     var handle: BlobHandle?
     var hasWritten = false
@@ -252,7 +253,7 @@ final class OpenBlob {
 }
 
 extension Database {
-    /// Opens a blob or text of a row, to read or write it piece by piece.
+    /// Opens a blob or text of a row, to read or write it in pieces.
     ///
     /// ```swift
     /// let blob = try db.openBlob(table: "file", column: "content", rowID: 1)
@@ -260,15 +261,15 @@ extension Database {
     /// while case let piece = try blob.read(count: 65_536), !piece.isEmpty { hash.combine(piece) }
     /// ```
     ///
-    /// Where no transaction is open, writes are committed when the blob is closed. A transaction can't be committed
-    /// (`SQLITE_BUSY`) before the blobs that write are closed, or have lost their last reference. See
+    /// If no transaction is open, writes are committed when the blob is closed. A transaction can't be committed
+    /// (`SQLITE_BUSY`) before blobs opened for writing are closed, or have lost their last reference. See
     /// <https://www.sqlite.org/c3ref/blob_open.html>.
     ///
-    /// - parameter rowID: the row; a table WITHOUT ROWID has none.
+    /// - parameter rowID: the row; a table WITHOUT ROWID has no rowids.
     /// - parameter schema: `main`, `temp`, or the name of an attached database.
-    /// - parameter readOnly: false to write; indexed columns and those of foreign keys can't be written.
-    /// - throws: `DatabaseError` that names table, column and row where there is no blob or text; `SQLITE_READONLY`
-    ///   where nothing can be written.
+    /// - parameter readOnly: false to write; indexed columns and foreign key columns can't be written.
+    /// - throws: `DatabaseError` that names table, column and row if there is no blob or text; `SQLITE_READONLY` if the
+    ///   connection can't write.
     public func openBlob(
         table: String, column: String, rowID: Int64, schema: String = "main", readOnly: Bool = true
     ) throws -> DatabaseBlob {
@@ -296,14 +297,14 @@ extension Database {
         let code = handle.close()
         let isCommitted = code == ResultCode.SQLITE_OK.rawValue
         if blob.hasWritten, !isInsideTransaction, !transaction.isInside { transactionDidEnd(committed: isCommitted) }
-        // A blob that has expired tells so again here.
+        // An expired blob reports this again here.
         guard blob.hasWritten, !isCommitted, ResultCode(rawValue: code).primaryResultCode != .SQLITE_ABORT else {
             return
         }
         throw error(code, operation: "closing a blob")
     }
 
-    /// Closes what the access has left open.
+    /// Closes the blobs that the access has left open.
     func closeBlobs() {
         while let blob = openBlobs.last { failingAccess { try close(blob) } }
     }

@@ -3,7 +3,7 @@ final class RowAdaptation: Sendable {
     /// For each column, its index in the base row.
     let columns: [Int]
 
-    /// The index of the first column in the base row, if the others stand at its right in their order.
+    /// The index of the first column in the base row, if the other columns follow it there in order.
     let firstColumn: Int?
 
     let layout: RowLayout
@@ -38,7 +38,7 @@ final class RowAdaptation: Sendable {
     }
 }
 
-/// What is behind a row that is seen through an adapter: another row, and the columns to show of it.
+/// The source of a row that is seen through an adapter: another row, and the columns of it to show.
 @usableFromInline
 final class AdaptedRowSource {
     /// The row with all columns: that of a statement, or a copy of it.
@@ -46,18 +46,19 @@ final class AdaptedRowSource {
 
     let adaptation: RowAdaptation
 
-    /// The scopes of a cursor's row, which stay the same from step to step as the row does; empty until one is wanted.
+    /// The scopes of a cursor's row, which stay the same from step to step as the row does; empty until one is
+    /// requested.
     private var scopeRows: [Row?] = []
 
     @exclusivity(unchecked)
     private var keptDecodingState: AnyObject?
 
-    /// Whether a cursor stands on the row, which is a copy.
+    /// Whether the row is the current row of a cursor, and a copy.
     private var isCurrentCopy = false
 
-    /// What the row's `decodingState` says.
+    /// The row's `decodingState`.
     ///
-    /// A row that lasts keeps none: several threads may decode it.
+    /// A row that outlives its cursor keeps none: several threads may decode it.
     var decodingState: AnyObject? { isCurrent ? keptDecodingState : nil }
 
     func takeDecodingState() -> AnyObject? { isCurrent ? keptDecodingState.take() : nil }
@@ -68,7 +69,7 @@ final class AdaptedRowSource {
 
     private var isCurrent: Bool { isCurrentCopy || base.sqliteStatement != nil }
 
-    /// What was fetched besides, and the number of the row there.
+    /// The prefetched rows, and the number of the row among theirs.
     var prefetch: (rows: any PrefetchedRows, index: Int)?
 
     init(base: Row, adaptation: RowAdaptation) {
@@ -84,13 +85,13 @@ final class AdaptedRowSource {
         return Row(adapted: copy)
     }
 
-    /// A cursor stands on the row from now on.
+    /// Makes the row the current row of a cursor.
     func becomeCurrent(_ decodingState: AnyObject?) {
         isCurrentCopy = true
         keptDecodingState = decodingState
     }
 
-    /// The cursor has left the row, which only lasts from now on.
+    /// Marks the row as left by its cursor: it only outlives the cursor from now on.
     ///
     /// - returns: the decoding state, for the cursor's next row.
     func resignCurrent() -> AnyObject? {
@@ -103,7 +104,7 @@ final class AdaptedRowSource {
         let (name, scope) = adaptation.scopes[index]
         let source = AdaptedRowSource(base: base, adaptation: scope)
         if let prefetch { source.prefetch = prefetch.rows.prefetchedRows(inScope: name).map { ($0, prefetch.index) } }
-        // A row that lasts may be read by several threads: it changes nothing.
+        // A row that outlives its cursor may be read by several threads, so it must not change.
         guard base.sqliteStatement != nil else { return Row(adapted: source) }
         let row = Row(adapted: source, readsStatement: true)
         if scopeRows.isEmpty { scopeRows = Array(repeating: nil, count: adaptation.scopes.count) }
@@ -118,11 +119,11 @@ final class AdaptedRowSource {
 }
 
 extension Row {
-    /// A row that shows what an adapter makes of a cursor's row, and changes with it.
+    /// A row that shows a cursor's row through an adapter, and changes with it.
     ///
-    /// It is to be detached before this one is.
+    /// It must be detached before this one.
     ///
-    /// - throws: what the adapter throws, with the SQL of the statement.
+    /// - throws: the adapter's error, with the SQL of the statement.
     func adapted(by adapter: any RowAdapter, _ statement: Statement) throws -> Row {
         do {
             let adaptation = try statement.adaptation(of: layout, by: adapter)
@@ -135,7 +136,7 @@ extension Row {
 }
 
 extension Statement {
-    /// What the columns of the statement become, for executions that come again with the same adapter.
+    /// The adapted columns of the statement, for later executions with the same adapter.
     struct Adaptation {
         let adapter: ScopeAdapter.Content
         let layout: RowLayout

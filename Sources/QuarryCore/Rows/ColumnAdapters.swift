@@ -14,12 +14,14 @@ public struct ColumnMapping: RowAdapter {
     /// An adapter that shows columns under other names.
     ///
     /// - parameter mapping: for each name to show, the name of the column in the row. A fetch throws `SQLITE_MISUSE` if
-    ///   the row hasn't got it.
+    ///   the row has no such column.
     public init(_ mapping: [String: String]) {
         self.mapping = mapping
     }
 
     /// The mapped columns.
+    ///
+    /// - throws: `SQLITE_MISUSE` if a mapped column is missing.
     public func projection(of columnNames: [String]) throws -> RowProjection {
         let layout = RowLayout(names: columnNames)
         var columns: [RowProjection.Column] = []
@@ -37,7 +39,7 @@ public struct ColumnMapping: RowAdapter {
     }
 }
 
-/// An adapter that shows all columns, under names that a closure makes of theirs.
+/// An adapter that shows all columns, renamed by a closure.
 ///
 /// ```swift
 /// let adapter = RenameColumnAdapter { "player_" + $0 }
@@ -46,12 +48,14 @@ public struct ColumnMapping: RowAdapter {
 public struct RenameColumnAdapter: RowAdapter {
     private let transform: @Sendable (String) -> String
 
-    /// An adapter that shows all columns, under names that a closure makes of theirs.
+    /// An adapter that shows all columns, renamed by a closure.
     public init(_ transform: @escaping @Sendable (String) -> String) {
         self.transform = transform
     }
 
     /// All columns, renamed.
+    ///
+    /// - throws: nothing.
     public func projection(of columnNames: [String]) throws -> RowProjection {
         RowProjection(
             columns: columnNames.enumerated().map { RowProjection.Column(index: $0, name: transform($1)) })
@@ -65,7 +69,7 @@ public struct RenameColumnAdapter: RowAdapter {
 /// try Row.fetchOne(db, sql: "SELECT 0 AS a, 1 AS b, 2 AS c, 3 AS d", adapter: adapter)   // [b:1 c:2]
 /// ```
 ///
-/// A fetch throws `SQLITE_MISUSE` if the row hasn't got all those columns.
+/// A fetch throws `SQLITE_MISUSE` if the row doesn't have all of these columns.
 public struct RangeRowAdapter: RowAdapter {
     private let lowerBound: Int
     private let upperBound: Int
@@ -80,13 +84,15 @@ public struct RangeRowAdapter: RowAdapter {
         self.init(from: range.lowerBound, to: range.upperBound.addingClamped(1))
     }
 
-    /// Whatever the bounds: the fetch says that they are wrong.
+    /// Takes any bounds: the fetch throws if they are wrong.
     init(from lowerBound: Int, to upperBound: Int) {
         self.lowerBound = lowerBound
         self.upperBound = upperBound
     }
 
     /// The columns of the range.
+    ///
+    /// - throws: `SQLITE_MISUSE` if the range isn't within the columns.
     public func projection(of columnNames: [String]) throws -> RowProjection {
         guard 0 <= lowerBound, lowerBound <= upperBound, upperBound <= columnNames.count else {
             throw DatabaseError.misuse(
@@ -104,7 +110,7 @@ public struct RangeRowAdapter: RowAdapter {
 /// try Row.fetchOne(db, sql: "SELECT 0 AS a, 1 AS b, 2 AS c, 3 AS d", adapter: adapter)   // [c:2 d:3]
 /// ```
 ///
-/// A fetch throws `SQLITE_MISUSE` if the row has less columns than are to be left out.
+/// A fetch throws `SQLITE_MISUSE` if the row has fewer columns than the adapter leaves out.
 public struct SuffixRowAdapter: RowAdapter {
     private let index: Int
 
@@ -116,6 +122,8 @@ public struct SuffixRowAdapter: RowAdapter {
     }
 
     /// The columns from the index on.
+    ///
+    /// - throws: `SQLITE_MISUSE` if the index is negative, or greater than the number of columns.
     public func projection(of columnNames: [String]) throws -> RowProjection {
         guard 0...columnNames.count ~= index else {
             throw DatabaseError.misuse(
@@ -126,7 +134,7 @@ public struct SuffixRowAdapter: RowAdapter {
     }
 }
 
-/// An adapter that shows no column: what is wanted is in scopes.
+/// An adapter that shows no column: scopes show the columns.
 ///
 /// ```swift
 /// let adapter = ScopeAdapter(base: EmptyRowAdapter(), scopes: [
@@ -139,12 +147,14 @@ public struct EmptyRowAdapter: RowAdapter {
     public init() {}
 
     /// No column.
+    ///
+    /// - throws: nothing.
     public func projection(of columnNames: [String]) throws -> RowProjection {
         RowProjection(columns: [])
     }
 }
 
-/// Adapters that cut rows in parts, from left to right; the last one shows what is left over.
+/// Adapters that split rows into parts, from left to right; the last one shows the remaining columns.
 ///
 /// ```swift
 /// let sql = "SELECT player.*, team.* FROM player LEFT JOIN team ON team.id = player.teamId"
@@ -152,10 +162,10 @@ public struct EmptyRowAdapter: RowAdapter {
 /// let adapter = ScopeAdapter(["player": adapters[0], "team": adapters[1]])
 /// ```
 ///
-/// A fetch throws `SQLITE_MISUSE` if the rows have less columns.
+/// A fetch throws `SQLITE_MISUSE` if the rows have fewer columns.
 ///
 /// - parameter columnCounts: the number of columns of each part but the last.
-/// - returns: one adapter more than there are numbers.
+/// - returns: one adapter more than there are column counts.
 public func splittingRowAdapters(columnCounts: [Int]) -> [any RowAdapter] {
     var start = 0
     var adapters: [any RowAdapter] = []
@@ -169,7 +179,7 @@ public func splittingRowAdapters(columnCounts: [Int]) -> [any RowAdapter] {
 }
 
 extension Int {
-    /// The sum, or the bound that it passes.
+    /// The sum, or the bound that it exceeds.
     fileprivate func addingClamped(_ other: Int) -> Int {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? (other < 0 ? .min : .max) : sum

@@ -1,8 +1,8 @@
-/// What is known of names, found in the order in which they are asked for.
+/// A memory of facts about names, which are found in the order in which they are requested.
 ///
-/// Code that reads or writes records names the same columns in the same order for each: then a name is found by one
-/// comparison of two words, without hashing. After another name than the one that was expected, that is the one to
-/// expect there the next time.
+/// Code that reads or writes records names the same columns in the same order for each record. So the expected name is
+/// found by one comparison of two words, without hashing. After an unexpected name, the memory expects that name there
+/// the next time.
 @usableFromInline
 package struct NameMemo<Fact> {
     @usableFromInline
@@ -14,7 +14,7 @@ package struct NameMemo<Fact> {
         /// The place of the name that came after this one.
         @usableFromInline var following: Int16
 
-        /// What is known.
+        /// The fact about the name.
         @usableFromInline package var fact: Fact
 
         @usableFromInline
@@ -26,17 +26,17 @@ package struct NameMemo<Fact> {
         }
     }
 
-    /// More names are never expected, nor remembered.
+    /// Names beyond this number are neither expected nor remembered.
     @inlinable
     static var maximumCount: Int { 256 }
 
-    /// The names, as they were first asked for.
+    /// The names, in the order of their first use.
     @usableFromInline
     package var entries: [Entry] = []
 
-    // Of 16 bits, to leave room beside them.
+    // Of 16 bits, to leave room for other fields.
 
-    /// The place of the name that is expected.
+    /// The place of the expected name.
     @usableFromInline
     var expected: Int16 = 0
 
@@ -47,7 +47,7 @@ package struct NameMemo<Fact> {
     @inlinable
     package init() {}
 
-    /// The place of a name, if it is the one that is expected.
+    /// The place of a name, if it is the expected one.
     @inlinable
     @inline(__always)
     package mutating func expectedPlace(_ name: String) -> Int? {
@@ -61,7 +61,7 @@ package struct NameMemo<Fact> {
         return place
     }
 
-    /// The place of a name that isn't the one that is expected; nil if it is in none.
+    /// The place of a name that isn't the expected one; nil for an unknown name.
     ///
     /// - parameter spelled: whether to look for the same bytes, not only for the same storage.
     @inlinable
@@ -70,7 +70,7 @@ package struct NameMemo<Fact> {
         let known =
             entries.firstIndex { $0.bits == bits }
             ?? (spelled ? entries.firstIndex { $0.name.utf8.elementsEqual(name.utf8) } : nil)
-        // The same name once more says nothing of the order.
+        // The same name again says nothing about the order.
         guard let known, known != Int(last) else { return known }
         expect(known)
         return known
@@ -95,7 +95,7 @@ package struct NameMemo<Fact> {
         expected = entries[place].following
     }
 
-    /// Expects the name that came first.
+    /// Expects the first name again.
     @inlinable
     @inline(__always)
     package mutating func rewind() { expected = 0 }

@@ -6,10 +6,10 @@ extension Row: RandomAccessCollection {
         /// Whether one column is left of another.
         public static func < (lhs: Index, rhs: Index) -> Bool { lhs.offset < rhs.offset }
 
-        /// The number of columns to another.
+        /// The number of columns from this position to another.
         public func distance(to other: Index) -> Int { other.offset - offset }
 
-        /// The position that many columns to the right.
+        /// The position that is `count` columns to the right.
         public func advanced(by count: Int) -> Index { Index(offset: offset + count) }
     }
 
@@ -50,7 +50,7 @@ extension Row {
 }
 
 extension Row: ExpressibleByDictionaryLiteral {
-    /// A row with those columns, in that order: `["id": 1, "name": "Arthur"]`.
+    /// A row with the given columns, in their order: `["id": 1, "name": "Arthur"]`.
     public convenience init(dictionaryLiteral elements: (String, (any DatabaseValueConvertible)?)...) {
         self.init(columns: elements.map { ($0.0, $0.1?.databaseValue ?? .null) })
     }
@@ -59,13 +59,13 @@ extension Row: ExpressibleByDictionaryLiteral {
 extension Row: CustomStringConvertible {
     /// `[id:1 name:"Arthur"]`
     ///
-    /// Safe for a row whose cursor is over, as errors show rows.
+    /// A row whose cursor has ended is described too, because errors show rows.
     public var description: String {
         if case .expired = unadapted.source { return "[a row whose cursor is over]" }
         return "[" + map { "\($0.0):\($0.1)" }.joined(separator: " ") + "]"
     }
 
-    /// The row as errors show it: `[id:INTEGER name:TEXT]` where values are private.
+    /// The row as errors show it: `[id:INTEGER name:TEXT]` if values are private.
     var shown: String {
         if case .expired = unadapted.source { return description }
         return "[" + map { "\($0.0):\(shown($0.1))" }.joined(separator: " ") + "]"

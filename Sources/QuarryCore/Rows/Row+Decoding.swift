@@ -7,7 +7,7 @@ extension Row {
     /// ```
     ///
     /// - parameter index: the column, from 0.
-    /// - throws: `RowDecodingError` if there is no such column, or its value is no such value.
+    /// - throws: `RowDecodingError` if the row has no such column, or the column no such value.
     @inlinable
     public func decode<Value: DatabaseValueConvertible>(
         _ type: Value.Type = Value.self, atIndex index: Int
@@ -16,13 +16,13 @@ extension Row {
         return try decodeSlowly(type, atIndex: index)
     }
 
-    /// The value of the leftmost column of that name, converted.
+    /// The value of the leftmost column with that name, converted.
     ///
     /// ```swift
     /// let name = try row.decode(String.self, forColumn: "name")
     /// ```
     ///
-    /// - throws: `RowDecodingError` if there is no such column, or its value is no such value.
+    /// - throws: `RowDecodingError` if the row has no such column, or the column no such value.
     @inlinable
     public func decode<Value: DatabaseValueConvertible>(
         _ type: Value.Type = Value.self, forColumn columnName: String
@@ -31,13 +31,13 @@ extension Row {
         return try decode(type, atIndex: index)
     }
 
-    /// The value of the leftmost column of that name, converted.
+    /// The value of the leftmost column with that name, converted.
     ///
     /// ```swift
     /// let name = try row.decode(String.self, forColumn: Column("name"))
     /// ```
     ///
-    /// - throws: `RowDecodingError` if there is no such column, or its value is no such value.
+    /// - throws: `RowDecodingError` if the row has no such column, or the column no such value.
     @inlinable
     public func decode<Value: DatabaseValueConvertible>(
         _ type: Value.Type = Value.self, forColumn column: some NamedColumn
@@ -47,7 +47,7 @@ extension Row {
 
     // MARK: - Off the hot road
 
-    /// Converts where the fast path found nothing: other sources of rows, and every failure.
+    /// Converts a value that the fast path didn't: from other sources of rows, and in every failure.
     @usableFromInline
     @inline(never)
     func decodeSlowly<Value: DatabaseValueConvertible>(
@@ -68,11 +68,11 @@ extension Row {
             name, value: shown(value), place: place(columnName: layout.names[index], columnIndex: index))
     }
 
-    /// The value of the leftmost column; nil for NULL, unless that has a value.
+    /// The value of the leftmost column; nil for NULL, unless the type has a value for NULL.
     @usableFromInline
     @inline(never)
     func decodeFirstSlowly<Value: DatabaseValueConvertible>(_ type: Value.Type) throws -> Value? {
-        // The error names the type that was asked for, no optional of it.
+        // The error names the requested type, not an optional of it.
         if let value = try decodeSlowly(Value?.self, atIndex: 0, as: type) { return value }
         return nil
     }
@@ -84,7 +84,7 @@ extension Row {
         throw RowDecodingError.columnNotFound(columnName, place: place())
     }
 
-    /// For subscripts, which can't throw.
+    /// Decodes for subscripts, which can't throw.
     @usableFromInline
     @inline(never)
     func decodeOrTrap<Value: DatabaseValueConvertible>(_ type: Value.Type, atIndex index: Int) -> Value {
@@ -95,7 +95,7 @@ extension Row {
         }
     }
 
-    /// For subscripts, which can't throw.
+    /// Decodes a missing column for subscripts, which can't throw.
     @usableFromInline
     @inline(never)
     func missingOrTrap<Value: DatabaseValueConvertible>(_ type: Value.Type, _ columnName: String) -> Value {
@@ -118,7 +118,7 @@ extension Row {
         .misuse("The row's cursor is over: copy() a row to keep it.")
     }
 
-    /// The error of SQLite where it had no memory to convert a value: that looks like NULL.
+    /// SQLite's error, if it had no memory to convert a value: such a value looks like NULL.
     private var memoryError: (any Error)? {
         guard case .statement(let running) = unadapted.source,
             let database = running.statement.lifetime.database,

@@ -1,4 +1,4 @@
-/// What has been fetched besides the rows of a request: lists of rows, by name, for each row and its scopes.
+/// Prefetched rows of a request: lists of rows, by name, for each row and its scopes.
 package protocol PrefetchedRows: AnyObject {
     /// The names of the lists.
     var prefetchedKeys: [String] { get }
@@ -8,12 +8,12 @@ package protocol PrefetchedRows: AnyObject {
     /// - parameter row: the number of the row in its result.
     func prefetchedRows(_ key: String, of row: Int) -> [Row]
 
-    /// What belongs to a scope of the rows.
+    /// The prefetched rows of a scope.
     func prefetchedRows(inScope name: String) -> (any PrefetchedRows)?
 }
 
 extension Row {
-    /// The rows that `including(all:)` has fetched besides, by the keys of associations.
+    /// The rows that `including(all:)` has prefetched, by the keys of associations.
     ///
     /// ```swift
     /// let row = try Row.fetchOne(db, Team.including(all: Team.players))!
@@ -22,27 +22,27 @@ extension Row {
     /// ```
     public var prefetchedRows: PrefetchedRowsView { PrefetchedRowsView(row: self) }
 
-    /// The lists that belong to the row itself, and its number.
+    /// The lists that belong to the row itself, and the row's number.
     package var prefetch: (rows: any PrefetchedRows, index: Int)? {
         get { adaptedSource?.prefetch }
         set { adaptedSource?.prefetch = newValue }
     }
 
-    /// The rows that were fetched besides a row, by name.
+    /// The prefetched rows of a row, by name.
     public struct PrefetchedRowsView {
         fileprivate let row: Row
 
-        /// Whether there is no list at all.
+        /// Whether the row and its scopes have no list.
         public var isEmpty: Bool { keys.isEmpty }
 
-        /// The names of the lists of the row and its scopes, the scopes of those, and so on.
+        /// The names of the lists of the row, its scopes, their scopes, and so on.
         public var keys: Set<String> {
             var keys = Set(row.prefetch?.rows.prefetchedKeys ?? [])
             for (_, scope) in row.scopes { keys.formUnion(scope.prefetchedRows.keys) }
             return keys
         }
 
-        /// The list of that name, or nil if there is none: the row's own, or that of the nearest scope.
+        /// The list with that name, or nil if it doesn't exist: the row's own list, or the nearest scope's.
         public subscript(_ key: String) -> [Row]? {
             var rows = [row]
             while !rows.isEmpty {

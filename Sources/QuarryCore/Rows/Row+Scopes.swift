@@ -8,10 +8,10 @@ extension Row {
     /// for (name, scopedRow) in row.scopes { print(name, scopedRow) }
     /// ```
     ///
-    /// A row without an adapter has none.
+    /// A row without an adapter has no scopes.
     public var scopes: ScopesView { ScopesView(source: adaptedSource) }
 
-    /// The scopes of the row, the scopes of those, and so on.
+    /// The scopes of the row, the scopes of these, and so on.
     ///
     /// ```swift
     /// row.scopesTree["country"]   // the same as row.scopes["team"]?.scopes["country"], if there is no nearer one
@@ -43,7 +43,7 @@ extension Row {
         /// The names of the scopes, in order.
         public var names: [String] { source?.adaptation.scopes.map(\.name) ?? [] }
 
-        /// The row of a scope, or nil if there is none of that name.
+        /// The row of a scope, or nil if no scope has that name.
         ///
         /// ```swift
         /// if let team = row.scopes["team"] { print(team["name"] as String) }
@@ -68,7 +68,7 @@ extension Row {
         }
     }
 
-    /// The scopes of a row, the scopes of those, and so on.
+    /// The scopes of a row, the scopes of these, and so on.
     public struct ScopesTreeView {
         fileprivate let row: Row
 
@@ -82,7 +82,7 @@ extension Row {
             return names
         }
 
-        /// The row of the nearest scope of that name, or nil.
+        /// The row of the nearest scope with that name, or nil.
         ///
         /// The search is breadth first, at one depth in the order of the names.
         public subscript(_ name: String) -> Row? {
@@ -99,7 +99,7 @@ extension Row {
 }
 
 extension Row: CustomDebugStringConvertible {
-    /// As `description`; a row with an adapter shows what it was made of, and its scopes.
+    /// As `description`; a row with an adapter shows its base row and its scopes too.
     ///
     /// ```text
     /// ▿ [id:1 name:"Arthur"]

@@ -1,8 +1,8 @@
 extension Row {
     // MARK: - By index
 
-    /// The value of a column, converted. The process ends if there is no such column, or its value is no such value:
-    /// `decode` throws.
+    /// The value of a column, converted. Ends the process if the row has no such column, or the column no such value:
+    /// `decode` throws instead.
     ///
     /// ```swift
     /// let id: Int64 = row[0]
@@ -18,10 +18,10 @@ extension Row {
 
     // MARK: - By name
 
-    /// The value of the leftmost column of that name, whatever the case, converted.
+    /// The value of the leftmost column with that name, whatever the case, converted.
     ///
-    /// A missing column is nil for an optional; otherwise the process ends, and if the value is no such value: `decode`
-    /// throws.
+    /// A missing column is nil for an optional. Ends the process if the column is missing for another type, or has no
+    /// such value: `decode` throws instead.
     ///
     /// ```swift
     /// let name: String = row["name"]
@@ -36,7 +36,7 @@ extension Row {
 
     // MARK: - By column
 
-    /// The value of a column, converted: as by name.
+    /// The value of a column, converted: same as by name.
     ///
     /// ```swift
     /// let name: String = row[Column("name")]
@@ -48,7 +48,7 @@ extension Row {
 
     // MARK: - Questions
 
-    /// Whether there is a column of that name, whatever the case.
+    /// Whether the row has a column with that name, whatever the case.
     ///
     /// ```swift
     /// let row = try Row.fetchOne(db, sql: "SELECT 1 AS id")!
@@ -65,7 +65,7 @@ extension Row {
     /// row.hasNull(atIndex: 1) // true
     /// ```
     ///
-    /// - parameter index: the column, from 0. The process ends if it isn't in the row.
+    /// - parameter index: the column, from 0. An index outside the row ends the process.
     public func hasNull(atIndex index: Int) -> Bool {
         if let sqliteStatement, 0..<count ~= index {
             return StatementColumns.isNull(sqliteStatement, CInt(index) + CInt(columnOffset))
@@ -73,12 +73,12 @@ extension Row {
         return checkedValue(atIndex: index).isNull
     }
 
-    /// Whether any column isn't NULL, in the row or its scopes.
+    /// Whether any column of the row or its scopes isn't NULL.
     public var containsNonNullValue: Bool {
         (0..<count).contains { !hasNull(atIndex: $0) } || scopes.contains { $0.row.containsNonNullValue }
     }
 
-    /// The first value that isn't NULL among columns; nil if there is none.
+    /// The first value among columns that isn't NULL; nil if all are NULL.
     ///
     /// ```swift
     /// let name: String? = row.coalesce(["nickname", "name"])
@@ -90,7 +90,7 @@ extension Row {
         return nil
     }
 
-    /// The first value that isn't NULL among columns; nil if there is none.
+    /// The first value among columns that isn't NULL; nil if all are NULL.
     ///
     /// ```swift
     /// let name: String? = row.coalesce([Column("nickname"), Column("name")])
@@ -105,7 +105,7 @@ extension Row {
     /// let size = try row.withUnsafeBytes(atIndex: 0) { bytes in bytes?.count ?? 0 }
     /// ```
     ///
-    /// - throws: `RowDecodingError` if the index isn't in the row; what the closure throws.
+    /// - throws: `RowDecodingError` if the index is outside the row; what the closure throws.
     public func withUnsafeBytes<T>(
         atIndex index: Int, _ body: (UnsafeRawBufferPointer?) throws -> T
     ) throws -> T {

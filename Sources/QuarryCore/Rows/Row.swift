@@ -10,25 +10,25 @@
 /// ```
 ///
 /// Columns are found by index, name (whatever the case; the leftmost wins) or column expression. The subscripts that
-/// return a non-optional end the process when the value can't be had; `decode` throws instead.
+/// return a non-optional end the process if the value can't be converted; `decode` throws instead.
 ///
 /// A cursor gives the same `Row` at each step, with other values: `copy()` one to keep it. `fetchAll` and `fetchOne`
 /// give copies.
 public final class Row {
-    /// What is behind a row.
+    /// The source of a row's values.
     @usableFromInline
     enum Source {
-        /// The current row of a statement that runs.
+        /// The current row of a running statement.
         case statement(RunningStatement)
         /// Values of its own.
         case block(RowBlock)
         /// Another row, seen through an adapter.
         case adapted(AdaptedRowSource)
-        /// The row of a cursor that is over.
+        /// The row of a cursor that has ended.
         case expired
     }
 
-    /// A statement that runs, which its connection keeps: when the execution ends, its row expires.
+    /// A running statement, which its connection keeps: when the execution ends, its row expires.
     @usableFromInline
     struct RunningStatement {
         @usableFromInline let reference: Unmanaged<Statement>
@@ -40,7 +40,7 @@ public final class Row {
         var sqliteStatement: SQLiteStatement { reference._withUnsafeGuaranteedRef { $0.sqliteStatement } }
     }
 
-    /// The statement that stands on this row, if the columns stand side by side in it; nil for other rows.
+    /// The statement whose current row this is, if the columns are adjacent in it; nil for other rows.
     @usableFromInline
     @exclusivity(unchecked)
     final var sqliteStatement: SQLiteStatement?
@@ -57,7 +57,7 @@ public final class Row {
     @exclusivity(unchecked)
     final var memo = NameMemo<Int>()
 
-    // Of 16 bits, beside the memo's 32: a result may have many rows, and SQLite's rows have at most 32767 columns:
+    // Of 16 bits, next to the memo's 32: a result may have many rows, and SQLite's rows have at most 32767 columns:
     // https://www.sqlite.org/limits.html
 
     /// The index in the statement of the leftmost column.
@@ -83,21 +83,21 @@ public final class Row {
 
     // MARK: - Rows of cursors
 
-    /// The row of a cursor on a statement. It gets its layout with `refreshLayout`.
+    /// The row of a cursor on a statement. `refreshLayout` sets its layout.
     convenience init(_ statement: Statement) {
         self.init(
             source: .statement(RunningStatement(statement)), layout: .unread, sqliteStatement: statement.sqliteStatement
         )
     }
 
-    /// Uses the row for another execution of its statement.
+    /// Reuses the row for another execution of its statement.
     func attach(_ statement: Statement) {
         memo.rewind()
         source = .statement(RunningStatement(statement))
         sqliteStatement = statement.sqliteStatement
     }
 
-    /// Whether it has learned the statement's columns.
+    /// Whether the row knows the statement's columns.
     var knowsColumns: Bool { layout !== RowLayout.unread }
 
     private func setLayout(_ layout: RowLayout) {
@@ -107,7 +107,7 @@ public final class Row {
         memo = NameMemo()
     }
 
-    /// Learns the statement's columns, unless it knows them: SQLite may have prepared it again.
+    /// Learns the statement's columns, unless it knows them: SQLite may have prepared the statement again.
     ///
     /// - returns: whether they have changed.
     @discardableResult
@@ -117,7 +117,7 @@ public final class Row {
         return true
     }
 
-    /// Ends the use of a cursor's row. Those that see it through an adapter are to be detached before.
+    /// Ends the use of a cursor's row. Rows that see it through an adapter must be detached before.
     func detach() {
         sqliteStatement = nil
         switch source {
@@ -127,7 +127,7 @@ public final class Row {
         }
     }
 
-    /// Whether the row is that of a cursor that is over.
+    /// Whether the row belongs to a cursor that has ended.
     var isExpired: Bool {
         switch source {
         case .expired: true
@@ -154,8 +154,8 @@ public final class Row {
 
     /// A row seen through an adapter.
     ///
-    /// - parameter readsStatement: whether columns that stand side by side are read straight from the base's statement.
-    ///   Then `detach()` must be called before the base is detached.
+    /// - parameter readsStatement: whether adjacent columns are read straight from the base's statement. Then
+    ///   `detach()` must be called before the base is detached.
     convenience init(adapted: AdaptedRowSource, readsStatement: Bool = false) {
         let firstColumn = readsStatement ? adapted.adaptation.firstColumn : nil
         self.init(
@@ -164,12 +164,12 @@ public final class Row {
             columnOffset: Int16(truncatingIfNeeded: firstColumn ?? 0))
     }
 
-    /// What is behind a row that is seen through an adapter.
+    /// The source of a row that is seen through an adapter.
     var adaptedSource: AdaptedRowSource? {
         if case .adapted(let adapted) = source { adapted } else { nil }
     }
 
-    /// A row that lasts: a copy of a cursor's row, or this one if it lasts already.
+    /// A row that outlives the cursor: a copy of a cursor's row, or this row if it is already such a copy.
     ///
     /// ```swift
     /// var rows: [Row] = []
@@ -187,8 +187,8 @@ public final class Row {
         }
     }
 
-    /// What a layer above keeps with the row to decode records: it serves all rows of a cursor. A row that lasts keeps
-    /// nothing.
+    /// The state that a layer above keeps with the row to decode records, for all rows of a cursor. A row that outlives
+    /// its cursor keeps none.
     package var decodingState: AnyObject? {
         switch source {
         case .statement(let running): running.statement.decodingState
@@ -197,10 +197,11 @@ public final class Row {
         }
     }
 
-    /// Takes what is kept, until `keepDecodingState`: a record's code may let go of the row's cursor meanwhile.
+    /// Takes the decoding state out of the row, until `keepDecodingState`: a record's code may release the row's cursor
+    /// meanwhile.
     ///
-    /// - returns: nil where nothing is kept, or somebody has it; and the number of the statement's execution whose row
-    ///   this is, 0 where that is all that there are rows of.
+    /// - returns: the state, nil if there is none or another caller has taken it; and the statement's number for the
+    ///   execution that this row belongs to, 0 for a row that has no execution.
     @inlinable
     @inline(__always)
     package final func takeDecodingState() -> (state: Unmanaged<AnyObject>?, executionID: Int) {
@@ -217,9 +218,9 @@ public final class Row {
         return adapted.takeDecodingState().map { .passRetained($0) }
     }
 
-    /// Keeps something instead of what is kept.
+    /// Replaces the decoding state.
     ///
-    /// - parameter state: is released when it isn't kept any more.
+    /// - parameter state: released when the row no longer keeps it.
     @inlinable
     @inline(__always)
     package final func keepDecodingState(_ state: Unmanaged<AnyObject>) {
@@ -231,19 +232,19 @@ public final class Row {
     @inline(never)
     final func keepStateOfAnotherRow(_ state: Unmanaged<AnyObject>) {
         let state = state.takeRetainedValue()
-        // A row of its own is decoded once.
+        // A row with values of its own is decoded once.
         if case .adapted(let adapted) = source { adapted.keepDecodingState(state) }
     }
 
     // MARK: - Values
 
-    /// The identity of the columns: rows with the same object have the same columns, for as long as it is kept.
+    /// The identity of the columns: rows with the same object have the same columns, as long as it is kept.
     @inlinable
     package final var columnsIdentity: AnyObject {
         @inline(__always) get { layout }
     }
 
-    /// Whether the row has those columns: `columnsIdentity` of the row, or of another one of its result.
+    /// Whether the row has these columns: `columnsIdentity` of this row, or of another row of its result.
     @inlinable
     @inline(__always)
     package final func hasColumns(_ identity: AnyObject) -> Bool { layout === identity }
@@ -257,13 +258,13 @@ public final class Row {
     /// The error of decoding something of the row.
     ///
     /// - parameter problem: what went wrong.
-    /// - parameter columnIndex: the column, if it is about one.
+    /// - parameter columnIndex: the column, if the error concerns one.
     package func decodingError(_ problem: String, columnIndex: Int? = nil) -> RowDecodingError {
         RowDecodingError(
             problem, place(columnName: columnIndex.map { layout.names[$0] }, columnIndex: columnIndex))
     }
 
-    /// A value as errors show it: what it holds only where the connection makes arguments public.
+    /// A value as errors show it: its content only if the connection makes arguments public.
     package func shown(_ value: DatabaseValue) -> String { showsValues ? value.description : value.storageClass }
 
     /// Whether errors may show the row's values.
@@ -279,7 +280,7 @@ public final class Row {
         }
     }
 
-    /// The index of the leftmost column of that name, whatever the case.
+    /// The index of the leftmost column with that name, whatever the case.
     @inlinable
     @inline(__always)
     package final func columnIndex(_ name: String) -> Int? {
@@ -303,14 +304,14 @@ public final class Row {
     @inline(never)
     final func layoutIndex(_ name: String) -> Int? { layout.index(of: name) }
 
-    /// The value of a column of a row of its own; nil for other rows, and an index that isn't in the row.
+    /// The value of a column of a row with values of its own; nil for other rows, and for an index outside the row.
     @usableFromInline
     final func ownedValue(atIndex index: Int) -> DatabaseValue? {
         guard case .block(let block) = source, index >= 0, index < count else { return nil }
         return block.value(index)
     }
 
-    /// Converts without a `DatabaseValue` between, where that can be; nil leaves it to `decodeSlowly`.
+    /// Converts without an intermediate `DatabaseValue`, if possible; nil leaves the conversion to `decodeSlowly`.
     @inlinable
     @inline(__always)
     final func fastDecode<Value: DatabaseValueConvertible>(_ type: Value.Type, _ index: Int) -> Value? {
@@ -320,7 +321,8 @@ public final class Row {
             sqliteStatement, atUncheckedIndex: CInt(truncatingIfNeeded: index) &+ CInt(columnOffset))
     }
 
-    /// A column that is read straight from a statement: that, and its index there; nil for all else.
+    /// The statement that a column is read from, and the column's index there; nil if the row isn't read from a
+    /// statement.
     ///
     /// - parameter index: the column, which must be in the row.
     @inlinable
@@ -330,18 +332,19 @@ public final class Row {
         return (sqliteStatement, index &+ CInt(columnOffset))
     }
 
-    /// `fastDecode` of a row of its own: inlinable to be specialised, for a generic conversion costs many times more.
+    /// `fastDecode` of a row with values of its own. Inlinable to be specialised: a generic conversion costs many times
+    /// more.
     @inlinable
     @inline(never)
     final func ownedDecode<Value: DatabaseValueConvertible>(_ type: Value.Type, _ index: Int) -> Value? {
-        // Known at compile time where it is specialised.
+        // The condition is known at compile time in a specialisation.
         if type == Int.self, let integer = ownedInteger(atIndex: index) {
             return Int(truncatingIfNeeded: integer) as? Value
         }
         return ownedValue(atIndex: index).flatMap { Value.fromDatabaseValue($0) }
     }
 
-    /// The integer of a column of a row of its own; nil for all else.
+    /// The integer of a column of a row with values of its own; nil for other rows and values.
     @usableFromInline
     final func ownedInteger(atIndex index: Int) -> Int64? {
         guard case .block(let block) = source, index >= 0, index < count else { return nil }

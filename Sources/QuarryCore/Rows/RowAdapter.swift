@@ -1,4 +1,4 @@
-/// Changes what is seen of rows: which columns, under what names, in what scopes.
+/// An adapter that changes the visible columns of rows, their names, and their scopes.
 ///
 /// ```swift
 /// // [id:1 name:"Arthur" id:2 name:"Reds"], seen as a player with a team
@@ -10,48 +10,48 @@
 /// row.unadapted         // [id:1 name:"Arthur" id:2 name:"Reds"]
 /// ```
 ///
-/// Values that aren't rows are made of the leftmost column that is seen:
+/// Values that aren't rows are decoded from the leftmost visible column:
 ///
 /// ```swift
 /// let names = try String.fetchAll(db, sql: "SELECT id, name FROM player", adapter: SuffixRowAdapter(fromIndex: 1))
 /// ```
 ///
 /// The adapters are ``ColumnMapping``, ``RenameColumnAdapter``, ``RangeRowAdapter``, ``SuffixRowAdapter``,
-/// ``EmptyRowAdapter`` and ``ScopeAdapter``; `splittingRowAdapters(columnCounts:)` cuts rows in parts.
+/// ``EmptyRowAdapter`` and ``ScopeAdapter``; `splittingRowAdapters(columnCounts:)` splits rows into parts.
 public protocol RowAdapter: Sendable {
-    /// The columns and scopes that are seen of rows with those columns.
+    /// The visible columns and the scopes of rows with the given columns.
     ///
-    /// It is asked once for an execution of a statement, not for each row.
+    /// It is called once for an execution of a statement, not for each row.
     ///
     /// - parameter columnNames: the names of the columns of the rows, from left to right, as SQLite gives them.
-    /// - throws: what ends the fetch: a `DatabaseError` that names what is missing.
+    /// - throws: an error that ends the fetch, such as a `DatabaseError` that names a missing column.
     func projection(of columnNames: [String]) throws -> RowProjection
 }
 
-/// What is seen of a row: some of its columns, and scopes, which see other columns of the same row.
+/// The visible part of a row: some of its columns, and scopes, which see other columns of the same row.
 public struct RowProjection: Sendable {
-    /// A column of the row, and the name under which it is seen.
+    /// A column of the row, and its visible name.
     public struct Column: Hashable, Sendable {
         /// The index of the column in the row, from 0.
         public var index: Int
 
-        /// The name under which it is seen.
+        /// The visible name.
         public var name: String
 
-        /// A column of the row, and the name under which it is seen.
+        /// A column of the row, and its visible name.
         public init(index: Int, name: String) {
             self.index = index
             self.name = name
         }
     }
 
-    /// The columns that are seen, from left to right.
+    /// The visible columns, from left to right.
     public var columns: [Column]
 
     /// The scopes, by name.
     public var scopes: [String: RowProjection]
 
-    /// Columns and scopes.
+    /// A projection with columns and scopes.
     public init(columns: [Column], scopes: [String: RowProjection] = [:]) {
         self.columns = columns
         self.scopes = scopes
@@ -63,7 +63,7 @@ public struct RowProjection: Sendable {
     }
 }
 
-/// An adapter over what another makes of a row. The scopes are those of the outer one.
+/// An adapter that is applied to the result of another one. The scopes are the outer adapter's.
 struct ChainedAdapter: RowAdapter {
     let first: any RowAdapter
     let second: any RowAdapter

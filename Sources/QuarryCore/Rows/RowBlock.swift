@@ -4,16 +4,16 @@ struct RowBlockHeader {
     /// The number of columns.
     let count: Int32
 
-    /// How many bytes, as a power of two, the starts of text and blobs count in.
+    /// The unit of the starts of text and blobs: a number of bytes, as a power of two.
     let shift: Int32
 }
 
 /// The values of one row, copied: a word and a tag for each column, then the bytes of text and blobs.
 ///
-/// All of it lies in the object itself: a row of ten integers takes 114 bytes.
+/// The object itself holds all of it: a row of ten integers takes 114 bytes.
 @usableFromInline
 final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
-    /// Text and blobs: where their bytes start in the block, and how many there are.
+    /// The place of text or a blob: the start of its bytes in the block, and their number.
     ///
     /// A value has less than 2^31 bytes (https://www.sqlite.org/limits.html), and a row of a result may have many. The
     /// start has 33 bits: in blocks of more than 8 GiB it counts units of several bytes.
@@ -33,7 +33,7 @@ final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
     @inline(__always)
     var count: Int { Int(head.count) }
 
-    // `header` looks for overlapping accesses.
+    // `header` checks for overlapping accesses.
     @inline(__always)
     private var head: RowBlockHeader { withUnsafeMutablePointerToHeader { $0.pointee } }
 
@@ -49,7 +49,7 @@ final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
         return unsafeDowncast(block, to: RowBlock.self)
     }
 
-    /// How many bytes, as a power of two, the starts of spans count in.
+    /// The unit of the starts of spans: a number of bytes, as a power of two.
     private static func shift(count: Int, byteCount: Int) -> Int32 {
         var shift = 0
         while (9 * count + byteCount + count << shift) >> shift >= 1 << 33 { shift += 1 }
@@ -58,9 +58,9 @@ final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
 
     /// Copies the current row of a statement.
     ///
-    /// - parameter shift: for tests; otherwise what the row needs.
+    /// - parameter shift: for tests; by default what the row needs.
     static func copy(_ statement: SQLiteStatement, count: Int, shift: Int32? = nil) -> RowBlock {
-        // Each column is looked up once: its word and tag are kept on the stack until it is known how long the text is.
+        // Each column is read once: its word and tag stay on the stack until the length of the text is known.
         withUnsafeTemporaryAllocation(byteCount: 16 * count, alignment: 8) { buffer in
             let words = buffer.baseAddress.unsafelyUnwrapped
             let tags = words + 8 * count
@@ -94,7 +94,8 @@ final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
                 let type = block.type(index)
                 guard type == .text || type == .blob else { continue }
                 let value = StatementColumns.borrow(statement, CInt(index))
-                // Where memory runs out, a text of UTF-16 is read as empty the first time, and may be had the second.
+                // Where memory runs out, SQLite may read a text of UTF-16 as empty the first time, and convert it the
+                // second time.
                 let bytes = StatementColumns.bytes(ofBorrowed: value, type)
                 let found = words.load(fromByteOffset: 8 * index, as: Span.self).count
                 block.append(
@@ -106,7 +107,7 @@ final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
 
     /// Copies values.
     ///
-    /// - parameter shift: for tests; otherwise what the row needs.
+    /// - parameter shift: for tests; by default what the row needs.
     static func copy(_ values: [DatabaseValue], shift: Int32? = nil) -> RowBlock {
         let byteCount = values.reduce(0) { sum, value in
             switch value.rawStorage {

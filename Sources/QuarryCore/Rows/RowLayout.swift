@@ -8,8 +8,8 @@ final class RowLayout: Sendable {
     @usableFromInline
     let names: [String]
 
-    /// The leftmost index of each name in lower case, for names that aren't ASCII, and where there are so many that a
-    /// search would take longer; made when a name is looked for.
+    /// The leftmost index of each name in lower case, for names that aren't ASCII, and for rows with so many names that
+    /// a search would take longer; made by the first search.
     private let indexes = AtomicLazyReference<ColumnIndexes>()
 
     private final class ColumnIndexes: Sendable {
@@ -28,10 +28,10 @@ final class RowLayout: Sendable {
         self.showsValues = showsValues
     }
 
-    /// Of rows that nobody has read yet.
+    /// The layout of rows that haven't been read yet.
     static let unread = RowLayout(names: [])
 
-    /// The leftmost column of that name, whatever the case of its ASCII letters.
+    /// The index of the leftmost column with that name, whatever the case of its ASCII letters.
     func index(of name: String) -> Int? {
         if names.count <= 16, name.utf8.allSatisfy({ $0 < 0x80 }) {
             return names.firstIndex { $0.isSameName(as: name) }

@@ -1,4 +1,4 @@
-/// An adapter that gives rows scopes: named rows, which see other columns of the same row.
+/// An adapter that adds scopes to rows: named rows, which see other columns of the same row.
 ///
 /// ```swift
 /// let adapter = ScopeAdapter([
@@ -9,9 +9,9 @@
 /// row.scopes["team"]   // [id:2 name:"Reds"]
 /// ```
 ///
-/// The adapters of the scopes apply to all columns of the row, whatever the base shows of them.
+/// The adapters of the scopes apply to all columns of the row, not only to the visible columns of the base.
 public struct ScopeAdapter: RowAdapter {
-    /// A reference, so that a statement knows the adapter that it ran with before.
+    /// A reference, so that a statement recognizes the adapter of its previous execution.
     let content: Content
 
     final class Content: Sendable {
@@ -25,12 +25,12 @@ public struct ScopeAdapter: RowAdapter {
         }
     }
 
-    /// An adapter that shows all columns, and scopes.
+    /// An adapter that shows all columns, and adds scopes.
     public init(_ scopes: [String: any RowAdapter]) {
         content = Content(base: nil, scopes: scopes)
     }
 
-    /// An adapter that shows what another one shows, and scopes.
+    /// An adapter that shows the columns of another adapter, and adds scopes.
     ///
     /// - parameter scopes: the adapters of the scopes. They win over scopes of the base with the same name.
     public init(base: some RowAdapter, scopes: [String: any RowAdapter]) {
@@ -38,6 +38,8 @@ public struct ScopeAdapter: RowAdapter {
     }
 
     /// The columns of the base, and its scopes with those of this adapter.
+    ///
+    /// - throws: what the base or the adapter of a scope throws.
     public func projection(of columnNames: [String]) throws -> RowProjection {
         var projection =
             try content.base?.projection(of: columnNames) ?? RowProjection(0..<columnNames.count, of: columnNames)
@@ -49,7 +51,7 @@ public struct ScopeAdapter: RowAdapter {
 }
 
 extension RowAdapter {
-    /// This adapter, with scopes.
+    /// This adapter, with added scopes.
     ///
     /// ```swift
     /// let adapter = RangeRowAdapter(0..<2).addingScopes(["team": SuffixRowAdapter(fromIndex: 2)])

@@ -1,8 +1,8 @@
-// How SQLite compares names: by their bytes, the letters A to Z without their case. Strings themselves compare by what
-// they look like: canonically equivalent names are different ones to SQLite.
+// SQLite compares names by their bytes, and ignores the case of the letters A to Z. Swift compares strings by canonical
+// equivalence: canonically equivalent names can be different names to SQLite.
 
 extension String {
-    /// With the letters A to Z in lower case.
+    /// The text with the letters A to Z in lower case.
     package var lowercasedASCII: String {
         guard utf8.contains(where: \.isCapitalLetter) else { return self }
         return String(decoding: utf8.map(\.lowercasedLetter), as: UTF8.self)
@@ -11,14 +11,14 @@ extension String {
     /// Whether both have the same bytes.
     package func isIdentical(to other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 
-    /// Whether both are one name.
+    /// Whether both are the same name to SQLite.
     package func isSameName(as other: String) -> Bool {
         guard utf8.count == other.utf8.count else { return false }
         return utf8.elementsEqual(other.utf8) { $0 == $1 || $0.lowercasedLetter == $1.lowercasedLetter }
     }
 }
 
-/// A name as a key of a table: only names of the same bytes are equal.
+/// A name as a dictionary key: only names with the same bytes are equal.
 package struct SpelledName: Hashable {
     private let name: String
 

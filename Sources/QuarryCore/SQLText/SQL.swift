@@ -1,4 +1,4 @@
-/// SQL with the values that belong to it.
+/// SQL with its values.
 ///
 /// ```swift
 /// let name = "O'Brien"
@@ -8,8 +8,8 @@
 /// UPDATE player SET name = ? WHERE id = ?   -- arguments: ["O'Brien", 1]
 /// ```
 ///
-/// Values that are interpolated become arguments: nothing a user types can become SQL. `SQL` composes with `+`,
-/// `append` and `joined(separator:)`.
+/// Interpolated values become arguments, so that user input can never become SQL. `SQL` composes with `+`, `append` and
+/// `joined(separator:)`.
 public struct SQL: Sendable {
     /// A part of SQL.
     package enum Element: Sendable {
@@ -17,7 +17,7 @@ public struct SQL: Sendable {
         case sql(String, StatementArguments)
         /// A value: `?`
         case value(DatabaseValue)
-        /// What is only known with a connection at hand.
+        /// A part that needs a connection to be written.
         case fragment(any SQLFragment)
     }
 
@@ -27,7 +27,7 @@ public struct SQL: Sendable {
         self.elements = elements
     }
 
-    /// SQL as it is, with the arguments of its parameters.
+    /// Raw SQL, with the arguments of its parameters.
     ///
     /// ```swift
     /// let query = SQL(sql: "SELECT * FROM player WHERE id = ?", arguments: [1])
@@ -36,14 +36,14 @@ public struct SQL: Sendable {
         elements = [.sql(sql, arguments)]
     }
 
-    /// Whether there is no SQL.
+    /// Whether the SQL is empty.
     public var isEmpty: Bool {
         elements.allSatisfy { if case .sql(let sql, _) = $0 { sql.isEmpty } else { false } }
     }
 
     /// The text, and the arguments of its parameters.
     ///
-    /// - throws: `DatabaseError` if parts of it can't be made for this connection.
+    /// - throws: `DatabaseError` if a part can't be written for this connection.
     public func build(_ db: Database) throws -> (sql: String, arguments: StatementArguments) {
         var text = ""
         var arguments = StatementArguments()
@@ -74,7 +74,7 @@ public struct SQL: Sendable {
         elements += sqlLiteral.elements
     }
 
-    /// Appends SQL as it is, with the arguments of its parameters.
+    /// Appends raw SQL, with the arguments of its parameters.
     ///
     /// ```swift
     /// var query: SQL = "SELECT * FROM player"
@@ -84,7 +84,7 @@ public struct SQL: Sendable {
         elements.append(.sql(sql, arguments))
     }
 
-    /// Both, one after the other.
+    /// The concatenation of both.
     ///
     /// ```swift
     /// let query: SQL = "SELECT * FROM player" + " WHERE name = \(name)"
@@ -96,7 +96,7 @@ public struct SQL: Sendable {
 }
 
 extension SQL: ExpressibleByStringInterpolation {
-    /// SQL as it is.
+    /// Raw SQL.
     public init(stringLiteral value: String) { self.init(sql: value) }
 
     /// SQL with interpolated values.
@@ -106,7 +106,7 @@ extension SQL: ExpressibleByStringInterpolation {
 }
 
 extension Sequence where Element == SQL {
-    /// All of them, one after the other, with `separator` between.
+    /// The elements joined, with `separator` in between.
     ///
     /// ```swift
     /// let conditions: [SQL] = ["name = \("Arthur")", "score > \(1000)"]
@@ -144,7 +144,7 @@ extension String {
 /// let sql = "SELECT * FROM player WHERE id IN (\(databaseQuestionMarks(count: ids.count)))"
 /// ```
 ///
-/// - parameter count: how many; none for an empty text.
+/// - parameter count: the number of parameters; the text is empty for 0.
 public func databaseQuestionMarks(count: Int) -> String {
     repeatElement("?", count: max(count, 0)).joined(separator: ",")
 }

@@ -1,4 +1,4 @@
-/// What can stand in SQL as an expression: a value, a column, a comparison, a subquery.
+/// A type whose values can be used as SQL expressions: a value, a column, a comparison, a subquery.
 ///
 /// ```swift
 /// func isBetter(than score: some SQLExpressible) -> SQLExpression { Column("score") > score }
@@ -32,9 +32,9 @@ public struct SQLExpression: Sendable {
     package enum Content: Sendable {
         /// `?`
         case value(DatabaseValue)
-        /// `"name"`, or `"table"."name"` where several tables are at hand.
+        /// `"name"`, or `"table"."name"` if the query has several tables.
         case column(String)
-        /// What is made of other expressions.
+        /// An expression that is made of other expressions.
         case node(any SQLExpressionNode)
     }
 
@@ -50,15 +50,15 @@ extension SQLExpression: SQLExpressible {
     public var sqlExpression: SQLExpression { self }
 }
 
-/// An expression that is made of others. What there is, the query interface knows; here it is passed on.
+/// An expression that is made of others. The query interface defines the kinds; this layer only passes them on.
 package protocol SQLExpressionNode: AnyObject, Sendable {}
 
-/// SQL that can only be written with a connection at hand.
+/// SQL that can only be written with a connection.
 package protocol SQLFragment: Sendable {
     /// The text, and the arguments of its parameters.
     func build(_ db: Database) throws -> (sql: String, arguments: StatementArguments)
 
-    /// How many expressions are inside each other in it.
+    /// The depth of nested expressions.
     var nestingDepth: Int { get }
 
     /// Whether it defines a table of WITH: `"name" AS (SELECT …)`.

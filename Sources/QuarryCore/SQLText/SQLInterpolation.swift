@@ -1,4 +1,4 @@
-/// What `\(…)` does in an `SQL` literal.
+/// The interpolations of an `SQL` literal.
 ///
 /// ```swift
 /// try db.execute(literal: "UPDATE player SET name = \(name) WHERE id IN \([1, 2])")
@@ -19,7 +19,7 @@ public struct SQLInterpolation: StringInterpolationProtocol, Sendable {
         if !sql.isEmpty { elements.append(.sql(sql, StatementArguments())) }
     }
 
-    /// `\(sql: "score DESC")`: text as it is, with the arguments of its parameters. Never put in what a user typed.
+    /// `\(sql: "score DESC")`: raw SQL, with the arguments of its parameters. Never interpolate user input this way.
     public mutating func appendInterpolation(sql: String, arguments: StatementArguments = StatementArguments()) {
         elements.append(.sql(sql, arguments))
     }
@@ -34,7 +34,7 @@ public struct SQLInterpolation: StringInterpolationProtocol, Sendable {
         elements += sqlLiteral.elements
     }
 
-    /// `\(identifier: "order")`: an identifier in double quotes, with those inside doubled.
+    /// `\(identifier: "order")`: an identifier in double quotes; quotes in the name are doubled.
     public mutating func appendInterpolation(identifier: String) {
         elements.append(.sql(identifier.quotedDatabaseIdentifier, StatementArguments()))
     }
@@ -49,7 +49,7 @@ public struct SQLInterpolation: StringInterpolationProtocol, Sendable {
         appendInterpolation(identifier: key.stringValue)
     }
 
-    /// `\(Database.CollationName.nocase)`: the name of a collation, in quotes where it needs them.
+    /// `\(Database.CollationName.nocase)`: the name of a collation, in quotes if needed.
     public mutating func appendInterpolation(_ collation: Database.CollationName) {
         elements.append(.sql(collation.sql, StatementArguments()))
     }
@@ -70,13 +70,13 @@ public struct SQLInterpolation: StringInterpolationProtocol, Sendable {
         elements.append(.value(bytes.databaseValue))
     }
 
-    /// `IN \([1, 2, 3])`: values as arguments in parentheses, `(?,?,?)`; of none, a list that holds nothing.
+    /// `IN \([1, 2, 3])`: values as arguments in parentheses, `(?,?,?)`; an empty list if there are none.
     public mutating func appendInterpolation<T: DatabaseValueConvertible>(_ array: [T]) {
-        // Besides the sequences below: those are disfavored, and the literal would be a blob before it is a list.
+        // Overloads the sequences below: those are disfavored, so the literal would be a blob before it is a list.
         appendList(array.map(\.databaseValue))
     }
 
-    /// `IN \(1...3)`: values as arguments in parentheses, `(?,?,?)`; of none, a list that holds nothing.
+    /// `IN \(1...3)`: values as arguments in parentheses, `(?,?,?)`; an empty list if there are none.
     @_disfavoredOverload
     public mutating func appendInterpolation<S: Sequence>(_ sequence: S) where S.Element: DatabaseValueConvertible {
         appendList(sequence.map(\.databaseValue))
@@ -84,12 +84,12 @@ public struct SQLInterpolation: StringInterpolationProtocol, Sendable {
 
     /// `IN \([1, 2, 3])`: integers as arguments in parentheses, `(?,?,?)`.
     ///
-    /// Without it a literal of integers would be taken for bytes, which are one value, a blob.
+    /// Without it, a literal of integers would be interpreted as bytes, which are one value, a blob.
     public mutating func appendInterpolation(_ integers: [Int]) {
         appendList(integers.map(\.databaseValue))
     }
 
-    /// `IN \(values)`: values as arguments in parentheses, `(?,?,?)`; of none, a list that holds nothing.
+    /// `IN \(values)`: values as arguments in parentheses, `(?,?,?)`; an empty list if there are none.
     @_disfavoredOverload
     public mutating func appendInterpolation<S: Sequence>(_ sequence: S)
     where S.Element == any DatabaseValueConvertible {
@@ -98,7 +98,7 @@ public struct SQLInterpolation: StringInterpolationProtocol, Sendable {
 
     private mutating func appendList(_ values: [DatabaseValue]) {
         guard !values.isEmpty else {
-            // `()` is SQLite's own extension, and no subquery; this is both portable and empty.
+            // `()` is SQLite's own extension, and not a subquery; this text is both portable and empty.
             elements.append(.sql("(SELECT NULL WHERE NULL)", StatementArguments()))
             return
         }
@@ -106,8 +106,8 @@ public struct SQLInterpolation: StringInterpolationProtocol, Sendable {
         elements.append(.sql("(\(marks))", StatementArguments(values: values)))
     }
 
-    /// `score = \(request)`: the SQL of a request, in parentheses, unless they stand there already: `IN (\(request))`,
-    /// or a statement begins: `WITH … \(request)`, `INSERT INTO player \(request)`.
+    /// `score = \(request)`: the SQL of a request, in parentheses, unless these are already written, as in `IN
+    /// (\(request))`, or a statement begins: `WITH … \(request)`, `INSERT INTO player \(request)`.
     public mutating func appendInterpolation<Decoder>(_ request: SQLRequest<Decoder>) {
         let isOpen = isBeforeStatement
         if !isOpen { elements.append(.sql("(", StatementArguments())) }
@@ -115,8 +115,8 @@ public struct SQLInterpolation: StringInterpolationProtocol, Sendable {
         if !isOpen { elements.append(.sql(")", StatementArguments())) }
     }
 
-    /// Whether a SELECT comes next without parentheses around it: at the beginning, in parentheses, behind the columns
-    /// of INSERT or the tables of WITH, between the parts of a compound, behind `CREATE … AS`.
+    /// Whether a SELECT comes next without parentheses around it: at the beginning, in parentheses, after the columns
+    /// of INSERT or the tables of WITH, between the parts of a compound, after `CREATE … AS`.
     package var isBeforeStatement: Bool {
         var text = ""
         for element in elements.reversed() {
@@ -168,7 +168,7 @@ extension Database {
 }
 
 extension Database.CollationName {
-    /// The name as it stands in SQL, in quotes where it needs them.
+    /// The name as written in SQL, in quotes if needed.
     package var sql: String {
         let isWord = rawValue.utf8.allSatisfy { byte in
             switch byte {

@@ -1,4 +1,4 @@
-/// A request made of SQL.
+/// A request with its own SQL.
 ///
 /// ```swift
 /// let request: SQLRequest<String> = "SELECT name FROM player WHERE teamId = \(teamId)"
@@ -10,7 +10,7 @@
 public struct SQLRequest<RowDecoder>: FetchRequest {
     package let literal: SQL
 
-    /// Changes the columns that are seen.
+    /// The adapter of the rows, if any.
     public var adapter: (any RowAdapter)?
 
     private let isCached: Bool
@@ -22,7 +22,7 @@ public struct SQLRequest<RowDecoder>: FetchRequest {
         isCached = cached
     }
 
-    /// A request made of SQL and the arguments of its parameters.
+    /// A request with raw SQL and the arguments of its parameters.
     ///
     /// ```swift
     /// let request = SQLRequest<String>(sql: "SELECT name FROM player WHERE id = ?", arguments: [1])
@@ -30,7 +30,7 @@ public struct SQLRequest<RowDecoder>: FetchRequest {
     /// ```
     ///
     /// - parameter adapter: changes the columns that are seen.
-    /// - parameter cached: whether to keep the statement, even where it isn't a query.
+    /// - parameter cached: whether to keep the statement, even if it isn't a query.
     public init(
         sql: String, arguments: StatementArguments = StatementArguments(), adapter: (any RowAdapter)? = nil,
         cached: Bool = false
@@ -38,19 +38,21 @@ public struct SQLRequest<RowDecoder>: FetchRequest {
         self.init(SQL(sql: sql, arguments: arguments), adapter, cached)
     }
 
-    /// A request made of SQL with its values.
+    /// A request with SQL and its values.
     ///
     /// ```swift
     /// let request = SQLRequest<String>(literal: "SELECT name FROM player WHERE teamId = \(teamId)", cached: true)
     /// ```
     ///
     /// - parameter adapter: changes the columns that are seen.
-    /// - parameter cached: whether to keep the statement, even where it isn't a query.
+    /// - parameter cached: whether to keep the statement, even if it isn't a query.
     public init(literal sqlLiteral: SQL, adapter: (any RowAdapter)? = nil, cached: Bool = false) {
         self.init(sqlLiteral, adapter, cached)
     }
 
     /// The statement, with its arguments set.
+    ///
+    /// - throws: `DatabaseError` if the SQL is wrong, or the arguments don't fit.
     public func makePreparedRequest(
         _ db: Database, forSingleResult singleResult: Bool = false
     ) throws -> PreparedRequest {
@@ -62,7 +64,7 @@ public struct SQLRequest<RowDecoder>: FetchRequest {
 }
 
 extension SQLRequest where RowDecoder == Row {
-    /// A request made of SQL and the arguments of its parameters, for rows, or for what is fetched from it.
+    /// A request with raw SQL and the arguments of its parameters, for rows, or for the type that fetches from it.
     ///
     /// ```swift
     /// let request = SQLRequest(sql: "SELECT * FROM player WHERE id = ?", arguments: [1])
@@ -70,7 +72,7 @@ extension SQLRequest where RowDecoder == Row {
     /// ```
     ///
     /// - parameter adapter: changes the columns that are seen.
-    /// - parameter cached: whether to keep the statement, even where it isn't a query.
+    /// - parameter cached: whether to keep the statement, even if it isn't a query.
     public init(
         sql: String, arguments: StatementArguments = StatementArguments(), adapter: (any RowAdapter)? = nil,
         cached: Bool = false
@@ -78,14 +80,14 @@ extension SQLRequest where RowDecoder == Row {
         self.init(SQL(sql: sql, arguments: arguments), adapter, cached)
     }
 
-    /// A request made of SQL with its values, for rows, or for what is fetched from it.
+    /// A request with SQL and its values, for rows, or for the type that fetches from it.
     ///
     /// ```swift
     /// let players = try Player.fetchAll(db, SQLRequest(literal: "SELECT * FROM player WHERE teamId = \(teamId)"))
     /// ```
     ///
     /// - parameter adapter: changes the columns that are seen.
-    /// - parameter cached: whether to keep the statement, even where it isn't a query.
+    /// - parameter cached: whether to keep the statement, even if it isn't a query.
     public init(literal sqlLiteral: SQL, adapter: (any RowAdapter)? = nil, cached: Bool = false) {
         self.init(sqlLiteral, adapter, cached)
     }
@@ -94,7 +96,7 @@ extension SQLRequest where RowDecoder == Row {
 extension SQLRequest: Sendable {}
 
 extension SQLRequest: ExpressibleByStringInterpolation {
-    /// SQL as it is.
+    /// Raw SQL.
     public init(stringLiteral value: String) { self.init(sql: value) }
 
     /// SQL with interpolated values.
@@ -110,11 +112,13 @@ extension Database {
     /// let statement = try db.makeStatement(literal: "SELECT * FROM player WHERE id = \(1)")
     /// ```
     ///
-    /// Parameters that the text has itself (`?`, `:name`) get their arguments later, where nothing is interpolated.
+    /// If no value is interpolated, parameters in the text (`?`, `:name`) get their arguments later.
+    ///
+    /// - throws: `DatabaseError` if the SQL is wrong, or the arguments don't fit.
     public func makeStatement(literal sqlLiteral: SQL) throws -> Statement {
         let (sql, arguments) = try sqlLiteral.build(self)
         let statement = try makeStatement(sql: sql)
-        // Parameters in the text, with nothing interpolated, get their arguments later.
+        // Parameters in the text get their arguments later if nothing is interpolated.
         if !arguments.isEmpty { try statement.setArguments(arguments) }
         return statement
     }
@@ -124,6 +128,8 @@ extension Database {
     /// ```swift
     /// let name = try String.fetchOne(db.cachedStatement(literal: "SELECT name FROM player WHERE id = \(1)"))
     /// ```
+    ///
+    /// - throws: `DatabaseError` if the SQL is wrong, or the arguments don't fit.
     public func cachedStatement(literal sqlLiteral: SQL) throws -> Statement {
         let (sql, arguments) = try sqlLiteral.build(self)
         let statement = try cachedStatement(sql: sql)
@@ -141,17 +147,22 @@ extension Database {
     /// while let statement = try statements.next() { try statement.execute() }
     /// ```
     ///
-    /// Parameters that the text has itself (`?`, `:name`) get their arguments later, where nothing is interpolated.
+    /// If no value is interpolated, parameters in the text (`?`, `:name`) get their arguments later.
+    ///
+    /// - throws: `DatabaseError` if parts of the SQL can't be written for this connection. The cursor throws the errors
+    ///   of preparing the statements.
     public func allStatements(literal sqlLiteral: SQL) throws -> SQLStatementCursor {
         let (sql, arguments) = try sqlLiteral.build(self)
         return try allStatements(sql: sql, arguments: arguments.isEmpty ? nil : arguments)
     }
 
-    /// Runs one statement or several.
+    /// Runs one or several statements.
     ///
     /// ```swift
     /// try db.execute(literal: "INSERT INTO player (name) VALUES (\(name))")
     /// ```
+    ///
+    /// - throws: `DatabaseError`; `CancellationError` in a task that is cancelled.
     public func execute(literal sqlLiteral: SQL) throws {
         let (sql, arguments) = try sqlLiteral.build(self)
         try execute(sql: sql, arguments: arguments)

@@ -1,4 +1,4 @@
-/// The statements that a connection runs again and again, prepared once.
+/// The statements that a connection runs repeatedly, prepared once.
 enum ControlStatement: Int, CaseIterable {
     case beginDeferred
     case beginImmediate
@@ -34,8 +34,8 @@ extension Database {
         return statement
     }
 
-    /// Where no memory is left, no statement can be prepared: the one that gives the locks back is, before they are
-    /// taken.
+    /// Prepares the statement that releases the locks, before they are taken: without free memory no statement can be
+    /// prepared.
     @inline(__always)
     func prepareRollback() throws {
         try checkAccess()
@@ -47,7 +47,7 @@ extension Database {
         do {
             _ = try controlStatement(.rollback)
         } catch let error as DatabaseError where error.resultCode != .SQLITE_NOMEM {
-            // What else is in the way is in that of BEGIN too, whose error says what was asked for.
+            // Any other problem also makes BEGIN fail, and BEGIN's error names what the caller asked for.
         }
     }
 
@@ -56,7 +56,8 @@ extension Database {
         guard let statement = controlStatements[control.rawValue] else {
             return try controlStatement(control).execute(in: self)
         }
-        // Not retained: it stays until the connection is closed, which no access of its own does.
+        // Not retained: the statement lives until the connection is closed, and an access never closes its own
+        // connection.
         try Unmanaged.passUnretained(statement)._withUnsafeGuaranteedRef { try $0.execute(in: self) }
     }
 }

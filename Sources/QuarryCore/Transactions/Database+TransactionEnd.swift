@@ -1,5 +1,6 @@
 extension Database {
-    /// The date of the current transaction, in seconds since 2001-01-01 00:00:00 UTC; of now outside a transaction.
+    /// The date of the current transaction, in seconds since 2001-01-01 00:00:00 UTC; the current date outside a
+    /// transaction.
     package var secondsOfTransaction: Double {
         get throws {
             guard isInsideTransaction else { return try currentSeconds() }
@@ -14,7 +15,7 @@ extension Database {
         return try clock(self)
     }
 
-    /// Runs a closure after the current transaction, or the next if none is open.
+    /// Runs a closure after the current transaction, or after the next one if none is open.
     ///
     /// ```swift
     /// try dbQueue.write { db in
@@ -23,11 +24,11 @@ extension Database {
     /// }
     /// ```
     ///
-    /// The closures run with the connection, which may be used. Where nothing can be written, they run after the
-    /// transaction that is read in.
+    /// The closures run with the connection, and may use it. On a connection that can't write, they run after the
+    /// current read transaction.
     ///
-    /// - parameter onCommit: after a commit.
-    /// - parameter onRollback: after a rollback.
+    /// - parameter onCommit: called after a commit.
+    /// - parameter onRollback: called after a rollback.
     public func afterNextTransaction(
         onCommit: @escaping @Sendable (Database) -> Void,
         onRollback: @escaping @Sendable (Database) -> Void = { _ in }
@@ -38,8 +39,8 @@ extension Database {
         }
     }
 
-    /// Runs `body` while nobody else can write, in a transaction that writes nothing: for those who wait for the end of
-    /// the next transaction, it is none.
+    /// Runs `body` while no other connection can write, in a transaction that writes nothing: the handlers for the end
+    /// of the next transaction aren't called.
     ///
     /// ```sql
     /// BEGIN IMMEDIATE TRANSACTION
@@ -59,7 +60,8 @@ extension Database {
         guard !nextTransactionHandlers.isEmpty else { return }
         let handlers = nextTransactionHandlers
         nextTransactionHandlers = []
-        // After SQLite rolled back by itself, a wrapper still waits for its statement to throw: the handlers' may run.
+        // After SQLite's own rollback, a wrapper still waits for its statement to throw; the handlers' statements may
+        // run.
         let wasWrapped = transaction.suspendWrapper()
         defer { transaction.restoreWrapper(wasWrapped) }
         withoutCancellation {

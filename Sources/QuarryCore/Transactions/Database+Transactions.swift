@@ -1,5 +1,5 @@
 extension Database {
-    /// When a transaction takes its locks:
+    /// The time when a transaction takes its locks:
     /// <https://www.sqlite.org/lang_transaction.html#deferred_immediate_and_exclusive_transactions>.
     ///
     /// ```swift
@@ -13,19 +13,19 @@ extension Database {
         case deferred = "DEFERRED"
         /// At once, for writing.
         case immediate = "IMMEDIATE"
-        /// At once; outside WAL mode nobody else can read either.
+        /// At once; outside WAL mode other connections can't read either.
         case exclusive = "EXCLUSIVE"
     }
 
-    /// How a transaction ends.
+    /// The end of a transaction.
     public enum TransactionCompletion: Sendable {
-        /// With its changes kept.
+        /// Keeps the changes.
         case commit
-        /// Without.
+        /// Discards the changes.
         case rollback
     }
 
-    /// Whether a transaction is open; false outside of an access.
+    /// Whether a transaction is open; false outside an access.
     ///
     /// ```swift
     /// try dbQueue.writeWithoutTransaction { db in
@@ -52,20 +52,19 @@ extension Database {
     /// COMMIT TRANSACTION
     /// ```
     ///
-    /// An error rolls the transaction back, and is thrown; the first error counts. When the transaction has ended
-    /// before its time, further statements and this method throw `SQLITE_ABORT`: SQLite rolls back on its own
-    /// (interruption, `ON CONFLICT ROLLBACK`), and `COMMIT` or `ROLLBACK` as SQL does it too. Another `BEGIN` is such
-    /// a statement.
+    /// An error rolls the transaction back and is rethrown; the first error counts. A transaction may end early: SQLite
+    /// rolls back on its own (interruption, `ON CONFLICT ROLLBACK`), or SQL runs `COMMIT` or `ROLLBACK`. Then further
+    /// statements and this method throw `SQLITE_ABORT`, and so does another `BEGIN`.
     ///
-    /// - parameter kind: nil for DEFERRED where nothing can be written, IMMEDIATE otherwise.
-    /// - throws: what `operations` throws; `DatabaseError`, for example when a transaction is open already.
+    /// - parameter kind: nil for DEFERRED on a connection that can't write, IMMEDIATE otherwise.
+    /// - throws: what `operations` throws; `DatabaseError`, for example if a transaction is already open.
     public func inTransaction(
         _ kind: TransactionKind? = nil, _ operations: () throws -> TransactionCompletion
     ) throws {
         try withTransaction(kind) { (try operations(), ()) }
     }
 
-    /// Runs `body` in a transaction, and gives what it returns.
+    /// Runs `body` in a transaction, and returns its result.
     package func withTransaction<T>(
         _ kind: TransactionKind? = nil, _ body: () throws -> (TransactionCompletion, T)
     ) throws -> T {
@@ -93,7 +92,7 @@ extension Database {
         return result
     }
 
-    /// Runs `operations` in a savepoint: a transaction of its own, or a part of the one that is open.
+    /// Runs `operations` in a savepoint: a transaction of its own, or a part of the open transaction.
     ///
     /// ```swift
     /// try db.inSavepoint {
@@ -110,16 +109,16 @@ extension Database {
     ///
     /// See <https://www.sqlite.org/lang_savepoint.html>.
     ///
-    /// Where SQL inside has released the savepoint (`RELEASE` of an outer one), its changes can't be taken back alone:
+    /// If SQL inside has released the savepoint (`RELEASE` of an outer one), its changes can't be rolled back alone:
     /// then the whole transaction is rolled back.
     ///
-    /// - throws: what `operations` throws, after the savepoint's changes are taken back; `DatabaseError`;
-    ///   `SQLITE_ABORT` where the transaction has ended inside.
+    /// - throws: what `operations` throws, after the savepoint is rolled back; `DatabaseError`; `SQLITE_ABORT` if the
+    ///   transaction has ended inside.
     public func inSavepoint(_ operations: () throws -> TransactionCompletion) throws {
         try checkAccess()
         guard isInsideTransaction else { return try inTransaction(nil, operations) }
         try run(.savepoint)
-        // The savepoint counts on the transaction, even on one that was begun by hand.
+        // The savepoint depends on the transaction, even on one that was begun manually.
         let wasWrapped = transaction.isWrapped
         transaction.wrapperDidBegin()
         defer { transaction.restoreWrapper(wasWrapped) }
@@ -129,7 +128,7 @@ extension Database {
             case .rollback: try rollbackToSavepoint()
             }
         } catch {
-            // Nothing is left to take back where the whole transaction is gone.
+            // After the whole transaction has ended, nothing remains to be rolled back.
             if isInsideTransaction {
                 do { try rollbackToSavepoint() } catch { try? rollback() }
             }
@@ -160,7 +159,9 @@ extension Database {
     /// BEGIN IMMEDIATE TRANSACTION
     /// ```
     ///
-    /// - parameter kind: nil for DEFERRED where nothing can be written, IMMEDIATE otherwise.
+    /// - parameter kind: nil for DEFERRED on a connection that can't write, IMMEDIATE otherwise.
+    /// - throws: `DatabaseError`: `SQLITE_BUSY` if another connection has the lock; `SQLITE_ERROR` if a transaction is
+    ///   already open.
     public func beginTransaction(_ kind: TransactionKind? = nil) throws {
         try prepareRollback()
         switch kind ?? (isReadOnly ? .deferred : .immediate) {
@@ -192,11 +193,13 @@ extension Database {
         try run(.commit)
     }
 
-    /// Rolls back the open transaction; does nothing where SQLite has done so already.
+    /// Rolls back the open transaction; has no effect if SQLite has already rolled it back.
     ///
     /// ```sql
     /// ROLLBACK TRANSACTION
     /// ```
+    ///
+    /// - throws: `DatabaseError`.
     public func rollback() throws {
         try checkAccess()
         guard isInsideTransaction else { return }
@@ -204,8 +207,8 @@ extension Database {
             do {
                 try run(.rollback)
             } catch let error as DatabaseError where error.isInterruptionError {
-                // A statement that was interrupted and never reset keeps the interruption alive. Cursors are told: one
-                // that knew nothing would begin again.
+                // A statement that was interrupted and never reset keeps the interruption alive. Its cursor is stopped
+                // too: a cursor that didn't know would begin again.
                 stopAllStatements()
                 ConnectionCalls.resetAllStatements(pointer)
                 if isInsideTransaction { try run(.rollback) }
@@ -222,7 +225,8 @@ extension Database {
     /// PRAGMA schema_version
     /// ```
     ///
-    /// - parameter pinned: whether it sees the state of now: a bare BEGIN DEFERRED sees that of its first statement.
+    /// - parameter pinned: whether it sees the current state: a bare BEGIN DEFERRED sees the state at its first
+    ///   statement.
     package func beginRead(pinned: Bool) throws {
         readOnlyDepth += 1
         do {
@@ -244,7 +248,7 @@ extension Database {
         let result: T
         do {
             result = try body()
-            // A read that has ended its transaction itself has lost nothing: what followed would have been refused.
+            // A read that has ended its own transaction has lost nothing: a later statement would have been refused.
             if transaction.isAborted(isAutocommit: ConnectionCalls.isAutocommit(pointer)), !transaction.wasLeft {
                 throw abortedTransactionError()
             }
@@ -257,11 +261,11 @@ extension Database {
         return result
     }
 
-    /// Ends a read transaction, whatever has become of it.
+    /// Ends a read transaction, in whatever state it is.
     private func endRead() throws {
         transaction.wrapperWillEnd()
         guard isInsideTransaction else { return }
-        // Nothing is lost by an interruption here: no shield, which costs two locks.
+        // An interruption here loses nothing, so no shield is used, which costs two locks.
         try withoutCancellation(isShielded: false) {
             do { try commit() } catch { try rollback() }
         }

@@ -1,13 +1,13 @@
-/// Counts what this connection may have done to its schema.
+/// Counts the changes that this connection may have made to its schema.
 ///
-/// SQLite numbers the states of a schema (`PRAGMA schema_version`), but a number comes again: after a rollback the next
-/// change gets that of the one that was taken back, and another database that is attached under the same name may have
-/// any. So the number tells of other connections' changes, and this count of one's own.
+/// SQLite numbers the states of a schema (`PRAGMA schema_version`), but a number can recur: after a rollback the next
+/// change gets the number of the change that was rolled back, and another database attached under the same name may
+/// have any number. So the number tells of other connections' changes, and this count of the connection's own.
 struct SchemaClock: Equatable {
-    /// What was known under another count has to be read again.
+    /// Facts read under another count have to be read again.
     private(set) var changeCount = 0
 
-    /// Whether the transaction that is open has changed the schema: a rollback changes it once more.
+    /// Whether the open transaction has changed the schema: a rollback changes it once more.
     private var hasOpenChange = false
 
     mutating func statementDidEnd(_ kind: StatementKind, succeeded: Bool, isReadonly: Bool, isAutocommit: Bool) {

@@ -1,12 +1,12 @@
-/// What is known of the transactions of a connection, and what follows from each statement.
+/// The state of a connection's transactions, and the consequences of each statement.
 ///
-/// SQLite itself says whether a transaction is open (`sqlite3_get_autocommit`): it may roll one back on its own, after
-/// an interruption, a full disk, or `ON CONFLICT ROLLBACK`.
+/// SQLite itself says whether a transaction is open (`sqlite3_get_autocommit`): it may roll back on its own, after an
+/// interruption, a full disk, or `ON CONFLICT ROLLBACK`.
 struct TransactionStateMachine: Equatable {
     /// Whether a transaction was open after the last statement that could change it.
     private(set) var isInside = false
 
-    /// Whether a method such as `inTransaction` counts on the transaction: its statements must not run in autocommit
+    /// Whether a method such as `inTransaction` depends on the transaction: its statements must not run in autocommit
     /// mode.
     private(set) var isWrapped = false
 
@@ -15,7 +15,7 @@ struct TransactionStateMachine: Equatable {
 
     enum Admission: Equatable {
         case run
-        /// The transaction that the statement was meant for is gone: SQLite has rolled it back, or SQL has ended it.
+        /// The statement's transaction has ended: SQLite has rolled it back, or SQL has ended it.
         case abort
     }
 
@@ -35,22 +35,22 @@ struct TransactionStateMachine: Equatable {
     /// A wrapper ends its transaction, or has found it ended.
     mutating func wrapperWillEnd() { isWrapped = false }
 
-    /// Lets statements run for a while, whatever a wrapper counts on.
+    /// Allows statements to run for a while, even if a wrapper depends on a transaction that has ended.
     ///
-    /// - returns: what `restoreWrapper` takes.
+    /// - returns: the argument for `restoreWrapper`.
     mutating func suspendWrapper() -> Bool {
         defer { isWrapped = false }
         return isWrapped
     }
 
-    /// Ends what `suspendWrapper` began.
+    /// Ends the suspension.
     mutating func restoreWrapper(_ wasWrapped: Bool) { isWrapped = wasWrapped }
 
-    /// Whether the transaction that a wrapper counts on is gone.
+    /// Whether the transaction that a wrapper depends on has ended.
     func isAborted(isAutocommit: Bool) -> Bool { isWrapped && isAutocommit }
 
     func statementWillStart(_ kind: StatementKind, isAutocommit: Bool) -> Admission {
-        // A rollback has nothing to do then, and says so itself.
+        // A rollback has nothing to do then, and reports so itself.
         isAborted(isAutocommit: isAutocommit) && kind != .rollback ? .abort : .run
     }
 
@@ -78,7 +78,7 @@ struct TransactionStateMachine: Equatable {
             }
             return .didRollback
         case (false, false):
-            // A statement that changes something is a transaction of its own.
+            // A statement that changes the database is its own transaction.
             return succeeded && !isReadonly && !kind.controlsTransactions ? .didCommit : .none
         }
     }

@@ -23,7 +23,7 @@ extension Array: DatabaseValueConvertible, StatementColumnConvertible where Elem
         self = value
     }
 
-    /// Reads the column: NULL is no value.
+    /// Reads the column; nil for NULL.
     @inlinable
     @inline(__always)
     public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> [UInt8]? {

@@ -26,7 +26,7 @@ public struct DatabaseValue: Sendable {
         case blob([UInt8])
     }
 
-    /// What is inside: what can be stored, or what was asked to be stored and can't be.
+    /// The content: a value that SQLite can store, or a value that it can't.
     @usableFromInline
     enum Content: Sendable {
         case null
@@ -34,7 +34,7 @@ public struct DatabaseValue: Sendable {
         case double(Double)
         case string(String)
         case blob([UInt8])
-        /// What SQLite can't store: binding it throws.
+        /// A value that SQLite can't store: binding it throws.
         case unrepresentable(UnrepresentableValue)
     }
 
@@ -169,7 +169,7 @@ extension DatabaseValue: DatabaseValueConvertible, StatementColumnConvertible {
 
     /// The value of a column of the current row.
     ///
-    /// Text that isn't UTF-8 comes as the blob of its bytes: nothing is lost.
+    /// Text that isn't UTF-8 is read as a blob of its bytes, so that nothing is lost.
     @inlinable
     public init(sqliteStatement: SQLiteStatement, index: CInt) {
         self = StatementColumns.value(sqliteStatement, index)

@@ -29,22 +29,23 @@ public protocol StatementBinding {
 /// try db.execute(sql: "DELETE FROM player WHERE email = ?", arguments: [emails[0]])
 /// ```
 ///
-/// Conversions of the library's types are exact or fail: an `Int` is made of an integer, or a real that is one; never
-/// of text.
+/// Conversions of the library's types are exact or fail: an `Int` is made from an integer, or from a real with an
+/// integer value; never from text.
 public protocol DatabaseValueConvertible: StatementBinding, RowDecodable, SQLExpressible {
     /// The value to store.
     var databaseValue: DatabaseValue { get }
 
-    /// The Swift value of a database value, or nil if there is none.
+    /// Converts a database value; nil if the type has no such value.
     static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self?
 
-    /// The value of a column that is missing in a row, or nil if it must be there. Optionals answer `.some(nil)`.
+    /// The value to use for a column that is missing from a row; nil if the column is required. Optionals return
+    /// `.some(nil)`.
     static func fromMissingColumn() -> Self?
 
-    /// What makes the JSON of the type, if the type says: `JSONEncoder`.
+    /// The encoder of the type's JSON, if the type chooses one: `JSONEncoder`.
     associatedtype DatabaseJSONEncoder = StandardJSONCoder
 
-    /// What reads the JSON of the type, if the type says: `JSONDecoder`.
+    /// The decoder of the type's JSON, if the type chooses one: `JSONDecoder`.
     associatedtype DatabaseJSONDecoder = StandardJSONCoder
 
     /// The encoder of a type that is `Encodable`, and stored as JSON.
@@ -79,7 +80,7 @@ extension DatabaseValueConvertible {
         StatementBindings.bind(databaseValue, to: sqliteStatement, at: index)
     }
 
-    /// There is no value for a missing column.
+    /// nil: the column is required.
     @inlinable
     public static func fromMissingColumn() -> Self? { nil }
 
@@ -117,13 +118,13 @@ public protocol StatementColumnConvertible {
     ///
     /// It is never called for NULL, which goes to `fromDatabaseValue`.
     ///
-    /// - parameter sqliteStatement: a statement that stands on a row.
+    /// - parameter sqliteStatement: a statement with a current row.
     /// - parameter index: the column, from 0, which must be in the row.
     init?(sqliteStatement: SQLiteStatement, index: CInt)
 }
 
 extension DatabaseValueConvertible where Self: StatementColumnConvertible {
-    /// Reads the column without a `DatabaseValue` between, unless it is NULL.
+    /// Reads the column without an intermediate `DatabaseValue`, unless it is NULL.
     ///
     /// The library's own types override this: they tell NULL from other values as they read.
     @inlinable

@@ -2,7 +2,7 @@
 public protocol SQLInteger: DatabaseValueConvertible, StatementColumnConvertible, FixedWidthInteger {}
 
 extension SQLInteger {
-    /// An integer. One above `Int64.max` can't be stored: binding it throws.
+    /// An integer. A value above `Int64.max` can't be stored: binding it throws.
     @inlinable
     public var databaseValue: DatabaseValue {
         if let value = Int64(exactly: self) { return DatabaseValue(content: .int64(value)) }
@@ -31,14 +31,14 @@ extension SQLInteger {
         }
     }
 
-    /// Reads the column: NULL is no value.
+    /// Reads the column; nil for NULL.
     @inlinable
     @inline(__always)
     public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> Self? {
         Self(sqliteStatement: sqliteStatement, index: index)
     }
 
-    /// Binds an integer; one above `Int64.max` answers `SQLITE_MISMATCH`.
+    /// Binds an integer; returns `SQLITE_MISMATCH` for a value above `Int64.max`.
     @inlinable
     public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
         guard let value = Int64(exactly: self) else { return ResultCode.SQLITE_MISMATCH.rawValue }

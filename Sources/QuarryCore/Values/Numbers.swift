@@ -24,7 +24,7 @@ extension Bool: DatabaseValueConvertible, StatementColumnConvertible {
         }
     }
 
-    /// Reads the column: NULL is no value.
+    /// Reads the column; nil for NULL.
     @inlinable
     @inline(__always)
     public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> Bool? {
@@ -60,7 +60,7 @@ extension Double: DatabaseValueConvertible, StatementColumnConvertible {
         self = value
     }
 
-    /// Reads the column: NULL is no value.
+    /// Reads the column; nil for NULL.
     @inlinable
     @inline(__always)
     public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> Double? {
@@ -92,7 +92,7 @@ extension Float: DatabaseValueConvertible, StatementColumnConvertible {
         self.init(value)
     }
 
-    /// Reads the column: NULL is no value.
+    /// Reads the column; nil for NULL.
     @inlinable
     @inline(__always)
     public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> Float? {

@@ -1,9 +1,9 @@
-// An enum or struct with a raw value that converts, converts too: `enum Kind: String, DatabaseValueConvertible`.
+// An enum or struct whose raw value is convertible is convertible too: `enum Kind: String, DatabaseValueConvertible`.
 //
-// Nothing but the two conversions stands here: `bind` and `fromStatement` of the raw value would pass by a type that
-// writes its own.
+// Only the two conversions are implemented here: `bind` and `fromStatement` of the raw value would bypass the
+// conversions that a type writes itself.
 extension DatabaseValueConvertible where Self: RawRepresentable, RawValue: DatabaseValueConvertible {
-    /// The raw value's.
+    /// The database value of the raw value.
     @inlinable
     public var databaseValue: DatabaseValue { rawValue.databaseValue }
 
@@ -15,7 +15,7 @@ extension DatabaseValueConvertible where Self: RawRepresentable, RawValue: Datab
 }
 
 extension StatementColumnConvertible where Self: RawRepresentable, RawValue: StatementColumnConvertible {
-    /// Reads the raw value, and makes the value of it.
+    /// Reads the raw value, and makes the value from it.
     @inlinable
     public init?(sqliteStatement: SQLiteStatement, index: CInt) {
         guard let rawValue = RawValue(sqliteStatement: sqliteStatement, index: index) else { return nil }

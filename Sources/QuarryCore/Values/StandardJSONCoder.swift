@@ -1,7 +1,6 @@
-/// Stands for the encoder and the decoder of JSON that the library uses where a type names none.
+/// A placeholder for the library's JSON encoder and decoder, for types that don't choose their own.
 ///
-/// The coders of Foundation are known to the layer above: an associated type lets `databaseJSONEncoder()` be a
-/// requirement all the same.
+/// Foundation's coders are known only to the layer above, so `databaseJSONEncoder()` returns an associated type.
 public struct StandardJSONCoder: Sendable {
     @inlinable
     init() {}

@@ -22,7 +22,7 @@ extension String: DatabaseValueConvertible, StatementColumnConvertible {
         self = value
     }
 
-    /// Reads the column: NULL is no value.
+    /// Reads the column; nil for NULL.
     @inlinable
     @inline(__always)
     public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> String? {

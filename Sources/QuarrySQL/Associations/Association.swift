@@ -1,6 +1,7 @@
 import QuarryCore
 
-/// How the rows of a table find those of another one: by a foreign key, by another association, by a condition.
+/// An association between tables: a way to find a table's rows by another table's, through a foreign key, another
+/// association, or a condition.
 ///
 /// ```swift
 /// extension Player {
@@ -12,16 +13,16 @@ import QuarryCore
 /// let players = try Player.including(required: Player.team).fetchAll(db)
 /// ```
 ///
-/// It can be changed as a request can: `Team.players.filter { $0.score > 10 }.order(\.name)`.
+/// It can be modified like a request: `Team.players.filter { $0.score > 10 }.order(\.name)`.
 public protocol Association<OriginRowDecoder, RowDecoder>: DerivableRequest {
-    /// The type at which the association begins.
+    /// The type whose rows the association starts from.
     associatedtype OriginRowDecoder
 
-    /// The tables behind the association, for the library's own methods.
+    /// The tables of the association, for the library's own methods.
     var _path: _AssociationPath { get set }
 }
 
-/// The tables behind an association, as its protocol passes them on.
+/// The tables of an association, as passed through its protocol.
 public struct _AssociationPath: Sendable {
     package var path: AssociationPath
 
@@ -52,7 +53,7 @@ extension Association {
     /// The association with another name in results.
     public func forKey(_ key: String) -> Self { keyed(AssociationKey(fixed: key)) }
 
-    /// The first rows of each origin, or some after others.
+    /// The first rows of each origin, or rows after an offset.
     ///
     /// ```swift
     /// // The three best players of each team
@@ -67,17 +68,17 @@ extension Association {
     /// WHERE "quarry_rank" <= 3 ORDER BY "quarry_rank"
     /// ```
     ///
-    /// It replaces the limit that was set before.
+    /// It replaces an earlier limit.
     public func limit(_ limit: Int, offset: Int? = nil) -> Self {
         changing { $0.limit = SelectQuery.Limit(count: limit, offset: offset) }
     }
 }
 
-/// An association that finds one row at most.
+/// An association that finds at most one row.
 public protocol AssociationToOne: Association {}
 
 extension AssociationToOne {
-    /// The association with another name in results: that of one row.
+    /// The association with another name in results, which is singular.
     ///
     /// ```swift
     /// let request = Match.including(required: Match.home.forKey("host"))
@@ -90,7 +91,7 @@ extension AssociationToOne {
 public protocol AssociationToMany: Association {}
 
 extension AssociationToMany {
-    /// The association with another name in results: that of many rows, whose singular names one.
+    /// The association with another name in results, which is plural; its singular names a single row.
     ///
     /// ```swift
     /// let winners = Team.players.filter { $0.score > 1000 }.forKey("winners")
@@ -103,7 +104,7 @@ extension AssociationToMany {
 
 // MARK: - Kinds
 
-/// The row that a foreign key refers to: a player belongs to a team.
+/// An association to the row that a foreign key references: a player belongs to a team.
 ///
 /// ```swift
 /// extension Player {
@@ -119,35 +120,35 @@ public struct BelongsToAssociation<Origin, Destination>: AssociationToOne {
     public var _path: _AssociationPath
 }
 
-/// The one row whose foreign key refers to the origin: a player has one profile.
+/// An association to the row whose foreign key references the origin: a player has one profile.
 public struct HasOneAssociation<Origin, Destination>: AssociationToOne {
     public typealias OriginRowDecoder = Origin
     public typealias RowDecoder = Destination
     public var _path: _AssociationPath
 }
 
-/// The rows whose foreign key refers to the origin: a team has many players.
+/// An association to the rows whose foreign key references the origin: a team has many players.
 public struct HasManyAssociation<Origin, Destination>: AssociationToMany {
     public typealias OriginRowDecoder = Origin
     public typealias RowDecoder = Destination
     public var _path: _AssociationPath
 }
 
-/// One row that two associations lead to, one behind the other: an award has one team, that of its player.
+/// An association to one row through another association: an award has one team, through its player.
 public struct HasOneThroughAssociation<Origin, Destination>: AssociationToOne {
     public typealias OriginRowDecoder = Origin
     public typealias RowDecoder = Destination
     public var _path: _AssociationPath
 }
 
-/// The rows that two associations lead to, one behind the other: a country has many citizens, through citizenships.
+/// An association to many rows through another association: a country has many citizens, through citizenships.
 public struct HasManyThroughAssociation<Origin, Destination>: AssociationToMany {
     public typealias OriginRowDecoder = Origin
     public typealias RowDecoder = Destination
     public var _path: _AssociationPath
 }
 
-/// The rows for which a condition holds that isn't a foreign key's: those of a common table expression, most often.
+/// An association by a condition instead of a foreign key, usually to the rows of a common table expression.
 public struct JoinAssociation<Origin, Destination>: AssociationToOne {
     public typealias OriginRowDecoder = Origin
     public typealias RowDecoder = Destination
@@ -157,12 +158,12 @@ public struct JoinAssociation<Origin, Destination>: AssociationToOne {
     public func forKey(_ key: String) -> Self { keyed(AssociationKey(fixed: key)) }
 }
 
-// MARK: - Making them
+// MARK: - Creating associations
 
 extension AssociationPath {
-    /// A table that is found by a foreign key.
+    /// The association to a table by a foreign key.
     ///
-    /// - parameter isRight: whether that table has the key.
+    /// - parameter isRight: whether the destination has the key.
     fileprivate init(
         _ query: SelectQuery, _ key: AssociationKey?, _ foreignKey: ForeignKey?, isRight: Bool
     ) {

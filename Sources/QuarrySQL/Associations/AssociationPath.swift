@@ -1,12 +1,12 @@
 import QuarryCore
 
-/// What is behind all associations: tables, each joined to the one before, the first to the origin.
+/// The steps of an association: tables, each joined to the previous one, the first one to the origin.
 package struct AssociationPath: Sendable {
     package struct Step: Sendable {
         package var key: AssociationKey
         package var condition: Join.Condition
         package var query: SelectQuery
-        /// The conditions of others that were merged, which must be the same.
+        /// The conditions of merged associations, which must be equal.
         package var alternatives: [Join.Alternative] = []
 
         package init(key: AssociationKey, condition: Join.Condition, query: SelectQuery) {
@@ -16,10 +16,10 @@ package struct AssociationPath: Sendable {
         }
     }
 
-    /// The steps but the last: those of `through:`.
+    /// The steps before the last one, from `through:`.
     package var pivots: [Step]
     package var last: Step
-    /// Whether it was merged with one that has other steps.
+    /// Whether it was merged with an association that has other steps.
     package var isAmbiguous = false
 
     package init(_ step: Step) {
@@ -27,7 +27,7 @@ package struct AssociationPath: Sendable {
         last = step
     }
 
-    /// The path of an association through others.
+    /// The path of an association through another one.
     package init(_ pivot: AssociationPath, _ target: AssociationPath) {
         pivots = pivot.steps + target.pivots
         last = target.last
@@ -37,7 +37,7 @@ package struct AssociationPath: Sendable {
 
     /// The tables of the path, joined.
     ///
-    /// - parameter isSelected: whether the last one's columns stand in the result.
+    /// - parameter isSelected: whether the last table's columns are selected.
     package func join(_ kind: Join.Kind, isSelected: Bool) -> Join {
         var join = Join(
             key: last.key.singular, kind: kind, condition: last.condition, query: last.query, isSelected: isSelected)
@@ -49,8 +49,8 @@ package struct AssociationPath: Sendable {
         return join
     }
 
-    /// The rows of the last table, joined to the pivots, the other way round: what selects by the columns of the first
-    /// table alone.
+    /// The rows of the last table, joined to the pivots in reverse order, so that the columns of the first table select
+    /// them.
     ///
     /// - parameter change: changes the query of the first step's table.
     package func reversedQuery(_ change: (inout SelectQuery) -> Void) -> SelectQuery {
@@ -67,7 +67,7 @@ package struct AssociationPath: Sendable {
             let pivot = Join(
                 key: steps[index - 1].key.singular, kind: .inner, condition: steps[index].condition.reversed,
                 query: query, isSelected: false)
-            // Before the others: it is what the rows are found by.
+            // First, because the rows are found by it.
             joins.insert(pivot, at: 0)
             next.clauses.joins = joins
             query = next
@@ -76,11 +76,11 @@ package struct AssociationPath: Sendable {
     }
 }
 
-/// What is fetched besides the rows of a query, for all of them at once.
+/// The prefetch of an association, for all rows of a query at once.
 package struct Prefetch: Sendable {
     package var path: AssociationPath
 
-    /// The name of the rows.
+    /// The name of the list.
     package var key: String { path.last.key.plural }
 
     package init(_ path: AssociationPath) {
@@ -91,7 +91,7 @@ package struct Prefetch: Sendable {
 // MARK: - Merging
 
 extension SelectQuery {
-    /// Joins a table, or changes the join that has its key: so an association is joined once.
+    /// Joins a table, or modifies the join with the same key, so that an association is joined once.
     package mutating func join(_ join: Join) {
         var clauses = clauses
         if let index = clauses.joins.firstIndex(where: { $0.key.isSameName(as: join.key) }) {
@@ -102,7 +102,7 @@ extension SelectQuery {
         self.clauses = clauses
     }
 
-    /// Fetches rows besides, or changes how those of the same key are fetched.
+    /// Prefetches rows, or modifies the prefetch with the same key.
     package mutating func prefetch(_ prefetch: Prefetch) {
         var clauses = clauses
         if let index = clauses.prefetches.firstIndex(where: { $0.key == prefetch.key }) {
@@ -113,10 +113,10 @@ extension SelectQuery {
         self.clauses = clauses
     }
 
-    /// Adds what another query of the same table says.
+    /// Adds the clauses of another query of the same table.
     fileprivate mutating func merge(_ other: SelectQuery, selects: Bool) {
         if selects { selection = other.selection }
-        // What both have is the same object where one association is the base of both.
+        // Conditions of a common base association are the same objects, and are added once.
         let known = filter?.conditions ?? []
         for condition in other.filter?.conditions ?? [] where !known.contains(where: { $0.isSameObject(as: condition) })
         {
@@ -158,9 +158,9 @@ extension Join {
 
 extension Prefetch {
     fileprivate mutating func merge(_ other: Prefetch) {
-        // Of paths that differ in length, the first is followed, and found to differ.
+        // If the paths differ in length, the first one is used, and found to be ambiguous.
         for (index, pivot) in other.path.pivots.enumerated() where path.pivots.indices.contains(index) {
-            // Rows behind pivots of different keys are different rows.
+            // Rows behind pivots with different keys are different rows.
             if path.pivots[index].key.plural != pivot.key.plural { path.isAmbiguous = true }
             path.pivots[index].merge(pivot, selects: false)
         }
@@ -178,7 +178,7 @@ extension AssociationPath.Step {
 }
 
 extension SQLExpression {
-    /// What must hold for it to hold.
+    /// The conditions that AND combines in this one.
     fileprivate var conditions: [SQLExpression] { operands(of: .and) }
 
     fileprivate func isSameObject(as other: SQLExpression) -> Bool {

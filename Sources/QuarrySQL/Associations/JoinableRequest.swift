@@ -4,7 +4,7 @@ import QuarryCore
 public protocol JoinableRequest<RowDecoder>: QueryRequest {}
 
 extension JoinableRequest {
-    /// The request with the rows of an association beside its own: only the rows that have one.
+    /// The request with the rows of an association in a scope; rows without an associated row are left out.
     ///
     /// ```swift
     /// struct PlayerInfo: Decodable, FetchableRecord {
@@ -17,16 +17,16 @@ extension JoinableRequest {
     /// SELECT "player".*, "team".* FROM "player" JOIN "team" ON "team"."id" = "player"."teamId"
     /// ```
     ///
-    /// The association's columns are in a scope that has the name of its key: `row.scopes["team"]`.
+    /// The association's columns are in a scope with the name of its key: `row.scopes["team"]`.
     ///
-    /// An association that the request has already, under the same key, is changed by the other: conditions of both
-    /// hold, a required one is required, and of orders and columns the last are taken. The request throws if the two
-    /// find their rows differently.
+    /// If the request already has an association with the same key, the two are merged: both conditions apply, a
+    /// required one stays required, and the last order and columns are used. The request throws if the two find their
+    /// rows differently.
     public func including<A: Association>(required association: A) -> Self where A.OriginRowDecoder == RowDecoder {
         changing { $0.join(association.path.join(.inner, isSelected: true)) }
     }
 
-    /// The request with the rows of an association beside its own, where there are any.
+    /// The request with the rows of an association in a scope; its columns are NULL for rows without an associated row.
     ///
     /// ```swift
     /// struct PlayerInfo: Decodable, FetchableRecord {
@@ -42,7 +42,7 @@ extension JoinableRequest {
         changing { $0.join(association.path.join(.left, isSelected: true)) }
     }
 
-    /// The request with all rows of an association, for each of its own.
+    /// The request with all rows of an association, prefetched for each of its own rows.
     ///
     /// ```swift
     /// struct TeamInfo: Decodable, FetchableRecord {
@@ -56,13 +56,13 @@ extension JoinableRequest {
     /// SELECT *, "teamId" AS "grdb_teamId" FROM "player" WHERE "teamId" IN (1, 2, 3)
     /// ```
     ///
-    /// They are fetched by one more statement, or several if there are more keys than a statement has arguments. There
-    /// is none if there is no row.
+    /// One more statement prefetches them, or several if there are more keys than a statement has arguments. If the
+    /// request has no row, no such statement runs.
     public func including<A: AssociationToMany>(all association: A) -> Self where A.OriginRowDecoder == RowDecoder {
         changing { $0.prefetch(Prefetch(association.path)) }
     }
 
-    /// The rows that an association finds a row for, without its columns.
+    /// The rows that have an associated row, without its columns.
     ///
     /// ```swift
     /// let reds = try Player.joining(required: Player.team.filter { $0.color == "red" }).fetchAll(db)
@@ -74,7 +74,7 @@ extension JoinableRequest {
         changing { $0.join(association.path.join(.inner, isSelected: false)) }
     }
 
-    /// The request with the rows of an association at hand, for conditions and orders, where there are any.
+    /// The request joined to the rows of an association, if any, for conditions and orders.
     ///
     /// ```swift
     /// let team = TableAlias<Team>()
@@ -89,7 +89,7 @@ extension JoinableRequest {
 }
 
 extension JoinableRequest where Self: SelectionRequest {
-    /// The request with the columns of an association among its own: only the rows that have one.
+    /// The request with the columns of an association among its own; rows without an associated row are left out.
     ///
     /// ```swift
     /// Player.annotated(withRequired: Player.team.select { [$0.color] })
@@ -101,7 +101,7 @@ extension JoinableRequest where Self: SelectionRequest {
         annotated(with: association.path, .inner)
     }
 
-    /// The request with the columns of an association among its own, where there are any.
+    /// The request with the columns of an association among its own; they are NULL for rows without an associated row.
     ///
     /// ```swift
     /// Player.annotated(withOptional: Player.team.select { [$0.color.forKey("teamColor")] })
@@ -127,7 +127,7 @@ extension JoinableRequest where Self: SelectionRequest {
 }
 
 extension JoinableRequest where Self: SelectionRequest & AggregatingRequest {
-    /// The request with values made of all rows of associations.
+    /// The request with aggregates of the rows of associations.
     ///
     /// ```swift
     /// struct TeamInfo: Decodable, FetchableRecord {
@@ -157,14 +157,14 @@ extension JoinableRequest where Self: SelectionRequest & AggregatingRequest {
         }
     }
 
-    /// The request with values made of all rows of associations.
+    /// The request with aggregates of the rows of associations.
     public func annotated(with aggregates: AssociationAggregate<RowDecoder>...) -> Self {
         annotated(with: aggregates)
     }
 }
 
 extension JoinableRequest where Self: AggregatingRequest {
-    /// The rows for which a condition on all rows of an association holds.
+    /// The rows for which a condition on an aggregate of an association holds.
     ///
     /// ```swift
     /// let teams = try Team.having(Team.players.count >= 2).fetchAll(db)

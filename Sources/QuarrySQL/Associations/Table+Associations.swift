@@ -1,69 +1,69 @@
 public import QuarryCore
 
-// The same of tables, where no type stands for one.
+// The associations of tables without a record type.
 
 extension Table {
     // MARK: - Associations
 
-    /// The row of another table that a foreign key of this one refers to.
+    /// An association to the row of another table that a foreign key of this table references.
     ///
-    /// - parameter key: the name in results; nil for one by the table's, in singular or plural.
-    /// - parameter foreignKey: the columns; nil for those of the foreign key in the schema: a request throws if there
-    ///   is none, or several.
+    /// - parameter key: the name in results; nil for the table's name, in singular or plural.
+    /// - parameter foreignKey: the columns; nil for the foreign key in the schema: a request throws if there is none,
+    ///   or several.
     public func belongsTo<Destination: TableRecord>(
         _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil
     ) -> BelongsToAssociation<RowDecoder, Destination> {
         BelongsToAssociation(_path: AssociationPath.belongsTo(Destination.all().query, key, foreignKey))
     }
 
-    /// The row of another table that a foreign key of this one refers to.
+    /// An association to the row of another table that a foreign key of this table references.
     public func belongsTo<Destination>(
         _ destination: Table<Destination>, key: String? = nil, using foreignKey: ForeignKey? = nil
     ) -> BelongsToAssociation<RowDecoder, Destination> {
         BelongsToAssociation(_path: AssociationPath.belongsTo(destination.all().query, key, foreignKey))
     }
 
-    /// The row of another table whose foreign key refers to this one.
+    /// An association to the row of another table whose foreign key references this table.
     ///
-    /// - parameter key: the name in results; nil for one by the table's, in singular or plural.
-    /// - parameter foreignKey: the columns; nil for those of the foreign key in the schema: a request throws if there
-    ///   is none, or several.
+    /// - parameter key: the name in results; nil for the table's name, in singular or plural.
+    /// - parameter foreignKey: the columns; nil for the foreign key in the schema: a request throws if there is none,
+    ///   or several.
     public func hasOne<Destination: TableRecord>(
         _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil
     ) -> HasOneAssociation<RowDecoder, Destination> {
         HasOneAssociation(_path: AssociationPath.hasOne(Destination.all().query, key, foreignKey))
     }
 
-    /// The row of another table whose foreign key refers to this one.
+    /// An association to the row of another table whose foreign key references this table.
     public func hasOne<Destination>(
         _ destination: Table<Destination>, key: String? = nil, using foreignKey: ForeignKey? = nil
     ) -> HasOneAssociation<RowDecoder, Destination> {
         HasOneAssociation(_path: AssociationPath.hasOne(destination.all().query, key, foreignKey))
     }
 
-    /// The rows of another table whose foreign key refers to this one.
+    /// An association to the rows of another table whose foreign key references this table.
     ///
-    /// - parameter key: the name in results; nil for one by the table's, in singular or plural.
-    /// - parameter foreignKey: the columns; nil for those of the foreign key in the schema: a request throws if there
-    ///   is none, or several.
+    /// - parameter key: the name in results; nil for the table's name, in singular or plural.
+    /// - parameter foreignKey: the columns; nil for the foreign key in the schema: a request throws if there is none,
+    ///   or several.
     public func hasMany<Destination: TableRecord>(
         _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil
     ) -> HasManyAssociation<RowDecoder, Destination> {
         HasManyAssociation(_path: AssociationPath.hasMany(Destination.all().query, key, foreignKey))
     }
 
-    /// The rows of another table whose foreign key refers to this one.
+    /// An association to the rows of another table whose foreign key references this table.
     public func hasMany<Destination>(
         _ destination: Table<Destination>, key: String? = nil, using foreignKey: ForeignKey? = nil
     ) -> HasManyAssociation<RowDecoder, Destination> {
         HasManyAssociation(_path: AssociationPath.hasMany(destination.all().query, key, foreignKey))
     }
 
-    /// The rows that two associations lead to, one behind the other.
+    /// An association to the rows of another association's destination, through a pivot.
     ///
     /// - parameter pivot: an association of this type.
-    /// - parameter target: an association of the type where the pivot leads.
-    /// - parameter key: the name in results; nil for that of the target.
+    /// - parameter target: an association of the pivot's destination.
+    /// - parameter key: the name in results; nil for the target's name.
     public func hasMany<Pivot: Association, Target: Association>(
         _ destination: Target.RowDecoder.Type, through pivot: Pivot, using target: Target, key: String? = nil
     ) -> HasManyThroughAssociation<RowDecoder, Target.RowDecoder>
@@ -72,11 +72,11 @@ extension Table {
             _path: AssociationPath.through(pivot, target, key.map { AssociationKey(plural: $0) }))
     }
 
-    /// The row that two associations lead to, one behind the other.
+    /// An association to the row of another association's destination, through a pivot.
     ///
     /// - parameter pivot: an association of this type.
-    /// - parameter target: an association of the type where the pivot leads.
-    /// - parameter key: the name in results; nil for that of the target.
+    /// - parameter target: an association of the pivot's destination.
+    /// - parameter key: the name in results; nil for the target's name.
     public func hasOne<Pivot: AssociationToOne, Target: AssociationToOne>(
         _ destination: Target.RowDecoder.Type, through pivot: Pivot, using target: Target, key: String? = nil
     ) -> HasOneThroughAssociation<RowDecoder, Target.RowDecoder>
@@ -85,11 +85,11 @@ extension Table {
             _path: AssociationPath.through(pivot, target, key.map { AssociationKey(singular: $0) }))
     }
 
-    /// The rows of a common table expression for which a condition holds.
+    /// An association to the rows of a common table expression for which a condition holds.
     ///
     /// The request needs `with(_:)`.
     ///
-    /// - parameter condition: of a row of each.
+    /// - parameter condition: a condition on a row of each.
     public func association<Destination>(
         to cte: CommonTableExpression<Destination>,
         on condition:
@@ -98,7 +98,7 @@ extension Table {
         JoinAssociation(_path: AssociationPath.join(cte.all().query, on: condition))
     }
 
-    /// All rows of a common table expression.
+    /// An association to all rows of a common table expression.
     public func association<Destination>(
         to cte: CommonTableExpression<Destination>
     ) -> JoinAssociation<RowDecoder, Destination> {
@@ -109,37 +109,38 @@ extension Table {
 // MARK: - Requests
 
 extension Table {
-    /// The rows of the table with those of an association beside them: only the rows that have one.
+    /// The rows of the table with the rows of an association in a scope; rows without an associated row are left out.
     public func including<A: Association>(required association: A) -> QueryInterfaceRequest<RowDecoder>
     where A.OriginRowDecoder == RowDecoder {
         all().including(required: association)
     }
 
-    /// The rows of the table with those of an association beside them, where there are any.
+    /// The rows of the table with the rows of an association in a scope, whose columns are NULL for rows without an
+    /// associated row.
     public func including<A: Association>(optional association: A) -> QueryInterfaceRequest<RowDecoder>
     where A.OriginRowDecoder == RowDecoder {
         all().including(optional: association)
     }
 
-    /// The rows of the table that an association finds a row for.
+    /// The rows of the table that have an associated row.
     public func joining<A: Association>(required association: A) -> QueryInterfaceRequest<RowDecoder>
     where A.OriginRowDecoder == RowDecoder {
         all().joining(required: association)
     }
 
-    /// The rows of the table, with those of an association at hand.
+    /// The rows of the table, joined to the rows of an association, if any.
     public func joining<A: Association>(optional association: A) -> QueryInterfaceRequest<RowDecoder>
     where A.OriginRowDecoder == RowDecoder {
         all().joining(optional: association)
     }
 
-    /// The rows of the table with columns of an association among theirs: only the rows that have one.
+    /// The rows of the table with the columns of an association; rows without an associated row are left out.
     public func annotated<A: Association>(withRequired association: A) -> QueryInterfaceRequest<RowDecoder>
     where A.OriginRowDecoder == RowDecoder {
         all().annotated(withRequired: association)
     }
 
-    /// The rows of the table with columns of an association among theirs, where there are any.
+    /// The rows of the table with the columns of an association, which are NULL for rows without an associated row.
     public func annotated<A: Association>(withOptional association: A) -> QueryInterfaceRequest<RowDecoder>
     where A.OriginRowDecoder == RowDecoder {
         all().annotated(withOptional: association)
@@ -151,24 +152,24 @@ extension Table {
         all().including(all: association)
     }
 
-    /// The rows of the table with values made of all rows of associations.
+    /// The rows of the table with aggregates of the rows of associations.
     public func annotated(with aggregates: [AssociationAggregate<RowDecoder>]) -> QueryInterfaceRequest<RowDecoder> {
         all().annotated(with: aggregates)
     }
 
-    /// The rows of the table with values made of all rows of associations.
+    /// The rows of the table with aggregates of the rows of associations.
     public func annotated(with aggregates: AssociationAggregate<RowDecoder>...) -> QueryInterfaceRequest<RowDecoder> {
         all().annotated(with: aggregates)
     }
 
-    /// The rows of the table for which a condition on all rows of an association holds.
+    /// The rows of the table for which a condition on an aggregate of an association holds.
     public func having(_ predicate: AssociationAggregate<RowDecoder>) -> QueryInterfaceRequest<RowDecoder> {
         all().having(predicate)
     }
 }
 
 extension CommonTableExpression {
-    /// The rows of another common table expression for which a condition holds.
+    /// An association to the rows of another common table expression for which a condition holds.
     public func association<Destination>(
         to cte: CommonTableExpression<Destination>,
         on condition:
@@ -177,7 +178,7 @@ extension CommonTableExpression {
         JoinAssociation(_path: AssociationPath.join(cte.all().query, on: condition))
     }
 
-    /// The rows of a table for which a condition holds.
+    /// An association to the rows of a table for which a condition holds.
     public func association<Destination: TableRecord>(
         to destination: Destination.Type,
         on condition:
@@ -186,7 +187,7 @@ extension CommonTableExpression {
         JoinAssociation(_path: AssociationPath.join(Destination.all().query, on: condition))
     }
 
-    /// The rows of a table for which a condition holds.
+    /// An association to the rows of a table for which a condition holds.
     public func association<Destination>(
         to destination: Table<Destination>,
         on condition:
@@ -195,21 +196,21 @@ extension CommonTableExpression {
         JoinAssociation(_path: AssociationPath.join(destination.all().query, on: condition))
     }
 
-    /// All rows of another common table expression.
+    /// An association to all rows of another common table expression.
     public func association<Destination>(
         to cte: CommonTableExpression<Destination>
     ) -> JoinAssociation<RowDecoder, Destination> {
         JoinAssociation(_path: AssociationPath.join(cte.all().query))
     }
 
-    /// All rows of a table.
+    /// An association to all rows of a table.
     public func association<Destination: TableRecord>(
         to destination: Destination.Type
     ) -> JoinAssociation<RowDecoder, Destination> {
         JoinAssociation(_path: AssociationPath.join(Destination.all().query))
     }
 
-    /// All rows of a table.
+    /// An association to all rows of a table.
     ///
     /// ```swift
     /// let request = best.all().with(best).including(required: best.association(to: Table("season")))

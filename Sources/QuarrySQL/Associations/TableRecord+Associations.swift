@@ -1,11 +1,11 @@
 public import QuarryCore
 
-// Associations of record types, and requests that begin with one.
+// Associations of record types, and requests that begin with an association.
 
 extension TableRecord {
     // MARK: - Associations
 
-    /// The row of another table that a foreign key of this one refers to.
+    /// An association to the row of another table that a foreign key of this table references.
     ///
     /// ```swift
     /// extension Player {
@@ -17,23 +17,23 @@ extension TableRecord {
     /// SELECT "player".*, "team".* FROM "player" JOIN "team" ON "team"."id" = "player"."teamId"
     /// ```
     ///
-    /// - parameter key: the name in results; nil for one by the table's, in singular or plural.
-    /// - parameter foreignKey: the columns; nil for those of the foreign key in the schema: a request throws if there
-    ///   is none, or several.
+    /// - parameter key: the name in results; nil for the table's name, in singular or plural.
+    /// - parameter foreignKey: the columns; nil for the foreign key in the schema: a request throws if there is none,
+    ///   or several.
     public static func belongsTo<Destination: TableRecord>(
         _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil
     ) -> BelongsToAssociation<Self, Destination> {
         BelongsToAssociation(_path: AssociationPath.belongsTo(Destination.all().query, key, foreignKey))
     }
 
-    /// The row of another table that a foreign key of this one refers to.
+    /// An association to the row of another table that a foreign key of this table references.
     public static func belongsTo<Destination>(
         _ destination: Table<Destination>, key: String? = nil, using foreignKey: ForeignKey? = nil
     ) -> BelongsToAssociation<Self, Destination> {
         BelongsToAssociation(_path: AssociationPath.belongsTo(destination.all().query, key, foreignKey))
     }
 
-    /// The row of another table whose foreign key refers to this one.
+    /// An association to the row of another table whose foreign key references this table.
     ///
     /// ```swift
     /// extension Player {
@@ -45,23 +45,23 @@ extension TableRecord {
     /// SELECT "player".*, "profile".* FROM "player" LEFT JOIN "profile" ON "profile"."playerId" = "player"."id"
     /// ```
     ///
-    /// - parameter key: the name in results; nil for one by the table's, in singular or plural.
-    /// - parameter foreignKey: the columns; nil for those of the foreign key in the schema: a request throws if there
-    ///   is none, or several.
+    /// - parameter key: the name in results; nil for the table's name, in singular or plural.
+    /// - parameter foreignKey: the columns; nil for the foreign key in the schema: a request throws if there is none,
+    ///   or several.
     public static func hasOne<Destination: TableRecord>(
         _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil
     ) -> HasOneAssociation<Self, Destination> {
         HasOneAssociation(_path: AssociationPath.hasOne(Destination.all().query, key, foreignKey))
     }
 
-    /// The row of another table whose foreign key refers to this one.
+    /// An association to the row of another table whose foreign key references this table.
     public static func hasOne<Destination>(
         _ destination: Table<Destination>, key: String? = nil, using foreignKey: ForeignKey? = nil
     ) -> HasOneAssociation<Self, Destination> {
         HasOneAssociation(_path: AssociationPath.hasOne(destination.all().query, key, foreignKey))
     }
 
-    /// The rows of another table whose foreign key refers to this one.
+    /// An association to the rows of another table whose foreign key references this table.
     ///
     /// ```swift
     /// extension Team {
@@ -74,23 +74,23 @@ extension TableRecord {
     /// SELECT *, "teamId" AS "grdb_teamId" FROM "player" WHERE "teamId" IN (1, 2)
     /// ```
     ///
-    /// - parameter key: the name in results; nil for one by the table's, in singular or plural.
-    /// - parameter foreignKey: the columns; nil for those of the foreign key in the schema: a request throws if there
-    ///   is none, or several.
+    /// - parameter key: the name in results; nil for the table's name, in singular or plural.
+    /// - parameter foreignKey: the columns; nil for the foreign key in the schema: a request throws if there is none,
+    ///   or several.
     public static func hasMany<Destination: TableRecord>(
         _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil
     ) -> HasManyAssociation<Self, Destination> {
         HasManyAssociation(_path: AssociationPath.hasMany(Destination.all().query, key, foreignKey))
     }
 
-    /// The rows of another table whose foreign key refers to this one.
+    /// An association to the rows of another table whose foreign key references this table.
     public static func hasMany<Destination>(
         _ destination: Table<Destination>, key: String? = nil, using foreignKey: ForeignKey? = nil
     ) -> HasManyAssociation<Self, Destination> {
         HasManyAssociation(_path: AssociationPath.hasMany(destination.all().query, key, foreignKey))
     }
 
-    /// The rows that two associations lead to, one behind the other.
+    /// An association to the rows of another association's destination, through a pivot.
     ///
     /// ```swift
     /// extension Country {
@@ -107,8 +107,8 @@ extension TableRecord {
     /// ```
     ///
     /// - parameter pivot: an association of this type.
-    /// - parameter target: an association of the type where the pivot leads.
-    /// - parameter key: the name in results; nil for that of the target.
+    /// - parameter target: an association of the pivot's destination.
+    /// - parameter key: the name in results; nil for the target's name.
     public static func hasMany<Pivot: Association, Target: Association>(
         _ destination: Target.RowDecoder.Type, through pivot: Pivot, using target: Target, key: String? = nil
     ) -> HasManyThroughAssociation<Self, Target.RowDecoder>
@@ -117,7 +117,7 @@ extension TableRecord {
             _path: AssociationPath.through(pivot, target, key.map { AssociationKey(plural: $0) }))
     }
 
-    /// The row that two associations lead to, one behind the other.
+    /// An association to the row of another association's destination, through a pivot.
     ///
     /// ```swift
     /// extension Award {
@@ -127,8 +127,8 @@ extension TableRecord {
     /// ```
     ///
     /// - parameter pivot: an association of this type.
-    /// - parameter target: an association of the type where the pivot leads.
-    /// - parameter key: the name in results; nil for that of the target.
+    /// - parameter target: an association of the pivot's destination.
+    /// - parameter key: the name in results; nil for the target's name.
     public static func hasOne<Pivot: AssociationToOne, Target: AssociationToOne>(
         _ destination: Target.RowDecoder.Type, through pivot: Pivot, using target: Target, key: String? = nil
     ) -> HasOneThroughAssociation<Self, Target.RowDecoder>
@@ -137,7 +137,7 @@ extension TableRecord {
             _path: AssociationPath.through(pivot, target, key.map { AssociationKey(singular: $0) }))
     }
 
-    /// The rows of a common table expression for which a condition holds.
+    /// An association to the rows of a common table expression for which a condition holds.
     ///
     /// ```swift
     /// let best = CommonTableExpression<Row>(
@@ -151,7 +151,7 @@ extension TableRecord {
     ///
     /// The request needs `with(_:)`.
     ///
-    /// - parameter condition: of a row of each.
+    /// - parameter condition: a condition on a row of each.
     public static func association<Destination>(
         to cte: CommonTableExpression<Destination>,
         on condition:
@@ -160,7 +160,7 @@ extension TableRecord {
         JoinAssociation(_path: AssociationPath.join(cte.all().query, on: condition))
     }
 
-    /// All rows of a common table expression.
+    /// An association to all rows of a common table expression.
     public static func association<Destination>(
         to cte: CommonTableExpression<Destination>
     ) -> JoinAssociation<Self, Destination> {
@@ -171,37 +171,38 @@ extension TableRecord {
 // MARK: - Requests
 
 extension TableRecord {
-    /// The rows of the table with those of an association beside them: only the rows that have one.
+    /// The rows of the table with the rows of an association in a scope; rows without an associated row are left out.
     public static func including<A: Association>(required association: A) -> QueryInterfaceRequest<Self>
     where A.OriginRowDecoder == Self {
         all().including(required: association)
     }
 
-    /// The rows of the table with those of an association beside them, where there are any.
+    /// The rows of the table with the rows of an association in a scope, whose columns are NULL for rows without an
+    /// associated row.
     public static func including<A: Association>(optional association: A) -> QueryInterfaceRequest<Self>
     where A.OriginRowDecoder == Self {
         all().including(optional: association)
     }
 
-    /// The rows of the table that an association finds a row for.
+    /// The rows of the table that have an associated row.
     public static func joining<A: Association>(required association: A) -> QueryInterfaceRequest<Self>
     where A.OriginRowDecoder == Self {
         all().joining(required: association)
     }
 
-    /// The rows of the table, with those of an association at hand.
+    /// The rows of the table, joined to the rows of an association, if any.
     public static func joining<A: Association>(optional association: A) -> QueryInterfaceRequest<Self>
     where A.OriginRowDecoder == Self {
         all().joining(optional: association)
     }
 
-    /// The rows of the table with columns of an association among theirs: only the rows that have one.
+    /// The rows of the table with the columns of an association; rows without an associated row are left out.
     public static func annotated<A: Association>(withRequired association: A) -> QueryInterfaceRequest<Self>
     where A.OriginRowDecoder == Self {
         all().annotated(withRequired: association)
     }
 
-    /// The rows of the table with columns of an association among theirs, where there are any.
+    /// The rows of the table with the columns of an association, which are NULL for rows without an associated row.
     public static func annotated<A: Association>(withOptional association: A) -> QueryInterfaceRequest<Self>
     where A.OriginRowDecoder == Self {
         all().annotated(withOptional: association)
@@ -213,17 +214,17 @@ extension TableRecord {
         all().including(all: association)
     }
 
-    /// The rows of the table with values made of all rows of associations.
+    /// The rows of the table with aggregates of the rows of associations.
     public static func annotated(with aggregates: [AssociationAggregate<Self>]) -> QueryInterfaceRequest<Self> {
         all().annotated(with: aggregates)
     }
 
-    /// The rows of the table with values made of all rows of associations.
+    /// The rows of the table with aggregates of the rows of associations.
     public static func annotated(with aggregates: AssociationAggregate<Self>...) -> QueryInterfaceRequest<Self> {
         all().annotated(with: aggregates)
     }
 
-    /// The rows of the table for which a condition on all rows of an association holds.
+    /// The rows of the table for which a condition on an aggregate of an association holds.
     public static func having(_ predicate: AssociationAggregate<Self>) -> QueryInterfaceRequest<Self> {
         all().having(predicate)
     }

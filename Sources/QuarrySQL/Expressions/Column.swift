@@ -1,6 +1,6 @@
 public import QuarryCore
 
-/// Something that names a column of a table.
+/// A column of a table, identified by its name.
 ///
 /// ```swift
 /// enum Columns: String, ColumnExpression {
@@ -10,9 +10,9 @@ public import QuarryCore
 /// let winners = try Player.filter(Columns.score > 1000).fetchAll(db)
 /// ```
 ///
-/// The cases of an enum are values of Swift, too: where a Bool is accepted, as in `having` or `set(to:)`, `==` and `!=`
-/// of two cases are Swift's, and the condition is a constant. Make one side an expression there, or let `Columns` have
-/// static properties of the type ``Column``, which only SQL compares.
+/// The cases of an enum are Swift values too: where a Bool is accepted, as in `having` or `set(to:)`, `==` and `!=` of
+/// two cases compare in Swift, and the condition is a constant. Make one side an expression there, or give `Columns`
+/// static properties of the type ``Column``, which can only be compared by SQL.
 ///
 /// ```swift
 /// Player.group(Columns.id).having(Columns.score.sqlExpression == Columns.bonus)
@@ -23,10 +23,10 @@ public import QuarryCore
 public protocol ColumnExpression: NamedColumn, SQLSpecificExpressible {}
 
 extension ColumnExpression {
-    /// The column: `"name"`, or `"table"."name"` where a query has several tables.
+    /// The column: `"name"`, or `"table"."name"` if a query has several tables.
     public var sqlExpression: SQLExpression { SQLExpression(content: .column(name)) }
 
-    /// The column without its table, whatever tables a query has: `"name"`. It is for names that a query has made
+    /// The column without its table, whatever tables a query has: `"name"`. Use it for names that a query has defined
     /// itself.
     ///
     /// ```swift
@@ -45,10 +45,10 @@ public struct Column: ColumnExpression, Sendable {
     /// The name of the column, without quotes.
     public let name: String
 
-    /// The column of that name.
+    /// The column with the given name.
     public init(_ name: String) { self.name = name }
 
-    /// The column of a key.
+    /// The column with the name of a coding key.
     public init(_ codingKey: some CodingKey) { name = codingKey.stringValue }
 
     /// The rowid: <https://www.sqlite.org/lang_createtable.html#rowid>.
@@ -60,7 +60,7 @@ extension NamedColumn where Self == Column {
     public static var rowID: Column { Column("rowid") }
 }
 
-// Where a column is asked for, this one is found before those of the protocols that columns refine.
+// If a column is expected, the compiler prefers this one to those of the protocols that columns refine.
 extension ColumnExpression where Self == Column {
     /// The rowid: `ForeignKey([.rowID])`. See <https://www.sqlite.org/lang_createtable.html#rowid>.
     public static var rowID: Column { Column("rowid") }

@@ -1,6 +1,6 @@
 public import QuarryCore
 
-/// What an UPDATE, or an upsert, sets a column to.
+/// The assignment of a value to a column, by an UPDATE or an upsert.
 ///
 /// ```swift
 /// try Player.updateAll(db, Column("score") += 10, Column("bonus").set(to: nil))
@@ -11,7 +11,7 @@ public import QuarryCore
 public struct ColumnAssignment: Sendable {
     package let column: String
 
-    /// Nil for a column that an upsert leaves as it is.
+    /// nil for a column that an upsert doesn't overwrite.
     package let value: SQLExpression?
 
     package init(column: String, value: SQLExpression?) {
@@ -26,7 +26,7 @@ extension ColumnExpression {
         ColumnAssignment(column: name, value: value?.sqlExpression ?? .null)
     }
 
-    /// Leaves the column as it is, when an upsert finds a row.
+    /// Keeps the column's value if an upsert finds an existing row.
     public var noOverwrite: ColumnAssignment { ColumnAssignment(column: name, value: nil) }
 
     private func set(_ infix: ExpressionNode.InfixOperator, _ value: some SQLExpressible) -> ColumnAssignment {

@@ -13,7 +13,8 @@ public import QuarryCore
 /// FROM "player"
 /// ```
 ///
-/// The first condition that holds decides; where none does, the value is that of `otherwise`, or NULL without it.
+/// The first condition that holds determines the value; if none holds, the value is that of `otherwise`, or NULL
+/// without it.
 /// See <https://www.sqlite.org/lang_expr.html#the_case_expression>.
 public struct SQLCase: SQLSpecificExpressible, Sendable {
     private var choice: CaseExpression
@@ -23,17 +24,17 @@ public struct SQLCase: SQLSpecificExpressible, Sendable {
             base: base, branches: [(condition, result?.sqlExpression ?? .null)], otherwise: nil)
     }
 
-    /// The expression, NULL where nothing fits.
+    /// The expression, NULL if no condition holds.
     public var sqlExpression: SQLExpression { .node(.choice(choice)) }
 
-    /// Another condition and its value; with ``caseOf(_:when:then:)``, another value to compare with.
+    /// Adds a condition and its value; after ``caseOf(_:when:then:)``, a value to compare with.
     public func when(_ condition: some SQLExpressible, then result: (any SQLExpressible)?) -> SQLCase {
         var copy = self
         copy.choice.branches.append((condition.sqlExpression, result?.sqlExpression ?? .null))
         return copy
     }
 
-    /// The value where nothing fits.
+    /// The expression with a value for the case that no condition holds.
     public func otherwise(_ result: (any SQLExpressible)?) -> SQLExpression {
         var choice = choice
         choice.otherwise = result?.sqlExpression ?? .null
@@ -41,7 +42,7 @@ public struct SQLCase: SQLSpecificExpressible, Sendable {
     }
 }
 
-/// A value where a condition holds: `CASE WHEN x THEN y END`.
+/// A value if a condition holds: `CASE WHEN x THEN y END`.
 ///
 /// ```swift
 /// caseWhen(Column("score") > 1000, then: "gold").when(Column("score") > 100, then: "silver").otherwise("bronze")
@@ -55,7 +56,7 @@ public func caseWhen(_ condition: some SQLSpecificExpressible, then result: (any
     SQLCase(base: nil, condition.sqlExpression, result)
 }
 
-/// A value where an expression equals another one: `CASE x WHEN y THEN z END`.
+/// A value if an expression equals another one: `CASE x WHEN y THEN z END`.
 ///
 /// ```swift
 /// caseOf(Column("teamId"), when: 1, then: "red").when(2, then: "blue").otherwise(nil)

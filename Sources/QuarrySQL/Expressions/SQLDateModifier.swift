@@ -1,6 +1,6 @@
 public import QuarryCore
 
-/// What a date function does with a date: <https://www.sqlite.org/lang_datefunc.html#modifiers>.
+/// A modifier of a date function: <https://www.sqlite.org/lang_datefunc.html#modifiers>.
 ///
 /// ```swift
 /// // The last day of the month.
@@ -28,13 +28,13 @@ public enum SQLDateModifier: SQLSpecificExpressible, Sendable {
     case startOfMonth
     /// The first instant of the year: `'start of year'`
     case startOfYear
-    /// The day itself, or the next one that is some weekday; 0 is Sunday: `'weekday 0'`
+    /// The day itself, or the next day with the given weekday; 0 is Sunday: `'weekday 0'`
     case weekday(Int)
-    /// The number before is one of seconds since 1970: `'unixepoch'`
+    /// The preceding number is in seconds since 1970: `'unixepoch'`
     case unixEpoch
-    /// The number before is a Julian day: `'julianday'`
+    /// The preceding number is a Julian day: `'julianday'`
     case julianDay
-    /// The number before is a Julian day or one of seconds, as it is large: `'auto'`
+    /// The preceding number is a Julian day or in seconds since 1970, according to its size: `'auto'`
     case auto
     /// Converts UTC to the local time of the process: `'localtime'`
     case localTime
@@ -67,7 +67,7 @@ public enum SQLDateModifier: SQLSpecificExpressible, Sendable {
         }
     }
 
-    /// SQLite makes NULL of a modifier that it doesn't know, which would go unseen.
+    /// The required version: an older SQLite returns NULL for an unknown modifier, which would go unnoticed.
     fileprivate var requirement: SQLiteRequirement? { if case .subsecond = self { .version(3_042_000) } else { nil } }
 }
 
@@ -129,7 +129,7 @@ public func unixEpoch(_ value: some SQLSpecificExpressible, _ modifiers: SQLDate
     dateFunction("UNIXEPOCH", [value.sqlExpression], modifiers)
 }
 
-/// A date as a format says: `STRFTIME(format, x, modifiers)`.
+/// A date in a format: `STRFTIME(format, x, modifiers)`.
 ///
 /// ```swift
 /// Invoice.group(strftime("%Y-%m", Column("sentAt")))
@@ -138,14 +138,14 @@ public func unixEpoch(_ value: some SQLSpecificExpressible, _ modifiers: SQLDate
 /// SELECT * FROM "invoice" GROUP BY STRFTIME('%Y-%m', "sentAt")
 /// ```
 ///
-/// See <https://www.sqlite.org/lang_datefunc.html> for the letters of formats.
+/// See <https://www.sqlite.org/lang_datefunc.html> for the format specifiers.
 public func strftime(
     _ format: some SQLExpressible, _ value: some SQLSpecificExpressible, _ modifiers: SQLDateModifier...
 ) -> SQLExpression {
     dateFunction("STRFTIME", [format.sqlExpression, value.sqlExpression], modifiers)
 }
 
-/// The time between two dates, as text `+0000-00-01 00:00:00.000`: `TIMEDIFF(x, y)`. It needs SQLite 3.43.
+/// The difference between two dates, as text `+0000-00-01 00:00:00.000`: `TIMEDIFF(x, y)`. It needs SQLite 3.43.
 ///
 /// See <https://www.sqlite.org/lang_datefunc.html#tmdif>.
 public func timeDiff(_ end: some SQLSpecificExpressible, _ start: some SQLExpressible) -> SQLExpression {
@@ -153,7 +153,7 @@ public func timeDiff(_ end: some SQLSpecificExpressible, _ start: some SQLExpres
 }
 
 extension SQLExpression {
-    /// The time of the statement, as date functions read it: `'now'`.
+    /// The current time of the statement, for date functions: `'now'`.
     ///
     /// ```swift
     /// Invoice.filter(Column("dueOn") < date(SQLExpression.now))

@@ -1,8 +1,8 @@
 public import QuarryCore
 
-// Comparisons: <https://www.sqlite.org/datatype3.html#comparison_expressions>. Each operator stands twice: for an
-// expression on the left, and for one on the right. The compiler looks at the second only where the first does not fit:
-// with both on one level it would need seconds for a condition of a dozen terms.
+// Comparisons: <https://www.sqlite.org/datatype3.html#comparison_expressions>. Each operator has two overloads: with an
+// expression on the left, or on the right. The compiler tries the second only if the first doesn't fit: with both on
+// one level it would need seconds for a condition of a dozen terms.
 
 extension SQLSpecificExpressible {
     /// `lhs = rhs`; with nil, `lhs IS NULL`.
@@ -27,23 +27,23 @@ extension SQLSpecificExpressible {
         .equality(lhs?.sqlExpression ?? .null, .notEqual, rhs.sqlExpression)
     }
 
-    /// `lhs IS rhs`: NULL is NULL.
+    /// `lhs IS rhs`: NULL equals NULL.
     public static func === (lhs: Self, rhs: (any SQLExpressible)?) -> SQLExpression {
         .equality(lhs.sqlExpression, .is, rhs?.sqlExpression ?? .null)
     }
 
-    /// `lhs IS rhs`: NULL is NULL.
+    /// `lhs IS rhs`: NULL equals NULL.
     @_disfavoredOverload
     public static func === (lhs: (any SQLExpressible)?, rhs: Self) -> SQLExpression {
         .equality(lhs?.sqlExpression ?? .null, .is, rhs.sqlExpression)
     }
 
-    /// `lhs IS NOT rhs`: NULL is NULL.
+    /// `lhs IS NOT rhs`: NULL equals NULL.
     public static func !== (lhs: Self, rhs: (any SQLExpressible)?) -> SQLExpression {
         .equality(lhs.sqlExpression, .isNot, rhs?.sqlExpression ?? .null)
     }
 
-    /// `lhs IS NOT rhs`: NULL is NULL.
+    /// `lhs IS NOT rhs`: NULL equals NULL.
     @_disfavoredOverload
     public static func !== (lhs: (any SQLExpressible)?, rhs: Self) -> SQLExpression {
         .equality(lhs?.sqlExpression ?? .null, .isNot, rhs.sqlExpression)

@@ -3,7 +3,7 @@ public import QuarryCore
 // `IN` and `BETWEEN`: <https://www.sqlite.org/lang_expr.html#the_in_and_not_in_operators>.
 
 extension Sequence where Element: SQLExpressible {
-    /// `x IN (1, 2)`; of one value, `x = 1`; of none, false.
+    /// `x IN (1, 2)`; `x = 1` for a single value; false for none.
     ///
     /// ```swift
     /// Player.filter([1, 2, 3].contains(Column("id")))
@@ -17,7 +17,7 @@ extension Sequence where Element: SQLExpressible {
 }
 
 extension Sequence where Element == any SQLExpressible {
-    /// `x IN (1, "column")`; of one value, `x = 1`; of none, false.
+    /// `x IN (1, "column")`; `x = 1` for a single value; false for none.
     public func contains(_ element: some SQLSpecificExpressible) -> SQLExpression {
         .membership(of: element.sqlExpression, in: map(\.sqlExpression))
     }

@@ -110,8 +110,8 @@ extension SQLSpecificExpressible {
 
     // MARK: - Logic
 
-    // A value of Swift comes last: with it on the level of expressions, two columns that are compared beside another
-    // condition would be compared by Swift, and the result be a constant of the query.
+    // Swift values come last: on the level of expressions, the compiler would compare two columns in Swift when they
+    // are combined with another condition, and the result would be a constant of the query.
 
     /// `lhs AND rhs`
     public static func && (lhs: Self, rhs: some SQLSpecificExpressible) -> SQLExpression {
@@ -147,19 +147,19 @@ extension SQLSpecificExpressible {
         .association(lhs.sqlExpression, .or, rhs.sqlExpression)
     }
 
-    /// The opposite: `x <> y` of `x = y`, `NOT IN` of `IN`, otherwise `NOT x`.
+    /// The negation: `x <> y` for `x = y`, `NOT IN` for `IN`, otherwise `NOT x`.
     public static prefix func ! (value: Self) -> SQLExpression { value.sqlExpression.negated }
 
-    /// The first that isn't NULL: `IFNULL(lhs, rhs)`.
+    /// The first value that isn't NULL: `IFNULL(lhs, rhs)`.
     public static func ?? (lhs: Self, rhs: some SQLExpressible) -> SQLExpression {
         .function("IFNULL", [lhs.sqlExpression, rhs.sqlExpression])
     }
 }
 
 extension SQLExpression {
-    // A form that isn't generic ends the compiler's search: the longest filter of Tests/TypeChecking takes 0.09 s with
-    // it, and 4.5 s without.
+    // A non-generic form ends the compiler's search: the longest filter of Tests/TypeChecking takes 0.09 s with it, and
+    // 4.5 s without.
 
-    /// The opposite: `x <> y` of `x = y`, `NOT IN` of `IN`, otherwise `NOT x`.
+    /// The negation: `x <> y` for `x = y`, `NOT IN` for `IN`, otherwise `NOT x`.
     public static prefix func ! (value: SQLExpression) -> SQLExpression { value.negated }
 }

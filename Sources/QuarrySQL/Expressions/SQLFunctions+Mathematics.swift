@@ -1,6 +1,6 @@
 public import QuarryCore
 
-// <https://www.sqlite.org/lang_mathfunc.html>. Where SQLite is built without them, a request that has one throws.
+// <https://www.sqlite.org/lang_mathfunc.html>. If SQLite is built without them, a request that uses one throws.
 
 extension SQLExpression {
     fileprivate static func mathematics(_ name: String, _ arguments: SQLExpression...) -> SQLExpression {
@@ -8,7 +8,7 @@ extension SQLExpression {
     }
 }
 
-/// The number, rounded to some digits after the point, a real: `ROUND(x, digits)`.
+/// The number rounded to some decimal places, a real: `ROUND(x, digits)`.
 ///
 /// ```swift
 /// Player.select(round(average(Column("score")), 1))
@@ -22,7 +22,7 @@ public func round(_ value: some SQLSpecificExpressible, _ digits: Int = 0) -> SQ
     .function("ROUND", [value.sqlExpression] + (digits == 0 ? [] : [digits.sqlExpression]))
 }
 
-/// -1, 0 or 1, as the number is: `SIGN(x)`. See <https://www.sqlite.org/lang_corefunc.html#sign>.
+/// The sign of the number: -1, 0 or 1: `SIGN(x)`. See <https://www.sqlite.org/lang_corefunc.html#sign>.
 public func sign(_ value: some SQLSpecificExpressible) -> SQLExpression { .function("SIGN", [value.sqlExpression]) }
 
 /// The smallest integer that isn't less: `CEIL(x)`.
@@ -46,7 +46,7 @@ public func mod(_ value: some SQLSpecificExpressible, _ divisor: some SQLExpress
     .mathematics("MOD", value.sqlExpression, divisor.sqlExpression)
 }
 
-/// The square root: `SQRT(x)`; NULL of a negative number.
+/// The square root: `SQRT(x)`; NULL for a negative number.
 public func sqrt(_ value: some SQLSpecificExpressible) -> SQLExpression { .mathematics("SQRT", value.sqlExpression) }
 
 /// A power: `POW(x, y)`.
@@ -62,13 +62,13 @@ public func exp(_ value: some SQLSpecificExpressible) -> SQLExpression { .mathem
 /// SQLite's `LOG(x)` has base 10: ``log10(_:)``.
 public func ln(_ value: some SQLSpecificExpressible) -> SQLExpression { .mathematics("LN", value.sqlExpression) }
 
-/// The logarithm of base 2: `LOG2(x)`.
+/// The logarithm to base 2: `LOG2(x)`.
 public func log2(_ value: some SQLSpecificExpressible) -> SQLExpression { .mathematics("LOG2", value.sqlExpression) }
 
-/// The logarithm of base 10: `LOG10(x)`.
+/// The logarithm to base 10: `LOG10(x)`.
 public func log10(_ value: some SQLSpecificExpressible) -> SQLExpression { .mathematics("LOG10", value.sqlExpression) }
 
-/// The logarithm of some base: `LOG(base, x)`.
+/// The logarithm to a given base: `LOG(base, x)`.
 public func log(_ value: some SQLSpecificExpressible, base: some SQLExpressible) -> SQLExpression {
     .mathematics("LOG", base.sqlExpression, value.sqlExpression)
 }
@@ -111,12 +111,12 @@ public func cosh(_ value: some SQLSpecificExpressible) -> SQLExpression { .mathe
 /// The hyperbolic tangent: `TANH(x)`.
 public func tanh(_ value: some SQLSpecificExpressible) -> SQLExpression { .mathematics("TANH", value.sqlExpression) }
 
-/// Degrees as radians: `RADIANS(x)`.
+/// Degrees converted to radians: `RADIANS(x)`.
 public func radians(_ degrees: some SQLSpecificExpressible) -> SQLExpression {
     .mathematics("RADIANS", degrees.sqlExpression)
 }
 
-/// Radians as degrees: `DEGREES(x)`.
+/// Radians converted to degrees: `DEGREES(x)`.
 public func degrees(_ radians: some SQLSpecificExpressible) -> SQLExpression {
     .mathematics("DEGREES", radians.sqlExpression)
 }

@@ -29,8 +29,8 @@ public func replace(
 ///
 /// See <https://www.sqlite.org/lang_corefunc.html#substr>.
 ///
-/// - parameter start: the first character, counted from 1; a negative one counts from the end.
-/// - parameter length: how many characters; nil for all to the end.
+/// - parameter start: the first character, counted from 1; a negative number counts from the end.
+/// - parameter length: the number of characters; nil for all to the end.
 public func substr(
     _ text: some SQLSpecificExpressible, _ start: some SQLExpressible, _ length: (any SQLExpressible)? = nil
 ) -> SQLExpression {
@@ -58,7 +58,7 @@ public func rtrim(_ text: some SQLSpecificExpressible, _ characters: (any SQLExp
     .function("RTRIM", [text.sqlExpression] + (characters.map { [$0.sqlExpression] } ?? []))
 }
 
-/// Where a text first occurs in another one, counted from 1, or 0: `INSTR(x, y)`.
+/// The position of the first occurrence of a text in another one, counted from 1; 0 for none: `INSTR(x, y)`.
 ///
 /// ```swift
 /// Player.filter(instr(Column("name"), "ur") > 0)
@@ -72,12 +72,12 @@ public func instr(_ text: some SQLSpecificExpressible, _ part: some SQLExpressib
     .function("INSTR", [text.sqlExpression, part.sqlExpression])
 }
 
-/// ASCII letters as small ones: `LOWER(x)`. `lowercased` knows all letters.
+/// The text with ASCII letters in lower case: `LOWER(x)`. `lowercased` converts all letters.
 ///
 /// See <https://www.sqlite.org/lang_corefunc.html#lower>.
 public func lower(_ text: some SQLSpecificExpressible) -> SQLExpression { .function("LOWER", [text.sqlExpression]) }
 
-/// ASCII letters as capitals: `UPPER(x)`. `uppercased` knows all letters.
+/// The text with ASCII letters in upper case: `UPPER(x)`. `uppercased` converts all letters.
 ///
 /// See <https://www.sqlite.org/lang_corefunc.html#upper>.
 public func upper(_ text: some SQLSpecificExpressible) -> SQLExpression { .function("UPPER", [text.sqlExpression]) }
@@ -87,7 +87,7 @@ public func upper(_ text: some SQLSpecificExpressible) -> SQLExpression { .funct
 /// See <https://www.sqlite.org/lang_corefunc.html#hex>.
 public func hex(_ value: some SQLSpecificExpressible) -> SQLExpression { .function("HEX", [value.sqlExpression]) }
 
-/// The bytes that hexadecimal digits stand for, or NULL: `UNHEX(x)`. It needs SQLite 3.41.
+/// The bytes of hexadecimal digits, or NULL: `UNHEX(x)`. It needs SQLite 3.41.
 ///
 /// See <https://www.sqlite.org/lang_corefunc.html#unhex>.
 public func unhex(_ digits: some SQLSpecificExpressible) -> SQLExpression {
@@ -97,12 +97,13 @@ public func unhex(_ digits: some SQLSpecificExpressible) -> SQLExpression {
 /// The value as an SQL literal: `QUOTE(x)`. See <https://www.sqlite.org/lang_corefunc.html#quote>.
 public func quote(_ value: some SQLSpecificExpressible) -> SQLExpression { .function("QUOTE", [value.sqlExpression]) }
 
-/// The number of a text's first character: `UNICODE(x)`. See <https://www.sqlite.org/lang_corefunc.html#unicode>.
+/// The Unicode code point of a text's first character: `UNICODE(x)`. See
+/// <https://www.sqlite.org/lang_corefunc.html#unicode>.
 public func unicode(_ text: some SQLSpecificExpressible) -> SQLExpression {
     .function("UNICODE", [text.sqlExpression])
 }
 
-/// Values in a text, as a format says: `PRINTF(format, x, y)`.
+/// Values formatted as text: `PRINTF(format, x, y)`.
 ///
 /// ```swift
 /// Player.select(printf("%s: %05d", Column("name"), Column("score")))
@@ -129,10 +130,11 @@ public func printf(_ format: some SQLExpressible, _ values: any SQLExpressible..
 ///
 /// NULL is left out. See <https://www.sqlite.org/lang_aggfunc.html#group_concat>.
 ///
-/// - parameter separator: what stands between the values; nil for a comma.
-/// - parameter isDistinct: whether equal values count once. SQLite has no separator then: a request with both throws.
-/// - parameter ordering: the order of the values, of SQLite 3.44; without it they come in any order.
-/// - parameter filter: which rows count.
+/// - parameter separator: the text between the values; nil for a comma.
+/// - parameter isDistinct: whether equal values are included once. SQLite accepts no separator then: a request with
+///   both throws.
+/// - parameter ordering: the order of the values, which needs SQLite 3.44; by default, the order is undefined.
+/// - parameter filter: the condition for rows to include.
 public func groupConcat(
     _ value: some SQLSpecificExpressible, separator: (any SQLExpressible)? = nil, distinct isDistinct: Bool = false,
     orderBy ordering: (any SQLOrderingTerm)? = nil, filter: (any SQLSpecificExpressible)? = nil

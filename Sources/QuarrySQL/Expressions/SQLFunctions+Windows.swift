@@ -1,7 +1,7 @@
 public import QuarryCore
 
 // Functions that need a window: <https://www.sqlite.org/windowfunctions.html#built_in_window_functions>. Aggregates can
-// have one.
+// have a window too.
 
 /// The number of the row in its partition, counted from 1: `ROW_NUMBER()`.
 ///
@@ -13,7 +13,7 @@ public import QuarryCore
 /// ```
 public func rowNumber() -> SQLExpression { .function("ROW_NUMBER", []) }
 
-/// The row's rank: rows that are equal in the order share the number of the first of them, `RANK()`.
+/// The row's rank: rows that are equal in the order share the number of the first of them: `RANK()`.
 ///
 /// ```swift
 /// Player.annotated(with: rank().over(orderBy: Column("score").desc).forKey("rank"))
@@ -23,16 +23,16 @@ public func rowNumber() -> SQLExpression { .function("ROW_NUMBER", []) }
 /// ```
 public func rank() -> SQLExpression { .function("RANK", []) }
 
-/// The row's rank without gaps: the number of its group of rows that are equal in the order, `DENSE_RANK()`.
+/// The row's rank without gaps: the number of its group of rows that are equal in the order: `DENSE_RANK()`.
 public func denseRank() -> SQLExpression { .function("DENSE_RANK", []) }
 
 /// The row's rank from 0.0 to 1.0: `PERCENT_RANK()`.
 public func percentRank() -> SQLExpression { .function("PERCENT_RANK", []) }
 
-/// The share of rows up to this one, and those that are equal in the order: `CUME_DIST()`.
+/// The share of rows up to this row and the rows equal to it in the order: `CUME_DIST()`.
 public func cumeDist() -> SQLExpression { .function("CUME_DIST", []) }
 
-/// The number of the row's part, where the partition is cut into some parts as even as possible: `NTILE(4)`.
+/// The number of the row's part, if the partition is divided into parts as even as possible: `NTILE(4)`.
 ///
 /// ```swift
 /// Player.annotated(with: ntile(4).over(orderBy: Column("score")).forKey("quartile"))
@@ -42,7 +42,7 @@ public func cumeDist() -> SQLExpression { .function("CUME_DIST", []) }
 /// ```
 public func ntile(_ count: some SQLExpressible) -> SQLExpression { .function("NTILE", [count.sqlExpression]) }
 
-/// A value of a row before: `LAG(x, offset, default)`.
+/// A value of a preceding row: `LAG(x, offset, default)`.
 ///
 /// ```swift
 /// Day.annotated(with: (Column("sales") - lag(Column("sales")).over(orderBy: Column("date"))).forKey("growth"))
@@ -51,18 +51,18 @@ public func ntile(_ count: some SQLExpressible) -> SQLExpression { .function("NT
 /// SELECT *, "sales" - (LAG("sales") OVER (ORDER BY "date")) AS "growth" FROM "day"
 /// ```
 ///
-/// - parameter offset: how many rows before.
-/// - parameter fallback: the value where there is no such row; NULL if it is nil.
+/// - parameter offset: the number of rows before.
+/// - parameter fallback: the value if there is no such row; nil for NULL.
 public func lag(
     _ value: some SQLSpecificExpressible, _ offset: Int = 1, default fallback: (any SQLExpressible)? = nil
 ) -> SQLExpression {
     .function("LAG", neighbour(value.sqlExpression, offset, fallback))
 }
 
-/// A value of a row after: `LEAD(x, offset, default)`.
+/// A value of a following row: `LEAD(x, offset, default)`.
 ///
-/// - parameter offset: how many rows after.
-/// - parameter fallback: the value where there is no such row; NULL if it is nil.
+/// - parameter offset: the number of rows after.
+/// - parameter fallback: the value if there is no such row; nil for NULL.
 public func lead(
     _ value: some SQLSpecificExpressible, _ offset: Int = 1, default fallback: (any SQLExpressible)? = nil
 ) -> SQLExpression {
@@ -89,7 +89,7 @@ public func firstValue(_ value: some SQLSpecificExpressible) -> SQLExpression {
 /// LAST_VALUE("name") OVER (ORDER BY "score" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
 /// ```
 ///
-/// Without a frame, the last row is the last of those that are equal to the current one in the order.
+/// Without a frame, the last row is the last one that is equal to the current row in the order.
 public func lastValue(_ value: some SQLSpecificExpressible) -> SQLExpression {
     .function("LAST_VALUE", [value.sqlExpression])
 }

@@ -1,9 +1,9 @@
 public import QuarryCore
 
-/// What is an expression of SQL, and no value of Swift: columns, expressions, subqueries.
+/// An SQL expression that isn't a Swift value: a column, an expression, a subquery.
 ///
-/// Operators and properties that build SQL are there for these types only: two strings are compared by Swift, a column
-/// and a string by SQLite.
+/// Operators and properties that build SQL exist only for these types: Swift compares two strings, SQLite compares a
+/// column and a string.
 ///
 /// ```swift
 /// Column("score") > 10                          // "score" > 10
@@ -26,7 +26,7 @@ extension SQLExpression: SQLSpecificExpressible {}
 extension DatabaseValue: SQLSpecificExpressible {}
 
 extension SQL: SQLSpecificExpressible {
-    /// The SQL, in parentheses where it stands among others.
+    /// The SQL, in parentheses inside other expressions.
     ///
     /// ```swift
     /// let isBest = SQL("score = (SELECT MAX(score) FROM player)").sqlExpression
@@ -41,7 +41,7 @@ extension SQL: SQLSpecificExpressible {
     public var sqlOrdering: SQLOrdering { SQLOrdering(content: .sql(self)) }
 }
 
-/// A request that can stand inside another one.
+/// A request that can be a subquery of another one.
 ///
 /// ```swift
 /// let best = Player.select(max(Column("score")))
@@ -59,7 +59,7 @@ extension SQLSubqueryable {
     /// The first value of the subquery's first row, or NULL: `(SELECT …)`.
     public var sqlExpression: SQLExpression { .node(.subquery(sqlSubquery)) }
 
-    /// Whether the subquery has a value: `1 IN (SELECT …)`.
+    /// Whether the subquery contains a value: `1 IN (SELECT …)`.
     ///
     /// ```swift
     /// let redIds = Team.select(Column("id")).filter(Column("color") == "red")
@@ -76,19 +76,20 @@ extension SQLSubqueryable {
     public func exists() -> SQLExpression { .node(.exists(sqlSubquery, isNegated: false)) }
 }
 
-/// A query inside another one.
+/// A query inside another query.
 public struct SQLSubquery: Sendable {
     package enum Content: Sendable {
         /// `(SELECT …)`
         case query(SelectQuery)
         /// `(SELECT …)`
         case sql(SQL)
-        /// `"name"`: what WITH has named.
+        /// `"name"`: a table defined in WITH.
         case name(String)
     }
 
     private final class Storage: Sendable {
-        // Unchecked: it changes only when the storage is destroyed, and then no other reference is left.
+        // `@exclusivity(unchecked)`, `nonisolated(unsafe)`: it changes only when the storage is destroyed, when no
+        // other reference exists.
         @exclusivity(unchecked) private(set) nonisolated(unsafe) var content: Content
         let depth: Int32
 
@@ -120,7 +121,7 @@ public struct SQLSubquery: Sendable {
     /// Whether both are one object.
     func isSameObject(as other: SQLSubquery) -> Bool { storage === other.storage }
 
-    /// How deep it is nested, itself included.
+    /// The depth of nested subqueries, including itself.
     var depth: Int { Int(storage.depth) }
 
     package init(content: Content) { storage = Storage(content) }
@@ -132,6 +133,6 @@ extension SQLSubquery: SQLSubqueryable {
 }
 
 extension SQLRequest: SQLSpecificExpressible, SQLSubqueryable {
-    /// The request inside another one.
+    /// The request as a subquery.
     public var sqlSubquery: SQLSubquery { SQLSubquery(content: .sql(literal)) }
 }

@@ -1,6 +1,6 @@
 public import QuarryCore
 
-/// The rows that a window function looks at, and their order: `(PARTITION BY x ORDER BY y)`.
+/// The rows of a window function, and their order: `(PARTITION BY x ORDER BY y)`.
 ///
 /// ```swift
 /// let window = SQLWindow(partitionBy: [Column("teamId")], orderBy: [Column("score").desc])
@@ -16,10 +16,11 @@ public struct SQLWindow: Sendable {
 
     /// A window.
     ///
-    /// - parameter base: the name of a window of the request, whose partition and order this one takes over.
-    /// - parameter partition: rows with the same values belong together; none for all rows.
+    /// - parameter base: the name of a window of the request, whose partition and order this window inherits.
+    /// - parameter partition: the expressions whose values form a partition; none for a single partition of all rows.
     /// - parameter ordering: the order of the rows.
-    /// - parameter frame: the rows around a row that count; nil for those from the first to those equal in the order.
+    /// - parameter frame: the frame of a row; nil for the rows from the partition's first to the last one equal in the
+    ///   order.
     public init(
         basedOn base: String? = nil, partitionBy partition: [any SQLExpressible] = [],
         orderBy ordering: [any SQLOrderingTerm] = [], frame: WindowFrame? = nil
@@ -43,7 +44,7 @@ extension SQLExpression {
     /// SELECT *, SUM("score") OVER (ORDER BY "id") AS "running" FROM "player"
     /// ```
     ///
-    /// A request throws if the expression is no function. See <https://www.sqlite.org/windowfunctions.html>.
+    /// A request throws if the expression isn't a function. See <https://www.sqlite.org/windowfunctions.html>.
     public func over(_ window: SQLWindow) -> SQLExpression { over(.defined(window.definition)) }
 
     /// The function over a window that the request names: `SUM(x) OVER "w"`.
@@ -67,9 +68,10 @@ extension SQLExpression {
     /// RANK() OVER (PARTITION BY "teamId" ORDER BY "score" DESC, "name")
     /// ```
     ///
-    /// - parameter partition: rows with the same values belong together; none for all rows.
+    /// - parameter partition: the expressions whose values form a partition; none for a single partition of all rows.
     /// - parameter ordering: the order of the rows.
-    /// - parameter frame: the rows around a row that count; nil for those from the first to those equal in the order.
+    /// - parameter frame: the frame of a row; nil for the rows from the partition's first to the last one equal in the
+    ///   order.
     public func over(
         partitionBy partition: [any SQLExpressible] = [], orderBy ordering: [any SQLOrderingTerm] = [],
         frame: WindowFrame? = nil

@@ -1,14 +1,14 @@
 public import QuarryCore
 
-/// Tells a table apart from others in a query, the same table among them.
+/// The identity of a table in a query, which may contain the same table several times.
 package final class TableIdentity: Sendable {
-    /// The name in SQL, if it is given.
+    /// The given name in SQL, if any.
     package let name: String?
 
     package init(name: String? = nil) { self.name = name }
 }
 
-/// Stands for a table inside of a request, so that others can name its columns.
+/// An alias of a table in a request, by which other requests can name its columns.
 ///
 /// ```swift
 /// // Players that nobody of their team beats.
@@ -22,7 +22,7 @@ package final class TableIdentity: Sendable {
 ///   WHERE ("player1"."teamId" = "player"."teamId") AND ("player1"."score" > "player"."score"))
 /// ```
 ///
-/// A request that uses the columns of an alias that isn't its own, nor of a request around it, throws.
+/// A request throws if it uses the columns of an alias that belongs neither to it nor to an enclosing request.
 @dynamicMemberLookup
 public final class TableAlias<RowDecoder>: Sendable {
     package let identity: TableIdentity
@@ -31,14 +31,14 @@ public final class TableAlias<RowDecoder>: Sendable {
 
     /// An alias.
     ///
-    /// - parameter name: the name in SQL; nil for the table's own, or one that is free.
+    /// - parameter name: the name in SQL; nil for the table's own name, or an unused one.
     public init(name: String? = nil) where RowDecoder == Void {
         identity = TableIdentity(name: name)
     }
 
     /// An alias for the table of a record type.
     ///
-    /// - parameter name: the name in SQL; nil for the table's own, or one that is free.
+    /// - parameter name: the name in SQL; nil for the table's own name, or an unused one.
     public init(name: String? = nil, for record: RowDecoder.Type = RowDecoder.self) {
         identity = TableIdentity(name: name)
     }
@@ -54,7 +54,7 @@ public final class TableAlias<RowDecoder>: Sendable {
     /// An ordering by columns of the table.
     public subscript(_ ordering: SQLOrdering) -> SQLOrdering { ordering.aliased(identity) }
 
-    /// Whether the query has found a row of the table: false where an optional association has none.
+    /// Whether the query has found a row of the table: false if an optional association has no row.
     ///
     /// ```swift
     /// let team = TableAlias<Team>()
@@ -64,10 +64,10 @@ public final class TableAlias<RowDecoder>: Sendable {
 }
 
 extension TableAlias: Hashable {
-    /// Whether both stand for the same table: two that were made apart never do.
+    /// Whether both are aliases of the same table: separately created aliases never are.
     public static func == (lhs: TableAlias, rhs: TableAlias) -> Bool { lhs.identity === rhs.identity }
 
-    /// Hashes what the alias stands for.
+    /// Hashes the identity of the alias.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(identity)) }
 }
 

@@ -1,4 +1,5 @@
-/// The rows around a row that a window function sees: `ROWS BETWEEN 3 PRECEDING AND CURRENT ROW`.
+/// The frame of a window function, which is a range of rows around the current one: `ROWS BETWEEN 3 PRECEDING AND
+/// CURRENT ROW`.
 ///
 /// ```swift
 /// let frame = WindowFrame.rows(from: .preceding(3), to: .currentRow)
@@ -8,47 +9,48 @@
 /// SELECT *, AVG("sales") OVER (ORDER BY "date" ROWS BETWEEN 3 PRECEDING AND CURRENT ROW) AS "trend" FROM "day"
 /// ```
 ///
-/// Without a frame, a window function sees the rows from the first of the partition to the last that is equal in the
+/// Without a frame, a window function sees the rows from the partition's first to the last one that is equal in the
 /// order. See <https://www.sqlite.org/windowfunctions.html#frame_specifications>.
 public struct WindowFrame: Hashable, Sendable {
-    /// Where a frame begins or ends.
+    /// The start or end of a frame.
     public struct Bound: Hashable, Sendable {
         fileprivate let text: String
 
         /// The partition's first row: `UNBOUNDED PRECEDING`
         public static let unboundedPreceding = Bound(text: "UNBOUNDED PRECEDING")
-        /// The row itself, and with `range` and `groups` those that are equal in the order: `CURRENT ROW`
+        /// The row itself, and with `range` and `groups` the rows equal to it in the order: `CURRENT ROW`
         public static let currentRow = Bound(text: "CURRENT ROW")
         /// The partition's last row: `UNBOUNDED FOLLOWING`
         public static let unboundedFollowing = Bound(text: "UNBOUNDED FOLLOWING")
 
-        /// Some rows, groups, or units of the order before: `3 PRECEDING`. It can't be negative.
+        /// A number of rows, groups, or units of the order before: `3 PRECEDING`. It can't be negative.
         public static func preceding(_ distance: Int) -> Bound { Bound(text: "\(distance) PRECEDING") }
 
-        /// Some units of the order before, with `range` only: `0.5 PRECEDING`. It can't be negative.
+        /// A number of units of the order before, with `range` only: `0.5 PRECEDING`. It can't be negative.
         public static func preceding(_ distance: Double) -> Bound { Bound(text: "\(literal(distance)) PRECEDING") }
 
-        /// Some rows, groups, or units of the order after: `3 FOLLOWING`. It can't be negative.
+        /// A number of rows, groups, or units of the order after: `3 FOLLOWING`. It can't be negative.
         public static func following(_ distance: Int) -> Bound { Bound(text: "\(distance) FOLLOWING") }
 
-        /// Some units of the order after, with `range` only: `0.5 FOLLOWING`. It can't be negative.
+        /// A number of units of the order after, with `range` only: `0.5 FOLLOWING`. It can't be negative.
         public static func following(_ distance: Double) -> Bound { Bound(text: "\(literal(distance)) FOLLOWING") }
 
-        /// SQLite has no literal for the infinities, and refuses NULL as it refuses negative numbers.
+        /// The SQL of a distance. SQLite has no literal for infinities, and refuses NULL, as it refuses negative
+        /// numbers.
         private static func literal(_ distance: Double) -> String {
             distance.isNaN ? "NULL" : distance.isInfinite ? (distance < 0 ? "-9e999" : "9e999") : "\(distance)"
         }
     }
 
-    /// Which rows around the current one are left out.
+    /// The rows of the frame that are left out.
     public enum Exclusion: String, Hashable, Sendable {
         /// None.
         case noOthers = "NO OTHERS"
         /// The row itself.
         case currentRow = "CURRENT ROW"
-        /// The row itself, and those that are equal in the order.
+        /// The row itself, and the rows equal to it in the order.
         case group = "GROUP"
-        /// Those that are equal in the order, but not the row itself.
+        /// The rows equal to it in the order, but not the row itself.
         case ties = "TIES"
     }
 
@@ -72,7 +74,7 @@ public struct WindowFrame: Hashable, Sendable {
         WindowFrame("GROUPS", start, end, exclusion)
     }
 
-    /// A frame that goes by distances in the order, which has one term then: `RANGE BETWEEN … AND …`
+    /// A frame by distances in the order, which must have a single term: `RANGE BETWEEN … AND …`
     public static func range(
         from start: Bound = .unboundedPreceding, to end: Bound = .currentRow, excluding exclusion: Exclusion? = nil
     ) -> WindowFrame {

@@ -12,13 +12,13 @@ public import QuarryCore
 /// CREATE VIRTUAL TABLE "document" USING fts3(content, tokenize=porter)
 /// ```
 ///
-/// FTS5 is better in all but age. See <https://www.sqlite.org/fts3.html>.
+/// Prefer FTS5 for new tables. See <https://www.sqlite.org/fts3.html>.
 public struct FTS3: FTS3Functions, Sendable {
-    /// What becomes of the accents of letters.
+    /// The treatment of accents.
     public enum Diacritics: Sendable {
-        /// They count: `é` isn't `e`.
+        /// They are kept: `é` isn't `e`.
         case keep
-        /// They are removed, except where a letter has several.
+        /// They are removed, except from letters with several accents.
         case removeLegacy
         /// They are removed.
         case remove
@@ -41,13 +41,13 @@ public struct FTS3TokenizerDescriptor: Sendable {
         self.arguments = arguments
     }
 
-    /// Words of ASCII letters and digits, whatever their case. All that isn't ASCII belongs to words.
+    /// Words of ASCII letters and digits, without their case. Characters outside ASCII belong to words.
     public static let simple = FTS3TokenizerDescriptor("simple")
 
-    /// As `simple`, and English words without their endings.
+    /// As `simple`, with English words reduced to their stems.
     public static let porter = FTS3TokenizerDescriptor("porter")
 
-    /// Words of letters and digits of Unicode, whatever their case.
+    /// Words of Unicode letters and digits, without their case.
     ///
     /// ```swift
     /// t.tokenizer = .unicode61(tokenCharacters: ["-"])
@@ -56,7 +56,7 @@ public struct FTS3TokenizerDescriptor: Sendable {
     /// tokenize=unicode61 "tokenchars=-"
     /// ```
     ///
-    /// - parameter diacritics: what becomes of accents.
+    /// - parameter diacritics: the treatment of accents.
     /// - parameter separators: characters that end words.
     /// - parameter tokenCharacters: characters that belong to words.
     public static func unicode61(
@@ -80,7 +80,7 @@ public struct FTS3TokenizerDescriptor: Sendable {
 
 /// The definition of an FTS3 table.
 public final class FTS3TableDefinition {
-    /// How texts become words; nil for `simple`.
+    /// The tokenizer; nil for `simple`.
     public var tokenizer: FTS3TokenizerDescriptor?
 
     private var columns: [String] = []
@@ -97,7 +97,7 @@ public final class FTS3TableDefinition {
 }
 
 extension String {
-    /// A name among the arguments of a module: in quotes where it is no word.
+    /// A name among the arguments of a module, in quotes if needed.
     var moduleName: String {
         let isWord =
             !isEmpty && !utf8.contains { !(48...57 ~= $0 || 65...90 ~= $0 || 97...122 ~= $0 || $0 == 95) }
@@ -106,7 +106,7 @@ extension String {
     }
 }
 
-/// What FTS3 and FTS4 compute from a row that a full-text query has found:
+/// The functions of FTS3 and FTS4 that compute a value from a row found by a full-text query:
 /// <https://www.sqlite.org/fts3.html#snippet>.
 public protocol FTS3Functions {}
 
@@ -118,11 +118,11 @@ extension FTS3Functions {
     /// ```
     ///
     /// - parameter table: the name of the full-text table.
-    /// - parameter column: the column whose text is shown; nil for that which fits best.
-    /// - parameter open: stands before each word that was found.
-    /// - parameter close: stands behind it.
-    /// - parameter ellipsis: stands where text is left out.
-    /// - parameter tokenCount: about how many words are shown, up to 64.
+    /// - parameter column: the column whose text is shown; nil for the one that matches best.
+    /// - parameter open: the text before each word found.
+    /// - parameter close: the text after each word found.
+    /// - parameter ellipsis: the text in place of omitted text.
+    /// - parameter tokenCount: the approximate number of words shown, up to 64.
     public static func snippet(
         of table: String, column: (any ColumnExpression)? = nil, open: String, close: String, ellipsis: String = "…",
         tokenCount: Int = 15
@@ -136,7 +136,7 @@ extension FTS3Functions {
             ])
     }
 
-    /// Where the words of the query stand, as a text of numbers: `OFFSETS("document")`.
+    /// The positions of the query's words, as a text of numbers: `OFFSETS("document")`.
     ///
     /// See <https://www.sqlite.org/fts3.html#offsets>.
     ///
@@ -148,14 +148,14 @@ extension FTS3Functions {
     /// See <https://www.sqlite.org/fts3.html#matchinfo>.
     ///
     /// - parameter table: the name of the full-text table.
-    /// - parameter format: which numbers, a letter for each kind.
+    /// - parameter format: a letter for each kind of number.
     public static func matchinfo(of table: String, format: String = "pcx") -> SQLExpression {
         .function("MATCHINFO", [.fullTextTable(table), format.sqlExpression])
     }
 }
 
 extension SQLExpression {
-    /// The hidden column that stands for a full-text table: it has the table's name.
+    /// The hidden column with a full-text table's name, which represents the table.
     static func fullTextTable(_ name: String) -> SQLExpression { SQLExpression(content: .column(name)) }
 
     /// The number of a column among those of its table, from 0.

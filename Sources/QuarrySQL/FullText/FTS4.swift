@@ -24,10 +24,10 @@ public struct FTS4: FTS3Functions, Sendable {
 
 /// The definition of an FTS4 table: <https://www.sqlite.org/fts3.html#fts4_options>.
 public final class FTS4TableDefinition {
-    /// How texts become words; nil for `simple`.
+    /// The tokenizer; nil for `simple`.
     public var tokenizer: FTS3TokenizerDescriptor?
 
-    /// The table that has the texts, so that they aren't stored twice; empty to store none.
+    /// The table with the texts, so that they aren't stored twice; empty to store no texts.
     ///
     /// See <https://www.sqlite.org/fts3.html#_external_content_fts4_tables_>.
     public var content: String? {
@@ -38,13 +38,13 @@ public final class FTS4TableDefinition {
     /// The function that compresses texts.
     public var compress: String?
 
-    /// The function that makes texts of what `compress` has made.
+    /// The function that restores the texts that `compress` has compressed.
     public var uncompress: String?
 
-    /// `fts3` to keep less about each row.
+    /// `fts3` to store fewer facts about each row.
     public var matchinfo: String?
 
-    /// The lengths of prefixes that have an index of their own, which makes searching them fast.
+    /// The lengths of prefixes with an index of their own, which makes prefix searches fast.
     public var prefixes: Set<Int>?
 
     package let configuration: VirtualTableConfiguration
@@ -61,7 +61,7 @@ public final class FTS4TableDefinition {
         return column
     }
 
-    /// Takes the texts of a table, and those that are there later: triggers keep the full-text table up to date.
+    /// Indexes the texts of a table, and keeps the full-text table up to date by triggers.
     ///
     /// ```swift
     /// try db.create(virtualTable: "book_ft", using: FTS4()) { t in
@@ -70,13 +70,13 @@ public final class FTS4TableDefinition {
     /// }
     /// ```
     ///
-    /// The columns are columns of that table, which needs a rowid. Before the full-text table is dropped, the triggers
-    /// go: `dropFTS4SynchronizationTriggers(forTable:)`.
+    /// The columns are columns of that table, which needs a rowid. Drop the triggers before the full-text table:
+    /// `dropFTS4SynchronizationTriggers(forTable:)`.
     public func synchronize(withTable tableName: String) {
         contentTable = FullTextContent(name: tableName, isSynchronized: true)
     }
 
-    /// The columns that have texts.
+    /// The columns with texts.
     package var columnNames: [String] { columns.filter { !$0.isLanguageID }.map(\.name) }
 
     /// The arguments of the module.
@@ -108,7 +108,7 @@ public final class FTS4ColumnDefinition {
 
     fileprivate init(name: String) { self.name = name }
 
-    /// Stores the column without searching it: <https://www.sqlite.org/fts3.html#the_notindexed_option>.
+    /// Stores the column without indexing it: <https://www.sqlite.org/fts3.html#the_notindexed_option>.
     @discardableResult
     public func notIndexed() -> Self {
         isNotIndexed = true
@@ -123,9 +123,9 @@ public final class FTS4ColumnDefinition {
     }
 }
 
-/// Where the texts of a full-text table are.
+/// The place of a full-text table's texts.
 package struct FullTextContent: Sendable {
-    /// The table that has them; nil for the full-text table itself, empty for nowhere.
+    /// The table with the texts; nil for the full-text table itself, empty for none.
     package var name: String?
     /// Whether triggers of that table keep the full-text table up to date.
     package var isSynchronized = false

@@ -19,11 +19,11 @@ public import QuarryCore
 ///
 /// See <https://www.sqlite.org/fts5.html>.
 public struct FTS5: Sendable {
-    /// What becomes of the accents of letters.
+    /// The treatment of accents.
     public enum Diacritics: Sendable {
-        /// They count: `é` isn't `e`.
+        /// They are kept: `é` isn't `e`.
         case keep
-        /// They are removed, except where a letter has several.
+        /// They are removed, except from letters with several accents.
         case removeLegacy
         /// They are removed.
         case remove
@@ -39,7 +39,7 @@ public struct FTS5: Sendable {
 // MARK: - Functions
 
 extension FTS5 {
-    /// The column by which rows are sorted with the best first:
+    /// The column that sorts rows by relevance, the best first:
     /// <https://www.sqlite.org/fts5.html#sorting_by_auxiliary_function_results>.
     ///
     /// ```swift
@@ -47,7 +47,7 @@ extension FTS5 {
     /// ```
     public static let rank = Column.rank
 
-    /// How well a row fits the query; the lower the better: `BM25("document", 10.0, 5.0)`.
+    /// The relevance of a row; the lower the better: `BM25("document", 10.0, 5.0)`.
     ///
     /// ```swift
     /// Document.matching(pattern).order(FTS5.bm25(of: "document", weights: [10, 5]))
@@ -56,12 +56,12 @@ extension FTS5 {
     /// See <https://www.sqlite.org/fts5.html#the_bm25_function>.
     ///
     /// - parameter table: the name of the full-text table.
-    /// - parameter weights: what a word counts in each column; 1 where there is none.
+    /// - parameter weights: the weights of the columns; 1 for further columns.
     public static func bm25(of table: String, weights: [Double] = []) -> SQLExpression {
         .function("BM25", [.fullTextTable(table)] + weights.map(\.sqlExpression))
     }
 
-    /// The text of a column, with the phrases that were found marked: `HIGHLIGHT("document", 0, '<b>', '</b>')`.
+    /// The text of a column, with marks around the phrases found: `HIGHLIGHT("document", 0, '<b>', '</b>')`.
     ///
     /// ```swift
     /// Document.matching(pattern)
@@ -72,8 +72,8 @@ extension FTS5 {
     ///
     /// - parameter column: a column of the full-text table.
     /// - parameter table: the name of the full-text table.
-    /// - parameter open: stands before each phrase.
-    /// - parameter close: stands behind it.
+    /// - parameter open: the text before each phrase.
+    /// - parameter close: the text after each phrase.
     public static func highlight(
         _ column: some ColumnExpression, of table: String, open: String, close: String
     ) -> SQLExpression {
@@ -88,12 +88,12 @@ extension FTS5 {
     ///
     /// See <https://www.sqlite.org/fts5.html#the_snippet_function>.
     ///
-    /// - parameter column: the column whose text is shown; nil for that which fits best.
+    /// - parameter column: the column whose text is shown; nil for the one that matches best.
     /// - parameter table: the name of the full-text table.
-    /// - parameter open: stands before each phrase.
-    /// - parameter close: stands behind it.
-    /// - parameter ellipsis: stands where text is left out.
-    /// - parameter tokenCount: how many words are shown, from 1 to 64.
+    /// - parameter open: the text before each phrase.
+    /// - parameter close: the text after each phrase.
+    /// - parameter ellipsis: the text in place of omitted text.
+    /// - parameter tokenCount: the number of words shown, from 1 to 64.
     public static func snippet(
         _ column: (any ColumnExpression)? = nil, of table: String, open: String, close: String,
         ellipsis: String = "…", tokenCount: Int = 15
@@ -113,9 +113,9 @@ extension FTS5 {
     /// Document.matching(pattern).select(FTS5.call("hits", of: "document"))
     /// ```
     ///
-    /// - parameter name: the name of the function: that of an `FTS5Function`.
+    /// - parameter name: the name of the function, such as an `FTS5Function`'s.
     /// - parameter table: the name of the full-text table.
-    /// - parameter arguments: what stands behind it.
+    /// - parameter arguments: the arguments after the table.
     public static func call(
         _ name: String, of table: String, _ arguments: any SQLExpressible...
     ) -> SQLExpression {
@@ -124,7 +124,7 @@ extension FTS5 {
 }
 
 extension Column {
-    /// The column of FTS5 tables by which rows are sorted with the best first: `"rank"`.
+    /// The column of FTS5 tables that sorts rows by relevance, the best first: `"rank"`.
     ///
     /// ```swift
     /// Document.matching(pattern).order(Column.rank)

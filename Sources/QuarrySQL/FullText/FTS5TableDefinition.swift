@@ -2,10 +2,10 @@ import QuarryCore
 
 /// The definition of an FTS5 table: <https://www.sqlite.org/fts5.html#fts5_table_creation_and_initialization>.
 public final class FTS5TableDefinition {
-    /// How texts become words; nil for `unicode61`.
+    /// The tokenizer; nil for `unicode61`.
     public var tokenizer: FTS5TokenizerDescriptor?
 
-    /// The table that has the texts, so that they aren't stored twice; empty to store none.
+    /// The table with the texts, so that they aren't stored twice; empty to store no texts.
     ///
     /// See <https://www.sqlite.org/fts5.html#external_content_and_contentless_tables>.
     public var content: String? {
@@ -22,13 +22,14 @@ public final class FTS5TableDefinition {
         }
     }
 
-    /// The lengths of prefixes that have an index of their own, which makes searching them fast.
+    /// The lengths of prefixes with an index of their own, which makes prefix searches fast.
     public var prefixes: Set<Int>?
 
-    /// 0 to not keep the number of words of each text: <https://www.sqlite.org/fts5.html#the_columnsize_option>.
+    /// 0 to not store the number of words of each text: <https://www.sqlite.org/fts5.html#the_columnsize_option>.
     public var columnSize: Int?
 
-    /// `column` or `none` to keep less about where words stand: <https://www.sqlite.org/fts5.html#the_detail_option>.
+    /// `column` or `none` to store fewer facts about the positions of words:
+    /// <https://www.sqlite.org/fts5.html#the_detail_option>.
     public var detail: String?
 
     package let configuration: VirtualTableConfiguration
@@ -46,7 +47,7 @@ public final class FTS5TableDefinition {
         return column
     }
 
-    /// Takes the texts of a table, and those that are there later: triggers keep the full-text table up to date.
+    /// Indexes the texts of a table, and keeps the full-text table up to date by triggers.
     ///
     /// ```swift
     /// try db.create(virtualTable: "book_ft", using: FTS5()) { t in
@@ -55,8 +56,8 @@ public final class FTS5TableDefinition {
     /// }
     /// ```
     ///
-    /// The columns are columns of that table, which needs a rowid. Before the full-text table is dropped, the triggers
-    /// go: `dropFTS5SynchronizationTriggers(forTable:)`.
+    /// The columns are columns of that table, which needs a rowid. Drop the triggers before the full-text table:
+    /// `dropFTS5SynchronizationTriggers(forTable:)`.
     public func synchronize(withTable tableName: String) {
         chosenContentRowID = nil
         contentTable = FullTextContent(name: tableName, isSynchronized: true)
@@ -67,8 +68,8 @@ public final class FTS5TableDefinition {
 
     /// The arguments of the module.
     ///
-    /// - parameter synchronizedRowID: the rowid of the table that the full-text table is synchronized with; nil for the
-    ///   hidden one.
+    /// - parameter synchronizedRowID: the rowid column of the table that the full-text table is synchronized with; nil
+    ///   for a hidden rowid.
     package func arguments(synchronizedRowID: String? = nil) throws -> [String] {
         guard !columns.isEmpty else {
             throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "an FTS5 table has at least one column")
@@ -105,7 +106,7 @@ public final class FTS5ColumnDefinition {
 
     fileprivate init(name: String) { self.name = name }
 
-    /// Stores the column without searching it: <https://www.sqlite.org/fts5.html#the_unindexed_column_option>.
+    /// Stores the column without indexing it: <https://www.sqlite.org/fts5.html#the_unindexed_column_option>.
     @discardableResult
     public func notIndexed() -> Self {
         isIndexed = false

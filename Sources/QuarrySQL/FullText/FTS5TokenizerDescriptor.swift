@@ -15,10 +15,10 @@ public struct FTS5TokenizerDescriptor: Sendable {
     /// FTS5TokenizerDescriptor(components: ["trigram", "case_sensitive", "1"])
     /// ```
     ///
-    /// - parameter components: the name of the tokenizer, and its arguments. Without a name, no table is made.
+    /// - parameter components: the name of the tokenizer, and its arguments. Without a name, creating a table throws.
     public init(components: [String]) { self.components = components }
 
-    /// Words of ASCII letters and digits, whatever their case. All that isn't ASCII belongs to words.
+    /// Words of ASCII letters and digits, without their case. Characters outside ASCII belong to words.
     ///
     /// - parameter separators: characters that end words.
     /// - parameter tokenCharacters: characters that belong to words.
@@ -28,21 +28,21 @@ public struct FTS5TokenizerDescriptor: Sendable {
         FTS5TokenizerDescriptor(components: ["ascii"] + characters(separators, tokenCharacters))
     }
 
-    /// English words without their endings: `runs` is found by `running`.
+    /// English words reduced to their stems: `running` finds `runs`.
     ///
     /// ```swift
     /// t.tokenizer = .porter(wrapping: .ascii())
     /// ```
     ///
-    /// - parameter base: the tokenizer that finds the words; nil for `unicode61`.
+    /// - parameter base: the tokenizer that splits texts into words; nil for `unicode61`.
     public static func porter(wrapping base: FTS5TokenizerDescriptor? = nil) -> FTS5TokenizerDescriptor {
         FTS5TokenizerDescriptor(components: ["porter"] + (base?.components ?? []))
     }
 
-    /// Words of letters and digits of Unicode, whatever their case: FTS5's default.
+    /// Words of Unicode letters and digits, without their case: FTS5's default.
     ///
-    /// - parameter diacritics: what becomes of accents.
-    /// - parameter categories: the kinds of characters that belong to words: `L* N* Co`.
+    /// - parameter diacritics: the treatment of accents.
+    /// - parameter categories: the Unicode categories of characters that belong to words: `L* N* Co`.
     /// - parameter separators: characters that end words.
     /// - parameter tokenCharacters: characters that belong to words.
     public static func unicode61(
@@ -59,11 +59,11 @@ public struct FTS5TokenizerDescriptor: Sendable {
         return FTS5TokenizerDescriptor(components: components + characters(separators, tokenCharacters))
     }
 
-    /// All parts of three characters, so that parts of words are found: `LIKE '%tri%'` is fast on such tables.
+    /// All sequences of three characters, so that parts of words are found: `LIKE '%tri%'` is fast on such tables.
     ///
     /// See <https://www.sqlite.org/fts5.html#the_trigram_tokenizer>.
     ///
-    /// - parameter isCaseSensitive: whether the case of letters counts.
+    /// - parameter isCaseSensitive: whether case is significant.
     public static func trigram(isCaseSensitive: Bool = false) -> FTS5TokenizerDescriptor {
         FTS5TokenizerDescriptor(components: ["trigram"] + (isCaseSensitive ? ["case_sensitive", "1"] : []))
     }
@@ -90,14 +90,14 @@ extension FTS5CustomTokenizer {
     /// CREATE VIRTUAL TABLE "document" USING fts5(content, tokenize='''synonyms'' ''english''')
     /// ```
     ///
-    /// - parameter arguments: what the tokenizer gets when it is made.
+    /// - parameter arguments: the arguments of the tokenizer's initializer.
     public static func tokenizerDescriptor(arguments: [String] = []) -> FTS5TokenizerDescriptor {
         FTS5TokenizerDescriptor(components: [name] + arguments)
     }
 }
 
 extension String {
-    /// The text as a literal of SQL, in single quotes.
+    /// The text as an SQL literal, in single quotes.
     var sqlLiteral: String {
         var literal = "'"
         for scalar in unicodeScalars {

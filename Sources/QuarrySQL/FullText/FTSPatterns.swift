@@ -1,6 +1,6 @@
 public import QuarryCore
 
-/// A pattern that full-text queries of FTS3 and FTS4 look for.
+/// A pattern of full-text queries of FTS3 and FTS4.
 ///
 /// ```swift
 /// let pattern = FTS3Pattern(matchingAllTokensIn: "SQLite library")
@@ -10,16 +10,16 @@ public import QuarryCore
 /// SELECT * FROM "document" WHERE "document" MATCH 'sqlite library'
 /// ```
 ///
-/// What users type goes into an initializer that looks for words: it can't be wrong. See
+/// Pass user input to an initializer that matches words: its pattern is always valid. See
 /// <https://www.sqlite.org/fts3.html#full_text_index_queries>.
 public struct FTS3Pattern: Hashable, Sendable {
-    /// The pattern as SQLite reads it.
+    /// The pattern in SQLite's syntax.
     public let rawPattern: String
 
     /// A pattern that SQLite has accepted, or that is made of words.
     package init(unchecked rawPattern: String) { self.rawPattern = rawPattern }
 
-    /// Texts with at least one of the words of a text; nil if it has none.
+    /// A pattern for texts with at least one word of a text; nil if the text has no words.
     ///
     /// ```swift
     /// FTS3Pattern(matchingAnyTokenIn: "SQLite library") // sqlite OR library
@@ -30,7 +30,7 @@ public struct FTS3Pattern: Hashable, Sendable {
         self.init(unchecked: pattern)
     }
 
-    /// Texts with all words of a text; nil if it has none.
+    /// A pattern for texts with all words of a text; nil if the text has no words.
     ///
     /// ```swift
     /// FTS3Pattern(matchingAllTokensIn: "SQLite library") // sqlite library
@@ -40,7 +40,7 @@ public struct FTS3Pattern: Hashable, Sendable {
         self.init(unchecked: pattern)
     }
 
-    /// Texts with words that begin with each of the words of a text; nil if it has none.
+    /// A pattern for texts with words that begin with each word of a text; nil if the text has no words.
     ///
     /// ```swift
     /// FTS3Pattern(matchingAllPrefixesIn: "SQLite lib") // sqlite* lib*
@@ -50,7 +50,7 @@ public struct FTS3Pattern: Hashable, Sendable {
         self.init(unchecked: pattern)
     }
 
-    /// Texts with the words of a text, one after the other; nil if it has none.
+    /// A pattern for texts with the words of a text in sequence; nil if the text has no words.
     ///
     /// ```swift
     /// FTS3Pattern(matchingPhrase: "SQLite library") // "sqlite library"
@@ -61,7 +61,7 @@ public struct FTS3Pattern: Hashable, Sendable {
     }
 }
 
-/// A pattern that full-text queries of FTS5 look for.
+/// A pattern of full-text queries of FTS5.
 ///
 /// ```swift
 /// let pattern = FTS5Pattern(matchingAllTokensIn: "SQLite library")
@@ -71,16 +71,16 @@ public struct FTS3Pattern: Hashable, Sendable {
 /// SELECT * FROM "document" WHERE "document" MATCH 'sqlite library'
 /// ```
 ///
-/// What users type goes into an initializer that looks for words: it can't be wrong. See
+/// Pass user input to an initializer that matches words: its pattern is always valid. See
 /// <https://www.sqlite.org/fts5.html#full_text_query_syntax>.
 public struct FTS5Pattern: Hashable, Sendable {
-    /// The pattern as SQLite reads it.
+    /// The pattern in SQLite's syntax.
     public let rawPattern: String
 
     /// A pattern that SQLite has accepted, or that is made of words.
     package init(unchecked rawPattern: String) { self.rawPattern = rawPattern }
 
-    /// Texts with at least one of the words of a text; nil if it has none.
+    /// A pattern for texts with at least one word of a text; nil if the text has no words.
     ///
     /// ```swift
     /// FTS5Pattern(matchingAnyTokenIn: "SQLite library") // sqlite OR library
@@ -91,7 +91,7 @@ public struct FTS5Pattern: Hashable, Sendable {
         self.init(unchecked: pattern)
     }
 
-    /// Texts with all words of a text; nil if it has none.
+    /// A pattern for texts with all words of a text; nil if the text has no words.
     ///
     /// ```swift
     /// FTS5Pattern(matchingAllTokensIn: "SQLite library") // sqlite library
@@ -101,7 +101,7 @@ public struct FTS5Pattern: Hashable, Sendable {
         self.init(unchecked: pattern)
     }
 
-    /// Texts with words that begin with each of the words of a text; nil if it has none.
+    /// A pattern for texts with words that begin with each word of a text; nil if the text has no words.
     ///
     /// ```swift
     /// FTS5Pattern(matchingAllPrefixesIn: "SQLite lib") // sqlite* lib*
@@ -111,7 +111,7 @@ public struct FTS5Pattern: Hashable, Sendable {
         self.init(unchecked: pattern)
     }
 
-    /// Texts with the words of a text, one after the other; nil if it has none.
+    /// A pattern for texts with the words of a text in sequence; nil if the text has no words.
     ///
     /// ```swift
     /// FTS5Pattern(matchingPhrase: "SQLite library") // "sqlite library"
@@ -121,7 +121,7 @@ public struct FTS5Pattern: Hashable, Sendable {
         self.init(unchecked: pattern)
     }
 
-    /// Texts that begin with the words of a text, one after the other; nil if it has none.
+    /// A pattern for texts that begin with the words of a text in sequence; nil if the text has no words.
     ///
     /// ```swift
     /// FTS5Pattern(matchingPrefixPhrase: "SQLite library") // ^"sqlite library"
@@ -132,8 +132,8 @@ public struct FTS5Pattern: Hashable, Sendable {
     }
 }
 
-/// The words of a text, as the tokenizer `simple` of FTS3 finds them: ASCII letters and digits, and all that isn't
-/// ASCII. No character of a word means anything in a pattern, and neither does a word: operators are in capitals.
+/// The words of a text, as split by FTS3's tokenizer `simple`: ASCII letters and digits, and all characters outside
+/// ASCII. No character of a word has a meaning in a pattern, and no word has one: operators are in capitals.
 private enum SimpleWords {
     static func any(_ text: String) -> String? { joined(words(of: text), " OR ") }
     static func all(_ text: String) -> String? { joined(words(of: text), " ") }
@@ -157,14 +157,14 @@ private enum SimpleWords {
 // MARK: - With a tokenizer
 
 extension FTS5Pattern {
-    /// Texts with at least one of the words that a tokenizer finds in a text; nil if it finds none.
+    /// A pattern for texts with at least one word that a tokenizer finds in a text; nil if it finds none.
     ///
     /// ```swift
     /// let tokenizer = try db.makeTokenizer(.cjk())
     /// try FTS5Pattern(matchingAnyTokenIn: "日本語 SQLite", tokenizer: tokenizer) // "日本語" OR "SQLite"
     /// ```
     ///
-    /// The words stand in the pattern as they stand in the text. What has nothing between is one word.
+    /// The pattern contains the words as written in the text. Adjacent tokens form one word.
     ///
     /// - parameter tokenizer: the tokenizer of the table.
     /// - throws: the tokenizer's error.
@@ -172,7 +172,7 @@ extension FTS5Pattern {
         try self.init(string, tokenizer) { $0.joined(separator: " OR ") }
     }
 
-    /// Texts with all words that a tokenizer finds in a text; nil if it finds none.
+    /// A pattern for texts with all words that a tokenizer finds in a text; nil if it finds none.
     ///
     /// - parameter tokenizer: the tokenizer of the table.
     /// - throws: the tokenizer's error.
@@ -180,7 +180,7 @@ extension FTS5Pattern {
         try self.init(string, tokenizer) { $0.joined(separator: " ") }
     }
 
-    /// Texts with words that begin with each of the words that a tokenizer finds in a text; nil if it finds none.
+    /// A pattern for texts with words that begin with each word that a tokenizer finds in a text; nil if it finds none.
     ///
     /// - parameter tokenizer: the tokenizer of the table.
     /// - throws: the tokenizer's error.
@@ -188,7 +188,7 @@ extension FTS5Pattern {
         try self.init(string, tokenizer) { $0.map { $0 + "*" }.joined(separator: " ") }
     }
 
-    /// Texts with the words that a tokenizer finds in a text, one after the other; nil if it finds none.
+    /// A pattern for texts with the words that a tokenizer finds in a text, in sequence; nil if it finds none.
     ///
     /// - parameter tokenizer: the tokenizer of the table.
     /// - throws: the tokenizer's error.
@@ -196,7 +196,8 @@ extension FTS5Pattern {
         try self.init(string, tokenizer) { $0.joined(separator: " + ") }
     }
 
-    /// Texts that begin with the words that a tokenizer finds in a text, one after the other; nil if it finds none.
+    /// A pattern for texts that begin with the words that a tokenizer finds in a text, in sequence; nil if it finds
+    /// none.
     ///
     /// - parameter tokenizer: the tokenizer of the table.
     /// - throws: the tokenizer's error.
@@ -205,7 +206,7 @@ extension FTS5Pattern {
     }
 
     private init?(_ text: String, _ tokenizer: any FTS5Tokenizer, _ pattern: ([String]) -> String) throws {
-        // The words themselves, not their tokens: a token is no fixed point of every tokenizer.
+        // The words themselves, not their tokens: a tokenizer may change a token again.
         var ranges: [Range<Int>] = []
         for token in try tokenizer.tokens(of: text, for: .query) where token.start < token.end {
             if let last = ranges.last, token.start <= last.upperBound {

@@ -1,13 +1,13 @@
 import QuarryCore
 
-/// The triggers that keep a full-text table up to date with the table that has its texts.
+/// The triggers that keep a full-text table up to date with its content table.
 package struct FullTextTriggers {
     /// The full-text table.
     package var table: String
     package var schemaName: String?
-    /// The table with the texts.
+    /// The content table.
     package var contentTable: String
-    /// Its rowid.
+    /// The rowid column of the content table.
     package var rowID: String
     package var columns: [String]
     package var ifNotExists: Bool
@@ -23,7 +23,7 @@ package struct FullTextTriggers {
         self.ifNotExists = ifNotExists
     }
 
-    /// FTS4 looks for the old words in the content table: the row is deleted before it changes there. See
+    /// FTS4 reads the old words from the content table, so the row is deleted before it changes there. See
     /// <https://www.sqlite.org/fts3.html#_external_content_fts4_tables_>.
     package var fts4: [String] {
         let delete = "DELETE FROM \(name) WHERE docid=old.\(rowID.quotedDatabaseIdentifier);"
@@ -34,7 +34,7 @@ package struct FullTextTriggers {
         ]
     }
 
-    /// FTS5 is told the old words: <https://www.sqlite.org/fts5.html#external_content_tables>.
+    /// FTS5 receives the old words: <https://www.sqlite.org/fts5.html#external_content_tables>.
     package var fts5: [String] {
         let list = (["rowid"] + columns).quotedList
         let insert = "INSERT INTO \(name)(\(list)) VALUES (\(values("new")));"
@@ -45,17 +45,17 @@ package struct FullTextTriggers {
         ]
     }
 
-    /// Reads all texts again.
+    /// Indexes all texts again.
     package var rebuild: String {
         "INSERT INTO \(QualifiedName(name: table, schemaName: schemaName).sql)(\(name)) VALUES('rebuild')"
     }
 
-    /// The removal of the triggers of an FTS4 table.
+    /// The statements that drop the triggers of an FTS4 table.
     package static func droppingFTS4(_ table: String, in schemaName: String?) -> [String] {
         dropping(["bu", "bd", "au", "ai"], table, schemaName)
     }
 
-    /// The removal of the triggers of an FTS5 table.
+    /// The statements that drop the triggers of an FTS5 table.
     package static func droppingFTS5(_ table: String, in schemaName: String?) -> [String] {
         dropping(["ai", "ad", "au"], table, schemaName)
     }

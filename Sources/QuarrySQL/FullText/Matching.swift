@@ -3,7 +3,7 @@ public import QuarryCore
 // Requests for the rows of full-text tables.
 
 extension FilteredRequest where Self: TableRequest {
-    /// The rows of a full-text table that fit a pattern; none for nil.
+    /// The rows of a full-text table that match a pattern; none for nil.
     ///
     /// ```swift
     /// let pattern = FTS5Pattern(matchingAllTokensIn: "SQLite library")
@@ -14,7 +14,7 @@ extension FilteredRequest where Self: TableRequest {
     /// ```
     public func matching(_ pattern: FTS5Pattern?) -> Self { matching(rawPattern: pattern?.rawPattern) }
 
-    /// The rows of a full-text table that fit a pattern; none for nil.
+    /// The rows of a full-text table that match a pattern; none for nil.
     ///
     /// ```sql
     /// SELECT * FROM "document" WHERE "document" MATCH 'sqlite library'
@@ -28,7 +28,7 @@ extension FilteredRequest where Self: TableRequest {
 }
 
 extension TableRecord {
-    /// The rows of a full-text table that fit a pattern; none for nil.
+    /// The rows of a full-text table that match a pattern; none for nil.
     ///
     /// ```swift
     /// let documents = try Document.matching(FTS5Pattern(matchingAnyTokenIn: "SQLite")).fetchAll(db)
@@ -38,24 +38,24 @@ extension TableRecord {
     /// ```
     public static func matching(_ pattern: FTS5Pattern?) -> QueryInterfaceRequest<Self> { all().matching(pattern) }
 
-    /// The rows of a full-text table that fit a pattern; none for nil.
+    /// The rows of a full-text table that match a pattern; none for nil.
     public static func matching(_ pattern: FTS3Pattern?) -> QueryInterfaceRequest<Self> { all().matching(pattern) }
 }
 
 extension Table {
-    /// The rows of a full-text table that fit a pattern; none for nil.
+    /// The rows of a full-text table that match a pattern; none for nil.
     ///
     /// ```swift
     /// let rows = try Table("document").matching(FTS5Pattern(matchingAnyTokenIn: "SQLite")).fetchAll(db)
     /// ```
     public func matching(_ pattern: FTS5Pattern?) -> QueryInterfaceRequest<RowDecoder> { all().matching(pattern) }
 
-    /// The rows of a full-text table that fit a pattern; none for nil.
+    /// The rows of a full-text table that match a pattern; none for nil.
     public func matching(_ pattern: FTS3Pattern?) -> QueryInterfaceRequest<RowDecoder> { all().matching(pattern) }
 }
 
 extension ColumnExpression {
-    /// Whether the column of a full-text table fits a pattern.
+    /// Whether the column of a full-text table matches a pattern.
     ///
     /// ```swift
     /// Document.filter(Column("title").match(FTS5Pattern(matchingAnyTokenIn: "SQLite")!))
@@ -67,7 +67,7 @@ extension ColumnExpression {
         .match(sqlExpression, pattern.rawPattern.sqlExpression)
     }
 
-    /// Whether the column of a full-text table fits a pattern; for nil, it doesn't.
+    /// Whether the column of a full-text table matches a pattern; for nil, it doesn't.
     ///
     /// ```sql
     /// SELECT * FROM "document" WHERE "title" MATCH 'sqlite'

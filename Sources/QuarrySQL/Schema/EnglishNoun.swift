@@ -1,9 +1,9 @@
-/// An English noun, by which tables and associations are named, in singular and plural.
+/// An English noun that names tables and associations, in singular and plural.
 ///
-/// Only the last word changes: `homeTeam` and `home_team` have `homeTeams` and `home_teams`. A number at the end stays
-/// there: `team2` has `teams2`.
+/// Only the last word changes: `homeTeam` and `home_team` have the plurals `homeTeams` and `home_teams`. A number at
+/// the end stays there: `team2` has the plural `teams2`.
 package struct EnglishNoun: Sendable {
-    /// What comes before the last word.
+    /// The text before the last word.
     private let start: Substring
     /// The last word.
     private let word: Substring
@@ -20,17 +20,17 @@ package struct EnglishNoun: Sendable {
             let previous = text.index(before: first)
             if !text[previous].isLetter { break }
             first = previous
-            // A capital behind a small letter begins a word.
+            // A capital after a small letter begins a word.
             if text[first].isUppercase, first > text.startIndex, text[text.index(before: first)].isLowercase { break }
         }
         start = text[..<first]
         word = text[first...]
     }
 
-    /// The noun in singular, whichever it was given in.
+    /// The singular, from a singular or a plural.
     package var singular: String { changed(Self.singular) }
 
-    /// The noun in plural, whichever it was given in.
+    /// The plural, from a singular or a plural.
     package var plural: String { changed { Self.plural(Self.singular($0)) } }
 
     private func changed(_ change: (String) -> String) -> String {
@@ -74,7 +74,7 @@ package struct EnglishNoun: Sendable {
         "veto", "volcano",
     ]
 
-    /// Words on -ie, whose plural looks like that of one on -y.
+    /// Words on -ie, whose plural looks like the plural of a word on -y.
     private static let wordsOnIe: Set<String> = [
         "calorie", "cookie", "genie", "movie", "pie", "selfie", "tie", "zombie",
     ]
@@ -82,7 +82,7 @@ package struct EnglishNoun: Sendable {
     /// Words on -oe, and on -che.
     private static let wordsOnE: Set<String> = ["ache", "axe", "cache", "canoe", "headache", "shoe", "toe"]
 
-    /// Words on -s and -x whose plural has -es, where a word on -se or -xe would look the same.
+    /// Words on -s and -x whose plural has -es, as the plural of a word on -se or -xe would.
     private static let wordsOnS: Set<String> = [
         "alias", "atlas", "bias", "bonus", "bus", "campus", "canvas", "census", "chorus", "circus", "corpus", "gas",
         "genius", "iris", "lens", "minus", "octopus", "plus", "prospectus", "status", "surplus", "virus",
@@ -121,9 +121,9 @@ package struct EnglishNoun: Sendable {
         return word + "s"
     }
 
-    /// Words that are made of an irregular one: `salesman`, `grandchild`, `housewife`.
+    /// Words that end with an irregular word: `salesman`, `grandchild`, `housewife`.
     private static func compound(_ word: String, of words: [String: String]) -> String? {
-        // Others only look so: "human", "talisman", "german".
+        // Other words only look like compounds: "human", "talisman", "german".
         guard !["human", "humans", "german", "germans", "roman", "shaman", "talisman"].contains(word) else {
             return nil
         }

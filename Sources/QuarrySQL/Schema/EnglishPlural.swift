@@ -1,6 +1,6 @@
-/// Names that tables may have where a column or a relation names one row.
+/// The names that a table may have if a column or a relation names a single row of it.
 enum EnglishPlural {
-    /// Names that may be the plural of a name, the likeliest first. The last word of `homeTeam` or `home_team` changes.
+    /// The possible plurals of a name, the likeliest first. The last word of `homeTeam` or `home_team` changes.
     static func candidates(of name: String) -> [String] {
         var candidates = [EnglishNoun(name).plural]
         let lower = name.lowercased()

@@ -1,6 +1,6 @@
 package import QuarryCore
 
-/// How an index is created: <https://www.sqlite.org/lang_createindex.html>.
+/// The options of CREATE INDEX: <https://www.sqlite.org/lang_createindex.html>.
 ///
 /// ```swift
 /// try db.create(index: "player_on_email", on: "player", columns: ["email"], options: [.unique, .ifNotExists])
@@ -15,13 +15,13 @@ public struct IndexOptions: OptionSet, Sendable {
     /// Options of these bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// Does nothing if there is an index of that name.
+    /// Has no effect if an index with that name exists.
     public static let ifNotExists = IndexOptions(rawValue: 1)
     /// Refuses rows whose values another row has.
     public static let unique = IndexOptions(rawValue: 2)
 }
 
-/// An index that is created.
+/// The definition of a new index.
 package struct IndexDefinition: Sendable {
     package var name: String
     package var schemaName: String?
@@ -52,7 +52,7 @@ package struct IndexDefinition: Sendable {
             terms: columns.map { SQL(sql: $0.quotedDatabaseIdentifier) }, options: options, condition: condition)
     }
 
-    /// The name of an index that is given none: `index_player_on_teamId_number`.
+    /// The name of an index without a given name: `index_player_on_teamId_number`.
     package static func defaultName(on table: String, columns: [String]) -> String {
         "index_\(table)_on_\(columns.joined(separator: "_"))"
     }

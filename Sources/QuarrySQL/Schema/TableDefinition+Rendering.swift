@@ -1,17 +1,17 @@
 import QuarryCore
 
 extension TableDefinition {
-    /// A table's SQL.
+    /// The SQL of a table.
     package struct Rendering {
         /// `CREATE TABLE …`
         package var table: String
-        /// The indexes that belong to the definition, in their order.
+        /// The indexes of the definition, in order.
         package var indexes: [IndexDefinition]
     }
 
     /// The definition in SQL.
     ///
-    /// - parameter name: the name in CREATE TABLE, where the table is to get its own later.
+    /// - parameter name: the name in CREATE TABLE, if the table gets its own name later.
     package func render(_ resolver: some SchemaResolver, as temporaryName: String? = nil) throws -> Rendering {
         var keys = ReferencedKeys(resolver: resolver, table: name, schemaName: schemaName, ownKey: .unknown)
         keys.ownKey = ownKey
@@ -78,7 +78,7 @@ extension TableDefinition {
             name: indexName, schemaName: schemaName, table: name, columns: columns, options: options)
     }
 
-    /// Whether a column or a constraint is defined in SQL, which isn't understood here.
+    /// Whether a column or a constraint is defined in SQL, which isn't parsed here.
     private var hasUnknownParts: Bool {
         items.contains { if case .sql = $0 { true } else { false } } || !constraints.isEmpty
     }

@@ -1,6 +1,6 @@
 import QuarryCore
 
-/// A record that declares its table: columns, keys, indexes and constraints.
+/// A record type that declares its table: columns, keys, indexes and constraints.
 ///
 /// ```swift
 /// struct Player: Codable, PersistableRecord, TableSchemaProviding {
@@ -34,14 +34,14 @@ public protocol TableSchemaProviding: TableRecord {
     static var databaseSchema: TableSchema { get }
 }
 
-/// A table as a record declares it.
+/// The declaration of a record's table.
 ///
-/// A `Decodable` record has a column for each of its properties, with the type that its values are stored as. Those
-/// that aren't optional are NOT NULL. The parts of the schema say what the type doesn't: keys, defaults, constraints,
-/// indexes; and columns and types where they are to be others. `Database.create(tableFor:)` makes the table,
-/// `Database.synchronizeSchema(of:)` adds what a table lacks.
+/// A `Decodable` record has a column for each property, with the storage type of its values. Columns of non-optional
+/// properties are NOT NULL. The parts of the schema declare the rest: keys, defaults, constraints, indexes; and columns
+/// and types that differ from the inferred ones. `Database.create(tableFor:)` creates the table, and
+/// `Database.synchronizeSchema(of:)` adds the missing parts to an existing table.
 public struct TableSchema: Sendable {
-    /// A part of a table: what the methods of `Parts` make.
+    /// A part of a table, made by the methods of `Parts`.
     public struct Part: Sendable {
         enum Content: Sendable {
             case column(Column)
@@ -54,16 +54,16 @@ public struct TableSchema: Sendable {
 
     /// An index of the table.
     struct Index: Sendable {
-        /// What follows the table's name in its own; nil for a name by the columns.
+        /// The suffix of its name after the table's name; nil for a name made from the columns.
         var suffix: String?
-        /// The columns, where it is one of columns alone.
+        /// The columns, if the index has columns only.
         var columns: [String]
         var terms: [SQL]
         var options: IndexOptions
         var condition: SQL?
     }
 
-    /// How the table is created: `.strict`, `.withoutRowID`.
+    /// The options of the table: `.strict`, `.withoutRowID`.
     public let options: TableOptions
 
     /// Whether the properties of the record are columns.
@@ -71,12 +71,12 @@ public struct TableSchema: Sendable {
 
     let parts: [Part]
 
-    /// The table with some parts.
+    /// The declaration of a table with some parts.
     ///
     /// - parameter options: `.strict` and `.withoutRowID`.
-    /// - parameter infersColumns: whether each property of a `Decodable` record is a column. Where not, columns that
-    ///   aren't parts aren't there, and each part needs its type.
-    /// - parameter parts: the parts, one a line.
+    /// - parameter infersColumns: whether each property of a `Decodable` record is a column. If false, only the parts
+    ///   declare columns, and each of them needs its type.
+    /// - parameter parts: the parts, one on each line.
     public init(
         options: TableOptions = [], inferringColumns infersColumns: Bool = true,
         @TableSchemaBuilder _ parts: (Parts) -> [Part]
@@ -86,7 +86,7 @@ public struct TableSchema: Sendable {
         self.parts = parts(Parts())
     }
 
-    /// The table with a column for each property, and no more.
+    /// The declaration of a table with a column for each property, and no other parts.
     public init(options: TableOptions = []) {
         self.init(options: options) { _ in }
     }
@@ -102,7 +102,7 @@ public struct TableSchema: Sendable {
     /// Another part.
     public static func buildExpression(_ part: TableSchema.Part) -> [TableSchema.Part] { [part] }
 
-    /// Parts that were made elsewhere.
+    /// Parts from another declaration.
     public static func buildExpression(_ parts: [TableSchema.Part]) -> [TableSchema.Part] { parts }
 
     /// The parts, one after the other.

@@ -1,6 +1,6 @@
 package import QuarryCore
 
-/// How a trigger is created: <https://www.sqlite.org/lang_createtrigger.html>.
+/// The options of CREATE TRIGGER: <https://www.sqlite.org/lang_createtrigger.html>.
 public struct TriggerOptions: OptionSet, Sendable {
     /// The options as bits.
     public let rawValue: Int
@@ -8,13 +8,13 @@ public struct TriggerOptions: OptionSet, Sendable {
     /// Options of these bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// Does nothing if there is a trigger of that name.
+    /// Has no effect if a trigger with that name exists.
     public static let ifNotExists = TriggerOptions(rawValue: 1)
-    /// Makes a trigger that only this connection runs, and that goes with it.
+    /// Creates a temporary trigger, which only this connection runs, and which is dropped when it is closed.
     public static let temporary = TriggerOptions(rawValue: 2)
 }
 
-/// When a trigger runs.
+/// The event that runs a trigger.
 ///
 /// ```swift
 /// try db.create(trigger: "player_score", on: "player", .after(.update(of: ["score"])), body: "…")
@@ -31,23 +31,23 @@ public struct TriggerEvent: Sendable {
         /// `UPDATE`
         public static let update = Change(sql: "UPDATE")
 
-        /// `UPDATE OF "score", "bonus"`: where the statement sets one of these columns.
+        /// `UPDATE OF "score", "bonus"`: if the statement sets one of these columns.
         public static func update(of columns: [String]) -> Change { Change(sql: "UPDATE OF \(columns.quotedList)") }
     }
 
     let sql: String
 
-    /// Before a row is changed.
+    /// Before the change of a row.
     public static func before(_ change: Change) -> TriggerEvent { TriggerEvent(sql: "BEFORE \(change.sql)") }
 
-    /// After a row was changed.
+    /// After the change of a row.
     public static func after(_ change: Change) -> TriggerEvent { TriggerEvent(sql: "AFTER \(change.sql)") }
 
-    /// In place of a change of a view.
+    /// Instead of a change of a view.
     public static func insteadOf(_ change: Change) -> TriggerEvent { TriggerEvent(sql: "INSTEAD OF \(change.sql)") }
 }
 
-/// A trigger that is created.
+/// The definition of a new trigger.
 package struct TriggerDefinition: Sendable {
     package var name: String
     package var schemaName: String?

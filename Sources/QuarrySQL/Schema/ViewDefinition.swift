@@ -1,6 +1,6 @@
 package import QuarryCore
 
-/// How a view is created: <https://www.sqlite.org/lang_createview.html>.
+/// The options of CREATE VIEW: <https://www.sqlite.org/lang_createview.html>.
 public struct ViewOptions: OptionSet, Sendable {
     /// The options as bits.
     public let rawValue: Int
@@ -8,13 +8,13 @@ public struct ViewOptions: OptionSet, Sendable {
     /// Options of these bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// Does nothing if there is a view of that name.
+    /// Has no effect if a view with that name exists.
     public static let ifNotExists = ViewOptions(rawValue: 1)
-    /// Makes a view that only this connection sees, and that goes with it.
+    /// Creates a temporary view, which only this connection sees, and which is dropped when it is closed.
     public static let temporary = ViewOptions(rawValue: 2)
 }
 
-/// A view that is created.
+/// The definition of a new view.
 package struct ViewDefinition: Sendable {
     package var name: String
     package var schemaName: String?

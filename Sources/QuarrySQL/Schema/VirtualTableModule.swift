@@ -1,6 +1,6 @@
 public import QuarryCore
 
-/// How a virtual table is created: <https://www.sqlite.org/lang_createvtab.html>.
+/// The options of CREATE VIRTUAL TABLE: <https://www.sqlite.org/lang_createvtab.html>.
 public struct VirtualTableOptions: OptionSet, Sendable {
     /// The options as bits.
     public let rawValue: Int
@@ -8,21 +8,21 @@ public struct VirtualTableOptions: OptionSet, Sendable {
     /// Options of these bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// Does nothing if there is a table of that name.
+    /// Has no effect if a table with that name exists.
     public static let ifNotExists = VirtualTableOptions(rawValue: 1)
-    /// Makes a table that only this connection sees, and that goes with it.
+    /// Creates a temporary table, which only this connection sees, and which is dropped when it is closed.
     public static let temporary = VirtualTableOptions(rawValue: 2)
 }
 
-/// What a module knows of the virtual table that is created.
+/// The name and options of a new virtual table, for its module.
 public struct VirtualTableConfiguration: Sendable {
     /// The table's name.
     public let tableName: String
 
-    /// The schema that the table is created in; nil for `main`, or `temp` where it is temporary.
+    /// The schema of the new table; nil for `main`, or for `temp` if the table is temporary.
     public let schemaName: String?
 
-    /// How the table is created.
+    /// The options of the table.
     public let options: VirtualTableOptions
 
     package init(tableName: String, schemaName: String?, options: VirtualTableOptions) {
@@ -51,23 +51,27 @@ public struct VirtualTableConfiguration: Sendable {
 ///
 /// See <https://www.sqlite.org/vtab.html>.
 public protocol VirtualTableModule<TableDefinition> {
-    /// What the closure that defines a table gets.
+    /// The argument of the closure that defines a table.
     associatedtype TableDefinition
 
     /// The name of the module in SQL.
     var moduleName: String { get }
 
-    /// A definition to begin with.
+    /// An empty definition.
     func makeTableDefinition(configuration: VirtualTableConfiguration) -> TableDefinition
 
     /// The arguments of the module, as SQL.
+    ///
+    /// - throws: any error: the creation of the table throws it.
     func moduleArguments(for definition: TableDefinition, in db: Database) throws -> [String]
 
-    /// Called when the table has been created, in the same transaction.
+    /// Called after the creation of the table, in the same transaction.
+    ///
+    /// - throws: any error: the creation of the table throws it, and is rolled back.
     func database(_ db: Database, didCreate tableName: String, using definition: TableDefinition) throws
 }
 
-/// A virtual table that is created.
+/// The definition of a new virtual table.
 package struct VirtualTableStatement: Sendable {
     package var name: String
     package var schemaName: String?

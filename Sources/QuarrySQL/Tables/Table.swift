@@ -1,6 +1,6 @@
 public import QuarryCore
 
-/// A table, where no type stands for it, or a type stands for several.
+/// A table without a record type, or one of several tables of a type.
 ///
 /// ```swift
 /// let players = Table("player")                   // Table<Row>
@@ -19,13 +19,13 @@ public struct Table<RowDecoder>: Sendable {
 
     private init(name: String) { tableName = name }
 
-    // Disfavored, because `Table("player")` alone is a table of rows, also where a `TableAlias` of any type follows.
+    // Disfavored, because `Table("player")` alone is a table of rows, even before a `TableAlias` of any type.
 
-    /// The table of that name.
+    /// The table with the given name.
     @_disfavoredOverload
     public init(_ tableName: String) { self.init(name: tableName) }
 
-    /// The table of that name.
+    /// The table with the given name.
     public init(_ tableName: String) where RowDecoder == Row { self.init(name: tableName) }
 
     /// All rows.
@@ -54,36 +54,36 @@ extension Table {
         all().select(selection)
     }
 
-    /// A request for some columns, whose rows become something else.
+    /// A request for some columns, decoded to another type.
     public func select<T>(_ selection: [any SQLSelectable], as type: T.Type = T.self) -> QueryInterfaceRequest<T> {
         all().select(selection, as: type)
     }
 
-    /// A request for some columns, whose rows become something else.
+    /// A request for some columns, decoded to another type.
     public func select<T>(_ selection: any SQLSelectable..., as type: T.Type = T.self) -> QueryInterfaceRequest<T> {
         all().select(selection, as: type)
     }
 
-    /// A request for columns that are written as SQL.
+    /// A request for columns written in SQL.
     public func select(sql: String, arguments: StatementArguments = StatementArguments()) -> QueryInterfaceRequest<
         RowDecoder
     > {
         all().select(sql: sql, arguments: arguments)
     }
 
-    /// A request for columns that are written as SQL, whose rows become something else.
+    /// A request for columns written in SQL, decoded to another type.
     public func select<T>(sql: String, arguments: StatementArguments = StatementArguments(), as type: T.Type = T.self)
         -> QueryInterfaceRequest<T>
     {
         all().select(sql: sql, arguments: arguments, as: type)
     }
 
-    /// A request for columns that are written as SQL.
+    /// A request for columns written in SQL.
     public func select(literal sqlLiteral: SQL) -> QueryInterfaceRequest<RowDecoder> {
         all().select(literal: sqlLiteral)
     }
 
-    /// A request for columns that are written as SQL, whose rows become something else.
+    /// A request for columns written in SQL, decoded to another type.
     public func select<T>(literal sqlLiteral: SQL, as type: T.Type = T.self) -> QueryInterfaceRequest<T> {
         all().select(literal: sqlLiteral, as: type)
     }
@@ -110,24 +110,24 @@ extension Table {
         all().filter(predicate)
     }
 
-    /// The rows for which a condition holds that is written as SQL.
+    /// The rows for which a condition written in SQL holds.
     public func filter(sql: String, arguments: StatementArguments = StatementArguments()) -> QueryInterfaceRequest<
         RowDecoder
     > {
         all().filter(sql: sql, arguments: arguments)
     }
 
-    /// The rows for which a condition holds that is written as SQL.
+    /// The rows for which a condition written in SQL holds.
     public func filter(literal sqlLiteral: SQL) -> QueryInterfaceRequest<RowDecoder> {
         all().filter(literal: sqlLiteral)
     }
 
-    /// The row that has a unique key; nil for none.
+    /// The row with the given unique key; no row for nil.
     public func filter(key: [String: (any DatabaseValueConvertible)?]?) -> QueryInterfaceRequest<RowDecoder> {
         all().filter(key: key)
     }
 
-    /// The rows that have unique keys.
+    /// The rows with the given unique keys.
     public func filter(keys: [[String: (any DatabaseValueConvertible)?]]) -> QueryInterfaceRequest<RowDecoder> {
         all().filter(keys: keys)
     }
@@ -147,34 +147,34 @@ extension Table {
         all().orderByPrimaryKey()
     }
 
-    /// All rows, in an order that is written as SQL.
+    /// All rows, in an order written in SQL.
     public func order(sql: String, arguments: StatementArguments = StatementArguments()) -> QueryInterfaceRequest<
         RowDecoder
     > {
         all().order(sql: sql, arguments: arguments)
     }
 
-    /// All rows, in an order that is written as SQL.
+    /// All rows, in an order written in SQL.
     public func order(literal sqlLiteral: SQL) -> QueryInterfaceRequest<RowDecoder> {
         all().order(literal: sqlLiteral)
     }
 
-    /// One row for all that have the same values.
+    /// One row for each group of rows with the same values.
     public func group(_ expressions: any SQLExpressible...) -> QueryInterfaceRequest<RowDecoder> {
         all().group(expressions)
     }
 
-    /// The first rows, or some after others.
+    /// The first rows, or rows after an offset.
     public func limit(_ limit: Int, offset: Int? = nil) -> QueryInterfaceRequest<RowDecoder> {
         all().limit(limit, offset: offset)
     }
 
-    /// All rows, with a name for the table, by which others can name its columns.
+    /// All rows, with an alias for the table, by which other requests can name its columns.
     public func aliased(_ alias: TableAlias<RowDecoder>) -> QueryInterfaceRequest<RowDecoder> {
         all().aliased(alias)
     }
 
-    /// All rows, with a name for the table, by which others can name its columns.
+    /// All rows, with an alias for the table, by which other requests can name its columns.
     ///
     /// ```swift
     /// let request = Table("player").aliased(TableAlias(name: "p")).filter(sql: "p.score > 100")
@@ -187,13 +187,13 @@ extension Table {
         all().aliased(alias)
     }
 
-    /// All rows, with a table that is there for the request alone.
+    /// All rows, with a common table expression.
     public func with<T>(_ cte: CommonTableExpression<T>) -> QueryInterfaceRequest<RowDecoder> {
         all().with(cte)
     }
 }
 
-// MARK: - With columns that are given to closures
+// MARK: - With columns as arguments of closures
 
 extension Table where RowDecoder: TableRecord {
     /// A request for some columns.
@@ -210,14 +210,14 @@ extension Table where RowDecoder: TableRecord {
         try all().select(selection)
     }
 
-    /// A request for some columns, whose rows become something else.
+    /// A request for some columns, decoded to another type.
     public func select<T>(
         _ selection: (RowDecoder.DatabaseComponents) throws -> [any SQLSelectable], as type: T.Type = T.self
     ) rethrows -> QueryInterfaceRequest<T> {
         try all().select(selection, as: type)
     }
 
-    /// A request for one column, whose values are fetched.
+    /// A request for one column, decoded to the type of its values.
     public func select<T>(
         _ selection: (RowDecoder.DatabaseComponents) throws -> any SQLSelectable, as type: T.Type = T.self
     ) rethrows -> QueryInterfaceRequest<T> {
@@ -259,7 +259,7 @@ extension Table where RowDecoder: TableRecord {
         try all().order(ordering)
     }
 
-    /// One row for all that have the same values.
+    /// One row for each group of rows with the same values.
     public func group(_ expressions: (RowDecoder.DatabaseComponents) throws -> [any SQLExpressible]) rethrows
         -> QueryInterfaceRequest<RowDecoder>
     {
@@ -268,6 +268,6 @@ extension Table where RowDecoder: TableRecord {
 }
 
 extension Table where RowDecoder: Identifiable {
-    /// A request for the primary key, whose values are ids.
+    /// A request for the primary key, decoded to ids.
     public func selectID() -> QueryInterfaceRequest<RowDecoder.ID> { all().selectID() }
 }

@@ -32,39 +32,39 @@ extension TableRecord {
         all().select(selection)
     }
 
-    /// A request for some columns, whose rows become something else.
+    /// A request for some columns, decoded to another type.
     public static func select<T>(_ selection: [any SQLSelectable], as type: T.Type = T.self) -> QueryInterfaceRequest<T>
     {
         all().select(selection, as: type)
     }
 
-    /// A request for some columns, whose rows become something else.
+    /// A request for some columns, decoded to another type.
     public static func select<T>(_ selection: any SQLSelectable..., as type: T.Type = T.self) -> QueryInterfaceRequest<
         T
     > {
         all().select(selection, as: type)
     }
 
-    /// A request for columns that are written as SQL.
+    /// A request for columns written in SQL.
     public static func select(sql: String, arguments: StatementArguments = StatementArguments())
         -> QueryInterfaceRequest<Self>
     {
         all().select(sql: sql, arguments: arguments)
     }
 
-    /// A request for columns that are written as SQL, whose rows become something else.
+    /// A request for columns written in SQL, decoded to another type.
     public static func select<T>(
         sql: String, arguments: StatementArguments = StatementArguments(), as type: T.Type = T.self
     ) -> QueryInterfaceRequest<T> {
         all().select(sql: sql, arguments: arguments, as: type)
     }
 
-    /// A request for columns that are written as SQL.
+    /// A request for columns written in SQL.
     public static func select(literal sqlLiteral: SQL) -> QueryInterfaceRequest<Self> {
         all().select(literal: sqlLiteral)
     }
 
-    /// A request for columns that are written as SQL, whose rows become something else.
+    /// A request for columns written in SQL, decoded to another type.
     public static func select<T>(literal sqlLiteral: SQL, as type: T.Type = T.self) -> QueryInterfaceRequest<T> {
         all().select(literal: sqlLiteral, as: type)
     }
@@ -91,24 +91,24 @@ extension TableRecord {
         all().filter(predicate)
     }
 
-    /// The rows for which a condition holds that is written as SQL.
+    /// The rows for which a condition written in SQL holds.
     public static func filter(sql: String, arguments: StatementArguments = StatementArguments())
         -> QueryInterfaceRequest<Self>
     {
         all().filter(sql: sql, arguments: arguments)
     }
 
-    /// The rows for which a condition holds that is written as SQL.
+    /// The rows for which a condition written in SQL holds.
     public static func filter(literal sqlLiteral: SQL) -> QueryInterfaceRequest<Self> {
         all().filter(literal: sqlLiteral)
     }
 
-    /// The row that has a unique key; nil for none.
+    /// The row with the given unique key; no row for nil.
     public static func filter(key: [String: (any DatabaseValueConvertible)?]?) -> QueryInterfaceRequest<Self> {
         all().filter(key: key)
     }
 
-    /// The rows that have unique keys.
+    /// The rows with the given unique keys.
     public static func filter(keys: [[String: (any DatabaseValueConvertible)?]]) -> QueryInterfaceRequest<Self> {
         all().filter(keys: keys)
     }
@@ -128,34 +128,34 @@ extension TableRecord {
         all().orderByPrimaryKey()
     }
 
-    /// All rows, in an order that is written as SQL.
+    /// All rows, in an order written in SQL.
     public static func order(sql: String, arguments: StatementArguments = StatementArguments())
         -> QueryInterfaceRequest<Self>
     {
         all().order(sql: sql, arguments: arguments)
     }
 
-    /// All rows, in an order that is written as SQL.
+    /// All rows, in an order written in SQL.
     public static func order(literal sqlLiteral: SQL) -> QueryInterfaceRequest<Self> {
         all().order(literal: sqlLiteral)
     }
 
-    /// One row for all that have the same values.
+    /// One row for each group of rows with the same values.
     public static func group(_ expressions: any SQLExpressible...) -> QueryInterfaceRequest<Self> {
         all().group(expressions)
     }
 
-    /// The first rows, or some after others.
+    /// The first rows, or rows after an offset.
     public static func limit(_ limit: Int, offset: Int? = nil) -> QueryInterfaceRequest<Self> {
         all().limit(limit, offset: offset)
     }
 
-    /// All rows, with a name for the table, by which others can name its columns.
+    /// All rows, with an alias for the table, by which other requests can name its columns.
     public static func aliased(_ alias: TableAlias<Self>) -> QueryInterfaceRequest<Self> {
         all().aliased(alias)
     }
 
-    /// All rows, with a name for the table, by which others can name its columns.
+    /// All rows, with an alias for the table, by which other requests can name its columns.
     ///
     /// ```swift
     /// let request = Player.aliased(TableAlias(name: "p")).filter(sql: "p.score > 100")
@@ -168,13 +168,13 @@ extension TableRecord {
         all().aliased(alias)
     }
 
-    /// All rows, with a table that is there for the request alone.
+    /// All rows, with a common table expression.
     public static func with<T>(_ cte: CommonTableExpression<T>) -> QueryInterfaceRequest<Self> {
         all().with(cte)
     }
 }
 
-// MARK: - With columns that are given to closures
+// MARK: - With columns as arguments of closures
 
 extension TableRecord {
     /// A request for some columns.
@@ -191,14 +191,14 @@ extension TableRecord {
         try all().select(selection)
     }
 
-    /// A request for some columns, whose rows become something else.
+    /// A request for some columns, decoded to another type.
     public static func select<T>(
         _ selection: (DatabaseComponents) throws -> [any SQLSelectable], as type: T.Type = T.self
     ) rethrows -> QueryInterfaceRequest<T> {
         try all().select(selection, as: type)
     }
 
-    /// A request for one column, whose values are fetched.
+    /// A request for one column, decoded to the type of its values.
     public static func select<T>(
         _ selection: (DatabaseComponents) throws -> any SQLSelectable, as type: T.Type = T.self
     ) rethrows -> QueryInterfaceRequest<T> {
@@ -240,7 +240,7 @@ extension TableRecord {
         try all().order(ordering)
     }
 
-    /// One row for all that have the same values.
+    /// One row for each group of rows with the same values.
     public static func group(_ expressions: (DatabaseComponents) throws -> [any SQLExpressible]) rethrows
         -> QueryInterfaceRequest<Self>
     {
@@ -249,6 +249,6 @@ extension TableRecord {
 }
 
 extension TableRecord where Self: Identifiable {
-    /// A request for the primary key, whose values are ids.
+    /// A request for the primary key, decoded to ids.
     public static func selectID() -> QueryInterfaceRequest<ID> { all().selectID() }
 }

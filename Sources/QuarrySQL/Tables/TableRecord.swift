@@ -1,6 +1,6 @@
 import QuarryCore
 
-/// A type that stands for a table.
+/// A type that represents a table.
 ///
 /// ```swift
 /// struct Player: TableRecord {
@@ -20,16 +20,16 @@ public protocol TableRecord: SendableMetatype {
     /// The type that has the columns, as static properties or as the cases of an enum.
     associatedtype Columns = Never
 
-    /// What closures of requests are given: the type of columns.
+    /// The argument of the closures of requests: the type of columns.
     associatedtype DatabaseComponents = Columns.Type
 
-    /// What closures of requests are given: the type of columns.
+    /// The argument of the closures of requests: the type of columns.
     static var databaseComponents: DatabaseComponents { get }
 
     /// The name of the table.
     static var databaseTableName: String { get }
 
-    /// The columns that requests select, all of them unless the type says otherwise.
+    /// The columns that requests select; by default, all columns.
     ///
     /// ```swift
     /// static var databaseSelection: [any SQLSelectable] { [.allColumns(excluding: ["avatar"])] }
@@ -43,7 +43,7 @@ extension TableRecord where DatabaseComponents == Columns.Type {
 }
 
 extension TableRecord {
-    /// The name of the type, beginning with a small letter: `player` for `Player`, `httpRequest` for `HTTPRequest`.
+    /// The name of the type with a small first letter: `player` for `Player`, `httpRequest` for `HTTPRequest`.
     public static var databaseTableName: String { defaultTableName }
 
     package static var defaultTableName: String { TableNames.name(of: self) }
@@ -59,7 +59,7 @@ extension TableRecord {
     }
 }
 
-/// The names of tables that types don't give: each is made once.
+/// The derived table names of types, each computed once.
 private enum TableNames {
     private static let names = Lock<[ObjectIdentifier: String]>([:])
 
@@ -74,11 +74,11 @@ private enum TableNames {
     }
 }
 
-/// The name of a type without generic arguments; capitals at its beginning are small, except that of the second word.
+/// The name of a type without generic arguments, with its first word in small letters.
 private func tableName(ofType description: String) -> String {
     let name = description.prefix { $0 != "<" }
     let capitals = name.prefix { $0.isUppercase }
-    // HTTPRequest is http and Request; Player and HTTP are one word.
+    // HTTPRequest has the words HTTP and Request; Player and HTTP are single words.
     let count = capitals.count > 1 && capitals.count < name.count ? capitals.count - 1 : capitals.count
     return name.prefix(count).lowercased() + name.dropFirst(count)
 }

@@ -95,14 +95,14 @@ import Testing
         #expect(try writer.read { db in try db.values() } == [1])
     }
 
-    /// The other connections of a pool would stay on the file.
+    /// The readers of a pool would stay on the file.
     @Test func thePoolsWriterStaysOnItsFile() throws {
         let pool = try DatabasePool(path: folder.file("a.sqlite"))
         try pool.makeTable(1)
         let empty: [UInt8] = []
         let error = databaseError { try pool.writeWithoutTransaction { db in try db.deserialize(empty) } }
         #expect(error?.resultCode == .SQLITE_MISUSE)
-        #expect(error?.message == Self.wouldPartThePool)
+        #expect(error?.message == "could not deserialize into main: the readers of its pool would stay on the file")
         try pool.writeWithoutTransaction { db in
             try db.execute(sql: "ATTACH ':memory:' AS other")
             try db.deserialize(empty, schema: "other")
@@ -111,31 +111,32 @@ import Testing
         #expect(try pool.read { db in try db.values() } == [1, 2])
     }
 
-    /// `prepareDatabase` runs before the connection belongs to a pool that could be asked.
-    @Test func aPreparationCannotReplaceTheFileOfAPool() throws {
+    /// `prepareDatabase` runs while the pool opens. Connections that only read refuse anyway.
+    @Test(arguments: [(false, ResultCode.SQLITE_MISUSE), (true, .SQLITE_READONLY)])
+    func aPreparationCannotReplaceTheFileOfAPool(readonly: Bool, code: ResultCode) throws {
         let path = folder.file("a.sqlite")
         try DatabaseQueue(path: path).makeTable(1)
-        for readonly in [false, true] {
-            var configuration = Configuration()
-            configuration.readonly = readonly
-            configuration.prepareDatabase { db in try db.deserialize([]) }
-            let error = databaseError { _ = try DatabasePool(path: path, configuration: configuration) }
-            #expect(error?.resultCode == .SQLITE_MISUSE)
-            #expect(error?.message == Self.wouldPartThePool)
-        }
         var configuration = Configuration()
-        let readersAreReplaced = Mutex(false)
-        configuration.prepareDatabase { db in
-            if readersAreReplaced.withLock({ $0 }) { try db.deserialize([]) }
-        }
-        let pool = try DatabasePool(path: path, configuration: configuration)
-        readersAreReplaced.withLock { $0 = true }
-        #expect(databaseError { _ = try pool.read { db in try db.values() } }?.message == Self.wouldPartThePool)
-        #expect(databaseError { _ = try pool.makeSnapshot() }?.message == Self.wouldPartThePool)
-        readersAreReplaced.withLock { $0 = false }
-        #expect(try pool.read { db in try db.values() } == [1])
+        configuration.readonly = readonly
+        configuration.prepareDatabase { db in try db.deserialize([]) }
+        let error = databaseError { _ = try DatabasePool(path: path, configuration: configuration) }
+        #expect(error?.resultCode == code)
+        #expect(try DatabaseQueue(path: path).read { db in try db.values() } == [1])
     }
 
-    private static let wouldPartThePool =
-        "could not deserialize into main: the other connections of its pool would stay on the file"
+    @Test func aPreparationCannotReplaceTheFileOfAReader() throws {
+        let path = folder.file("a.sqlite")
+        try DatabaseQueue(path: path).makeTable(1)
+        let replaces = Mutex(false)
+        var configuration = Configuration()
+        configuration.prepareDatabase { db in
+            if replaces.withLock({ $0 }) { try db.deserialize([]) }
+        }
+        let pool = try DatabasePool(path: path, configuration: configuration)
+        replaces.withLock { $0 = true }
+        #expect(databaseError { _ = try pool.read { db in try db.values() } }?.resultCode == .SQLITE_READONLY)
+        #expect(databaseError { _ = try pool.makeSnapshot() }?.resultCode == .SQLITE_READONLY)
+        replaces.withLock { $0 = false }
+        #expect(try pool.read { db in try db.values() } == [1])
+    }
 }

@@ -102,7 +102,8 @@ extension DocumentationTests {
 
     private static func documents() throws -> [String] {
         let folders = ["Documentation", "Documentation/Decisions", "Sources/Quarry/Quarry.docc"]
-        return try ["README.md"] + folders.flatMap { try files(in: $0, suffix: ".md") }
+        return try ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"]
+            + folders.flatMap { try files(in: $0, suffix: ".md") }
     }
 
     private static func files(in folder: String, suffix: String) throws -> [String] {

@@ -31,14 +31,31 @@ func tour(path: String) async throws -> [String] {
     let winners = try await dbPool.read { db in
         try Hero.filter { $0.score >= 500 }.order(\.name).fetchAll(db)
     }
-
-    // SQL is there at each level, and interpolated values become arguments. Errors have SQLite's codes.
-    do {
-        try await dbPool.write { db in
-            try db.execute(literal: "UPDATE hero SET name = \("Arthur") WHERE score IS NULL")
-        }
-    } catch DatabaseError.SQLITE_CONSTRAINT_UNIQUE {
-        print("Arthur is there already")
-    }
     return winners.map { "\($0.name): \($0.score ?? 0)" }
+}
+
+struct HeroHandlers: Sendable {
+    let database: any DatabaseWriter
+
+    /// GET /heroes?minimum=500
+    func list(minimum: Int) async throws -> [Hero] {
+        try await database.read { db in
+            try Hero.filter { $0.score >= minimum }.order(\.score.desc).fetchAll(db)
+        }
+    }
+
+    /// POST /heroes
+    func add(_ hero: Hero) async throws -> Hero {
+        do {
+            return try await database.write { db in try hero.inserted(db) }
+        } catch DatabaseError.SQLITE_CONSTRAINT_UNIQUE {
+            throw HTTPError(status: 409, reason: "\(hero.name) exists already")
+        }
+    }
+}
+
+/// Stands in for the error that a web framework answers with.
+struct HTTPError: Error, Equatable {
+    var status: Int
+    var reason: String
 }

@@ -1,6 +1,6 @@
 /// Names that Swift, Foundation and Quarry use.
 enum ReservedNames {
-    /// Words that stand in backticks as names.
+    /// Words that need backticks as names.
     static let keywords: Set<String> = [
         "actor", "any", "as", "associatedtype", "async", "await", "borrowing", "break", "case", "catch", "class",
         "consuming", "continue", "default", "defer", "do", "each", "else", "enum", "extension", "fallthrough",

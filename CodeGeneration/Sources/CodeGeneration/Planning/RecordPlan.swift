@@ -7,7 +7,7 @@ struct RecordPlan {
         var column: SchemaColumn
         var type: SwiftType
         var isOptional: Bool
-        /// What it is where nobody says it, in Swift.
+        /// Its default value, in Swift.
         var defaultValue: String?
 
         var typeName: String { type.rawValue + (isOptional ? "?" : "") }
@@ -21,7 +21,7 @@ struct RecordPlan {
     /// Columns whose names Swift can't tell from others'.
     var hiddenColumns: [String]
 
-    /// The property that stands for the row, if it isn't called `id` itself.
+    /// The property that identifies the row, if it isn't called `id` itself.
     var identity: Property?
     var isIdentifiable: Bool
 
@@ -92,7 +92,7 @@ struct RecordPlan {
         case .string:
             guard text.count >= 2, text.first == "'", text.last == "'" else { return nil }
             let inner = text.dropFirst().dropLast()
-            // What is left of quotes stands for itself, twice.
+            // Quotes inside are doubled.
             let parts = inner.split(separator: "''", omittingEmptySubsequences: false)
             guard !parts.contains(where: { $0.contains("'") }) else { return nil }
             return SwiftName.literal(parts.joined(separator: "'"))

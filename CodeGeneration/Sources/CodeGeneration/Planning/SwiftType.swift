@@ -16,7 +16,7 @@ enum SwiftType: String {
     init(of column: SchemaColumn, isKey: Bool, dates: Bool) {
         let contents = column.contents
         let integer: SwiftType = isKey ? .int64 : .int
-        // What is declared, if the values are such.
+        // The declared type, if the values agree.
         switch column.declared {
         case .boolean where contents.only(integers: true) && contents.isBoolean: self = .bool
         case .date where dates && contents.only(texts: true) && contents.isDates: self = .date
@@ -25,7 +25,7 @@ enum SwiftType: String {
         case .blob where contents.only(blobs: true): self = .data
         case .real where contents.only(integers: true, reals: true) && contents.isExactAsDouble: self = .double
         default:
-            // What the values are.
+            // The type of the values.
             if contents.isEmpty {
                 self = column.declared == .date ? .string : .any
             } else if contents.only(integers: true) {
@@ -54,8 +54,8 @@ extension SchemaColumn {
         case other
     }
 
-    /// What the declared type says. Beyond SQLite's rules
-    /// (<https://www.sqlite.org/datatype3.html#determination_of_column_affinity>) there are common names.
+    /// The Swift type of a declared type. Beyond SQLite's rules
+    /// (<https://www.sqlite.org/datatype3.html#determination_of_column_affinity>) it knows common names.
     var declared: DeclaredType {
         let name = type.uppercased()
         func has(_ parts: String...) -> Bool { parts.contains { name.contains($0) } }

@@ -1,7 +1,7 @@
 import Foundation
 import Quarry
 
-/// What the rows of a table hold in one column.
+/// The values of a column in the rows of a table.
 struct ColumnContents {
     private(set) var hasNull = false
     private(set) var hasInteger = false

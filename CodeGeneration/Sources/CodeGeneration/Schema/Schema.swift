@@ -1,12 +1,12 @@
 import Quarry
 
-/// What there is in a database.
+/// The schema of a database.
 struct Schema {
     /// Tables and views, in the order in which they were created.
     var tables: [SchemaTable]
 
-    /// What has SQL, in the order of creation. The tables of SQLite, of the library, and of the modules behind virtual
-    /// tables are left out.
+    /// The objects that have SQL, in the order of creation. The tables of SQLite, of the library, and of the
+    /// modules behind virtual tables are left out.
     var objects: [SchemaObject]
 
     /// - parameter rows: how many rows of each table are looked at; nil for all.

@@ -22,7 +22,7 @@ struct TableDesign: Equatable {
     var isWithoutRowID: Bool
     var isStrict: Bool
 
-    /// Words that stand for what a design doesn't have, and comments, which would be lost.
+    /// Words of features that a design lacks, and comments, which would be lost.
     private static let unknown: Set<String> = [
         "CHECK", "COLLATE", "CONFLICT", "DEFERRABLE", "GENERATED", "AS", "CONSTRAINT", "DESC", "FULL", "PARTIAL",
         "SIMPLE",
@@ -63,7 +63,7 @@ struct TableDesign: Equatable {
         self.foreignKeys = foreignKeys
     }
 
-    /// What the builder makes of it.
+    /// The table that the builder makes from it.
     private func remade() throws -> TableFacts {
         let dbQueue = try DatabaseQueue()
         return try dbQueue.write { db in
@@ -191,7 +191,7 @@ struct IndexDesign {
     }
 }
 
-/// The words of some SQL that stand in no quotes.
+/// The unquoted words of some SQL.
 struct SQLWords {
     private(set) var words: Set<String> = []
     private(set) var hasComment = false

@@ -3,7 +3,7 @@ import Quarry
 
 /// The program without its command line: imports, lets readers query meanwhile, prints tables.
 public struct CatalogRun: Sendable {
-    /// What the command line says, in the order of its help.
+    /// The options of the command line, in the order of its help.
     public struct Options: Sendable {
         var inputs: [String]
         var database: String?
@@ -136,7 +136,7 @@ public struct CatalogRun: Sendable {
 private enum DefaultDatabase {
     static func path() throws -> String {
         let folder = FileManager.default.temporaryDirectory.path + "/package-catalog-\(getuid())"
-        // Below a directory that everybody may write to, a folder that somebody else put there is not to be used.
+        // In a world-writable directory, another user's folder must not be used.
         guard mkdir(folder, 0o700) == 0 || (errno == EEXIST && isOurs(folder)) else {
             throw CatalogError.unwritable(path: folder, reason: "it can't be created, or belongs to another user")
         }

@@ -32,10 +32,10 @@ struct CatalogCommand: AsyncParsableCommand {
             "The catalogue.", discussion: "Default: a file of yours in the temporary directory.", valueName: "path"))
     var database: String?
 
-    @Option(help: ArgumentHelp("How many packages a transaction stores.", valueName: "n"))
+    @Option(help: ArgumentHelp("Number of packages per transaction.", valueName: "n"))
     var batchSize = 500
 
-    @Option(help: ArgumentHelp("How many tasks query the catalogue during the import.", valueName: "n"))
+    @Option(help: ArgumentHelp("Number of tasks that query the catalogue during the import.", valueName: "n"))
     var readers = 2
 
     @Option(
@@ -46,15 +46,15 @@ struct CatalogCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Words to search for in names and descriptions.",
-            discussion: "Packages that have all of them, or words that begin so, the best first.", valueName: "text"))
+            discussion: "Finds packages with all of these words or prefixes, best match first.", valueName: "text"))
     var search: String?
 
-    @Option(help: ArgumentHelp("How many rows a table shows.", valueName: "n"))
+    @Option(help: ArgumentHelp("Number of rows per printed table.", valueName: "n"))
     var limit = 10
 
     @Option(
         help: ArgumentHelp(
-            "The most pages the database file may have, to try what a full disk does.", valueName: "n"))
+            "Maximum number of pages of the database file, to simulate a full disk.", valueName: "n"))
     var maxPages: Int?
 
     func validate() throws {

@@ -166,7 +166,7 @@ struct CatalogTests {
         #expect(try await catalog.rows("SELECT count(*) FROM dependencies") == ["0"])
     }
 
-    /// What a malformed stanza was to say isn't known, so nothing is removed on its account.
+    /// The package of a malformed stanza is unknown, so no package is removed because of it.
     @Test func malformedStanzasRemoveNothing() async throws {
         let catalog = try await Catalog.inMemory()
         try await catalog.importText(Self.status)

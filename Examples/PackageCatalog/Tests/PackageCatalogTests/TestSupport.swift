@@ -19,7 +19,7 @@ final class TextSource: ControlFileSource {
     func nextBlock() async throws -> [UInt8]? { block.withLock { $0.take() } }
 }
 
-/// What a run writes.
+/// The output of a run.
 final class Capture: Sendable {
     private let texts = Mutex((output: "", error: ""))
 

@@ -1,10 +1,10 @@
 public import QuarryCore
 
 // Functions of JSON in SQLite's binary format: <https://www.sqlite.org/json1.html>.
-// Each of them needs SQLite 3.45, and throws elsewhere when its request runs.
+// Each of them needs SQLite 3.45; with an earlier version, a request throws when it runs.
 
 extension Database {
-    /// The value, which must be JSON, as its binary form: `JSONB(x)`. It needs SQLite 3.45.
+    /// The value, which must be JSON, in binary form: `JSONB(x)`. It needs SQLite 3.45.
     ///
     /// ```swift
     /// Player.select(Database.jsonb(Column("info")))
@@ -55,19 +55,18 @@ extension Database {
         .json("JSONB_EXTRACT", [value.sqlExpression] + paths.map(\.sqlExpression), .version(3_045_000))
     }
 
-    /// The JSON with values added at paths where there are none: `JSONB_INSERT(x, '$.path', y)`. It needs SQLite 3.45.
+    /// The JSON with values added at missing paths: `JSONB_INSERT(x, '$.path', y)`. It needs SQLite 3.45.
     ///
     /// See <https://www.sqlite.org/json1.html#jinsb>.
     ///
-    /// - parameter assignments: paths and values; those of a literal are written in its order, those of a dictionary
-    ///   sorted.
+    /// - parameter assignments: paths and values; a literal keeps its order, a dictionary is sorted.
     public static func jsonbInsert(
         _ value: some SQLExpressible, _ assignments: KeyValuePairs<String, any SQLExpressible>
     ) -> SQLExpression {
         .json("JSONB_INSERT", [value.sqlExpression] + pairs(assignments), .version(3_045_000))
     }
 
-    /// The JSON with values added at paths where there are none: `JSONB_INSERT(x, '$.path', y)`. It needs SQLite 3.45.
+    /// The JSON with values added at missing paths: `JSONB_INSERT(x, '$.path', y)`. It needs SQLite 3.45.
     @_disfavoredOverload
     public static func jsonbInsert(
         _ value: some SQLExpressible, _ assignments: some Collection<(key: String, value: any SQLExpressible)>
@@ -75,21 +74,18 @@ extension Database {
         .json("JSONB_INSERT", [value.sqlExpression] + pairs(assignments), .version(3_045_000))
     }
 
-    /// The JSON with values replaced at paths where there are some: `JSONB_REPLACE(x, '$.path', y)`. It needs SQLite
-    /// 3.45.
+    /// The JSON with values replaced at existing paths: `JSONB_REPLACE(x, '$.path', y)`. It needs SQLite 3.45.
     ///
     /// See <https://www.sqlite.org/json1.html#jinsb>.
     ///
-    /// - parameter assignments: paths and values; those of a literal are written in its order, those of a dictionary
-    ///   sorted.
+    /// - parameter assignments: paths and values; a literal keeps its order, a dictionary is sorted.
     public static func jsonbReplace(
         _ value: some SQLExpressible, _ assignments: KeyValuePairs<String, any SQLExpressible>
     ) -> SQLExpression {
         .json("JSONB_REPLACE", [value.sqlExpression] + pairs(assignments), .version(3_045_000))
     }
 
-    /// The JSON with values replaced at paths where there are some: `JSONB_REPLACE(x, '$.path', y)`. It needs SQLite
-    /// 3.45.
+    /// The JSON with values replaced at existing paths: `JSONB_REPLACE(x, '$.path', y)`. It needs SQLite 3.45.
     @_disfavoredOverload
     public static func jsonbReplace(
         _ value: some SQLExpressible, _ assignments: some Collection<(key: String, value: any SQLExpressible)>
@@ -108,8 +104,7 @@ extension Database {
     ///
     /// See <https://www.sqlite.org/json1.html#jinsb>.
     ///
-    /// - parameter assignments: paths and values; those of a literal are written in its order, those of a dictionary
-    ///   sorted.
+    /// - parameter assignments: paths and values; a literal keeps its order, a dictionary is sorted.
     public static func jsonbSet(
         _ value: some SQLExpressible, _ assignments: KeyValuePairs<String, any SQLExpressible>
     ) -> SQLExpression {
@@ -135,8 +130,7 @@ extension Database {
     ///
     /// See <https://www.sqlite.org/json1.html#jobjb>.
     ///
-    /// - parameter elements: keys and values; those of a literal are written in its order, those of a dictionary
-    ///   sorted.
+    /// - parameter elements: keys and values; a literal keeps its order, a dictionary is sorted.
     public static func jsonbObject(_ elements: KeyValuePairs<String, any SQLExpressible>) -> SQLExpression {
         .json("JSONB_OBJECT", pairs(elements), .version(3_045_000))
     }
@@ -156,14 +150,14 @@ extension Database {
         .json("JSONB_PATCH", [value.sqlExpression, patch.sqlExpression], .version(3_045_000))
     }
 
-    /// The JSON without what is at a path: `JSONB_REMOVE(x, '$.path')`. It needs SQLite 3.45.
+    /// The JSON without the part at a path: `JSONB_REMOVE(x, '$.path')`. It needs SQLite 3.45.
     ///
     /// See <https://www.sqlite.org/json1.html#jrmb>.
     public static func jsonbRemove(_ value: some SQLExpressible, atPath path: some SQLExpressible) -> SQLExpression {
         .json("JSONB_REMOVE", [value.sqlExpression, path.sqlExpression], .version(3_045_000))
     }
 
-    /// The JSON without what is at several paths: `JSONB_REMOVE(x, '$.a', '$.b')`. It needs SQLite 3.45.
+    /// The JSON without the parts at several paths: `JSONB_REMOVE(x, '$.a', '$.b')`. It needs SQLite 3.45.
     ///
     /// See <https://www.sqlite.org/json1.html#jrmb>.
     public static func jsonbRemove<Paths: Collection>(_ value: some SQLExpressible, atPaths paths: Paths)
@@ -183,8 +177,8 @@ extension Database {
     ///
     /// See <https://www.sqlite.org/json1.html#jgrouparrayb>.
     ///
-    /// - parameter ordering: the order of the values, of SQLite 3.44; without it they come in any order.
-    /// - parameter filter: which rows count.
+    /// - parameter ordering: the order of the values, which needs SQLite 3.44; by default, the order is undefined.
+    /// - parameter filter: the condition for rows to include.
     public static func jsonbGroupArray(
         _ value: some SQLExpressible, orderBy ordering: (any SQLOrderingTerm)? = nil,
         filter: (any SQLSpecificExpressible)? = nil
@@ -197,7 +191,7 @@ extension Database {
     ///
     /// See <https://www.sqlite.org/json1.html#jgroupobjectb>.
     ///
-    /// - parameter filter: which rows count.
+    /// - parameter filter: the condition for rows to include.
     public static func jsonbGroupObject(
         key: some SQLExpressible, value: some SQLExpressible, filter: (any SQLSpecificExpressible)? = nil
     ) -> SQLExpression {

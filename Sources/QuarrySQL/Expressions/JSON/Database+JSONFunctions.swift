@@ -40,7 +40,7 @@ extension Database {
         .json("JSON_ARRAY", values.map(\.jsonElement))
     }
 
-    /// The number of elements of an array, 0 of what is no array: `JSON_ARRAY_LENGTH(x)`.
+    /// The number of elements of an array, 0 for other values: `JSON_ARRAY_LENGTH(x)`.
     ///
     /// See <https://www.sqlite.org/json1.html#jarraylen>.
     public static func jsonArrayLength(_ value: some SQLExpressible) -> SQLExpression {
@@ -55,14 +55,15 @@ extension Database {
         .function("JSON_ARRAY_LENGTH", [value.sqlExpression, path.sqlExpression])
     }
 
-    /// Where JSON is wrong, counted from 1, or 0: `JSON_ERROR_POSITION(x)`. It needs SQLite 3.42.
+    /// The position of the first error in JSON, from 1; 0 for valid JSON: `JSON_ERROR_POSITION(x)`. It needs SQLite
+    /// 3.42.
     ///
     /// See <https://www.sqlite.org/json1.html#jerr>.
     public static func jsonErrorPosition(_ value: some SQLExpressible) -> SQLExpression {
         .function("JSON_ERROR_POSITION", [value.sqlExpression], .version(3_042_000))
     }
 
-    /// The part at a path, as a value of SQL: `JSON_EXTRACT(x, '$.path')`.
+    /// The part at a path, as an SQL value: `JSON_EXTRACT(x, '$.path')`.
     ///
     /// ```swift
     /// Player.select(Database.jsonExtract(Column("info"), atPath: "$.city"))
@@ -85,19 +86,18 @@ extension Database {
         .json("JSON_EXTRACT", [value.sqlExpression] + paths.map(\.sqlExpression))
     }
 
-    /// The JSON with values added at paths where there are none: `JSON_INSERT(x, '$.path', y)`.
+    /// The JSON with values added at missing paths: `JSON_INSERT(x, '$.path', y)`.
     ///
     /// See <https://www.sqlite.org/json1.html#jins>.
     ///
-    /// - parameter assignments: paths and values; those of a literal are written in its order, those of a dictionary
-    ///   sorted.
+    /// - parameter assignments: paths and values; a literal keeps its order, a dictionary is sorted.
     public static func jsonInsert(
         _ value: some SQLExpressible, _ assignments: KeyValuePairs<String, any SQLExpressible>
     ) -> SQLExpression {
         .json("JSON_INSERT", [value.sqlExpression] + pairs(assignments))
     }
 
-    /// The JSON with values added at paths where there are none: `JSON_INSERT(x, '$.path', y)`.
+    /// The JSON with values added at missing paths: `JSON_INSERT(x, '$.path', y)`.
     @_disfavoredOverload
     public static func jsonInsert(
         _ value: some SQLExpressible, _ assignments: some Collection<(key: String, value: any SQLExpressible)>
@@ -105,19 +105,18 @@ extension Database {
         .json("JSON_INSERT", [value.sqlExpression] + pairs(assignments))
     }
 
-    /// The JSON with values replaced at paths where there are some: `JSON_REPLACE(x, '$.path', y)`.
+    /// The JSON with values replaced at existing paths: `JSON_REPLACE(x, '$.path', y)`.
     ///
     /// See <https://www.sqlite.org/json1.html#jins>.
     ///
-    /// - parameter assignments: paths and values; those of a literal are written in its order, those of a dictionary
-    ///   sorted.
+    /// - parameter assignments: paths and values; a literal keeps its order, a dictionary is sorted.
     public static func jsonReplace(
         _ value: some SQLExpressible, _ assignments: KeyValuePairs<String, any SQLExpressible>
     ) -> SQLExpression {
         .json("JSON_REPLACE", [value.sqlExpression] + pairs(assignments))
     }
 
-    /// The JSON with values replaced at paths where there are some: `JSON_REPLACE(x, '$.path', y)`.
+    /// The JSON with values replaced at existing paths: `JSON_REPLACE(x, '$.path', y)`.
     @_disfavoredOverload
     public static func jsonReplace(
         _ value: some SQLExpressible, _ assignments: some Collection<(key: String, value: any SQLExpressible)>
@@ -136,8 +135,7 @@ extension Database {
     ///
     /// See <https://www.sqlite.org/json1.html#jins>.
     ///
-    /// - parameter assignments: paths and values; those of a literal are written in its order, those of a dictionary
-    ///   sorted.
+    /// - parameter assignments: paths and values; a literal keeps its order, a dictionary is sorted.
     public static func jsonSet(
         _ value: some SQLExpressible, _ assignments: KeyValuePairs<String, any SQLExpressible>
     ) -> SQLExpression {
@@ -163,8 +161,7 @@ extension Database {
     ///
     /// See <https://www.sqlite.org/json1.html#jobj>.
     ///
-    /// - parameter elements: keys and values; those of a literal are written in its order, those of a dictionary
-    ///   sorted.
+    /// - parameter elements: keys and values; a literal keeps its order, a dictionary is sorted.
     public static func jsonObject(_ elements: KeyValuePairs<String, any SQLExpressible>) -> SQLExpression {
         .json("JSON_OBJECT", pairs(elements))
     }
@@ -184,14 +181,14 @@ extension Database {
         .json("JSON_PATCH", [value.sqlExpression, patch.sqlExpression])
     }
 
-    /// The JSON without what is at a path: `JSON_REMOVE(x, '$.path')`.
+    /// The JSON without the part at a path: `JSON_REMOVE(x, '$.path')`.
     ///
     /// See <https://www.sqlite.org/json1.html#jrm>.
     public static func jsonRemove(_ value: some SQLExpressible, atPath path: some SQLExpressible) -> SQLExpression {
         .json("JSON_REMOVE", [value.sqlExpression, path.sqlExpression])
     }
 
-    /// The JSON without what is at several paths: `JSON_REMOVE(x, '$.a', '$.b')`.
+    /// The JSON without the parts at several paths: `JSON_REMOVE(x, '$.a', '$.b')`.
     ///
     /// See <https://www.sqlite.org/json1.html#jrm>.
     public static func jsonRemove<Paths: Collection>(_ value: some SQLExpressible, atPaths paths: Paths)
@@ -207,7 +204,7 @@ extension Database {
         .function("JSON_TYPE", [value.sqlExpression])
     }
 
-    /// The type of what is at a path, NULL if that is nothing: `JSON_TYPE(x, '$.path')`.
+    /// The type of the part at a path, NULL if it is missing: `JSON_TYPE(x, '$.path')`.
     ///
     /// See <https://www.sqlite.org/json1.html#jtype>.
     public static func jsonType(_ value: some SQLExpressible, atPath path: some SQLExpressible) -> SQLExpression {
@@ -221,7 +218,7 @@ extension Database {
         .function("JSON_VALID", [value.sqlExpression])
     }
 
-    /// Whether the value is JSON of some kinds: `JSON_VALID(x, flags)`. It needs SQLite 3.45.
+    /// Whether the value is JSON of the given kinds: `JSON_VALID(x, flags)`. It needs SQLite 3.45.
     ///
     /// See <https://www.sqlite.org/json1.html#jvalid>.
     public static func jsonIsValid(
@@ -248,8 +245,8 @@ extension Database {
     ///
     /// See <https://www.sqlite.org/json1.html#jgrouparray>.
     ///
-    /// - parameter ordering: the order of the values, of SQLite 3.44; without it they come in any order.
-    /// - parameter filter: which rows count.
+    /// - parameter ordering: the order of the values, which needs SQLite 3.44; by default, the order is undefined.
+    /// - parameter filter: the condition for rows to include.
     public static func jsonGroupArray(
         _ value: some SQLExpressible, orderBy ordering: (any SQLOrderingTerm)? = nil,
         filter: (any SQLSpecificExpressible)? = nil
@@ -261,7 +258,7 @@ extension Database {
     ///
     /// See <https://www.sqlite.org/json1.html#jgroupobject>.
     ///
-    /// - parameter filter: which rows count.
+    /// - parameter filter: the condition for rows to include.
     public static func jsonGroupObject(
         key: some SQLExpressible, value: some SQLExpressible, filter: (any SQLSpecificExpressible)? = nil
     ) -> SQLExpression {
@@ -271,7 +268,7 @@ extension Database {
 
 /// `'key', value, 'key', value`
 func pairs(_ elements: some Sequence<(key: String, value: any SQLExpressible)>) -> [SQLExpression] {
-    // A dictionary has another order in each process: the statement would be another one.
+    // A dictionary has a different order in each process, so that its SQL would differ: its keys are sorted.
     if let dictionary = elements as? [String: any SQLExpressible] {
         return dictionary.sorted { $0.key < $1.key }.flatMap { [$0.key.sqlExpression, $0.value.jsonElement] }
     }
@@ -291,17 +288,17 @@ func aggregate(
     return .node(.function(call))
 }
 
-/// Which kinds of JSON are valid: <https://www.sqlite.org/json1.html#jvalid>.
+/// The kinds of JSON that are valid: <https://www.sqlite.org/json1.html#jvalid>.
 public struct JSONValidationOptions: OptionSet, Sendable {
-    /// The kinds as bits, which SQLite is given.
+    /// The kinds as SQLite's bits.
     public let rawValue: Int
 
-    /// Some kinds by their bits.
+    /// The kinds with the given bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
     /// Text of RFC 8259.
     public static let json = JSONValidationOptions(rawValue: 1)
-    /// Text of JSON5, in which keys need no quotes and there are comments.
+    /// Text of JSON5, which allows unquoted keys and comments.
     public static let json5 = JSONValidationOptions(rawValue: 2)
     /// A blob that probably is SQLite's binary JSON.
     public static let probablyJSONB = JSONValidationOptions(rawValue: 4)

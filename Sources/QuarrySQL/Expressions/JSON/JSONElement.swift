@@ -50,6 +50,8 @@ public struct JSONElement: TableRecord, Identifiable, Hashable, Sendable {
     public var path: String
 
     /// The element of a row.
+    ///
+    /// - throws: `RowDecodingError` for a row with other columns.
     public init(row: Row) throws {
         key = try row.decode(forColumn: "key")
         value = try row.decode(forColumn: "value")

@@ -1,7 +1,7 @@
 import Foundation
 import Quarry
 
-/// What reads text or bytes that anybody may have written.
+/// A parser of untrusted text or bytes.
 public enum FuzzTarget: String, CaseIterable, Sendable {
     case dates
     case components
@@ -69,9 +69,9 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     }
 }
 
-/// What must hold, and doesn't.
+/// A violated property.
 public struct Violation: Error, CustomStringConvertible {
-    /// What, and for which input.
+    /// The property and the input.
     public let description: String
 
     init(_ description: String) { self.description = description }

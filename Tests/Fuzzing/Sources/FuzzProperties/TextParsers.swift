@@ -73,7 +73,7 @@ enum TextParsers {
         }
     }
 
-    /// What a text is, which is the same as a value, in a statement, and as a blob where that is read too.
+    /// The value of a text: the same as a `DatabaseValue`, in a statement, and as a blob if blobs are read too.
     private static func read<T: DatabaseValueConvertible & Equatable>(
         _ type: T.Type, _ bytes: [UInt8], alsoBlob: Bool = true
     ) throws -> T? {

@@ -1,4 +1,4 @@
-/// What an import tells while it runs.
+/// The events of a running import.
 enum ImportEvent: Sendable, Equatable {
     case malformed(file: String, MalformedStanza)
     /// A batch has been committed.

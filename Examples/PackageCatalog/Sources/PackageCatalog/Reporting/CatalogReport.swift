@@ -1,4 +1,4 @@
-/// What a run prints of the catalogue.
+/// The tables that a run prints of the catalogue.
 struct CatalogReport {
     let catalog: Catalog
     let limit: Int
@@ -62,7 +62,7 @@ struct CatalogReport {
         return TextTable("Lookup: \(name.printable)", [.left("field"), .left("value")], rows: rows)
     }
 
-    /// What a package needs, each indented below what needs it.
+    /// The dependencies of a package, each indented below its dependent.
     func dependencyTree(_ name: String) async throws -> TextTable {
         let branches = try await catalog.dependencyTree(of: name, depth: 8)
         let children = Dictionary(grouping: branches, by: \.parent)

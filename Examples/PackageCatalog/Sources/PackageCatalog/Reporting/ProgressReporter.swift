@@ -41,7 +41,7 @@ final class ProgressReporter {
         console.error(line.printable + "\n")
     }
 
-    /// The import is over: what comes next stands on a fresh line.
+    /// The import has ended: later output begins on a new line.
     func finish() {
         removeBar()
         isImporting = false

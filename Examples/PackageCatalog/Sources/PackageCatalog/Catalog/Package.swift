@@ -18,7 +18,7 @@ struct Package: CatalogRow {
     var summary: String?
     /// The lines after the first, without their indentation.
     var description: String?
-    /// Those of the catalogue stand in a table of their own.
+    /// The catalogue keeps these in a separate table.
     var dependencies: [Dependency] = []
 
     private enum CodingKeys: CodingKey {
@@ -48,7 +48,7 @@ struct Package: CatalogRow {
         maintainer = stanza.fields["maintainer"]?.value
         let lines = stanza.fields["description"]?.value.split(separator: "\n").map { $0.drop { $0 == " " } } ?? []
         summary = lines.first.map(String.init)
-        // A dot stands for an empty line: https://www.debian.org/doc/debian-policy/ch-controlfields.html#description
+        // A dot means an empty line: https://www.debian.org/doc/debian-policy/ch-controlfields.html#description
         description = lines.count < 2 ? nil : lines.dropFirst().map { $0 == "." ? "" : $0 }.joined(separator: "\n")
         version = try Self.version(stanza)
         state = try Self.state(stanza)

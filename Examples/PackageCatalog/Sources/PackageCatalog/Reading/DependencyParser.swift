@@ -1,4 +1,4 @@
-/// What is wrong with a dependency field.
+/// An error in a dependency field.
 struct DependencySyntaxError: Error, Equatable {
     let reason: String
 }
@@ -30,7 +30,7 @@ struct DependencyParser {
         guard alternative.name.isPackageName else {
             throw DependencySyntaxError(reason: "bad package name \(alternative.name.quoted)")
         }
-        // The colon stands right behind the name: `python3 :any` is not a qualifier.
+        // The colon follows the name immediately: `python3 :any` is not a qualifier.
         if position < bytes.count, bytes[position] == UInt8(ascii: ":") {
             position += 1
             alternative.qualifier = try word("an architecture after ':'", where: \.isNameByte)

@@ -1,6 +1,6 @@
 import Quarry
 
-/// What one transaction wrote.
+/// The rows that a transaction wrote.
 struct StoredBatch: Sendable, Equatable {
     var added = 0
     var updated = 0
@@ -57,7 +57,7 @@ extension Catalog {
     }
 }
 
-/// What one batch writes with, and the row ids that its packages share.
+/// The statements of a batch, and the row ids that its packages share.
 ///
 /// The ids live no longer than the transaction: after a rollback they would name rows that don't exist.
 private struct BatchWriter {

@@ -5,7 +5,7 @@ enum CatalogSchema {
     /// "PCat": written to the file's header, so that no other program's database is taken for a catalogue.
     static let applicationID: Int32 = 0x5043_6174
 
-    /// What is in the file: a catalogue, nothing at all, or something that isn't ours to touch.
+    /// The content of the file: a catalogue, nothing, or a foreign database that must not be touched.
     enum Content: Equatable {
         case empty, catalog, newerCatalog, foreign
     }
@@ -18,7 +18,7 @@ enum CatalogSchema {
         return objects == 0 ? .empty : .foreign
     }
 
-    /// What makes a file of any version one of this program's. A migration never changes: what comes is a new one.
+    /// The migrations of this program's files, of any version. A migration never changes: add a new one.
     static let migrator: DatabaseMigrator = {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("packages") { db in

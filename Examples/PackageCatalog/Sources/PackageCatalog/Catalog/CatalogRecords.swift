@@ -1,6 +1,6 @@
 import Quarry
 
-/// What is read from the catalogue: its columns have the names of the properties, in snake case.
+/// Records that are read from the catalogue: the columns have the names of the properties, in snake case.
 protocol CatalogRow: Decodable, FetchableRecord, Sendable, Equatable {}
 
 extension CatalogRow {
@@ -42,7 +42,7 @@ struct Name: SharedText {
     typealias Columns = TextColumns
     static let databaseTableName = "names"
     static let packages = hasMany(Package.self)
-    /// What packages say of it.
+    /// The dependencies of packages that name it.
     static let mentions = hasMany(AlternativeRecord.self)
 
     var id: Int64?

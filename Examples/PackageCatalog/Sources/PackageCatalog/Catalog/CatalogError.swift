@@ -1,6 +1,6 @@
 import Quarry
 
-/// What ends a run, each in one line that names the thing.
+/// The errors that end a run, each in one line that names the culprit.
 enum CatalogError: Error, Equatable {
     case noInput(looked: [String])
     case unreadableInput(path: String, reason: String)

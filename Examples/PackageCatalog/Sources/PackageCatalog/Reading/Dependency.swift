@@ -12,7 +12,7 @@ struct Dependency: Sendable, Equatable {
         case recommends = "Recommends"
         case suggests = "Suggests"
 
-        /// Those that must be there for a package to work, and those that it gets along without.
+        /// Required packages, and optional ones.
         static let needs = [depends, preDepends]
         static let wishes = [recommends, suggests]
     }
@@ -35,9 +35,9 @@ struct Dependency: Sendable, Equatable {
         /// The architecture after a colon: `any` in `python3:any`.
         var qualifier: String?
         var requirement: Requirement?
-        /// What stands in brackets: `amd64 !i386`.
+        /// The text in brackets: `amd64 !i386`.
         var architectures: String?
-        /// What stands in angle brackets: `<!nocheck> <cross>`.
+        /// The text in angle brackets: `<!nocheck> <cross>`.
         var profiles: String?
     }
 
@@ -46,7 +46,7 @@ struct Dependency: Sendable, Equatable {
 
     /// The entries of a field, in order; an empty field has none.
     ///
-    /// - throws: `DependencySyntaxError`, which says what was expected and what stands there.
+    /// - throws: `DependencySyntaxError`, with the expected and the actual text.
     static func parse(_ text: String, kind: Kind) throws(DependencySyntaxError) -> [Dependency] {
         var parser = DependencyParser(text)
         return try parser.entries().map { Dependency(kind: kind, alternatives: $0) }

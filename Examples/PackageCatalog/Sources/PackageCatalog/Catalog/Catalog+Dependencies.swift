@@ -23,8 +23,8 @@ struct Branch: CatalogRow, TableRecord {
 }
 
 extension Catalog {
-    /// What a package needs, each name where it is first found, level by level. Alternatives count as needed, all of
-    /// them.
+    /// The packages that a package needs, level by level, each name at its first occurrence. All alternatives count as
+    /// needed.
     ///
     /// - parameter depth: the last level. It ends circles, too.
     /// - returns: an empty list if nobody knows the name.

@@ -95,7 +95,7 @@ extension DerivableRequest<Package> {
     /// The packages with their names.
     func named() -> Self { annotated(withRequired: Package.name.select(\.name)) }
 
-    /// Those whose size and name are known.
+    /// The packages whose size and name are known.
     func largestFirst() -> Self {
         filter { $0.installedSize != nil }
             .order { [$0.installedSize.desc, Column("name").detached, $0.architecture, $0.version] }

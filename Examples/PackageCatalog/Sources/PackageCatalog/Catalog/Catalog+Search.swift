@@ -15,8 +15,8 @@ private struct PackageText: TableRecord {
 }
 
 extension Catalog {
-    /// The packages whose name, summary and description have all words of a text, or words that begin so: the best
-    /// first. What the name says counts most, and then the summary.
+    /// The packages whose name, summary and description have all words of a text as words or prefixes, best match
+    /// first. The name counts most, and then the summary.
     ///
     /// - returns: an empty list for a text without words.
     func search(_ text: String, limit: Int) async throws -> [SearchResult] {
