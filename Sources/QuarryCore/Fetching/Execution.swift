@@ -1,6 +1,6 @@
 /// A statement that runs, step by step, and the row that its columns are read from.
 ///
-/// It resets the statement when it ends. All fetch verbs and cursors stand on it.
+/// It resets the statement when it ends. All fetch verbs and cursors use it.
 @usableFromInline
 struct Execution: ~Copyable {
     @usableFromInline
@@ -16,10 +16,8 @@ struct Execution: ~Copyable {
     @usableFromInline
     let adapterBox: AdapterBox?
 
-    /// The statement's number of this execution; `unbegun` until a thread was seen to be the right one; `buffered`;
-    /// `over` after the last row; or `failed`.
     @usableFromInline
-    var id: Int
+    var state: State
 
     /// The statement's number of this execution.
     @usableFromInline
@@ -28,19 +26,13 @@ struct Execution: ~Copyable {
     @usableFromInline
     var hasStepped = false
 
-    static var over: Int { -1 }
-    private static var unbegun: Int { -2 }
-    private static var failed: Int { -3 }
-    /// All rows are read before the first is given.
-    static var buffered: Int { -4 }
-
     /// Whether an error of the database has ended it.
-    var hasFailed: Bool { id == Self.failed }
+    var hasFailed: Bool { state == .failed }
 
     /// Begins, with the arguments bound, but takes no step.
     ///
-    /// - parameter outlivesCall: whether another thread may come to take the steps: the first one looks then. To look
-    ///   at each step would be felt in loops over rows. And whether the names of the columns may be wanted before.
+    /// - parameter outlivesCall: whether the steps may be taken on another thread, and the names of the columns asked
+    ///   for before the first step. The first step checks the thread; a check in each would slow down loops over rows.
     @usableFromInline
     init(_ statement: Statement, _ box: AdapterBox?, outlivesCall: Bool = false) throws {
         let id = try statement.beginExecution()
@@ -48,7 +40,7 @@ struct Execution: ~Copyable {
         if outlivesCall { row.refreshLayout(statement) }
         self.row = try box.map { try statement.adaptNewRow(by: $0.adapter, id) } ?? row
         let buffering = box?.buffering(outlivesCall: outlivesCall)
-        self.id = buffering != nil ? Self.buffered : outlivesCall ? Self.unbegun : id
+        state = buffering != nil ? .buffered : outlivesCall ? .unbegun : .stepping(id)
         begunID = id
         sqliteStatement = statement.sqliteStatement
         adapterBox = buffering ?? box
@@ -65,11 +57,11 @@ struct Execution: ~Copyable {
     @inlinable
     @inline(__always)
     mutating func advance() throws -> Bool {
-        if id == statement.executionID {
-            statement.isStepping = true
+        if state == .stepping(statement.activity.executionID) {
+            statement.activity.willStep(.cursor)
             let code = StatementCalls.step(sqliteStatement)
-            statement.isStepping = false
-            if code == 100, hasStepped { return true }
+            statement.activity.didStep(.cursor)
+            if code == StatementCalls.row, hasStepped { return true }
             return try advanceUnusually(code)
         }
         return try advanceOffRoad()
@@ -88,16 +80,16 @@ struct Execution: ~Copyable {
     @usableFromInline
     @inline(never)
     mutating func advanceUnusually(_ code: CInt) throws -> Bool {
-        if code == ResultCode.SQLITE_ROW.rawValue {
+        if code == StatementCalls.row {
             hasStepped = true
             try learnColumns()
             return true
         }
-        id = Self.failed
+        state = .failed
         // Without a row, the columns are those that SQLite knows now all the same. Most ask for them only with a row.
-        if !hasStepped, row.knowsColumns, code == ResultCode.SQLITE_DONE.rawValue { try learnColumns() }
+        if !hasStepped, row.knowsColumns, code == StatementCalls.done { try learnColumns() }
         try statement.endExecution(code)
-        id = Self.over
+        state = .ended
         return false
     }
 
@@ -113,38 +105,38 @@ struct Execution: ~Copyable {
 
     /// The names of the columns: before the first step, those that it will find.
     var columnNames: [String] {
-        let isToStep = !hasStepped && adapterBox == nil && begunID == statement.executionID
+        let isToStep = !hasStepped && adapterBox == nil && begunID == statement.activity.executionID
         return isToStep ? statement.columnNames : row.layout.names
     }
 
     @usableFromInline
     @inline(never)
     mutating func advanceOffRoad() throws -> Bool {
-        if id == Self.over || id == Self.failed { return false }
-        if id == Self.buffered, let adapterBox, let supplement = adapterBox.supplement {
+        if state == .ended || state == .failed { return false }
+        if state == .buffered, let adapterBox, let supplement = adapterBox.supplement {
             return try advanceBuffered(adapterBox, supplement)
         }
-        if id == Self.unbegun, try statement.isAccessed(inExecution: begunID) {
-            id = begunID
+        if state == .unbegun, try statement.isAccessed(inExecution: begunID) {
+            state = .stepping(begunID)
             return try advance()
         }
-        id = Self.failed
+        state = .failed
         throw statement.staleExecutionError()
     }
 }
 
 extension Statement {
-    /// Whether the execution of that number isn't over.
+    /// Whether the execution of that number still runs.
     ///
     /// - throws: if the thread that runs doesn't have the connection.
     @inline(__always)
     fileprivate func isAccessed(inExecution id: Int) throws(DatabaseError) -> Bool {
-        guard id == executionID else { return false }
+        guard id == activity.executionID else { return false }
         try lifetime.checkAccess()
         return true
     }
 
-    /// The row of the execution: that of the last one, unless somebody keeps it.
+    /// The row of the execution: that of the last one, unless a caller has kept it.
     func attachRow() -> Row {
         isRowAttached = true
         if isKnownUniquelyReferenced(&row), let row {
@@ -193,7 +185,7 @@ extension Statement {
 }
 
 extension Statement {
-    /// What to say to a cursor whose execution is over.
+    /// The error of a cursor whose execution has ended.
     @usableFromInline
     @inline(never)
     func staleExecutionError() -> DatabaseError {

@@ -54,6 +54,15 @@ struct StatementHandle: ~Copyable {
 /// The functions of a statement that is not owned here.
 @usableFromInline
 enum StatementCalls {
+    /// The code of a step that gave a row.
+    @inlinable
+    static var row: CInt {
+        @inline(__always) get { SQLITE_ROW }
+    }
+
+    /// The code of a step after the last row.
+    static var done: CInt { SQLITE_DONE }
+
     /// The corresponding C function is `sqlite3_step`.
     @inlinable
     @inline(__always)

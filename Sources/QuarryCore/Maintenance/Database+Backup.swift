@@ -39,7 +39,7 @@ extension Database {
                 destDb.lastErrorCode.rawValue, operation: "backup of \(description) to \(destDb.description)")
         }
         // One step of all pages can't be cancelled. In a transaction, steps between which nothing changes are as good.
-        let isDivisible = isInsideTransaction && (isCancellable || destDb.isCancellable)
+        let isDivisible = isInsideTransaction && (access.canBeCancelled || destDb.access.canBeCancelled)
         let pages = pagesPerStep < 0 && isDivisible ? 1024 : pagesPerStep
         var tries = 0
         while true {

@@ -224,7 +224,7 @@ extension Database {
     ///
     /// - parameter pinned: whether it sees the state of now: a bare BEGIN DEFERRED sees that of its first statement.
     package func beginRead(pinned: Bool) throws {
-        readOnlyDepth += 1
+        access.beginReadOnly()
         do {
             try prepareRollback()
             try run(.beginDeferred)
@@ -232,7 +232,7 @@ extension Database {
             if hasAttached { try noteForeignSchemaChanges() }
         } catch {
             try? rollback()
-            readOnlyDepth -= 1
+            access.endReadOnly()
             throw error
         }
         transaction.wrapperDidBegin()
@@ -240,7 +240,7 @@ extension Database {
 
     /// Runs `body` in the read transaction that has begun, and ends it.
     package func finishRead<T>(_ body: () throws -> T) throws -> T {
-        defer { readOnlyDepth -= 1 }
+        defer { access.endReadOnly() }
         let result: T
         do {
             result = try body()
