@@ -5,46 +5,28 @@ extension Database {
     ///
     /// - parameter token: lets the access be cancelled while it runs.
     /// - parameter followsTask: whether it is cancelled with the task that runs it, on whose thread it stays. Then it
-    ///   needs no token: who cancels a task can't interrupt a connection, but the task knows, and is asked.
+    ///   needs no token: cancelling a task interrupts no connection, but the task is asked.
     package func beginAccess(_ token: AccessToken?, followsTask: Bool = false) throws {
-        accessError = try lifetime.take()
-        accessNumber &+= 1
+        access.begin(error: try lifetime.take())
         if rollbackIsDue { try rollBackAtLast() }
         if followsTask {
-            self.followsTask = true
-            installCancellation()
+            if access.follow(.task) { installCancellation() }
         } else if let token {
-            self.token = token
-            installCancellation()
+            if access.follow(.token(token)) { installCancellation() }
             token.begin(lifetime)
         }
     }
 
-    /// Whether the current access can be cancelled.
-    @inline(__always)
-    var isCancellable: Bool { followsTask || token != nil }
-
-    /// Whether the current access is cancelled.
-    var isAccessCancelled: Bool { followsTask ? Task.isCancelled : token?.isCancelled ?? false }
-
-    /// Ends the access: its cursors are over, and a transaction it left open is rolled back.
+    /// Ends the access and its cursors, and rolls back a transaction that it left open.
     ///
     /// - returns: an error if a transaction was left open, a change failed whose cursor was left before its end, or a
     ///   method that can't throw has failed.
     package func endAccess() -> (any Error)? {
-        let wasCancelled: Bool
-        if let token {
-            token.end()
-            wasCancelled = token.isCancelled
-            self.token = nil
-        } else {
-            wasCancelled = false
-            followsTask = false
-        }
+        let wasCancelled = endCancellation()
         stopAllStatements()
         if wasCancelled, !lifetime.isClosed { ConnectionCalls.forgetInterruption(pointer) }
         if !openBlobs.isEmpty { closeBlobs() }
-        var error = accessError.take()
+        var error = access.takeError()
         if !lifetime.isClosed, !ConnectionCalls.isAutocommit(pointer), !options.allowsUnsafeTransactions {
             try? rollback()
             rollbackIsDue = isInsideTransaction
@@ -52,6 +34,16 @@ extension Database {
         }
         lifetime.leave()
         return error
+    }
+
+    /// Keeps the access from being cancelled any more.
+    ///
+    /// - returns: whether a token has cancelled it: SQLite may still have its interruption to come.
+    @inline(__always)
+    private func endCancellation() -> Bool {
+        guard let token = access.unfollow() else { return false }
+        token.end()
+        return token.isCancelled
     }
 
     /// Rolls back what the last access could not, for lack of memory. As long as that fails, no access begins.
@@ -88,7 +80,7 @@ extension Database {
         do {
             try body()
         } catch {
-            if lifetime.isOwned { accessError = accessError ?? error } else { lifetime.leave(error: error) }
+            if lifetime.isOwned { access.note(error) } else { lifetime.leave(error: error) }
         }
     }
 
@@ -128,14 +120,11 @@ extension Database {
     /// - parameter isShielded: whether no interruption may come meanwhile. Without, a statement may still be
     ///   interrupted.
     func withoutCancellation<T>(isShielded: Bool = true, _ body: () throws -> T) rethrows -> T {
-        uncancellableDepth += 1
-        defer { uncancellableDepth -= 1 }
-        guard isShielded, !isShieldedFromInterruption, let token else { return try body() }
-        token.end()
-        isShieldedFromInterruption = true
+        let token = access.ignoreCancellation(shields: isShielded)
+        token?.end()
         defer {
-            isShieldedFromInterruption = false
-            token.begin(lifetime)
+            token?.begin(lifetime)
+            access.heedCancellation(endsShield: token != nil)
         }
         return try body()
     }
@@ -174,20 +163,20 @@ extension Database {
     /// ```
     public func readOnly<T>(_ body: () throws -> T) throws -> T {
         try checkAccess()
-        readOnlyDepth += 1
-        defer { readOnlyDepth -= 1 }
+        access.beginReadOnly()
+        defer { access.endReadOnly() }
         return try body()
     }
 
-    /// Runs a callback that SQLite calls in the midst of its work on pages or on the schema: see `sealDepth`.
+    /// Runs a callback that SQLite calls in the midst of its work on pages or on the schema: see `CurrentAccess.seal`.
     func sealed<T>(_ body: () throws -> T) rethrows -> T {
-        sealDepth += 1
-        defer { sealDepth -= 1 }
+        access.seal()
+        defer { access.unseal() }
         return try body()
     }
 
     /// Whether nothing can be written.
-    package var isReadOnly: Bool { options.readonly || readOnlyDepth > 0 }
+    package var isReadOnly: Bool { options.readonly || access.isReadOnly }
 }
 
 extension Database {
@@ -196,7 +185,7 @@ extension Database {
     package func suspendAccess() {
         stopAllStatements()
         if !openBlobs.isEmpty { closeBlobs() }
-        followsTask = false
+        _ = endCancellation()
         lifetime.leave()
     }
 }

@@ -57,31 +57,27 @@ extension Database {
     }
 
     private var mayWait: Bool {
-        if refusesToWait { return false }
-        guard uncancellableDepth == 0 else { return true }
-        return !isAccessCancelled && timeLeft > 0
+        !access.refusesToWait && (access.ignoresCancellation || !access.isCancelled && timeLeft > 0)
     }
 
     /// Nanoseconds that the statement which runs may still take; notes when there are none.
     private var timeLeft: UInt64 {
-        guard deadline.limit != nil, uncancellableDepth == 0 else { return .max }
+        guard deadline.limit != nil, !access.ignoresCancellation else { return .max }
         let remaining = deadline.remaining
         guard remaining == 0 else { return remaining }
         // A checkpoint, a backup and the reading of the schema are no statements: the time is that of one that has
         // ended.
-        guard runDepth > 0 || activeStatements.newestFirst.contains(where: \.isStepping) else { return .max }
+        guard runDepth > 0 || activeStatements.newestFirst.contains(where: \.activity.isStepping) else { return .max }
         deadline.exceed()
         return 0
     }
 
-    /// Makes statements that run look for cancellation, from the first access on that can be cancelled.
+    /// Makes statements that run look for cancellation.
     ///
     /// `sqlite3_interrupt` alone isn't enough: the flag it raises is cleared when a statement starts while no other
     /// runs, so that a statement may miss it that is just about to start.
     func installCancellation() {
-        guard !looksForCancellation else { return }
-        looksForCancellation = true
-        _ = hooks.onProgress { [unowned self] in uncancellableDepth > 0 || !isAccessCancelled }
+        _ = hooks.onProgress { [unowned self] in !access.isCancelled }
     }
 
     /// Counts SQLite's own time and its caller's, from the first step of a statement.

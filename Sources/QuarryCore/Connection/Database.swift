@@ -51,45 +51,17 @@ public final class Database {
 
     // MARK: The current access
 
-    /// Lets the current access be cancelled from elsewhere.
     @exclusivity(unchecked)
-    var token: AccessToken?
+    var access = CurrentAccess()
 
-    /// Whether the current access is cancelled with the task that runs it.
-    @exclusivity(unchecked)
-    var followsTask = false
-
-    /// Whether statements that run look for cancellation.
-    @exclusivity(unchecked)
-    var looksForCancellation = false
-
-    /// While positive, cancellation is ignored: a rollback has to run.
-    @exclusivity(unchecked)
-    var uncancellableDepth = 0
-
-    /// Whether who cancels the access can't interrupt the connection for the moment.
-    @exclusivity(unchecked)
-    var isShieldedFromInterruption = false
-
-    /// While positive, statements that may write throw.
-    @exclusivity(unchecked)
-    var readOnlyDepth = 0
-
-    /// While positive, statements that begin or end transactions throw, too: SQLite calls a collation or a tokenizer in
-    /// the midst of work on pages or on the schema, and reads what such a statement would free.
-    @exclusivity(unchecked)
-    var sealDepth = 0 {
-        didSet { readOnlyDepth += sealDepth - oldValue }
-    }
+    /// Another number for each access.
+    package var accessNumber: Int { access.number }
 
     /// Whether a lock that another connection has is an error at once: the access must not wait where it runs.
-    @exclusivity(unchecked)
-    package var refusesToWait = false
-
-    /// The error of a method that can't throw, or of a change whose cursor was left before its end: the end of the
-    /// access throws it.
-    @exclusivity(unchecked)
-    var accessError: (any Error)?
+    package var refusesToWait: Bool {
+        get { access.refusesToWait }
+        set { access.refusesToWait = newValue }
+    }
 
     /// Whether the last access has left a transaction that couldn't be rolled back: the next one begins with that.
     @exclusivity(unchecked)
@@ -144,10 +116,6 @@ public final class Database {
         @inline(never) get { plansOfRecords }
         set { plansOfRecords = newValue }
     }
-
-    /// Another number for each access.
-    @exclusivity(unchecked)
-    package internal(set) var accessNumber = 0
 
     // MARK: Full text
 

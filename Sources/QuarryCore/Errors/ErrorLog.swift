@@ -19,7 +19,7 @@ extension Database {
 enum ErrorLog {
     static let function = Lock<Database.LogErrorFunction?>(nil)
 
-    private static let installation: Void = ErrorLogHandle.install()
+    private static let installation: Void = ErrorLogCalls.install()
 
     /// Installs the log once, before the first connection is opened.
     static func install() { _ = installation }

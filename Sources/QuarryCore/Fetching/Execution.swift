@@ -16,10 +16,8 @@ struct Execution: ~Copyable {
     @usableFromInline
     let adapterBox: AdapterBox?
 
-    /// The statement's number for this execution; or `unbegun` until the thread has been checked; `buffered`; `over`
-    /// after the last row; or `failed`.
     @usableFromInline
-    var id: Int
+    var state: State
 
     /// The statement's number for this execution.
     @usableFromInline
@@ -28,14 +26,8 @@ struct Execution: ~Copyable {
     @usableFromInline
     var hasStepped = false
 
-    static var over: Int { -1 }
-    private static var unbegun: Int { -2 }
-    private static var failed: Int { -3 }
-    /// All rows are read before the first is returned.
-    static var buffered: Int { -4 }
-
     /// Whether an error of the database has ended it.
-    var hasFailed: Bool { id == Self.failed }
+    var hasFailed: Bool { state == .failed }
 
     /// Begins, with the arguments bound, but takes no step.
     ///
@@ -49,7 +41,7 @@ struct Execution: ~Copyable {
         if outlivesCall { row.refreshLayout(statement) }
         self.row = try box.map { try statement.adaptNewRow(by: $0.adapter, id) } ?? row
         let buffering = box?.buffering(outlivesCall: outlivesCall)
-        self.id = buffering != nil ? Self.buffered : outlivesCall ? Self.unbegun : id
+        state = buffering != nil ? .buffered : outlivesCall ? .unbegun : .stepping(id)
         begunID = id
         sqliteStatement = statement.sqliteStatement
         adapterBox = buffering ?? box
@@ -66,11 +58,11 @@ struct Execution: ~Copyable {
     @inlinable
     @inline(__always)
     mutating func advance() throws -> Bool {
-        if id == statement.executionID {
-            statement.isStepping = true
+        if state == .stepping(statement.activity.executionID) {
+            statement.activity.willStep(.cursor)
             let code = StatementCalls.step(sqliteStatement)
-            statement.isStepping = false
-            if code == 100, hasStepped { return true }
+            statement.activity.didStep(.cursor)
+            if code == StatementCalls.row, hasStepped { return true }
             return try advanceUnusually(code)
         }
         return try advanceOffRoad()
@@ -89,16 +81,16 @@ struct Execution: ~Copyable {
     @usableFromInline
     @inline(never)
     mutating func advanceUnusually(_ code: CInt) throws -> Bool {
-        if code == ResultCode.SQLITE_ROW.rawValue {
+        if code == StatementCalls.row {
             hasStepped = true
             try learnColumns()
             return true
         }
-        id = Self.failed
+        state = .failed
         // The columns of a result without rows are known after the step too. Most callers ask for them only with a row.
-        if !hasStepped, row.knowsColumns, code == ResultCode.SQLITE_DONE.rawValue { try learnColumns() }
+        if !hasStepped, row.knowsColumns, code == StatementCalls.done { try learnColumns() }
         try statement.endExecution(code)
-        id = Self.over
+        state = .ended
         return false
     }
 
@@ -114,22 +106,22 @@ struct Execution: ~Copyable {
 
     /// The names of the columns; before the first step, the names that this step will find.
     var columnNames: [String] {
-        let isToStep = !hasStepped && adapterBox == nil && begunID == statement.executionID
+        let isToStep = !hasStepped && adapterBox == nil && begunID == statement.activity.executionID
         return isToStep ? statement.columnNames : row.layout.names
     }
 
     @usableFromInline
     @inline(never)
     mutating func advanceOffRoad() throws -> Bool {
-        if id == Self.over || id == Self.failed { return false }
-        if id == Self.buffered, let adapterBox, let supplement = adapterBox.supplement {
+        if state == .ended || state == .failed { return false }
+        if state == .buffered, let adapterBox, let supplement = adapterBox.supplement {
             return try advanceBuffered(adapterBox, supplement)
         }
-        if id == Self.unbegun, try statement.isAccessed(inExecution: begunID) {
-            id = begunID
+        if state == .unbegun, try statement.isAccessed(inExecution: begunID) {
+            state = .stepping(begunID)
             return try advance()
         }
-        id = Self.failed
+        state = .failed
         throw statement.staleExecutionError()
     }
 }
@@ -140,7 +132,7 @@ extension Statement {
     /// - throws: `SQLITE_MISUSE` if the current thread doesn't have the connection.
     @inline(__always)
     fileprivate func isAccessed(inExecution id: Int) throws(DatabaseError) -> Bool {
-        guard id == executionID else { return false }
+        guard id == activity.executionID else { return false }
         try lifetime.checkAccess()
         return true
     }

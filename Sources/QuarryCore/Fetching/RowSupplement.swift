@@ -59,7 +59,7 @@ extension Execution {
         do {
             if box.buffer == nil {
                 box.buffer = BufferedRows(try readAll(supplement, box))
-                id = Self.buffered
+                state = .buffered
             } else {
                 try supplement.check()
             }
@@ -71,16 +71,16 @@ extension Execution {
             row = Row()
             try supplement.finish()
         } catch {
-            id = Self.over
+            state = .ended
             throw error
         }
-        id = Self.over
+        state = .ended
         return false
     }
 
     private mutating func readAll(_ supplement: any RowSupplement, _ box: AdapterBox) throws -> [Row] {
         var rows: [Row] = []
-        id = begunID
+        state = .stepping(begunID)
         while try advance() {
             rows.append(row.copy())
             if supplement.takesOneRow { break }

@@ -17,7 +17,7 @@ extension Database {
     public func add(function: DatabaseFunction) {
         failingAccess {
             let count = try checkedArgumentCount(of: function)
-            let code = FunctionHandles.add(
+            let code = FunctionCalls.add(
                 pointer, FunctionRegistration(name: function.name, body: function.body), argumentCount: count,
                 isPure: function.isPure, options: function.options)
             try checkDefinition(code, "could not add function \(function.name)")
@@ -38,7 +38,7 @@ extension Database {
     public func remove(function: DatabaseFunction) {
         failingAccess {
             let count = try checkedArgumentCount(of: function)
-            let code = FunctionHandles.remove(pointer, name: function.name, argumentCount: count)
+            let code = FunctionCalls.remove(pointer, name: function.name, argumentCount: count)
             try checkDefinition(code, "could not remove function \(function.name)")
         }
     }
@@ -77,11 +77,11 @@ extension Database {
             try checkAccess()
             for function in functions {
                 try checkDefinition(
-                    FunctionHandles.addForGood(pointer, function), "could not add function \(function.name)")
+                    FunctionCalls.addForGood(pointer, function), "could not add function \(function.name)")
             }
             for collation in collations {
                 try checkDefinition(
-                    FunctionHandles.addForGood(pointer, collation), "could not add collation \(collation.name)")
+                    FunctionCalls.addForGood(pointer, collation), "could not add collation \(collation.name)")
             }
         }
     }
@@ -105,7 +105,7 @@ extension Database {
             try checkDefinedName(collation.name, of: "collation")
             let registration = CollationRegistration(collation, database: self)
             try checkDefinition(
-                FunctionHandles.add(pointer, registration), "could not add collation \(collation.name)")
+                FunctionCalls.add(pointer, registration), "could not add collation \(collation.name)")
         }
     }
 
@@ -123,7 +123,7 @@ extension Database {
             try checkAccess()
             try checkDefinedName(collation.name, of: "collation")
             try checkDefinition(
-                FunctionHandles.removeCollation(pointer, name: collation.name),
+                FunctionCalls.removeCollation(pointer, name: collation.name),
                 "could not remove collation \(collation.name)")
         }
     }

@@ -57,7 +57,7 @@ struct FunctionArguments {
                 values.append(.null)
                 continue
             }
-            guard let value = ValueHandle.value(pointer) else { throw DatabaseError(resultCode: .SQLITE_NOMEM) }
+            guard let value = ValueCalls.value(pointer) else { throw DatabaseError(resultCode: .SQLITE_NOMEM) }
             values.append(value)
         }
         return values

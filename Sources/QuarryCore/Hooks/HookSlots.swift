@@ -133,7 +133,7 @@ package final class HookSlots {
 
     /// Called after each change of a row in a rowid table.
     package func onUpdate(_ handler: @escaping UpdateHandler) -> Client {
-        add(handler, to: \.update) { HookHandles.setUpdateHook(lifetime.pointer, context) }
+        add(handler, to: \.update) { HookCalls.setUpdateHook(lifetime.pointer, context) }
     }
 
     /// Called before each change of a row, in WITHOUT ROWID tables too, and of rows that REPLACE deletes.
@@ -141,17 +141,17 @@ package final class HookSlots {
         guard SQLiteLibrary.isBuilt(with: "ENABLE_PREUPDATE_HOOK") else {
             throw DatabaseError(message: "this build of SQLite has no preupdate hook (SQLITE_ENABLE_PREUPDATE_HOOK)")
         }
-        return add(handler, to: \.preupdate) { HookHandles.setPreupdateHook(lifetime.pointer, context) }
+        return add(handler, to: \.preupdate) { HookCalls.setPreupdateHook(lifetime.pointer, context) }
     }
 
     /// Called before a commit. A client that returns false turns the commit into a rollback.
     package func onCommit(_ handler: @escaping CommitHandler) -> Client {
-        add(handler, to: \.commit) { HookHandles.setCommitHook(lifetime.pointer, context) }
+        add(handler, to: \.commit) { HookCalls.setCommitHook(lifetime.pointer, context) }
     }
 
     /// Called after a rollback.
     package func onRollback(_ handler: @escaping RollbackHandler) -> Client {
-        add(handler, to: \.rollback) { HookHandles.setRollbackHook(lifetime.pointer, context) }
+        add(handler, to: \.rollback) { HookCalls.setRollbackHook(lifetime.pointer, context) }
     }
 
     /// Called after a commit in WAL mode. Automatic checkpoints, which SQLite runs in this slot, continue.
@@ -161,12 +161,12 @@ package final class HookSlots {
 
     /// Called while statements are prepared. The first client makes SQLite prepare every statement again.
     package func onAuthorization(_ handler: @escaping AuthorizerHandler) -> Client {
-        add(handler, to: \.authorizer) { HookHandles.setAuthorizer(lifetime.pointer, context) }
+        add(handler, to: \.authorizer) { HookCalls.setAuthorizer(lifetime.pointer, context) }
     }
 
     /// Called about every thousand steps of SQLite's virtual machine.
     package func onProgress(_ handler: @escaping ProgressHandler) -> Client {
-        add(handler, to: \.progress) { HookHandles.setProgressHandler(lifetime.pointer, context) }
+        add(handler, to: \.progress) { HookCalls.setProgressHandler(lifetime.pointer, context) }
     }
 
     /// Called when statements begin or end.
@@ -178,7 +178,7 @@ package final class HookSlots {
 
     /// Called when a lock is held by another connection. SQLite tries again only if all clients return true.
     package func onBusy(_ handler: @escaping BusyHandler) -> Client {
-        add(handler, to: \.busy) { HookHandles.setBusyHandler(lifetime.pointer, context) }
+        add(handler, to: \.busy) { HookCalls.setBusyHandler(lifetime.pointer, context) }
     }
 
     /// Removes a client from its slot, and frees the slot with the last.
@@ -186,23 +186,23 @@ package final class HookSlots {
         let pointer = lifetime.pointer
         let isOpen = !lifetime.isClosed
         if update.remove(client) {
-            if isOpen, update.isEmpty { HookHandles.setUpdateHook(pointer, nil) }
+            if isOpen, update.isEmpty { HookCalls.setUpdateHook(pointer, nil) }
         } else if preupdate.remove(client) {
-            if isOpen, preupdate.isEmpty { HookHandles.setPreupdateHook(pointer, nil) }
+            if isOpen, preupdate.isEmpty { HookCalls.setPreupdateHook(pointer, nil) }
         } else if commit.remove(client) {
-            if isOpen, commit.isEmpty { HookHandles.setCommitHook(pointer, nil) }
+            if isOpen, commit.isEmpty { HookCalls.setCommitHook(pointer, nil) }
         } else if rollback.remove(client) {
-            if isOpen, rollback.isEmpty { HookHandles.setRollbackHook(pointer, nil) }
+            if isOpen, rollback.isEmpty { HookCalls.setRollbackHook(pointer, nil) }
         } else if wal.remove(client) {
-            if isOpen, wal.isEmpty { HookHandles.setAutomaticCheckpoints(pointer, automaticCheckpointPages) }
+            if isOpen, wal.isEmpty { HookCalls.setAutomaticCheckpoints(pointer, automaticCheckpointPages) }
         } else if authorizer.remove(client) {
-            if isOpen, authorizer.isEmpty { HookHandles.setAuthorizer(pointer, nil) }
+            if isOpen, authorizer.isEmpty { HookCalls.setAuthorizer(pointer, nil) }
         } else if progress.remove(client) {
-            if isOpen, progress.isEmpty { HookHandles.setProgressHandler(pointer, nil) }
+            if isOpen, progress.isEmpty { HookCalls.setProgressHandler(pointer, nil) }
         } else if trace.remove(client) {
             installTrace()
         } else if busy.remove(client) {
-            if isOpen, busy.isEmpty { HookHandles.setBusyHandler(pointer, nil) }
+            if isOpen, busy.isEmpty { HookCalls.setBusyHandler(pointer, nil) }
         }
     }
 
@@ -218,7 +218,7 @@ package final class HookSlots {
         progress.removeAll()
         trace.removeAll()
         busy.removeAll()
-        if !lifetime.isClosed { HookHandles.clear(lifetime.pointer) }
+        if !lifetime.isClosed { HookCalls.clear(lifetime.pointer) }
     }
 
     /// Calls the busy handlers, for a lock for which SQLite doesn't call them.
@@ -228,14 +228,14 @@ package final class HookSlots {
 
     private func installTrace() {
         guard !lifetime.isClosed else { return }
-        HookHandles.setTrace(
+        HookCalls.setTrace(
             lifetime.pointer, trace.isEmpty ? nil : context,
             statements: trace.entries.contains { $0.handler.statements },
             profiles: trace.entries.contains { $0.handler.profiles })
     }
 
     private func occupyWAL() {
-        if let pages = HookHandles.setWALHook(lifetime.pointer, context) { automaticCheckpointPages = pages }
+        if let pages = HookCalls.setWALHook(lifetime.pointer, context) { automaticCheckpointPages = pages }
     }
 
     /// Takes the WAL slot back after a statement that may have taken it: `PRAGMA wal_autocheckpoint = N` does so as

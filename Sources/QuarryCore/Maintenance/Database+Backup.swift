@@ -41,7 +41,7 @@ extension Database {
         }
         // A single step of all pages can't be cancelled. In a transaction nothing changes between steps, so several
         // steps do the same.
-        let isDivisible = isInsideTransaction && (isCancellable || destDb.isCancellable)
+        let isDivisible = isInsideTransaction && (access.canBeCancelled || destDb.access.canBeCancelled)
         let pages = pagesPerStep < 0 && isDivisible ? 1024 : pagesPerStep
         var tries = 0
         while true {

@@ -23,7 +23,7 @@ extension Database {
         guard !path.utf8.contains(0), entryPoint?.utf8.contains(0) != true else {
             throw DatabaseError.misuse("the path or entry point of an extension has a NUL: \(String(reflecting: path))")
         }
-        let (code, message) = ExtensionHandle.load(pointer, path: path, entryPoint: entryPoint)
+        let (code, message) = ExtensionCalls.load(pointer, path: path, entryPoint: entryPoint)
         guard code == ResultCode.SQLITE_OK.rawValue else {
             throw DatabaseError(
                 resultCode: ResultCode(rawValue: code),

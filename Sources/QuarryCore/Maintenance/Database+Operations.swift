@@ -24,7 +24,7 @@ extension Database {
     }
 
     func checkCancellation() throws {
-        if uncancellableDepth == 0, isAccessCancelled { throw CancellationError() }
+        if access.isCancelled { throw CancellationError() }
     }
 
     /// The error of an operation that failed, with the operation's description.

@@ -14,7 +14,7 @@ extension Database {
     public func serialize(schema: String = "main") throws -> [UInt8] {
         try operationWillStart(writes: false)
         try checkName(schema, of: "schema")
-        switch SerializationHandle.serialize(pointer, schema: schema) {
+        switch SerializationCalls.serialize(pointer, schema: schema) {
         case .bytes(let bytes):
             let empty = Self.emptyPages(of: bytes)
             if !empty.isEmpty { try checkArePages(empty, of: schema) }
@@ -52,7 +52,7 @@ extension Database {
         guard code == ResultCode.SQLITE_DONE.rawValue, finishCode == ResultCode.SQLITE_OK.rawValue else {
             throw error(code == ResultCode.SQLITE_DONE.rawValue ? finishCode : code, operation: operation)
         }
-        guard case .bytes(let bytes) = SerializationHandle.serialize(copy.pointer, schema: "main") else {
+        guard case .bytes(let bytes) = SerializationCalls.serialize(copy.pointer, schema: "main") else {
             throw error(ResultCode.SQLITE_NOMEM.rawValue, operation: operation)
         }
         for page in pages where page.upperBound > bytes.count || bytes[page].contains(where: { $0 != 0 }) {
@@ -101,7 +101,7 @@ extension Database {
         forgetStatements()
         schemaClock.schemaWasReplaced()
         let (code, message) = bytes.withUnsafeBytes {
-            SerializationHandle.deserialize(pointer, schema: schema, $0, readOnly: readOnly)
+            SerializationCalls.deserialize(pointer, schema: schema, $0, readOnly: readOnly)
         }
         if code != ResultCode.SQLITE_OK.rawValue {
             throw DatabaseError(

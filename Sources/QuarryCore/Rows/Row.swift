@@ -207,7 +207,7 @@ public final class Row {
     package final func takeDecodingState() -> (state: Unmanaged<AnyObject>?, executionID: Int) {
         guard case .statement(let running) = source else { return (takeStateOfAnotherRow(), 0) }
         return running.reference._withUnsafeGuaranteedRef {
-            ($0.decodingState.take().map { .passRetained($0) }, $0.executionID)
+            ($0.decodingState.take().map { .passRetained($0) }, $0.activity.executionID)
         }
     }
 

@@ -42,13 +42,13 @@ extension Database {
     public func cachedStatement(sql: String) throws -> Statement {
         try checkAccess()
         if let statement = statementCache.newestStatement(for: sql) {
-            // Those of its last user.
-            statement.forgetArguments()
+            // Its last user may have left arguments.
+            statement.bound.forget()
             return statement
         }
         let key = SQLKey(sql)
         if let statement = statementCache.statement(for: key) {
-            statement.forgetArguments()
+            statement.bound.forget()
             return statement
         }
         let statement = try makeStatement(sql: sql, persistent: true)
@@ -112,7 +112,7 @@ extension Database {
             last = statement
             let values = try cursor.values(for: statement)
             if isLast { try cursor.finish(sql: sql) }
-            statement.setValues(values, of: arguments)
+            statement.bound.give(arguments, values: values)
             try statement.execute()
         }
         try cursor.finish(sql: sql)
@@ -241,7 +241,7 @@ public final class SQLStatementCursor: Cursor {
                 if var cursor = arguments {
                     let values = try cursor.values(for: statement)
                     if database.isEnd(of: sql, at: start) { try cursor.finish(sql: sql) }
-                    statement.setValues(values, of: cursor.arguments)
+                    statement.bound.give(cursor.arguments, values: values)
                     arguments = cursor
                 }
                 return statement

@@ -156,7 +156,7 @@ package final class ParameterBinder {
 extension Statement {
     /// Runs to the end, with parameters that `bind` binds: all of them.
     ///
-    /// Its errors tell no arguments: nobody has kept them.
+    /// Its errors tell no arguments, since none are kept.
     ///
     /// - parameter bind: answers whether to go on.
     /// - returns: what `bind` has answered.
@@ -166,8 +166,8 @@ extension Statement {
         let binder = database.parameterBinder.isBusy ? ParameterBinder() : database.parameterBinder
         binder.begin(sqliteStatement)
         defer { binder.end() }
-        forgetArguments()
-        try startExecution(in: database, isTracked: false)
+        bound.forget()
+        try startExecution(in: database, .call)
         do {
             guard try bind(binder) else {
                 stopExecution(database)

@@ -45,7 +45,7 @@ extension Statement {
     @usableFromInline
     func execute(integers: UnsafeBufferPointer<Int64>) throws {
         guard integers.count == parameterCount else { return try execute(arguments: StatementArguments(integers)) }
-        try execute(.positional, integers.count) { integers[$0] }
+        try execute(named: false, integers.count) { integers[$0] }
     }
 
     /// Runs to the end, if the names are those of the parameters, in their order.
@@ -53,15 +53,15 @@ extension Statement {
     /// - returns: whether it has run.
     @usableFromInline
     func execute(integers: UnsafeBufferPointer<NamedInteger>) throws -> Bool {
-        if integerArguments.names == nil { integerArguments.takeNames(parameterNames) }
-        guard integers.count == integerArguments.distinctNameCount, let names = integerArguments.names else {
+        if bound.integers.names == nil { bound.integers.takeNames(parameterNames) }
+        guard integers.count == bound.integers.distinctNameCount, let names = bound.integers.names else {
             return false
         }
         // Most names are literals of a few letters, which lie in the `String` itself.
         for index in 0..<integers.count where integers[index].name != names[index] {
             guard hasName(of: integers, index) else { return false }
         }
-        try execute(.named, integers.count) { integers[$0].value }
+        try execute(named: true, integers.count) { integers[$0].value }
         return true
     }
 
@@ -72,11 +72,9 @@ extension Statement {
     }
 
     @inline(__always)
-    private func execute(_ kind: IntegerArguments.Kind, _ count: Int, _ integer: (Int) -> Int64) throws {
-        let database = try startExecution(isTracked: false)
-        boundValues = nil
-        isBound = false
-        let kept = integerArguments.makeRoom(for: kind, count)
+    private func execute(named: Bool, _ count: Int, _ integer: (Int) -> Int64) throws {
+        let database = try startExecution(.call)
+        let kept = bound.giveIntegers(named: named, count: count)
         for index in 0..<count {
             kept[index] = integer(index)
             let code = StatementBindings.bind(
@@ -87,7 +85,7 @@ extension Statement {
                 throw bindingError(code, integer(index).databaseValue, index)
             }
         }
-        isBound = true
+        bound.didBind()
         try run(database)
     }
 }
@@ -102,12 +100,6 @@ struct NamedInteger {
 
 /// The arguments of a statement that are integers alone, in the order of the parameters.
 struct IntegerArguments {
-    enum Kind {
-        case none, positional, named
-    }
-
-    var kind = Kind.none
-
     /// What the statement's property of that name says.
     private(set) var distinctNameCount = -1
 
@@ -117,10 +109,9 @@ struct IntegerArguments {
     /// Room for one integer for each parameter.
     private var integers: UnsafeMutableBufferPointer<Int64>?
 
-    /// Room for the arguments of an execution, which are of that kind from now on.
+    /// Room for the arguments of an execution.
     @inline(__always)
-    mutating func makeRoom(for kind: Kind, _ count: Int) -> UnsafeMutableBufferPointer<Int64> {
-        self.kind = kind
+    mutating func makeRoom(_ count: Int) -> UnsafeMutableBufferPointer<Int64> {
         let integers = self.integers ?? .allocate(capacity: count)
         self.integers = integers
         return integers
@@ -140,9 +131,9 @@ struct IntegerArguments {
         names?.deallocate()
     }
 
-    func arguments(of statement: Statement) -> StatementArguments {
+    func arguments(of statement: Statement, named: Bool) -> StatementArguments {
         let values = integers.map { Array($0) } ?? []
-        guard kind == .named else { return StatementArguments(values) }
+        guard named else { return StatementArguments(values) }
         let names = statement.parameterNames.map { $0 ?? "" }
         return StatementArguments(zip(names, values).map { ($0, $1 as (any DatabaseValueConvertible)?) })
     }

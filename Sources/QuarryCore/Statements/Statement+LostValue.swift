@@ -17,16 +17,15 @@ extension Statement {
         guard ResultCode(rawValue: code).primaryResultCode == .SQLITE_NOMEM else { return }
         let error = database.error(of: self, code)
         lostValue = LostValue(
-            error: error, executionID: executionID, isAccessError: database.accessError == nil)
-        if database.accessError == nil { database.accessError = error }
+            error: error, executionID: activity.executionID, isAccessError: database.access.note(error))
     }
 
     /// Throws the error of `lostValue`, which the access doesn't throw again then.
     @usableFromInline
     @inline(never)
     func throwLostValue() throws {
-        guard let lost = lostValue.take(), lost.executionID == executionID else { return }
-        if lost.isAccessError, lifetime.isOwned { lifetime.database?.accessError = nil }
+        guard let lost = lostValue.take(), lost.executionID == activity.executionID else { return }
+        if lost.isAccessError, lifetime.isOwned { _ = lifetime.database?.access.takeError() }
         throw lost.error
     }
 }

@@ -15,6 +15,6 @@ extension Statement {
             defer { position += 1 }
             return position < arguments.values.count ? arguments.values[position] : .null
         }
-        setValues(values, of: arguments)
+        bound.give(arguments, values: values)
     }
 }

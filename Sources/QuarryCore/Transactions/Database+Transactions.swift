@@ -228,7 +228,7 @@ extension Database {
     /// - parameter pinned: whether it sees the current state: a bare BEGIN DEFERRED sees the state at its first
     ///   statement.
     package func beginRead(pinned: Bool) throws {
-        readOnlyDepth += 1
+        access.beginReadOnly()
         do {
             try prepareRollback()
             try run(.beginDeferred)
@@ -236,7 +236,7 @@ extension Database {
             if hasAttached { try noteForeignSchemaChanges() }
         } catch {
             try? rollback()
-            readOnlyDepth -= 1
+            access.endReadOnly()
             throw error
         }
         transaction.wrapperDidBegin()
@@ -244,7 +244,7 @@ extension Database {
 
     /// Runs `body` in the read transaction that has begun, and ends it.
     package func finishRead<T>(_ body: () throws -> T) throws -> T {
-        defer { readOnlyDepth -= 1 }
+        defer { access.endReadOnly() }
         let result: T
         do {
             result = try body()

@@ -1,7 +1,7 @@
 import CSQLite
 
 /// Installs the hooks of a connection, with its `HookSlots` as context; a nil context takes a hook away.
-enum HookHandles {
+enum HookCalls {
     private static func slots(_ context: UnsafeMutableRawPointer?) -> HookSlots {
         // `HookSlots` lives as long as `Database`, which frees every slot before it goes.
         Unmanaged.fromOpaque(context!).takeUnretainedValue()
@@ -16,7 +16,7 @@ enum HookHandles {
                 guard let schema, let table else { return }
                 let event = HookSlots.UpdateEvent(
                     kind: .init(kind), schema: schema, table: table, rowID: rowID)
-                for entry in HookHandles.slots(context).update.entries where entry.isActive { entry.handler(event) }
+                for entry in HookCalls.slots(context).update.entries where entry.isActive { entry.handler(event) }
             }, context)
     }
 
@@ -32,7 +32,7 @@ enum HookHandles {
                     connection: connection, kind: blobColumn < 0 ? .init(kind) : .update,
                     blobColumn: blobColumn < 0 ? nil : Int(blobColumn), schema: schema, table: table,
                     oldRowID: oldRowID, newRowID: newRowID)
-                for entry in HookHandles.slots(context).preupdate.entries where entry.isActive { entry.handler(event) }
+                for entry in HookCalls.slots(context).preupdate.entries where entry.isActive { entry.handler(event) }
             }, context)
     }
 
@@ -44,7 +44,7 @@ enum HookHandles {
             { context in
                 // Every client is asked, even after one has refused.
                 var mayCommit = true
-                for entry in HookHandles.slots(context).commit.entries where entry.isActive {
+                for entry in HookCalls.slots(context).commit.entries where entry.isActive {
                     if !entry.handler() { mayCommit = false }
                 }
                 return mayCommit ? 0 : 1
@@ -57,7 +57,7 @@ enum HookHandles {
         sqlite3_rollback_hook(
             connection,
             { context in
-                for entry in HookHandles.slots(context).rollback.entries where entry.isActive { entry.handler() }
+                for entry in HookCalls.slots(context).rollback.entries where entry.isActive { entry.handler() }
             }, context)
     }
 
@@ -72,7 +72,7 @@ enum HookHandles {
             connection,
             { context, connection, schema, pages in
                 guard let schema else { return SQLITE_OK }
-                let slots = HookHandles.slots(context)
+                let slots = HookCalls.slots(context)
                 for entry in slots.wal.entries where entry.isActive { entry.handler(schema, Int(pages)) }
                 let limit = slots.automaticCheckpointPages
                 if limit > 0, pages >= limit {
@@ -112,7 +112,7 @@ enum HookHandles {
                 let authorization = HookSlots.Authorization(
                     action: action, first: first, second: second, schema: schema, trigger: trigger)
                 var strictest = HookSlots.AuthorizationAnswer.allow
-                for entry in HookHandles.slots(context).authorizer.entries where entry.isActive {
+                for entry in HookCalls.slots(context).authorizer.entries where entry.isActive {
                     strictest = max(strictest, entry.handler(authorization))
                 }
                 return switch strictest {
@@ -129,7 +129,7 @@ enum HookHandles {
         sqlite3_progress_handler(
             connection, 1000,
             { context in
-                for entry in HookHandles.slots(context).progress.entries where entry.isActive {
+                for entry in HookCalls.slots(context).progress.entries where entry.isActive {
                     if !entry.handler() { return 1 }
                 }
                 return 0
@@ -147,7 +147,7 @@ enum HookHandles {
             { kind, context, statement, detail in
                 guard let statement, let detail else { return 0 }
                 let statementPointer = OpaquePointer(statement)
-                for entry in HookHandles.slots(context).trace.entries where entry.isActive {
+                for entry in HookCalls.slots(context).trace.entries where entry.isActive {
                     if kind == UInt32(SQLITE_TRACE_STMT), entry.handler.statements {
                         let text = UnsafePointer(detail.assumingMemoryBound(to: CChar.self))
                         entry.handler.handler(.statement(statementPointer, text: text))
@@ -166,7 +166,7 @@ enum HookHandles {
         sqlite3_busy_handler(
             connection,
             { context, tries in
-                for entry in HookHandles.slots(context).busy.entries where entry.isActive {
+                for entry in HookCalls.slots(context).busy.entries where entry.isActive {
                     if !entry.handler(Int(tries)) { return 0 }
                 }
                 return 1
@@ -207,7 +207,7 @@ package struct PreupdateEvent {
     package func oldValue(_ index: Int) -> DatabaseValue? {
         var value: OpaquePointer?
         guard sqlite3_preupdate_old(connection, CInt(index), &value) == SQLITE_OK, let value else { return nil }
-        return ValueHandle.value(value)
+        return ValueCalls.value(value)
     }
 
     /// A column after the change; nil for a DELETE and for a write to an open blob. The corresponding C function is
@@ -215,6 +215,6 @@ package struct PreupdateEvent {
     package func newValue(_ index: Int) -> DatabaseValue? {
         var value: OpaquePointer?
         guard sqlite3_preupdate_new(connection, CInt(index), &value) == SQLITE_OK, let value else { return nil }
-        return ValueHandle.value(value)
+        return ValueCalls.value(value)
     }
 }

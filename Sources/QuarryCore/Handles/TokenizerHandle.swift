@@ -208,14 +208,14 @@ private enum TokenizerThunks {
             let database = instance.database
             TokenizerFailure.forget()
             // FTS5 is in the midst of a row: another row of the same table would take its tokens.
-            database?.sealDepth += 1
+            database?.access.seal()
             var target = TokenTarget(context: context, callback: callback, textCount: text == nil ? 0 : count)
             var code = withUnsafeMutablePointer(to: &target) { target in
                 instance.tokenizer.tokenize(
                     context: target, tokenization: FTS5Tokenization(rawValue: flags), pText: text, nText: count,
                     tokenCallback: { TokenTarget.take($0, $1, $2, $3, $4, $5) })
             }
-            database?.sealDepth -= 1
+            database?.access.unseal()
             // A tokenizer may go on after a token that was refused.
             if target.hasRefused, code == SQLITE_OK { code = TokenizerFailure.note(TokenTarget.error) }
             if code != SQLITE_OK, let database {

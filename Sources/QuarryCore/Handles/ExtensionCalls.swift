@@ -1,7 +1,7 @@
 import CSQLite
 
 /// Loads extensions into a connection.
-enum ExtensionHandle {
+enum ExtensionCalls {
     /// Loads a shared library, while the connection allows the C function to do so, and never the SQL function
     /// `load_extension()`. The corresponding C functions are `sqlite3_load_extension` and `sqlite3_db_config`.
     ///

@@ -1,7 +1,7 @@
 import CSQLite
 
 /// Databases as bytes.
-enum SerializationHandle {
+enum SerializationCalls {
     enum Outcome {
         case bytes([UInt8])
         case noSuchSchema

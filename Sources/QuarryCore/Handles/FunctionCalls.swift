@@ -1,7 +1,7 @@
 import CSQLite
 
 /// Defines the SQL functions and collations of a connection.
-enum FunctionHandles {
+enum FunctionCalls {
     /// Adds a function. The corresponding C functions are `sqlite3_create_function_v2` and
     /// `sqlite3_create_window_function`.
     ///
@@ -21,36 +21,36 @@ enum FunctionHandles {
         case .scalar:
             return sqlite3_create_function_v2(
                 connection, name, argumentCount, flags, context,
-                { FunctionHandles.call($0, $1, $2) }, nil, nil, release)
+                { FunctionCalls.call($0, $1, $2) }, nil, nil, release)
         case .unary:
             return sqlite3_create_function_v2(
                 connection, name, argumentCount, flags, context,
-                { FunctionHandles.call(FunctionHandles.registration($0)?.body, $0, $2) }, nil, nil, release)
+                { FunctionCalls.call(FunctionCalls.registration($0)?.body, $0, $2) }, nil, nil, release)
         case .aggregate:
             return sqlite3_create_function_v2(
                 connection, name, argumentCount, flags, context, nil,
                 { context, count, values in
-                    FunctionHandles.withRun(context, of: PlainAggregates.self) { run, arguments in
+                    FunctionCalls.withRun(context, of: PlainAggregates.self) { run, arguments in
                         try run.aggregate.step(arguments.take(count, values))
                     }
                 },
-                { FunctionHandles.finish($0, of: PlainAggregates.self) }, release)
+                { FunctionCalls.finish($0, of: PlainAggregates.self) }, release)
         case .window:
             return sqlite3_create_window_function(
                 connection, name, argumentCount, flags, context,
                 { context, count, values in
-                    FunctionHandles.withRun(context, of: WindowAggregates.self) { run, arguments in
+                    FunctionCalls.withRun(context, of: WindowAggregates.self) { run, arguments in
                         try run.aggregate.step(arguments.take(count, values))
                     }
                 },
-                { FunctionHandles.finish($0, of: WindowAggregates.self) },
+                { FunctionCalls.finish($0, of: WindowAggregates.self) },
                 { context in
-                    FunctionHandles.withRun(context, of: WindowAggregates.self) { run, _ in
+                    FunctionCalls.withRun(context, of: WindowAggregates.self) { run, _ in
                         try FunctionResult.set(run.aggregate.value(), context)
                     }
                 },
                 { context, count, values in
-                    FunctionHandles.withRun(context, of: WindowAggregates.self) { run, arguments in
+                    FunctionCalls.withRun(context, of: WindowAggregates.self) { run, arguments in
                         try run.aggregate.inverse(arguments.take(count, values))
                     }
                 }, release)
@@ -66,7 +66,7 @@ enum FunctionHandles {
             { context, _, values in
                 guard let function = sqlite3_user_data(context) else { return }
                 Unmanaged<DatabaseFunction>.fromOpaque(function)._withUnsafeGuaranteedRef {
-                    FunctionHandles.call($0.body, context, values)
+                    FunctionCalls.call($0.body, context, values)
                 }
             }, nil, nil, nil)
     }
@@ -92,7 +92,7 @@ enum FunctionHandles {
             { context, leftCount, left, rightCount, right in
                 guard let context else { return 0 }
                 return Unmanaged<CollationRegistration>.fromOpaque(context)._withUnsafeGuaranteedRef {
-                    FunctionHandles.order(leftCount, left, rightCount, right, $0.compare)
+                    FunctionCalls.order(leftCount, left, rightCount, right, $0.compare)
                 }
             },
             { context in
@@ -111,7 +111,7 @@ enum FunctionHandles {
             { context, leftCount, left, rightCount, right in
                 guard let context else { return 0 }
                 return Unmanaged<DatabaseCollation>.fromOpaque(context)._withUnsafeGuaranteedRef {
-                    FunctionHandles.order(leftCount, left, rightCount, right, $0.compare)
+                    FunctionCalls.order(leftCount, left, rightCount, right, $0.compare)
                 }
             }, nil)
     }
@@ -145,7 +145,7 @@ enum FunctionHandles {
     ) {
         guard case .unary(let function) = body, let pointer = values?.pointee else { return }
         do {
-            guard let value = ValueHandle.value(pointer) else { throw DatabaseError(resultCode: .SQLITE_NOMEM) }
+            guard let value = ValueCalls.value(pointer) else { throw DatabaseError(resultCode: .SQLITE_NOMEM) }
             try FunctionResult.set(function(value), context)
         } catch {
             FunctionResult.setError(error, context)

@@ -1,6 +1,7 @@
 import CSQLite
 
-enum ErrorLogHandle {
+/// Listens to SQLite's error log.
+enum ErrorLogCalls {
     /// Sends SQLite's error log to `ErrorLog`. The corresponding C function is `sqlite3_config`.
     static func install() {
         _ = csqlite_config_log(

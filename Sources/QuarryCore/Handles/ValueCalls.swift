@@ -1,7 +1,7 @@
 import CSQLite
 
 /// Reads values that SQLite lends for the length of a call: arguments of functions, columns of rows that change.
-enum ValueHandle {
+enum ValueCalls {
     /// The value, copied; nil where SQLite has no memory to convert it. Text that isn't UTF-8 comes as the blob of its
     /// bytes. The corresponding C functions are `sqlite3_value_type` and its kin.
     static func value(_ value: OpaquePointer) -> DatabaseValue? {

@@ -1,0 +1,41 @@
+extension Execution {
+    /// How far an execution is: a number, since each step compares it with that of the statement's execution.
+    ///
+    /// ```
+    ///  unbegun ──▶ stepping ──▶ ended
+    ///      │         │ ▲  │
+    ///  buffered ─────┘ │  ├───▶ failed
+    ///      ▲───────────┘  │
+    /// ```
+    @usableFromInline
+    struct State: Equatable {
+        /// The number of the statement's execution, which isn't negative where steps are taken.
+        @usableFromInline
+        let number: Int
+
+        @inlinable
+        @inline(__always)
+        init(number: Int) { self.number = number }
+
+        /// Steps are taken, as long as the statement's execution is the one of that number.
+        @inlinable
+        @inline(__always)
+        static func stepping(_ id: Int) -> State { State(number: id) }
+
+        /// The last row was given.
+        static var ended: State { State(number: -1) }
+
+        /// No step has been taken: the first one looks whether the thread that runs has the connection.
+        static var unbegun: State { State(number: -2) }
+
+        /// An error has ended it, which was thrown.
+        static var failed: State { State(number: -3) }
+
+        /// All rows are read before the first is given.
+        static var buffered: State { State(number: -4) }
+
+        @inlinable
+        @inline(__always)
+        static func == (lhs: State, rhs: State) -> Bool { lhs.number == rhs.number }
+    }
+}

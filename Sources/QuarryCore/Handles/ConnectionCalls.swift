@@ -1,0 +1,162 @@
+import CSQLite
+
+/// The functions of a connection whose handle `ConnectionLifetime` holds.
+enum ConnectionCalls {
+    /// The corresponding C function is `sqlite3_get_autocommit`.
+    @inline(__always)
+    static func isAutocommit(_ connection: SQLiteConnection) -> Bool { sqlite3_get_autocommit(connection) != 0 }
+
+    /// Whether a statement or transaction reads or writes a database of the connection. The corresponding C function is
+    /// `sqlite3_txn_state`.
+    static func isInUse(_ connection: SQLiteConnection, schema: String) -> Bool {
+        sqlite3_txn_state(connection, schema) > SQLITE_TXN_NONE
+    }
+
+    /// A number that changes when the file does, by this connection or others; nil for what is no file.
+    ///
+    /// It is that of the transaction that reads, and tells nothing of what came after it began. The corresponding C
+    /// function is `sqlite3_file_control`.
+    static func dataVersion(_ connection: SQLiteConnection, schema: String) -> UInt32? {
+        var version: UInt32 = 0
+        let code = sqlite3_file_control(connection, schema, SQLITE_FCNTL_DATA_VERSION, &version)
+        return code == SQLITE_OK ? version : nil
+    }
+
+    /// A switch of the connection: <https://www.sqlite.org/c3ref/c_dbconfig_defensive.html>.
+    enum Switch {
+        case foreignKeys
+        case legacyAlterTable
+        case trustedSchema
+        case defensive
+
+        fileprivate var option: CInt {
+            switch self {
+            case .foreignKeys: CInt(SQLITE_DBCONFIG_ENABLE_FKEY)
+            case .legacyAlterTable: CInt(SQLITE_DBCONFIG_LEGACY_ALTER_TABLE)
+            case .trustedSchema: CInt(SQLITE_DBCONFIG_TRUSTED_SCHEMA)
+            case .defensive: CInt(SQLITE_DBCONFIG_DEFENSIVE)
+            }
+        }
+    }
+
+    /// Whether a switch is on. The corresponding C function is `sqlite3_db_config`.
+    static func isOn(_ connection: SQLiteConnection, _ theSwitch: Switch) -> Bool {
+        var result: CInt = 0
+        _ = csqlite_db_config_bool(connection, theSwitch.option, -1, &result)
+        return result != 0
+    }
+
+    /// Turns a switch, even where a PRAGMA of that name would do nothing: in a transaction. The corresponding C
+    /// function is `sqlite3_db_config`.
+    static func turn(_ connection: SQLiteConnection, _ theSwitch: Switch, on isOn: Bool) {
+        _ = csqlite_db_config_bool(connection, theSwitch.option, isOn ? 1 : 0, nil)
+    }
+
+    /// Whether deferred foreign keys are violated for the moment. The corresponding C function is `sqlite3_db_status`.
+    static func hasDeferredViolations(_ connection: SQLiteConnection) -> Bool {
+        var current: CInt = 0
+        var highest: CInt = 0
+        sqlite3_db_status(connection, SQLITE_DBSTATUS_DEFERRED_FKS, &current, &highest, 0)
+        return current != 0
+    }
+
+    /// The corresponding C function is `sqlite3_interrupt`.
+    static func interrupt(_ connection: SQLiteConnection) { sqlite3_interrupt(connection) }
+
+    /// Forgets an interruption that no statement has met; it would stop a checkpoint, or a blob that is opened, later.
+    ///
+    /// SQLite forgets it when SQL is parsed and no statement runs. The corresponding C function is
+    /// `sqlite3_prepare_v2`, of no SQL.
+    static func forgetInterruption(_ connection: SQLiteConnection) {
+        var statement: OpaquePointer?
+        sqlite3_prepare_v2(connection, "", 0, &statement, nil)
+    }
+
+    /// The corresponding C function is `sqlite3_changes64`.
+    static func changes(_ connection: SQLiteConnection) -> Int { Int(sqlite3_changes64(connection)) }
+
+    /// The corresponding C function is `sqlite3_total_changes64`.
+    static func totalChanges(_ connection: SQLiteConnection) -> Int { Int(sqlite3_total_changes64(connection)) }
+
+    /// The corresponding C function is `sqlite3_last_insert_rowid`.
+    static func lastInsertedRowID(_ connection: SQLiteConnection) -> Int64 { sqlite3_last_insert_rowid(connection) }
+
+    /// The corresponding C function is `sqlite3_extended_errcode`.
+    static func errorCode(_ connection: SQLiteConnection) -> ResultCode {
+        ResultCode(rawValue: sqlite3_extended_errcode(connection))
+    }
+
+    /// The corresponding C function is `sqlite3_errmsg`.
+    static func errorMessage(_ connection: SQLiteConnection) -> String {
+        String(cString: sqlite3_errmsg(connection))
+    }
+
+    /// The corresponding C function is `sqlite3_limit`. A negative value changes nothing.
+    static func limit(_ connection: SQLiteConnection, _ category: CInt, _ value: CInt) -> CInt {
+        sqlite3_limit(connection, category, value)
+    }
+
+    /// The corresponding C function is `sqlite3_db_release_memory`.
+    static func releaseMemory(_ connection: SQLiteConnection) { sqlite3_db_release_memory(connection) }
+
+    /// The corresponding C function is `sqlite3_wal_checkpoint_v2`.
+    static func checkpoint(
+        _ connection: SQLiteConnection, schema: String?, mode: CInt
+    ) -> (code: CInt, walFrames: Int, checkpointedFrames: Int) {
+        var frames: CInt = -1
+        var checkpointed: CInt = -1
+        // An interruption concerns what runs: one that came before has nothing to do with this.
+        forgetInterruption(connection)
+        let code = sqlite3_wal_checkpoint_v2(connection, schema, mode, &frames, &checkpointed)
+        return (code, Int(frames), Int(checkpointed))
+    }
+
+    /// Switches foreign keys on or off. The corresponding C function is `sqlite3_db_config`.
+    ///
+    /// See <https://www.sqlite.org/c3ref/c_dbconfig_defensive.html#sqlitedbconfigenablefkey>.
+    static func setForeignKeysEnabled(_ connection: SQLiteConnection, _ enabled: Bool) {
+        _ = csqlite_db_config_bool(connection, CInt(SQLITE_DBCONFIG_ENABLE_FKEY), enabled ? 1 : 0, nil)
+    }
+
+    /// Switches string literals in double quotes off or on. The corresponding C function is `sqlite3_db_config`.
+    ///
+    /// See <https://www.sqlite.org/quirks.html#double_quoted_string_literals_are_accepted>.
+    static func setAcceptsDoubleQuotedStringLiterals(_ connection: SQLiteConnection, _ accepts: Bool) {
+        for option in [SQLITE_DBCONFIG_DQS_DDL, SQLITE_DBCONFIG_DQS_DML] {
+            _ = csqlite_db_config_bool(connection, CInt(option), accepts ? 1 : 0, nil)
+        }
+    }
+
+    /// The SQL of the statements that there are. The corresponding C functions are `sqlite3_next_stmt` and
+    /// `sqlite3_sql`.
+    static func statements(_ connection: SQLiteConnection) -> [String] {
+        var texts: [String] = []
+        var statement = sqlite3_next_stmt(connection, nil)
+        while let current = statement {
+            if let sql = sqlite3_sql(current) { texts.append(String(cString: sql)) }
+            statement = sqlite3_next_stmt(connection, current)
+        }
+        return texts
+    }
+
+    /// Whether a statement runs that may write. The corresponding C functions are `sqlite3_next_stmt`,
+    /// `sqlite3_stmt_busy` and `sqlite3_stmt_readonly`.
+    static func isWriting(_ connection: SQLiteConnection) -> Bool {
+        var statement = sqlite3_next_stmt(connection, nil)
+        while let current = statement {
+            if sqlite3_stmt_busy(current) != 0, sqlite3_stmt_readonly(current) == 0 { return true }
+            statement = sqlite3_next_stmt(connection, current)
+        }
+        return false
+    }
+
+    /// Ends every statement of the connection that runs. The corresponding C functions are `sqlite3_next_stmt` and
+    /// `sqlite3_reset`.
+    static func resetAllStatements(_ connection: SQLiteConnection) {
+        var statement = sqlite3_next_stmt(connection, nil)
+        while let current = statement {
+            if sqlite3_stmt_busy(current) != 0 { sqlite3_reset(current) }
+            statement = sqlite3_next_stmt(connection, current)
+        }
+    }
+}

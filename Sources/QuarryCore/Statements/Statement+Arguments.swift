@@ -1,0 +1,121 @@
+extension Statement {
+    /// The arguments of the next executions.
+    ///
+    /// ```swift
+    /// let statement = try db.makeStatement(sql: "SELECT name FROM player WHERE id = ?")
+    /// statement.arguments = [1]
+    /// let name = try String.fetchOne(statement)
+    /// ```
+    ///
+    /// Setting arguments that don't fit the statement doesn't throw: its execution does. Use `setArguments` to know at
+    /// once.
+    public var arguments: StatementArguments {
+        get {
+            guard case .integers(let named) = bound.form else { return bound.given }
+            return bound.integers.arguments(of: self, named: named)
+        }
+        set { bound.give(newValue) }
+    }
+
+    /// Throws `SQLITE_MISUSE` unless the arguments give each parameter its value, and none is left over.
+    ///
+    /// ```swift
+    /// let statement = try db.makeStatement(sql: "SELECT ?, ?")
+    /// try statement.validateArguments([1]) // wrong number of statement arguments: 1
+    /// ```
+    public func validateArguments(_ arguments: StatementArguments) throws {
+        _ = try values(of: arguments)
+    }
+
+    /// Sets the arguments of the next executions.
+    ///
+    /// ```swift
+    /// let statement = try db.makeStatement(sql: "INSERT INTO player (name) VALUES (?)")
+    /// for name in ["Arthur", "Barbara"] {
+    ///     try statement.setArguments([name])
+    ///     try statement.execute()
+    /// }
+    /// ```
+    ///
+    /// - throws: `SQLITE_MISUSE` unless they give each parameter its value, and none is left over.
+    public func setArguments(_ arguments: StatementArguments) throws {
+        if arguments.isPositional, arguments.values.count == parameterCount {
+            // The usual case: the arguments are the values.
+            self.arguments = arguments
+            return
+        }
+        bound.give(arguments, values: try values(of: arguments))
+    }
+
+    private func values(of arguments: StatementArguments) throws(DatabaseError) -> [DatabaseValue] {
+        // The usual case: all positional.
+        if arguments.isPositional, arguments.values.count == parameterCount { return arguments.values }
+        var cursor = ArgumentCursor(arguments)
+        let values = try cursor.values(for: self)
+        try cursor.finish(sql: sql)
+        return values
+    }
+
+    /// Forgets the arguments, and what SQLite copied of them.
+    func clearArguments() {
+        guard parameterCount > 0 else { return }
+        StatementCalls.clearBindings(sqliteStatement)
+        bound.forget()
+    }
+
+    /// Runs to the end, and keeps no arguments: those of an execution that failed aren't kept either.
+    func executeAndForget(_ arguments: StatementArguments) throws {
+        defer { clearArguments() }
+        try execute(arguments: arguments)
+    }
+
+    /// Binds copies that last for any number of steps.
+    func bindCopies() throws(DatabaseError) {
+        if bound.areValues(parameterCount: parameterCount) {
+            try bound.given.values.withUnsafeBufferPointer { values throws(DatabaseError) in
+                try bindCopies(of: values)
+            }
+        } else {
+            try checkedValues().withUnsafeBufferPointer { values throws(DatabaseError) in try bindCopies(of: values) }
+        }
+        bound.didBind()
+    }
+
+    @inline(__always)
+    private func bindCopies(of values: UnsafeBufferPointer<DatabaseValue>) throws(DatabaseError) {
+        for index in values.indices {
+            let code =
+                if case .int64(let integer) = values[index].content {
+                    StatementBindings.bind(integer, to: sqliteStatement, at: CInt(index + 1))
+                } else {
+                    StatementBindings.bind(values[index], to: sqliteStatement, at: CInt(index + 1))
+                }
+            if code != 0 { throw bindingError(code, values[index], index) }
+        }
+    }
+
+    /// The values of the arguments, which are checked if they have not been.
+    func checkedValues() throws(DatabaseError) -> [DatabaseValue] {
+        if bound.form == .checked { return bound.checkedValues }
+        if bound.areValues(parameterCount: parameterCount) { return bound.given.values }
+        let values = try values(of: arguments)
+        if bound.form == .given { bound.check(values) }
+        return values
+    }
+
+    @inline(never)
+    func bindingError(_ code: CInt, _ value: DatabaseValue, _ index: Int) -> DatabaseError {
+        bound.didNotBind()
+        let parameter = parameterNames[index].map { ":\($0)" } ?? "\(index + 1)"
+        let message =
+            if case .unrepresentable(let value) = value.content {
+                // A number or a date, which an error may show.
+                "could not bind \(value) to parameter \(parameter): \(value.reason)"
+            } else {
+                "could not bind parameter \(parameter): \(SQLiteLibrary.errorString(code))"
+            }
+        return DatabaseError(
+            resultCode: ResultCode(rawValue: code), message: message, sql: sql, arguments: arguments,
+            publicStatementArguments: lifetime.database?.options.publicStatementArguments ?? false)
+    }
+}

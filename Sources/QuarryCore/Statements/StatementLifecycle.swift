@@ -1,0 +1,194 @@
+// What begins and ends an execution of a statement: the statement's part, then the connection's.
+
+extension Statement {
+    /// Begins an execution whose steps a cursor takes.
+    ///
+    /// - returns: the execution's number.
+    @usableFromInline
+    func beginExecution() throws -> Int {
+        try lifetime.withAccessedDatabase { database in
+            try startExecution(in: database, .cursor)
+            guard !bound.isBound else { return }
+            do {
+                try bindCopies()
+            } catch {
+                stopExecution(database)
+                throw error
+            }
+        }
+        return activity.executionID
+    }
+
+    /// Begins an execution, and ends the one that runs.
+    @inline(__always)
+    func startExecution(_ extent: StatementActivity.Extent) throws -> Database {
+        let database = try lifetime.accessedDatabase()
+        try startExecution(in: database, extent)
+        return database
+    }
+
+    @inline(__always)
+    func startExecution(in database: Database, _ extent: StatementActivity.Extent) throws {
+        switch activity.phase {
+        case .idle: break
+        case .running: stopExecution(database)
+        case .stepping: throw DatabaseError.misuse("A statement can't be run inside itself.", sql: sql)
+        }
+        try database.statementWillStart(self)
+        activity.begin(extent)
+        if extent == .cursor { database.activeStatements.append(self) }
+    }
+
+    /// Ends an execution before its last row.
+    ///
+    /// SQLite commits, or refuses, the changes of a statement with RETURNING when the statement ends. The end of the
+    /// access throws the error of a refusal, since the cursor is gone.
+    func stopExecution(_ database: Database) {
+        guard case .running = activity.phase else { return }
+        if isReadonly {
+            leaveExecution(database)
+            let code = StatementCalls.reset(sqliteStatement)
+            if code != 0 { readDidFail(code, database) }
+        } else {
+            stopChange(database)
+        }
+    }
+
+    @inline(never)
+    private func stopChange(_ database: Database) {
+        let hasStepped = StatementCalls.isBusy(sqliteStatement)
+        leaveExecution(database)
+        let code = StatementCalls.reset(sqliteStatement)
+        guard hasStepped else { return }
+        let succeeded = code == ResultCode.SQLITE_OK.rawValue
+        if !succeeded, database.access.error == nil { database.access.note(database.error(of: self, code)) }
+        database.statementDidEnd(self, succeeded: succeeded)
+    }
+
+    /// Ends the execution that a cursor leaves, unless another has begun, or the access has ended.
+    @usableFromInline
+    func abandonExecution(_ id: Int) {
+        guard activity.isExecuting(id), lifetime.isOwned else { return }
+        try? lifetime.withAccessedDatabase { database in stopExecution(database) }
+    }
+
+    /// Ends an execution after a step that gave no row.
+    ///
+    /// - throws: the error of that step.
+    func endExecution(_ code: CInt) throws {
+        try lifetime.withAccessedDatabase { database in try endExecution(code, database) }
+    }
+
+    func endExecution(_ code: CInt, _ database: Database) throws {
+        if code == StatementCalls.done {
+            leaveExecution(database)
+            StatementCalls.reset(sqliteStatement)
+            database.statementDidEnd(self, succeeded: true)
+        } else {
+            let error = database.error(of: self, code)
+            leaveExecution(database)
+            StatementCalls.reset(sqliteStatement)
+            database.statementCache.remove(self)
+            database.statementDidEnd(self, succeeded: false)
+            throw error
+        }
+    }
+
+    private func leaveExecution(_ database: Database) {
+        let wasOfCursor = activity.end()
+        detachRow()
+        if wasOfCursor { database.activeStatements.remove(self) }
+    }
+}
+
+extension Database {
+    /// Called before a statement's first step: throws where it must not run.
+    @inline(__always)
+    func statementWillStart(_ statement: Statement) throws {
+        if max(runDepth, activeStatements.count) >= Self.maximumNesting { try checkNesting(statement) }
+        if access.isReadOnly, !statement.isReadonly || access.isSealed { try checkMayRunReadOnly(statement) }
+        if access.isCancelled, !mayEndTransaction(statement) { throw CancellationError() }
+        if transaction.isWrapped,
+            transaction.statementWillStart(statement.kind, isAutocommit: ConnectionCalls.isAutocommit(pointer))
+                == .abort
+        {
+            throw abortedTransactionError(sql: statement.sql)
+        }
+        if deadline.limit != nil { deadline.start() }
+    }
+
+    /// How many statements may run inside each other. Each needs some thousand bytes of the stack.
+    private static var maximumNesting: Int { 100 }
+
+    /// Throws where statements nest too deep: a function, collation or trace that runs SQL may call itself without end.
+    @inline(never)
+    private func checkNesting(_ statement: Statement) throws(DatabaseError) {
+        let depth = runDepth + activeStatements.newestFirst.count { $0.activity.isStepping }
+        guard depth >= Self.maximumNesting else { return }
+        throw DatabaseError(
+            message: "\(depth) statements run inside each other: does a function or collation call itself?",
+            sql: statement.sql)
+    }
+
+    /// Throws for a statement that may write, where nothing can be written.
+    @inline(never)
+    private func checkMayRunReadOnly(_ statement: Statement) throws(DatabaseError) {
+        // SQLite refuses what writes to a read-only connection, and lets it ask for its journal mode, which counts as
+        // writing.
+        if access.isSealed, statement.isReadonly {
+            guard statement.kind.controlsTransactions else { return }
+            throw DatabaseError.misuse("a collation or tokenizer can't begin or end a transaction", sql: statement.sql)
+        }
+        if options.readonly || asksForJournalMode(statement) { return }
+        throw DatabaseError(
+            resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database", sql: statement.sql)
+    }
+
+    /// Whether a statement is `PRAGMA journal_mode`, which SQLite counts as one that writes, even where it only asks:
+    /// <https://www.sqlite.org/c3ref/stmt_readonly.html>.
+    private func asksForJournalMode(_ statement: Statement) -> Bool {
+        let sql = statement.sql.lowercased()
+        return sql.hasPrefix("pragma") && sql.hasSuffix("journal_mode") && !sql.contains("=") && !sql.contains("(")
+    }
+
+    /// A rollback ends a cancelled transaction, and so does a commit that has nothing to write.
+    private func mayEndTransaction(_ statement: Statement) -> Bool {
+        switch statement.kind {
+        case .rollback, .rollbackToSavepoint: true
+        case .commit: isReadOnly
+        default: false
+        }
+    }
+
+    /// Called after a statement's last step.
+    @inline(__always)
+    func statementDidEnd(_ statement: Statement, succeeded: Bool) {
+        // A query that succeeds neither begins nor ends a transaction, nor changes the schema.
+        if succeeded, case .query = statement.kind, nextTransactionHandlers.isEmpty { return }
+        stateMayHaveChanged(statement, succeeded: succeeded)
+    }
+
+    @inline(never)
+    private func stateMayHaveChanged(_ statement: Statement, succeeded: Bool) {
+        let changeCount = schemaClock.changeCount
+        schemaClock.statementDidEnd(
+            statement.kind, succeeded: succeeded, isReadonly: statement.isReadonly,
+            isAutocommit: ConnectionCalls.isAutocommit(pointer))
+        if case .attachment = statement.kind { hasAttached = true }
+        if hasAttached, changeCount != schemaClock.changeCount { forgetKeptStatements() }
+        // Other statements that succeed neither begin nor end a transaction.
+        if succeeded, !statement.kind.controlsTransactions, nextTransactionHandlers.isEmpty { return }
+        let event = transaction.statementDidEnd(
+            statement.kind, succeeded: succeeded, isReadonly: statement.isReadonly,
+            isAutocommit: ConnectionCalls.isAutocommit(pointer))
+        // A cursor that has not taken a step must not begin without its transaction.
+        if transaction.isWrapped, event != .didBegin, !transaction.isInside { stopUnsteppedStatements() }
+        switch event {
+        case .none: break
+        // Where nothing is written, most transactions are never asked for their date.
+        case .didBegin: transactionSeconds = isReadOnly ? nil : Result { try currentSeconds() }
+        case .didCommit: transactionDidEnd(committed: true)
+        case .didRollback: transactionDidEnd(committed: false)
+        }
+    }
+}
