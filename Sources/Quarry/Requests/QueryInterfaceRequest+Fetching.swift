@@ -47,7 +47,7 @@ extension Database {
 
     /// The statement of what is written, with its arguments set.
     func prepare(_ write: (inout QueryWriter) throws -> Void) throws -> PreparedRequest {
-        var writer = QueryWriter(self)
+        var writer = QueryWriter(schema: self)
         try write(&writer)
         let statement = try reusableStatement(sql: writer.sql())
         try statement.setArguments(writer.statementArguments())

@@ -53,10 +53,15 @@ extension SQLExpression: SQLExpressible {
 /// An expression that is made of others. What there is, the query interface knows; here it is passed on.
 package protocol SQLExpressionNode: AnyObject, Sendable {}
 
-/// SQL that can only be written with a connection at hand.
+/// What SQL is rendered with: a connection, or a schema alone. The layer that writes a fragment knows what it asks for.
+package protocol SQLContext: AnyObject {}
+
+extension Database: SQLContext {}
+
+/// SQL whose text depends on what it is rendered with.
 package protocol SQLFragment: Sendable {
     /// The text, and the arguments of its parameters.
-    func build(_ db: Database) throws -> (sql: String, arguments: StatementArguments)
+    func build(in context: any SQLContext) throws -> (sql: String, arguments: StatementArguments)
 
     /// How many expressions are inside each other in it.
     var nestingDepth: Int { get }
