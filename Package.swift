@@ -54,7 +54,7 @@ let package = Package(
             name: "QuarryCoreTests", dependencies: ["QuarryCore", "QuarryTestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "QuarrySQLTests", dependencies: ["QuarrySQL", "QuarryTestSupport"],
+            name: "QuarrySQLTests", dependencies: ["QuarryCore", "QuarrySQL"],
             swiftSettings: settings),
         .testTarget(
             name: "QuarryTests", dependencies: ["CSQLite", "FuzzProperties", "Quarry", "QuarryTestSupport"],

@@ -31,7 +31,8 @@ BEGIN {
     for (i in names) coreMayImport[names[i]] = 1
     split("Handles Values Statements Rows Fetching Errors", names, " ")
     for (i in names) isHotFolder["Sources/QuarryCore/" names[i]] = 1
-    split("ConnectionHandle StatementHandle DatabaseQueue DatabasePool DatabaseReader DatabaseWriter", names, " ")
+    split("Database ConnectionHandle StatementHandle Statement DatabaseQueue DatabasePool DatabaseReader DatabaseWriter",
+        names, " ")
     for (i in names) isConnection[names[i]] = 1
 }
 
@@ -186,6 +187,9 @@ FNR == 1 {
     }
     if (isTest) check_test()
     if (isSource) check_source()
+    if (FILENAME ~ /^Tests\/QuarrySQLTests\// && code ~ /(^|[ \t])import[ \t]+(Quarry|QuarryTestSupport|CSQLite)[ \t]*$/) {
+        report(FNR, "target-order", "tests of the query interface open no database: " trimmed($0))
+    }
 }
 
 function check_test() {
@@ -240,7 +244,8 @@ function check_identifier(name, before, rest) {
         if (name in slot) note_slot(slot[name])
     }
     if (target == "QuarrySQL") {
-        if (name in isConnection || (name == "Database" && rest ~ /^[ \t]*\(/)) {
+        # `Database` too: neither a value of it nor a name in it, but for comments.
+        if (name in isConnection) {
             report(FNR, "builder-connection", "the query interface reaches no connection: " name)
         }
         if (before == "." && rest ~ /^[ \t]*[({]/ && name ~ /^(execute|makeStatement|cachedStatement|allStatements)$/) {

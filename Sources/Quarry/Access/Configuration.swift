@@ -265,7 +265,6 @@ extension Configuration {
             path: path, options: options ?? connectionOptions(readonly: readonly), context: configuration,
             followsTask: followsTask
         ) { db in
-            db.makeSchemaKnowledge = { SchemaReader() }
             db.addPredefinedFunctionsAndCollations()
             for prepare in preparations { try prepare(db) }
         }

@@ -24,7 +24,7 @@ struct PrefetchQuery {
         let limit = database.limit(.variableNumber)
         var size = limit / keys.width
         if keys.count * keys.width + 100 > limit {
-            var writer = QueryWriter(database)
+            var writer = QueryWriter(schema: database)
             try writer.write(query([]))
             size = (limit - writer.statementArguments().values.count) / keys.width
         }

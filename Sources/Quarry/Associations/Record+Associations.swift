@@ -23,8 +23,8 @@ extension EncodableRecord where Self: TableRecord {
         let first = path.steps[0]
         let destination = first.query.sourceName
         let type = String(describing: Self.self)
-        let condition = SQLExpression.connected { db in
-            let pairs = try first.condition.pairs(from: table, to: destination, db)
+        let condition = SQLExpression.deferred { schema in
+            let pairs = try first.condition.pairs(from: table, to: destination, schema)
             guard !pairs.isEmpty else {
                 throw DatabaseError(
                     resultCode: .SQLITE_MISUSE,

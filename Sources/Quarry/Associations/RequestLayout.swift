@@ -14,7 +14,7 @@ struct RequestLayout {
     /// - parameter fetch: the fetch that the prefetches belong to; nil for a new one.
     init(_ query: SelectQuery, _ db: Database, singleRow: Bool = false, fetch: PrefetchingFetch? = nil) throws {
         var query = query
-        var writer = QueryWriter(db)
+        var writer = QueryWriter(schema: db)
         try writer.checkDepth(of: query)
         let marked = try Self.mark(&query, db)
         let derived = try writer.derivingJoins(of: query)
@@ -87,7 +87,7 @@ struct RequestLayout {
             isSelected = true
             query.selection = []
         }
-        let writer = QueryWriter(db)
+        let writer = QueryWriter(schema: db)
         for prefetch in prefetches {
             let pairs = try prefetch.pairs(from: query.originName, db)
             var names: [String] = []
@@ -137,7 +137,7 @@ struct RequestLayout {
         var query = query
         if query.groupsJoins { query.ungroupJoins() }
         query.clauses.ranking = nil
-        var writer = QueryWriter(db)
+        var writer = QueryWriter(schema: db)
         try writer.write(query)
         return try db.reusableStatement(sql: writer.sql()).knownColumnNames
     }
@@ -222,7 +222,7 @@ extension Prefetch {
     /// The columns of the parent rows, and the equal columns of the association's first table.
     ///
     /// - throws: `SQLITE_MISUSE` if the schema doesn't determine them, or if associations with the same key differ.
-    fileprivate func pairs(from origin: String, _ db: Database) throws -> [(left: String, right: String)] {
+    fileprivate func pairs(from origin: String, _ schema: any QuerySchema) throws -> [(left: String, right: String)] {
         func ambiguity() -> DatabaseError {
             DatabaseError(
                 resultCode: .SQLITE_MISUSE,
@@ -234,10 +234,10 @@ extension Prefetch {
         var first: [(left: String, right: String)] = []
         for (index, step) in path.steps.enumerated() {
             let table = step.query.sourceName
-            let pairs = try step.condition.pairs(from: left, to: table, db)
+            let pairs = try step.condition.pairs(from: left, to: table, schema)
             if index == 0 { first = pairs }
             for alternative in step.alternatives {
-                let others = try alternative.condition.pairs(from: left, to: alternative.table, db)
+                let others = try alternative.condition.pairs(from: left, to: alternative.table, schema)
                 guard alternative.table.isSameName(as: table),
                     others.elementsEqual(
                         pairs,
@@ -252,13 +252,5 @@ extension Prefetch {
                 message: "\(key) can't be fetched for many rows: the association isn't one of equal columns")
         }
         return first
-    }
-}
-
-extension Join.Condition {
-    /// The pairs of equal columns; none for any other condition.
-    func pairs(from left: String, to right: String, _ db: Database) throws -> [(left: String, right: String)] {
-        guard case .columns(let columns) = self else { return [] }
-        return try columns(left, right, db.schema, db)
     }
 }

@@ -102,7 +102,7 @@ struct WrittenSQL: Equatable {
     var arguments: [DatabaseValue]
 
     init(_ db: Database, _ write: (inout QueryWriter) throws -> Void) throws {
-        var writer = QueryWriter(db)
+        var writer = QueryWriter(schema: db)
         try write(&writer)
         text = writer.sql()
         arguments = writer.statementArguments().values

@@ -45,7 +45,7 @@ extension ChangeStatement {
     public func sql(_ db: Database) throws -> String {
         let change = _change.change
         guard try change.parts(db).count > 1 else { return try db.literalSQL(of: change.prepare(db)) }
-        var writer = QueryWriter(db)
+        var writer = QueryWriter(schema: db)
         try writer.write(change)
         return try db.literal(SQL(sql: writer.sql(), arguments: writer.statementArguments()))
     }
@@ -95,7 +95,7 @@ extension Change {
     fileprivate func parts(_ db: Database) throws -> [Change] {
         guard let (insertion, rows) = manyRows(db) else { return [self] }
         let limit = db.maximumStatementArgumentCount
-        var writer = QueryWriter(db)
+        var writer = QueryWriter(schema: db)
         try writer.write(self)
         let count = writer.statementArguments().values.count
         if count <= limit { return [self] }

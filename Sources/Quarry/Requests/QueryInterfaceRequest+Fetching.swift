@@ -54,7 +54,7 @@ extension Database {
 
     /// The statement that `write` writes, with its arguments set.
     func prepare(_ write: (inout QueryWriter) throws -> Void) throws -> PreparedRequest {
-        var writer = QueryWriter(self)
+        var writer = QueryWriter(schema: self)
         try write(&writer)
         let statement = try reusableStatement(sql: writer.sql())
         try statement.setArguments(writer.statementArguments())

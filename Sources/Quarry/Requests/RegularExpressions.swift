@@ -18,8 +18,8 @@ extension SQLSpecificExpressible {
     /// - parameter pattern: a pattern in the syntax of Swift's `Regex`. A request throws if it isn't valid.
     public func regexp(_ pattern: some SQLExpressible) -> SQLExpression {
         let (value, pattern) = (sqlExpression, pattern.sqlExpression)
-        return .whenConnected([value, pattern]) { db in
-            try db.addRegularExpressions()
+        return .deferred([value, pattern]) { schema in
+            try schema.connection().addRegularExpressions()
             if case .value(let pattern) = pattern.content, let text = String.fromDatabaseValue(pattern) {
                 _ = try RegularExpressionCache.compile(text)
             }

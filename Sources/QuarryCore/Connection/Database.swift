@@ -97,13 +97,9 @@ public final class Database {
     @exclusivity(unchecked)
     var seenSchemas = SeenSchemas()
 
-    /// What the layers above know of the schema, and answer those who build SQL.
+    /// What the layers above know of the schema.
     @exclusivity(unchecked)
     package var schemaKnowledge: AnyObject?
-
-    /// Makes what there is before anything is known.
-    @exclusivity(unchecked)
-    package var makeSchemaKnowledge: (@Sendable () -> AnyObject)?
 
     // MARK: Records
 

@@ -17,7 +17,7 @@ public struct SQL: Sendable {
         case sql(String, StatementArguments)
         /// A value: `?`
         case value(DatabaseValue)
-        /// A part that needs a connection to be written.
+        /// A part whose text depends on the rendering context.
         case fragment(any SQLFragment)
     }
 
@@ -45,6 +45,11 @@ public struct SQL: Sendable {
     ///
     /// - throws: `DatabaseError` if a part can't be written for this connection.
     public func build(_ db: Database) throws -> (sql: String, arguments: StatementArguments) {
+        try build(in: db)
+    }
+
+    /// The text, and the arguments of its parameters.
+    package func build(in context: any SQLContext) throws -> (sql: String, arguments: StatementArguments) {
         var text = ""
         var arguments = StatementArguments()
         for element in elements {
@@ -56,7 +61,7 @@ public struct SQL: Sendable {
                 text += "?"
                 arguments += StatementArguments(values: [value])
             case .fragment(let fragment):
-                let (sql, others) = try fragment.build(db)
+                let (sql, others) = try fragment.build(in: context)
                 text += sql
                 arguments += others
             }

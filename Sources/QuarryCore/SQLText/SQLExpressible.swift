@@ -53,10 +53,15 @@ extension SQLExpression: SQLExpressible {
 /// An expression that is made of others. The query interface defines the kinds; this layer only passes them on.
 package protocol SQLExpressionNode: AnyObject, Sendable {}
 
-/// SQL that can only be written with a connection.
+/// The context in which SQL is rendered: a connection, or a schema alone. The layer that writes a fragment knows its type.
+package protocol SQLContext: AnyObject {}
+
+extension Database: SQLContext {}
+
+/// SQL whose text depends on the rendering context.
 package protocol SQLFragment: Sendable {
     /// The text, and the arguments of its parameters.
-    func build(_ db: Database) throws -> (sql: String, arguments: StatementArguments)
+    func build(in context: any SQLContext) throws -> (sql: String, arguments: StatementArguments)
 
     /// The depth of nested expressions.
     var nestingDepth: Int { get }

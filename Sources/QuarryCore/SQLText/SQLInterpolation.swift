@@ -50,7 +50,7 @@ public struct SQLInterpolation: StringInterpolationProtocol, Sendable {
     }
 
     /// `\(Database.CollationName.nocase)`: the name of a collation, in quotes if needed.
-    public mutating func appendInterpolation(_ collation: Database.CollationName) {
+    public mutating func appendInterpolation(_ collation: SQLCollationName) {
         elements.append(.sql(collation.sql, StatementArguments()))
     }
 
@@ -143,40 +143,5 @@ public struct SQLInterpolation: StringInterpolationProtocol, Sendable {
     private func beginsWith(_ word: String) -> Bool {
         guard case .sql(let sql, _)? = elements.first else { return false }
         return sql.utf8.split { $0 <= 32 }.first.map { String(Substring($0)).uppercased() } == word
-    }
-}
-
-extension Database {
-    /// The name of a collation: <https://www.sqlite.org/datatype3.html#collating_sequences>.
-    public struct CollationName: RawRepresentable, Hashable, Sendable {
-        /// The name.
-        public let rawValue: String
-
-        /// A collation's name.
-        public init(rawValue: String) { self.rawValue = rawValue }
-
-        /// A collation's name.
-        public init(_ rawValue: String) { self.rawValue = rawValue }
-
-        /// Compares bytes.
-        public static let binary = CollationName("BINARY")
-        /// Ignores the case of ASCII letters.
-        public static let nocase = CollationName("NOCASE")
-        /// Ignores spaces at the end.
-        public static let rtrim = CollationName("RTRIM")
-    }
-}
-
-extension Database.CollationName {
-    /// The name as written in SQL, in quotes if needed.
-    package var sql: String {
-        let isWord = rawValue.utf8.allSatisfy { byte in
-            switch byte {
-            case 48...57, 65...90, 97...122, UInt8(ascii: "_"): true
-            default: false
-            }
-        }
-        return isWord && !(rawValue.utf8.first.map { 48...57 ~= $0 } ?? true)
-            ? rawValue : rawValue.quotedDatabaseIdentifier
     }
 }

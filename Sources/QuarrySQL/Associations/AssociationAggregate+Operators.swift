@@ -375,7 +375,7 @@ public func length<RowDecoder>(_ aggregate: AssociationAggregate<RowDecoder>) ->
 ///
 /// See <https://www.sqlite.org/lang_expr.html#castexpr>.
 public func cast<RowDecoder>(
-    _ aggregate: AssociationAggregate<RowDecoder>, as type: Database.ColumnType
+    _ aggregate: AssociationAggregate<RowDecoder>, as type: SQLColumnType
 ) -> AssociationAggregate<RowDecoder> {
     aggregate.map(key: aggregate.key) { cast($0, as: type) }
 }

@@ -40,7 +40,7 @@ public struct AssociationAggregate<RowDecoder>: Sendable {
         self.key = key
         guard depth < NestingDepth.maximum else {
             // Closures can't be taken apart: none is put into the other beyond the limit.
-            self.prepare = { _ in Prepared(expression: .connected { _ in throw NestingDepth.error }) }
+            self.prepare = { _ in Prepared(expression: .deferred { _ in throw NestingDepth.error }) }
             self.depth = depth
             return
         }

@@ -36,9 +36,9 @@ extension Join.Condition {
     /// - parameter key: the columns; nil to ask the schema.
     /// - parameter isRight: whether the joined table has the key.
     static func foreignKey(_ key: ForeignKey?, ofRightTable isRight: Bool) -> Join.Condition {
-        .columns { left, right, schema, db in
+        .columns { left, right, schema in
             let (origin, destination) = isRight ? (right, left) : (left, right)
-            let pairs = try mapping(key, from: origin, to: destination, schema, db)
+            let pairs = try mapping(key, from: origin, to: destination, schema)
             return pairs.map {
                 isRight ? (left: $0.destination, right: $0.origin) : (left: $0.origin, right: $0.destination)
             }
@@ -46,14 +46,14 @@ extension Join.Condition {
     }
 
     private static func mapping(
-        _ key: ForeignKey?, from origin: String, to destination: String, _ schema: any QuerySchema, _ db: Database
+        _ key: ForeignKey?, from origin: String, to destination: String, _ schema: any QuerySchema
     ) throws -> [(origin: String, destination: String)] {
-        guard let key else { return try declaredMapping(from: origin, to: destination, schema, db) }
+        guard let key else { return try declaredMapping(from: origin, to: destination, schema) }
         func misuse(_ message: String) -> DatabaseError { DatabaseError(resultCode: .SQLITE_MISUSE, message: message) }
         let list = key.originColumns.joined(separator: ", ")
         var columns = key.destinationColumns
         if columns == nil {
-            let declared = try? schema.references(from: origin, db).first { reference in
+            let declared = try? schema.references(from: origin).first { reference in
                 reference.destination.isSameName(as: destination)
                     && reference.columns.count == key.originColumns.count
                     && reference.columns.allSatisfy { pair in
@@ -66,7 +66,7 @@ extension Join.Condition {
                 }
             }
         }
-        let destinationColumns = try columns ?? schema.keyColumns(of: destination, db)
+        let destinationColumns = try columns ?? schema.keyColumns(of: destination)
         guard !key.originColumns.isEmpty, key.originColumns.count == destinationColumns.count else {
             throw misuse(
                 "the foreign key of \(origin) with the columns (\(list)) can't refer to \(destination) with the columns "
@@ -76,9 +76,9 @@ extension Join.Condition {
     }
 
     private static func declaredMapping(
-        from origin: String, to destination: String, _ schema: any QuerySchema, _ db: Database
+        from origin: String, to destination: String, _ schema: any QuerySchema
     ) throws -> [(origin: String, destination: String)] {
-        let references = try schema.references(from: origin, db).filter {
+        let references = try schema.references(from: origin).filter {
             $0.destination.isSameName(as: destination)
         }
         guard let reference = references.first else {
@@ -98,14 +98,22 @@ extension Join.Condition {
         return reference.columns
     }
 
+    /// The columns that are equal; none if the condition is another one.
+    package func pairs(
+        from left: String, to right: String, _ schema: any QuerySchema
+    ) throws -> [(left: String, right: String)] {
+        guard case .columns(let columns) = self else { return [] }
+        return try columns(left, right, schema)
+    }
+
     /// The condition with the tables the other way round.
     package var reversed: Join.Condition {
         switch self {
         case .none: .none
         case .expression(let condition): .expression { left, right in condition(right, left) }
         case .columns(let columns):
-            .columns { left, right, schema, db in
-                try columns(right, left, schema, db).map { (left: $0.right, right: $0.left) }
+            .columns { left, right, schema in
+                try columns(right, left, schema).map { (left: $0.right, right: $0.left) }
             }
         }
     }

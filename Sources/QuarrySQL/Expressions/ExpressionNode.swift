@@ -18,7 +18,7 @@ package final class ExpressionNode: SQLExpressionNode {
         self.isLong = isLong
     }
 
-    /// - parameter operands: the expressions inside, where `kind` is only known with a connection at hand.
+    /// - parameter operands: the expressions inside, where `kind` is only known with a schema at hand.
     init(_ kind: Kind, of operands: [SQLExpression]) {
         self.kind = kind
         depth = Int32(clamping: operands.reduce(0) { max($0, $1.depth) } + 1)
@@ -74,7 +74,7 @@ package final class ExpressionNode: SQLExpressionNode {
         /// `CAST(x AS TEXT)`
         case cast(SQLExpression, String)
         /// `x COLLATE NOCASE`
-        case collated(SQLExpression, Database.CollationName)
+        case collated(SQLExpression, SQLCollationName)
         /// `"alias"."id" IS NOT NULL`: whether an optional join has found a row.
         case rowExists(TableIdentity, isNegated: Bool)
         /// `"alias"."id"`: a value that tells a table's rows apart, and is NULL where an optional join has found none.
@@ -89,13 +89,13 @@ package final class ExpressionNode: SQLExpressionNode {
         case rowValue([SQLExpression])
         /// An expression whose columns are those of a table.
         case of(TableIdentity, SQLExpression)
-        /// What is only known with a connection at hand.
-        case connected(@Sendable (Database) throws -> SQLExpression)
+        /// What is only known with a schema at hand: a function of it.
+        case deferred(@Sendable (any QuerySchema) throws -> SQLExpression)
     }
 }
 
 extension SQLExpression {
-    static func node(_ kind: ExpressionNode.Kind) -> SQLExpression {
+    package static func node(_ kind: ExpressionNode.Kind) -> SQLExpression {
         SQLExpression(content: .node(ExpressionNode(kind)))
     }
 

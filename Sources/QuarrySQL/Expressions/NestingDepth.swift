@@ -39,7 +39,7 @@ extension ExpressionNode.Kind {
     /// The depth of the deepest expression inside.
     var innerDepth: Int {
         switch self {
-        case .aliasedColumn, .detachedColumn, .rowExists, .rowIdentity, .columnNumber, .key, .connected: 0
+        case .aliasedColumn, .detachedColumn, .rowExists, .rowIdentity, .columnNumber, .key, .deferred: 0
         case .sql(let sql): sql.depth
         case .equality(let lhs, _, let rhs), .infix(let lhs, _, let rhs): max(lhs.depth, rhs.depth)
         case .association(let operands, let association):
@@ -92,7 +92,7 @@ extension SQLOrdering {
             .descendingNullsFirst(let x):
             x.depth
         case .sql(let sql): sql.depth
-        case .primaryKey, .connected: 0
+        case .primaryKey, .deferred: 0
         }
     }
 }
@@ -107,7 +107,7 @@ extension SQLSelection {
         case .expression(let x), .named(let x, _): x.depth
         case .sql(let sql): sql.depth
         case .of(_, let selection): selection.depth
-        case .allColumns, .allColumnsExcluding, .primaryKey, .connected: 0
+        case .allColumns, .allColumnsExcluding, .primaryKey, .deferred: 0
         }
     }
 }

@@ -42,8 +42,8 @@ extension SQLExpression {
             let otherwise = choice.otherwise.map(aliased)
             return .node(.choice(CaseExpression(base: base, branches: branches, otherwise: otherwise)))
         case .rowValue(let values): return .node(.rowValue(values.map(aliased)))
-        case .connected(let expression):
-            return .node(.connected { db in try expression(db).aliased(table) })
+        case .deferred(let expression):
+            return .node(.deferred { schema in try expression(schema).aliased(table) })
         case .key: return of(table)
         case .aliasedColumn, .detachedColumn, .sql, .subquery, .exists, .rowExists, .rowIdentity, .columnNumber, .of,
             nil:
@@ -64,8 +64,8 @@ extension SQLOrdering {
         case .descending(let x): SQLOrdering(content: .descending(x.aliased(table)))
         case .ascendingNullsLast(let x): SQLOrdering(content: .ascendingNullsLast(x.aliased(table)))
         case .descendingNullsFirst(let x): SQLOrdering(content: .descendingNullsFirst(x.aliased(table)))
-        case .connected(let terms):
-            SQLOrdering(content: .connected { db in try terms(db).map { $0.aliased(table) } })
+        case .deferred(let terms):
+            SQLOrdering(content: .deferred { schema in try terms(schema).map { $0.aliased(table) } })
         case .sql, .primaryKey: self
         }
     }
@@ -77,8 +77,8 @@ extension SQLSelection {
         switch content {
         case .expression(let x): SQLSelection(content: .expression(x.aliased(table)))
         case .named(let x, let name): SQLSelection(content: .named(x.aliased(table), name))
-        case .connected(let selection):
-            SQLSelection(content: .connected { db in try selection(db).map { $0.aliased(table) } })
+        case .deferred(let selection):
+            SQLSelection(content: .deferred { schema in try selection(schema).map { $0.aliased(table) } })
         case .allColumns, .allColumnsExcluding, .primaryKey: SQLSelection(content: .of(table, self))
         case .sql, .of: self
         }

@@ -126,10 +126,18 @@ extension SQLExpression {
     /// No row: `0`.
     package static var nothing: SQLExpression { .node(.inList(.null, [], isNegated: false)) }
 
-    /// What is only known with a connection at hand.
-    package static func connected(_ expression: @escaping @Sendable (Database) throws -> SQLExpression) -> SQLExpression
-    {
-        .node(.connected(expression))
+    /// An expression that is only known with a schema at hand.
+    package static func deferred(
+        _ expression: @escaping @Sendable (any QuerySchema) throws -> SQLExpression
+    ) -> SQLExpression {
+        .node(.deferred(expression))
+    }
+
+    /// An expression of operands that is only known with a schema at hand.
+    package static func deferred(
+        _ operands: [SQLExpression], _ expression: @escaping @Sendable (any QuerySchema) throws -> SQLExpression
+    ) -> SQLExpression {
+        SQLExpression(content: .node(ExpressionNode(.deferred(expression), of: operands)))
     }
 }
 

@@ -39,13 +39,13 @@ extension SQLSpecificExpressible {
     /// SELECT * FROM "player" WHERE "name" = 'arthur' COLLATE NOCASE
     /// SELECT * FROM "player" ORDER BY "name" COLLATE NOCASE
     /// ```
-    public func collating(_ collation: Database.CollationName) -> SQLExpression {
+    public func collating(_ collation: SQLCollationName) -> SQLExpression {
         .node(.collated(sqlExpression, collation))
     }
 
     /// The text, to be compared and sorted by a collation that is written in Swift.
     public func collating(_ collation: DatabaseCollation) -> SQLExpression {
-        .node(.collated(sqlExpression, Database.CollationName(collation.name)))
+        .node(.collated(sqlExpression, SQLCollationName(collation.name)))
     }
 
     /// The text with a capital at the beginning of each word, by Unicode's rules.
@@ -71,12 +71,5 @@ extension SQLExpression {
     /// `x REGEXP pattern`
     package static func regexp(_ value: SQLExpression, _ pattern: SQLExpression) -> SQLExpression {
         .node(.pattern(value, .regexp, pattern, escape: nil, isNegated: false))
-    }
-
-    /// What is only known with a connection at hand.
-    package static func whenConnected(
-        _ operands: [SQLExpression], _ expression: @escaping @Sendable (Database) throws -> SQLExpression
-    ) -> SQLExpression {
-        SQLExpression(content: .node(ExpressionNode(.connected(expression), of: operands)))
     }
 }

@@ -116,11 +116,11 @@ public func max(
 extension SQLExpression {
     /// What can't be written: the request throws when it runs.
     package static func failing(_ message: String) -> SQLExpression {
-        .node(.connected { _ in throw DatabaseError(resultCode: .SQLITE_MISUSE, message: message) })
+        .node(.deferred { _ in throw DatabaseError(resultCode: .SQLITE_MISUSE, message: message) })
     }
 
     /// `NAME(x, y)`, of an SQLite that has it.
-    static func function(_ name: String, _ arguments: [SQLExpression], _ requirement: SQLiteRequirement?)
+    package static func function(_ name: String, _ arguments: [SQLExpression], _ requirement: SQLiteRequirement?)
         -> SQLExpression
     {
         var call = FunctionCall(name, arguments)

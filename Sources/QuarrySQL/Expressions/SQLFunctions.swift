@@ -4,7 +4,7 @@ public import QuarryCore
 
 extension SQLExpression {
     /// `NAME(x, y)`
-    static func function(_ name: String, _ arguments: [SQLExpression]) -> SQLExpression {
+    package static func function(_ name: String, _ arguments: [SQLExpression]) -> SQLExpression {
         .node(.function(FunctionCall(name, arguments)))
     }
 
@@ -31,7 +31,7 @@ public func length(_ value: some SQLSpecificExpressible) -> SQLExpression {
 }
 
 /// `CAST(x AS TEXT)`: <https://www.sqlite.org/lang_expr.html#castexpr>.
-public func cast(_ expression: some SQLSpecificExpressible, as type: Database.ColumnType) -> SQLExpression {
+public func cast(_ expression: some SQLSpecificExpressible, as type: SQLColumnType) -> SQLExpression {
     .node(.cast(expression.sqlExpression, type.rawValue))
 }
 

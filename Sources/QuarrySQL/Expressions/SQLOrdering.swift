@@ -30,8 +30,8 @@ public struct SQLOrdering: Sendable, SQLOrderingTerm {
         case sql(SQL)
         /// The columns of the primary key.
         case primaryKey(isReversed: Bool)
-        /// What is only known with a connection at hand.
-        case connected(@Sendable (Database) throws -> [SQLOrdering])
+        /// What is only known with a schema at hand: a function of it.
+        case deferred(@Sendable (any QuerySchema) throws -> [SQLOrdering])
     }
 
     package let content: Content
@@ -53,8 +53,8 @@ public struct SQLOrdering: Sendable, SQLOrderingTerm {
         case .ascendingNullsLast(let x): SQLOrdering(content: .descendingNullsFirst(x))
         case .descendingNullsFirst(let x): SQLOrdering(content: .ascendingNullsLast(x))
         case .primaryKey(let isReversed): SQLOrdering(content: .primaryKey(isReversed: !isReversed))
-        case .connected(let terms):
-            SQLOrdering(content: .connected { db in try terms(db).map { try $0.reversed() } })
+        case .deferred(let terms):
+            SQLOrdering(content: .deferred { schema in try terms(schema).map { try $0.reversed() } })
         case .sql(let sql):
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE,
@@ -79,7 +79,7 @@ extension SQLSpecificExpressible {
 }
 
 extension SQL {
-    /// The text without what is only known with a connection at hand.
+    /// The text, with marks in the places of values and fragments.
     var plainText: String {
         elements.map { element in
             switch element {

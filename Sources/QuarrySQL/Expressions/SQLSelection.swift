@@ -28,8 +28,8 @@ public struct SQLSelection: Sendable, SQLSelectable {
         case sql(SQL)
         /// The columns of the primary key.
         case primaryKey
-        /// What is only known with a connection at hand.
-        case connected(@Sendable (Database) throws -> [SQLSelection])
+        /// What is only known with a schema at hand: a function of it.
+        case deferred(@Sendable (any QuerySchema) throws -> [SQLSelection])
         /// Of a table among several.
         case of(TableIdentity, SQLSelection)
     }

@@ -1,4 +1,4 @@
-package import QuarryCore
+import QuarryCore
 
 extension QueryWriter {
     /// `DELETE FROM "player" WHERE …`
@@ -13,7 +13,7 @@ extension QueryWriter {
     ///
     /// - parameter assignments: one at least.
     package mutating func write(
-        updateOf query: SelectQuery, _ conflictResolution: Database.ConflictResolution?,
+        updateOf query: SelectQuery, _ conflictResolution: SQLConflictResolution?,
         _ assignments: [ColumnAssignment], returning selection: [SQLSelection] = []
     ) throws {
         try write(changeOf: query, returning: selection) { writer in
@@ -95,8 +95,8 @@ extension QueryWriter {
     /// Whether each group is one row: the columns of the primary key, or the rowid, are among those it is made of.
     private func groupsByKey(_ query: SelectQuery) throws -> Bool {
         guard let table = query.tableName else { return false }
-        let key = try schema().keyColumns(of: table, database)
-        let rowColumn = try schema().rowColumn(of: table, database)
+        let key = try schema.keyColumns(of: table)
+        let rowColumn = try schema.rowColumn(of: table)
         func isGrouped(_ column: String) -> Bool {
             let column = SQLExpression(content: .column(column))
             return query.clauses.grouping.contains { $0.isSameColumn(as: column) }
@@ -104,8 +104,8 @@ extension QueryWriter {
         if !key.isEmpty, key.allSatisfy(isGrouped) { return true }
         if let rowColumn, !key.contains(rowColumn), isGrouped(rowColumn) { return true }
         // The rowid has its name in all tables whose key it is, unless a column hides it.
-        let names = try schema().columnNames(of: table, database)
-        return try schema().uniqueKeys(of: table, database).contains(["rowid"]) && isGrouped("rowid")
+        let names = try schema.columnNames(of: table)
+        return try schema.uniqueKeys(of: table).contains(["rowid"]) && isGrouped("rowid")
             && !names.contains { $0.isSameName(as: "rowid") }
     }
 
@@ -129,8 +129,8 @@ extension QueryWriter {
 
     /// `"id" IN (SELECT "player"."id" FROM "player" JOIN …)`
     mutating func write(keyOf table: String, in query: SelectQuery) throws {
-        var key = try schema().keyColumns(of: table, database)
-        if key.count > 1, let column = try schema().rowColumn(of: table, database), !key.contains(column) {
+        var key = try schema.keyColumns(of: table)
+        if key.count > 1, let column = try schema.rowColumn(of: table), !key.contains(column) {
             key = [column]
         }
         if key.count > 1 { write("(") }

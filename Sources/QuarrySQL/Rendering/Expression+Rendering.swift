@@ -8,7 +8,7 @@ extension QueryWriter {
         case .column(let name): write(column: name)
         case .node:
             guard let node = expression.node else { return }
-            // Its own depth leaves out what is only known with a connection at hand.
+            // Its own depth leaves out what is only known with a schema at hand.
             guard depth + Int(node.depth) <= NestingDepth.maximum else { throw NestingDepth.error }
             depth += 1
             if case .association(_, let association) = node.kind, node.isLong {
@@ -107,7 +107,7 @@ extension QueryWriter {
         case .rowExists(let table, let isNegated): try write(existenceOf: table, isNegated)
         case .rowIdentity(let table): try write(rowIdentityOf: table)
         case .columnNumber(let column, let table):
-            let columns = try schema().columnNames(of: table, database)
+            let columns = try schema.columnNames(of: table)
             guard let number = columns.firstIndex(where: { $0.isSameName(as: column) }) else {
                 throw misuse("table \(table) has no column named \(column)")
             }
@@ -123,7 +123,7 @@ extension QueryWriter {
             let index = scopes.last?.tables.firstIndex { $0.identities.contains { $0 === table } }
             guard let index else { return try write(expression) }
             try withCurrent(index) { try $0.write(expression) }
-        case .connected(let expression): try write(expression(database))
+        case .deferred(let expression): try write(expression(schema))
         }
     }
 
@@ -131,10 +131,10 @@ extension QueryWriter {
     private func flattened(
         _ operands: [SQLExpression], _ association: ExpressionNode.AssociativeOperator
     ) throws -> [SQLExpression] {
-        guard association.isFlattened, operands.contains(where: \.isConnected) else { return operands }
+        guard association.isFlattened, operands.contains(where: \.isDeferred) else { return operands }
         return try operands.flatMap { operand -> [SQLExpression] in
-            guard case .connected(let expression) = operand.kind else { return [operand] }
-            let found = try expression(database)
+            guard case .deferred(let expression) = operand.kind else { return [operand] }
+            let found = try expression(schema)
             if case .association(_, association) = found.kind {
                 return try flattened(found.operands(of: association), association)
             }
@@ -171,7 +171,7 @@ extension QueryWriter {
     }
 
     /// COLLATE belongs to one operand, and so to its comparison; of several comparisons, to each.
-    private mutating func write(_ expression: SQLExpression, collatedBy collation: Database.CollationName) throws {
+    private mutating func write(_ expression: SQLExpression, collatedBy collation: SQLCollationName) throws {
         func collated(_ expression: SQLExpression) -> SQLExpression { .node(.collated(expression, collation)) }
         switch expression.kind {
         case .association(_, let association) where association == .and || association == .or:
@@ -186,7 +186,7 @@ extension QueryWriter {
             return try write(.between(collated(value), low, high, isNegated: isNegated))
         case .prefix(.not, let condition): return try write(.prefix(.not, collated(condition)))
         case .of(let table, let expression): return try write(.of(table, collated(expression)))
-        case .connected(let expression): return try write(collated(expression(database)))
+        case .deferred(let expression): return try write(collated(expression(schema)))
         case .equality, .infix:
             try write(expression)
         default:
@@ -200,16 +200,16 @@ extension QueryWriter {
         guard let name = tableName(of: table) else {
             throw misuse("exists is asked of an alias that the request doesn't use, or that is no table")
         }
-        if try schema().isViewWithoutKey(name, database) {
+        if try schema.isViewWithoutKey(name) {
             // Without a key, a row is taken to have one column that isn't NULL.
-            let columns = try schema().columnNames(of: name, database)
+            let columns = try schema.columnNames(of: name)
             return try write(list: columns, separator: isNegated ? " AND " : " OR ") { writer, column in
                 writer.write("(")
                 try writer.write(column: column, of: table)
                 writer.write(isNegated ? " IS NULL)" : " IS NOT NULL)")
             }
         }
-        guard let column = try schema().rowColumn(of: name, database) else {
+        guard let column = try schema.rowColumn(of: name) else {
             throw misuse("exists is asked of \(name), which has no column that is never NULL")
         }
         try write(column: column, of: table)
@@ -218,9 +218,9 @@ extension QueryWriter {
 
     private mutating func write(rowIdentityOf table: TableIdentity) throws {
         guard let name = tableName(of: table) else { throw misuse("rows are counted of what is no table") }
-        let key = try schema().keyColumns(of: name, database)
-        guard key.count > 1, let column = try schema().rowColumn(of: name, database), key.contains(column) else {
-            let column = try schema().rowColumn(of: name, database) ?? key[0]
+        let key = try schema.keyColumns(of: name)
+        guard key.count > 1, let column = try schema.rowColumn(of: name), key.contains(column) else {
+            let column = try schema.rowColumn(of: name) ?? key[0]
             return try write(column: column, of: table)
         }
         // No column is different in each row: the literals of all are.
@@ -332,7 +332,7 @@ extension QueryWriter {
         let table = try currentTable()
         switch condition {
         case .values(_, let values):
-            let columns = try schema().keyColumns(of: table, database)
+            let columns = try schema.keyColumns(of: table)
             guard columns.count == 1 else {
                 throw misuse(
                     "table \(table) has a primary key of \(columns.count) columns (\(columns.joined(separator: ", "))): "
@@ -361,11 +361,11 @@ extension QueryWriter {
         func find(_ column: String) -> (name: String, column: String)? {
             names.first { $0.isSameName(as: column) }.map { (name: $0, column: column) }
         }
-        for key in try schema().uniqueKeys(of: table, database) where !key.isEmpty && key.count <= names.count {
+        for key in try schema.uniqueKeys(of: table) where !key.isEmpty && key.count <= names.count {
             let pairs = key.compactMap(find)
             guard pairs.count == key.count else { continue }
             if pairs.count == names.count { return pairs }
-            let columns = try schema().columnNames(of: table, database)
+            let columns = try schema.columnNames(of: table)
             let others = columns.filter { column in !key.contains { $0.isSameName(as: column) } }.compactMap(find)
             // SQLite would take a name that is no column's for a text.
             if pairs.count + others.count == names.count { return pairs + others }
@@ -376,8 +376,8 @@ extension QueryWriter {
 }
 
 extension SQLExpression {
-    fileprivate var isConnected: Bool {
-        if case .connected = kind { true } else { false }
+    fileprivate var isDeferred: Bool {
+        if case .deferred = kind { true } else { false }
     }
 
     fileprivate var isRow: Bool {

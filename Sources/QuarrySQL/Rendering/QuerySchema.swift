@@ -1,26 +1,28 @@
 package import QuarryCore
 
-/// What the rendering of a query has to ask about tables.
-package protocol QuerySchema: AnyObject {
+/// What the rendering of a query asks about tables: all that it knows besides the query.
+///
+/// A connection is one (`Database+QuerySchema.swift`); a test takes a dictionary.
+package protocol QuerySchema: SQLContext {
     /// The primary key of a table, or the name of its rowid.
     ///
     /// - throws: `DatabaseError` if there is no such table, or it is a view without a key.
-    func keyColumns(of table: String, _ db: Database) throws -> [String]
+    func keyColumns(of table: String) throws -> [String]
 
     /// A column, or the rowid, that differs from row to row.
-    func rowColumn(of table: String, _ db: Database) throws -> String?
+    func rowColumn(of table: String) throws -> String?
 
     /// Whether it is a view whose rows no column tells apart.
-    func isViewWithoutKey(_ table: String, _ db: Database) throws -> Bool
+    func isViewWithoutKey(_ table: String) throws -> Bool
 
     /// The columns of a table or view, as `SELECT *` gives them.
-    func columnNames(of table: String, _ db: Database) throws -> [String]
+    func columnNames(of table: String) throws -> [String]
 
     /// The columns of a table that together are unique: its primary key, and its unique indexes that aren't partial.
-    func uniqueKeys(of table: String, _ db: Database) throws -> [[String]]
+    func uniqueKeys(of table: String) throws -> [[String]]
 
     /// Which columns of a table refer to which columns of others.
-    func references(from table: String, _ db: Database) throws -> [TableReference]
+    func references(from table: String) throws -> [TableReference]
 }
 
 /// A foreign key of a table.

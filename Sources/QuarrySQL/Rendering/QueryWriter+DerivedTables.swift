@@ -35,7 +35,7 @@ extension QueryWriter {
     private func check(_ table: SelectQuery.NamedTable, isSameAs other: SelectQuery.NamedTable) throws {
         // One table that is used twice.
         if table.query.isSameObject(as: other.query) { return }
-        var (writer, otherWriter) = (QueryWriter(database), QueryWriter(database))
+        var (writer, otherWriter) = (QueryWriter(schema: schema), QueryWriter(schema: schema))
         try writer.write(definition: table)
         try otherWriter.write(definition: other)
         guard writer.sql() == otherWriter.sql(), writer.statementArguments().values == otherWriter.arguments else {
@@ -63,7 +63,7 @@ extension QueryWriter {
         var partition: [SQLExpression] = []
         func derived(_ condition: Join.Condition) throws -> Join.Condition {
             guard case .columns(let columns) = condition else { return condition }
-            var pairs = try columns(left.originName, inner.originName, schema(), database)
+            var pairs = try columns(left.originName, inner.originName, schema)
             for index in pairs.indices {
                 let column = pairs[index].right
                 if try !selects(column, inner) {
@@ -78,7 +78,7 @@ extension QueryWriter {
                 }
             }
             let found = pairs
-            return .columns { _, _, _, _ in found }
+            return .columns { _, _, _ in found }
         }
         join.condition = try derived(join.condition)
         let own = partition
@@ -115,10 +115,10 @@ extension QueryWriter {
             // Another column of that name comes first.
             case .named(_, let name): if name.isSameName(as: column) { return false }
             case .primaryKey:
-                let key = try schema().keyColumns(of: query.sourceName, database)
+                let key = try schema.keyColumns(of: query.sourceName)
                 if key.contains(where: { $0.isSameName(as: column) }) { return true }
             // Nobody knows.
-            case .sql, .connected, .of: return false
+            case .sql, .deferred, .of: return false
             }
         }
         return false
@@ -279,10 +279,10 @@ extension QueryWriter {
             guard case .allColumnsExcluding(let excluded) = selection.content else { return columns.count }
             return columns.count { column in !excluded.contains { $0.isSameName(as: column) } }
         case .expression, .named: return 1
-        case .primaryKey: return try schema().keyColumns(of: currentTable(), database).count
+        case .primaryKey: return try schema.keyColumns(of: currentTable()).count
         case .sql: return nil
-        case .connected(let selections):
-            return try selections(database).reduce(0 as Int?) { sum, term in
+        case .deferred(let selections):
+            return try selections(schema).reduce(0 as Int?) { sum, term in
                 guard let sum, let count = try columnCount(of: term) else { return nil }
                 return sum + count
             }

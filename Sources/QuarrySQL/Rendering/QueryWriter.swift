@@ -2,7 +2,8 @@ package import QuarryCore
 
 /// Writes queries as SQL, with the arguments of its parameters.
 package struct QueryWriter {
-    package let database: Database
+    /// What is known of the schema.
+    package let schema: any QuerySchema
 
     private(set) var text: [UInt8] = []
     private(set) var arguments: [DatabaseValue] = []
@@ -19,8 +20,8 @@ package struct QueryWriter {
     /// What SQLite can do: what it can't is written in another way, or throws.
     package var abilities = SQLiteAbilities.ofLibrary
 
-    package init(_ database: Database) {
-        self.database = database
+    package init(schema: any QuerySchema) {
+        self.schema = schema
         text.reserveCapacity(128)
     }
 
@@ -100,7 +101,7 @@ package struct QueryWriter {
                 if let fragment = fragment as? any QueryFragment {
                     try fragment.write(to: &self)
                 } else {
-                    let (text, arguments) = try fragment.build(database)
+                    let (text, arguments) = try fragment.build(in: schema)
                     try write(literal: SQL(sql: text, arguments: arguments))
                 }
             }
@@ -148,17 +149,6 @@ package struct QueryWriter {
                 try SQLLiteral.text(of: value, readsExactly: { _, _ in true }, isUTF8: { true })
             })
     }
-
-    // MARK: - Schema
-
-    /// What is known of the schema.
-    func schema() throws -> any QuerySchema {
-        if database.schemaKnowledge == nil { database.schemaKnowledge = database.makeSchemaKnowledge?() }
-        guard let schema = database.schemaKnowledge as? any QuerySchema else {
-            throw misuse("nothing is known of the schema of this connection")
-        }
-        return schema
-    }
 }
 
 /// What is interpolated into SQL, and is written among the tables of the query around it.
@@ -167,8 +157,12 @@ package protocol QueryFragment: SQLFragment {
 }
 
 extension QueryFragment {
-    package func build(_ db: Database) throws -> (sql: String, arguments: StatementArguments) {
-        var writer = QueryWriter(db)
+    package func build(in context: any SQLContext) throws -> (sql: String, arguments: StatementArguments) {
+        guard let schema = context as? any QuerySchema else {
+            throw DatabaseError(
+                resultCode: .SQLITE_MISUSE, message: "SQL of the query interface is rendered without a schema")
+        }
+        var writer = QueryWriter(schema: schema)
         try write(to: &writer)
         return (writer.sql(), writer.statementArguments())
     }

@@ -38,7 +38,7 @@ extension QueryWriter {
             case .named where query.filter != nil: true
             // Aggregates make one row of all; SQL may.
             case .expression(let expression), .named(let expression, _): expression.isAggregate || expression.isSQL
-            case .sql, .connected: true
+            case .sql, .deferred: true
             case .allColumns, .allColumnsExcluding, .primaryKey, .of: false
             }
         }
@@ -71,9 +71,9 @@ extension QueryWriter {
         }
         guard let filter = query.filter, let table = query.tableName else { return false }
         var columns: [String] = []
-        if try filter.findsOneKey(&columns, database) { return true }
+        if try filter.findsOneKey(&columns, schema) { return true }
         guard !columns.isEmpty else { return false }
-        return try schema().uniqueKeys(of: table, database).contains { key in
+        return try schema.uniqueKeys(of: table).contains { key in
             key.allSatisfy { column in columns.contains { $0.isSameName(as: column) } }
         }
     }
@@ -86,7 +86,7 @@ extension SQLExpression {
 
     /// Whether the condition finds one row by its key; otherwise adds the columns that have one value in all rows that
     /// it finds.
-    fileprivate func findsOneKey(_ columns: inout [String], _ db: Database) throws -> Bool {
+    fileprivate func findsOneKey(_ columns: inout [String], _ schema: any QuerySchema) throws -> Bool {
         switch kind {
         case .key(.values(let count, _)): return count <= 1
         case .key(.columns(let keys)): return keys.count <= 1
@@ -96,9 +96,9 @@ extension SQLExpression {
             if case .column(let name) = rhs.content, case .value = lhs.content, !lhs.isNull { columns.append(name) }
             return false
         case .association(_, .and):
-            for operand in operands(of: .and) where try operand.findsOneKey(&columns, db) { return true }
+            for operand in operands(of: .and) where try operand.findsOneKey(&columns, schema) { return true }
             return false
-        case .connected(let expression): return try expression(db).findsOneKey(&columns, db)
+        case .deferred(let expression): return try expression(schema).findsOneKey(&columns, schema)
         default: return false
         }
     }

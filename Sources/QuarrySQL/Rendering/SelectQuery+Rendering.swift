@@ -110,8 +110,8 @@ extension QueryWriter {
     /// One column that tells rows apart is enough: the rowid where the key has several.
     private mutating func writeGroupingByPrimaryKey() throws {
         let table = try currentTable()
-        let key = try schema().keyColumns(of: table, database)
-        if key.count > 1, let column = try schema().rowColumn(of: table, database), !key.contains(column) {
+        let key = try schema.keyColumns(of: table)
+        if key.count > 1, let column = try schema.rowColumn(of: table), !key.contains(column) {
             return write(column: column)
         }
         write(list: key) { $0.write(column: $1) }
@@ -204,14 +204,14 @@ extension QueryWriter {
             write(identifier: name)
         case .sql(let sql): try write(literal: sql)
         case .primaryKey:
-            let columns = try schema().keyColumns(of: currentTable(), database)
+            let columns = try schema.keyColumns(of: currentTable())
             write(list: columns) { $0.write(column: $1) }
         case .of(let table, let selection):
             let index = scopes.last?.tables.firstIndex { $0.identities.contains { $0 === table } }
             guard let index else { throw misuse("columns are selected of a table that the request doesn't join") }
             try withCurrent(index) { try $0.write(selection) }
-        case .connected(let selection):
-            let selections = try selection(database)
+        case .deferred(let selection):
+            let selections = try selection(schema)
             if selections.isEmpty { throw misuse("a request selects nothing") }
             try write(list: selections) { try $0.write($1) }
         }
@@ -220,7 +220,7 @@ extension QueryWriter {
     /// The columns that `*` stands for.
     func columns(of query: SelectQuery) throws -> [String] {
         switch query.source {
-        case .table(let name): return try schema().columnNames(of: name, database)
+        case .table(let name): return try schema.columnNames(of: name)
         case .named(_, let columns?) where !columns.isEmpty: return columns
         case .function(_, _, let columns): return columns
         case .named, .query: throw misuse("the columns of \(query.sourceName) aren't known: name those to select")
@@ -305,7 +305,7 @@ extension QueryWriter {
         case .columns(let columns):
             let tables = scopes[scopes.count - 1].tables
             let (from, to) = (tables[left].query, tables[right].query)
-            let pairs = try columns(from.originName, to.originName, schema(), database)
+            let pairs = try columns(from.originName, to.originName, schema)
             let (origin, destination) = (identity(left), identity(right))
             return pairs.map { pair in
                 .equality(
@@ -352,8 +352,8 @@ extension QueryWriter {
         try writeOrder(of: query, isReversed: false, &index, &isFirst)
         if query.hasClauses, query.clauses.hasStableOrder {
             let table = try currentTable()
-            let isView = try schema().isViewWithoutKey(table, database)
-            let keys = try isView ? schema().columnNames(of: table, database) : schema().keyColumns(of: table, database)
+            let isView = try schema.isViewWithoutKey(table)
+            let keys = try isView ? schema.columnNames(of: table) : schema.keyColumns(of: table)
             for key in keys {
                 write(isFirst ? " ORDER BY " : ", ")
                 isFirst = false
@@ -397,12 +397,12 @@ extension QueryWriter {
                 writer.write(" DESC NULLS FIRST")
             case .sql(let sql): try writer.write(literal: sql)
             case .primaryKey(let isReversed):
-                let columns = try writer.schema().keyColumns(of: writer.currentTable(), writer.database)
+                let columns = try writer.schema.keyColumns(of: writer.currentTable())
                 writer.write(list: columns) { writer, column in
                     writer.write(column: column)
                     if isReversed { writer.write(" DESC") }
                 }
-            case .connected(let terms): try writer.write(terms(writer.database))
+            case .deferred(let terms): try writer.write(terms(writer.schema))
             }
         }
     }

@@ -67,13 +67,6 @@ extension SelectionRequest {
     /// ```
     public func select(literal sqlLiteral: SQL) -> Self { select([sqlLiteral]) }
 
-    /// The request with columns that are only known with a connection at hand.
-    public func selectWhenConnected(
-        _ selection: @escaping @Sendable (Database) throws -> [any SQLSelectable]
-    ) -> Self {
-        select([SQLSelection(content: .connected { db in try selection(db).map(\.sqlSelection) })])
-    }
-
     /// The request with more columns.
     ///
     /// ```swift
@@ -88,13 +81,6 @@ extension SelectionRequest {
 
     /// The request with more columns.
     public func annotated(with selection: any SQLSelectable...) -> Self { annotated(with: selection) }
-
-    /// The request with more columns, which are only known with a connection at hand.
-    public func annotatedWhenConnected(
-        with selection: @escaping @Sendable (Database) throws -> [any SQLSelectable]
-    ) -> Self {
-        changing { $0.annotate([SQLSelection(content: .connected { db in try selection(db).map(\.sqlSelection) })]) }
-    }
 }
 
 // MARK: - Conditions
@@ -126,13 +112,6 @@ extension FilteredRequest {
     /// Player.filter(literal: "name = \(name)")
     /// ```
     public func filter(literal sqlLiteral: SQL) -> Self { filter(sqlLiteral.sqlExpression) }
-
-    /// The rows for which a condition holds that is only known with a connection at hand.
-    public func filterWhenConnected(
-        _ predicate: @escaping @Sendable (Database) throws -> any SQLExpressible
-    ) -> Self {
-        filter(SQLExpression.node(.connected { db in try predicate(db).sqlExpression }))
-    }
 
     /// All rows that the request has: the request itself.
     public func all() -> Self { self }
@@ -171,13 +150,6 @@ extension OrderedRequest {
 
     /// The rows in an order that is written as SQL.
     public func order(literal sqlLiteral: SQL) -> Self { order([sqlLiteral]) }
-
-    /// The rows in an order that is only known with a connection at hand.
-    public func orderWhenConnected(
-        _ orderings: @escaping @Sendable (Database) throws -> [any SQLOrderingTerm]
-    ) -> Self {
-        order([SQLOrdering(content: .connected { db in try orderings(db).map(\.sqlOrdering) })])
-    }
 
     /// The rows the other way round: `ASC` becomes `DESC`. Without an order, the request itself.
     public func reversed() -> Self { changing { $0.isReversed.toggle() } }
@@ -221,19 +193,6 @@ extension AggregatingRequest {
     /// One row for all that have the same values of what is written as SQL.
     public func group(literal sqlLiteral: SQL) -> Self { group([sqlLiteral.sqlExpression]) }
 
-    /// One row for all that have the same values of what is only known with a connection at hand.
-    public func groupWhenConnected(
-        _ expressions: @escaping @Sendable (Database) throws -> [any SQLExpressible]
-    ) -> Self {
-        group([
-            SQLExpression.node(
-                .connected { db in
-                    let expressions = try expressions(db).map(\.sqlExpression)
-                    return expressions.count == 1 ? expressions[0] : .node(.rowValue(expressions))
-                })
-        ])
-    }
-
     /// The groups for which a condition holds, besides those that were set before.
     ///
     /// ```swift
@@ -253,13 +212,6 @@ extension AggregatingRequest {
 
     /// The groups for which a condition holds that is written as SQL.
     public func having(literal sqlLiteral: SQL) -> Self { having(sqlLiteral.sqlExpression) }
-
-    /// The groups for which a condition holds that is only known with a connection at hand.
-    public func havingWhenConnected(
-        _ predicate: @escaping @Sendable (Database) throws -> any SQLExpressible
-    ) -> Self {
-        having(SQLExpression.node(.connected { db in try predicate(db).sqlExpression }))
-    }
 }
 
 // MARK: - All of it

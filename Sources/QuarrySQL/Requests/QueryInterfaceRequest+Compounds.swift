@@ -129,7 +129,7 @@ extension SQLOrdering {
             .descendingNullsFirst(let x):
             x.isColumn
         case .sql, .primaryKey: true
-        case .connected: false
+        case .deferred: false
         }
     }
 }

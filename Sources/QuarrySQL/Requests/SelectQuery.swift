@@ -230,9 +230,7 @@ package struct Join: Sendable {
         case expression(@Sendable (_ left: TableIdentity, _ right: TableIdentity) -> SQLExpression)
         /// Equal columns, which the schema may have to tell: pairs of a left and a right column.
         case columns(
-            @Sendable (_ left: String, _ right: String, any QuerySchema, Database) throws -> [(
-                left: String, right: String
-            )])
+            @Sendable (_ left: String, _ right: String, any QuerySchema) throws -> [(left: String, right: String)])
     }
 
     package enum Kind: String, Sendable {

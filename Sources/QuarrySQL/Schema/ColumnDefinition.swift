@@ -20,28 +20,28 @@ public final class ColumnDefinition {
     }
 
     struct PrimaryKey {
-        var conflictResolution: Database.ConflictResolution?
+        var conflictResolution: SQLConflictResolution?
         var isAutoincremented: Bool
     }
 
     /// `NOT NULL`, `UNIQUE`: with what happens to a row that violates it.
     struct Rule {
-        var conflictResolution: Database.ConflictResolution?
+        var conflictResolution: SQLConflictResolution?
     }
 
     let name: String
-    let type: Database.ColumnType?
+    let type: SQLColumnType?
     var primaryKey: PrimaryKey?
     var notNull: Rule?
     var unique: Rule?
     var checks: [SQL] = []
     var defaultValue: SQL?
-    var collation: Database.CollationName?
+    var collation: SQLCollationName?
     var references: [ForeignKeyReference] = []
     var generated: (expression: SQL, qualification: GeneratedColumnQualification)?
     private var wantsIndex = false
 
-    init(name: String, type: Database.ColumnType?) {
+    init(name: String, type: SQLColumnType?) {
         self.name = name
         self.type = type
     }
@@ -62,7 +62,7 @@ public final class ColumnDefinition {
     ///   <https://www.sqlite.org/autoinc.html>.
     @discardableResult
     public func primaryKey(
-        onConflict conflictResolution: Database.ConflictResolution? = nil, autoincrement: Bool = false
+        onConflict conflictResolution: SQLConflictResolution? = nil, autoincrement: Bool = false
     ) -> Self {
         primaryKey = PrimaryKey(conflictResolution: conflictResolution, isAutoincremented: autoincrement)
         return self
@@ -74,7 +74,7 @@ public final class ColumnDefinition {
     /// "name" TEXT NOT NULL
     /// ```
     @discardableResult
-    public func notNull(onConflict conflictResolution: Database.ConflictResolution? = nil) -> Self {
+    public func notNull(onConflict conflictResolution: SQLConflictResolution? = nil) -> Self {
         notNull = Rule(conflictResolution: conflictResolution)
         return self
     }
@@ -85,7 +85,7 @@ public final class ColumnDefinition {
     /// "email" TEXT UNIQUE
     /// ```
     @discardableResult
-    public func unique(onConflict conflictResolution: Database.ConflictResolution? = nil) -> Self {
+    public func unique(onConflict conflictResolution: SQLConflictResolution? = nil) -> Self {
         unique = Rule(conflictResolution: conflictResolution)
         return self
     }
@@ -162,7 +162,7 @@ public final class ColumnDefinition {
     /// "email" TEXT COLLATE NOCASE
     /// ```
     @discardableResult
-    public func collate(_ collation: Database.CollationName) -> Self {
+    public func collate(_ collation: SQLCollationName) -> Self {
         self.collation = collation
         return self
     }
@@ -179,7 +179,7 @@ public final class ColumnDefinition {
     /// ```
     @discardableResult
     public func collate(_ collation: DatabaseCollation) -> Self {
-        collate(Database.CollationName(collation.name))
+        collate(SQLCollationName(collation.name))
     }
 
     /// Makes a column whose values are computed.
@@ -232,8 +232,8 @@ public final class ColumnDefinition {
     /// - parameter isDeferred: whether the key is checked when the transaction commits.
     @discardableResult
     public func references(
-        _ table: String, column: String? = nil, onDelete deleteAction: Database.ForeignKeyAction? = nil,
-        onUpdate updateAction: Database.ForeignKeyAction? = nil, deferred isDeferred: Bool = false
+        _ table: String, column: String? = nil, onDelete deleteAction: SQLForeignKeyAction? = nil,
+        onUpdate updateAction: SQLForeignKeyAction? = nil, deferred isDeferred: Bool = false
     ) -> Self {
         references.append(
             ForeignKeyReference(

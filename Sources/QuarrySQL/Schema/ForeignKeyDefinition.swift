@@ -1,4 +1,4 @@
-public import QuarryCore
+import QuarryCore
 
 /// The columns that `belongsTo` defines.
 ///
@@ -31,7 +31,7 @@ public final class ForeignKeyDefinition {
     /// CREATE INDEX "player_on_teamId" ON "player"("teamId")
     /// ```
     @discardableResult
-    public func notNull(onConflict conflictResolution: Database.ConflictResolution? = nil) -> Self {
+    public func notNull(onConflict conflictResolution: SQLConflictResolution? = nil) -> Self {
         notNull = ColumnDefinition.Rule(conflictResolution: conflictResolution)
         return self
     }

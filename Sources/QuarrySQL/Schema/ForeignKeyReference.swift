@@ -5,8 +5,8 @@ struct ForeignKeyReference {
     var table: String
     /// nil for the primary key.
     var columns: [String]?
-    var deleteAction: Database.ForeignKeyAction?
-    var updateAction: Database.ForeignKeyAction?
+    var deleteAction: SQLForeignKeyAction?
+    var updateAction: SQLForeignKeyAction?
     var isDeferred = false
 
     /// - parameter columns: the columns that the key refers to; nil to leave that to SQLite.

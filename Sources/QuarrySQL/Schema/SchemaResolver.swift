@@ -20,17 +20,17 @@ package protocol SchemaResolver {
 /// A column that a foreign key refers to.
 package struct ReferencedColumn: Equatable, Sendable {
     package var name: String
-    package var type: Database.ColumnType?
+    package var type: SQLColumnType?
     /// The end of the name of a column that `belongsTo` defines: `Id`.
     var suffix: String
 
-    package init(name: String, type: Database.ColumnType?) {
+    package init(name: String, type: SQLColumnType?) {
         self.name = name
         self.type = type
         suffix = name.prefix(1).uppercased() + name.dropFirst()
     }
 
-    private init(name: String, type: Database.ColumnType?, suffix: String) {
+    private init(name: String, type: SQLColumnType?, suffix: String) {
         self.name = name
         self.type = type
         self.suffix = suffix

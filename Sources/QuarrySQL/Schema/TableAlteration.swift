@@ -42,7 +42,7 @@ public final class TableAlteration {
     /// - parameter name: the column's name.
     /// - parameter type: its type; nil for none.
     @discardableResult
-    public func add(column name: String, _ type: Database.ColumnType? = nil) -> ColumnDefinition {
+    public func add(column name: String, _ type: SQLColumnType? = nil) -> ColumnDefinition {
         let column = ColumnDefinition(name: name, type: type)
         changes.append(.add(column))
         return column

@@ -52,7 +52,7 @@ public final class TableDefinition {
 
     struct Key {
         var columns: [String]
-        var conflictResolution: Database.ConflictResolution?
+        var conflictResolution: SQLConflictResolution?
     }
 
     struct ForeignKey {
@@ -67,7 +67,7 @@ public final class TableDefinition {
     /// Those of `primaryKey(_:)`: columns have their own.
     var primaryKeys: [Key] = []
     /// What happens to a row whose key is there already, of a key whose columns are defined in its body.
-    var primaryKeyBody: (conflictResolution: Database.ConflictResolution?, Void)?
+    var primaryKeyBody: (conflictResolution: SQLConflictResolution?, Void)?
     var uniqueKeys: [Key] = []
     var foreignKeys: [ForeignKey] = []
     var checks: [SQL] = []
@@ -94,7 +94,7 @@ public final class TableDefinition {
     /// - parameter conflictResolution: what happens to a row whose key is there already.
     @discardableResult
     public func autoIncrementedPrimaryKey(
-        _ name: String, onConflict conflictResolution: Database.ConflictResolution? = nil
+        _ name: String, onConflict conflictResolution: SQLConflictResolution? = nil
     ) -> ColumnDefinition {
         column(name, .integer).primaryKey(onConflict: conflictResolution, autoincrement: true)
     }
@@ -113,7 +113,7 @@ public final class TableDefinition {
     /// - parameter conflictResolution: what happens to a row whose key is there already.
     @discardableResult
     public func primaryKey(
-        _ name: String, _ type: Database.ColumnType, onConflict conflictResolution: Database.ConflictResolution? = nil
+        _ name: String, _ type: SQLColumnType, onConflict conflictResolution: SQLConflictResolution? = nil
     ) -> ColumnDefinition {
         let column = column(name, type).primaryKey(onConflict: conflictResolution)
         return type.isInteger ? column : column.notNull()
@@ -127,7 +127,7 @@ public final class TableDefinition {
     ///
     /// - parameter columns: the columns.
     /// - parameter conflictResolution: what happens to a row whose key is there already.
-    public func primaryKey(_ columns: [String], onConflict conflictResolution: Database.ConflictResolution? = nil) {
+    public func primaryKey(_ columns: [String], onConflict conflictResolution: SQLConflictResolution? = nil) {
         primaryKeys.append(Key(columns: columns, conflictResolution: conflictResolution))
     }
 
@@ -148,7 +148,7 @@ public final class TableDefinition {
     /// - parameter conflictResolution: what happens to a row whose key is there already.
     /// - parameter body: defines the columns.
     public func primaryKey(
-        onConflict conflictResolution: Database.ConflictResolution? = nil, body: () throws -> Void
+        onConflict conflictResolution: SQLConflictResolution? = nil, body: () throws -> Void
     ) rethrows {
         primaryKeyBody = (conflictResolution, ())
         isInPrimaryKeyBody = true
@@ -167,7 +167,7 @@ public final class TableDefinition {
     /// - parameter name: the column's name.
     /// - parameter type: its type; nil for none.
     @discardableResult
-    public func column(_ name: String, _ type: Database.ColumnType? = nil) -> ColumnDefinition {
+    public func column(_ name: String, _ type: SQLColumnType? = nil) -> ColumnDefinition {
         let column = ColumnDefinition(name: name, type: type)
         items.append(.column(column, isInPrimaryKey: isInPrimaryKeyBody))
         return column
@@ -215,8 +215,8 @@ public final class TableDefinition {
     /// - parameter indexed: whether there is an index.
     @discardableResult
     public func belongsTo(
-        _ name: String, inTable table: String? = nil, onDelete deleteAction: Database.ForeignKeyAction? = nil,
-        onUpdate updateAction: Database.ForeignKeyAction? = nil, deferred isDeferred: Bool = false, indexed: Bool = true
+        _ name: String, inTable table: String? = nil, onDelete deleteAction: SQLForeignKeyAction? = nil,
+        onUpdate updateAction: SQLForeignKeyAction? = nil, deferred isDeferred: Bool = false, indexed: Bool = true
     ) -> ForeignKeyDefinition {
         let definition = ForeignKeyDefinition(
             name: name, table: table,
@@ -235,7 +235,7 @@ public final class TableDefinition {
     /// ```sql
     /// UNIQUE ("teamId", "number")
     /// ```
-    public func uniqueKey(_ columns: [String], onConflict conflictResolution: Database.ConflictResolution? = nil) {
+    public func uniqueKey(_ columns: [String], onConflict conflictResolution: SQLConflictResolution? = nil) {
         uniqueKeys.append(Key(columns: columns, conflictResolution: conflictResolution))
     }
 
@@ -256,8 +256,8 @@ public final class TableDefinition {
     /// - parameter isDeferred: whether the key is checked when the transaction commits.
     public func foreignKey(
         _ columns: [String], references table: String, columns destinationColumns: [String]? = nil,
-        onDelete deleteAction: Database.ForeignKeyAction? = nil,
-        onUpdate updateAction: Database.ForeignKeyAction? = nil, deferred isDeferred: Bool = false
+        onDelete deleteAction: SQLForeignKeyAction? = nil,
+        onUpdate updateAction: SQLForeignKeyAction? = nil, deferred isDeferred: Bool = false
     ) {
         foreignKeys.append(
             ForeignKey(
@@ -310,7 +310,7 @@ public final class TableDefinition {
     public func constraint(literal: SQL) { constraints.append(literal) }
 }
 
-extension Database.ColumnType {
+extension SQLColumnType {
     /// Whether a primary key of the type is the rowid.
     var isInteger: Bool { rawValue.isSameName(as: "integer") }
 }

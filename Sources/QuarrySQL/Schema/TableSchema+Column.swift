@@ -4,11 +4,11 @@ extension TableSchema {
     /// A column, and what is said of it, in the words of `ColumnDefinition`.
     public struct Column: Sendable {
         let name: String
-        let type: Database.ColumnType?
+        let type: SQLColumnType?
         var allowsNull = false
         private var changes: [@Sendable (ColumnDefinition) -> Void] = []
 
-        init(name: String, type: Database.ColumnType?) {
+        init(name: String, type: SQLColumnType?) {
             self.name = name
             self.type = type
         }
@@ -33,13 +33,13 @@ extension TableSchema {
         /// - parameter conflictResolution: what happens to a row whose key is there already.
         /// - parameter autoincrement: whether the key of a deleted row is never used again.
         public func primaryKey(
-            onConflict conflictResolution: Database.ConflictResolution? = nil, autoincrement: Bool = false
+            onConflict conflictResolution: SQLConflictResolution? = nil, autoincrement: Bool = false
         ) -> Column {
             saying { $0.primaryKey(onConflict: conflictResolution, autoincrement: autoincrement) }
         }
 
         /// Refuses NULL, as a property does that isn't optional.
-        public func notNull(onConflict conflictResolution: Database.ConflictResolution? = nil) -> Column {
+        public func notNull(onConflict conflictResolution: SQLConflictResolution? = nil) -> Column {
             saying { $0.notNull(onConflict: conflictResolution) }
         }
 
@@ -51,7 +51,7 @@ extension TableSchema {
         }
 
         /// Refuses a value that another row has.
-        public func unique(onConflict conflictResolution: Database.ConflictResolution? = nil) -> Column {
+        public func unique(onConflict conflictResolution: SQLConflictResolution? = nil) -> Column {
             saying { $0.unique(onConflict: conflictResolution) }
         }
 
@@ -81,11 +81,11 @@ extension TableSchema {
         public func defaults(sql: String) -> Column { saying { $0.defaults(sql: sql) } }
 
         /// The order in which the values are compared.
-        public func collate(_ collation: Database.CollationName) -> Column { saying { $0.collate(collation) } }
+        public func collate(_ collation: SQLCollationName) -> Column { saying { $0.collate(collation) } }
 
         /// The order in which the values are compared.
         public func collate(_ collation: DatabaseCollation) -> Column {
-            collate(Database.CollationName(collation.name))
+            collate(SQLCollationName(collation.name))
         }
 
         /// Makes a column whose values are computed.
@@ -115,8 +115,8 @@ extension TableSchema {
         /// - parameter updateAction: what happens when its key changes.
         /// - parameter isDeferred: whether the key is checked when the transaction commits.
         public func references(
-            _ table: String, column: String? = nil, onDelete deleteAction: Database.ForeignKeyAction? = nil,
-            onUpdate updateAction: Database.ForeignKeyAction? = nil, deferred isDeferred: Bool = false
+            _ table: String, column: String? = nil, onDelete deleteAction: SQLForeignKeyAction? = nil,
+            onUpdate updateAction: SQLForeignKeyAction? = nil, deferred isDeferred: Bool = false
         ) -> Column {
             saying {
                 $0.references(

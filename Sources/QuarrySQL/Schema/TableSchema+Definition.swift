@@ -1,15 +1,15 @@
-package import QuarryCore
+import QuarryCore
 
 /// A column that a type was found to have.
 package struct InferredColumn: Hashable, Sendable {
     package var name: String
     /// The type of its values; nil where that can't be found out.
-    package var type: Database.ColumnType?
+    package var type: SQLColumnType?
     /// Why the type can't be found out.
     package var problem: String?
     package var isOptional: Bool
 
-    package init(name: String, type: Database.ColumnType?, problem: String? = nil, isOptional: Bool) {
+    package init(name: String, type: SQLColumnType?, problem: String? = nil, isOptional: Bool) {
         self.name = name
         self.type = type
         self.problem = problem
@@ -89,9 +89,9 @@ extension TableSchema {
     }
 }
 
-extension Database.ColumnType {
+extension SQLColumnType {
     /// The type for the same values where only few are known: <https://www.sqlite.org/stricttables.html>.
-    fileprivate var inStrictTables: Database.ColumnType {
+    fileprivate var inStrictTables: SQLColumnType {
         switch self {
         case .boolean: .integer
         case .double: .real

@@ -14,12 +14,12 @@ extension TableSchema {
         ///
         /// - parameter name: its name.
         /// - parameter type: its type; nil for that of the record's property.
-        public func column(_ name: String, _ type: Database.ColumnType? = nil) -> Column {
+        public func column(_ name: String, _ type: SQLColumnType? = nil) -> Column {
             Column(name: name, type: type)
         }
 
         /// Says something of a column, or declares one that the record doesn't have.
-        public func column(_ column: some ColumnExpression, _ type: Database.ColumnType? = nil) -> Column {
+        public func column(_ column: some ColumnExpression, _ type: SQLColumnType? = nil) -> Column {
             Column(name: column.name, type: type)
         }
 
@@ -34,7 +34,7 @@ extension TableSchema {
         /// - parameter columns: the columns, in the order of the key.
         /// - parameter conflictResolution: what happens to a row whose key is there already.
         public func primaryKey(
-            _ columns: [String], onConflict conflictResolution: Database.ConflictResolution? = nil
+            _ columns: [String], onConflict conflictResolution: SQLConflictResolution? = nil
         ) -> Part {
             constraint { t in t.primaryKey(columns, onConflict: conflictResolution) }
         }
@@ -48,7 +48,7 @@ extension TableSchema {
         /// PRIMARY KEY ("player", "date" DESC)
         /// ```
         public func primaryKey(
-            _ terms: [any SQLOrderingTerm], onConflict conflictResolution: Database.ConflictResolution? = nil
+            _ terms: [any SQLOrderingTerm], onConflict conflictResolution: SQLConflictResolution? = nil
         ) -> Part {
             key("PRIMARY KEY", terms, conflictResolution)
         }
@@ -59,20 +59,20 @@ extension TableSchema {
         /// UNIQUE ("teamId", "number")
         /// ```
         public func uniqueKey(
-            _ columns: [String], onConflict conflictResolution: Database.ConflictResolution? = nil
+            _ columns: [String], onConflict conflictResolution: SQLConflictResolution? = nil
         ) -> Part {
             constraint { t in t.uniqueKey(columns, onConflict: conflictResolution) }
         }
 
         /// Refuses rows whose values in some columns another row has; each column with its collation and order.
         public func uniqueKey(
-            _ terms: [any SQLOrderingTerm], onConflict conflictResolution: Database.ConflictResolution? = nil
+            _ terms: [any SQLOrderingTerm], onConflict conflictResolution: SQLConflictResolution? = nil
         ) -> Part {
             key("UNIQUE", terms, conflictResolution)
         }
 
         private func key(
-            _ kind: String, _ terms: [any SQLOrderingTerm], _ conflictResolution: Database.ConflictResolution?
+            _ kind: String, _ terms: [any SQLOrderingTerm], _ conflictResolution: SQLConflictResolution?
         ) -> Part {
             let list = terms.map { SQL($0.sqlOrdering) }.joined(separator: ", ")
             let sql = SQL(sql: "\(kind) (") + list + SQL(sql: ")" + conflictResolution.clause)
@@ -93,8 +93,8 @@ extension TableSchema {
         /// - parameter isDeferred: whether the key is checked when the transaction commits.
         public func foreignKey(
             _ columns: [String], references table: String, columns destinationColumns: [String]? = nil,
-            onDelete deleteAction: Database.ForeignKeyAction? = nil,
-            onUpdate updateAction: Database.ForeignKeyAction? = nil, deferred isDeferred: Bool = false
+            onDelete deleteAction: SQLForeignKeyAction? = nil,
+            onUpdate updateAction: SQLForeignKeyAction? = nil, deferred isDeferred: Bool = false
         ) -> Part {
             constraint { t in
                 t.foreignKey(

@@ -45,13 +45,13 @@ package enum Change: Sendable {
 /// `UPDATE "player" SET … FROM … WHERE …`
 package struct Update: Sendable {
     package var query: SelectQuery
-    package var conflictResolution: Database.ConflictResolution?
+    package var conflictResolution: SQLConflictResolution?
     package var assignments: [ColumnAssignment]
     /// What stands in FROM.
     package var source: SelectQuery?
 
     package init(
-        query: SelectQuery, conflictResolution: Database.ConflictResolution?, assignments: [ColumnAssignment]
+        query: SelectQuery, conflictResolution: SQLConflictResolution?, assignments: [ColumnAssignment]
     ) {
         self.query = query
         self.conflictResolution = conflictResolution

@@ -24,13 +24,13 @@ package struct Insertion: Sendable {
     /// Nil for all columns of the table.
     package var columns: [String]?
     package var rows: Rows
-    package var conflictResolution: Database.ConflictResolution?
+    package var conflictResolution: SQLConflictResolution?
     package var upserts: [Upsert] = []
     /// What RETURNING gives; nil for all columns.
     package var selection: [SQLSelection]?
 
     package init(
-        table: String, columns: [String]?, rows: Rows, conflictResolution: Database.ConflictResolution?,
+        table: String, columns: [String]?, rows: Rows, conflictResolution: SQLConflictResolution?,
         selection: [SQLSelection]?
     ) {
         self.table = table

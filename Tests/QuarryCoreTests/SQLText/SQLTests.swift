@@ -125,7 +125,9 @@ struct SQLTests {
             var nestingDepth: Int { 0 }
             var definesTable: Bool { false }
 
-            func build(_ db: Database) throws -> (sql: String, arguments: StatementArguments) { try body(db) }
+            func build(in context: any SQLContext) throws -> (sql: String, arguments: StatementArguments) {
+                try body(#require(context as? Database))
+            }
         }
         let changes = Fragment { db in ("? + \(db.changesCount)", [1]) }
         let sql = SQL(elements: [.sql("SELECT ", []), .fragment(changes)])

@@ -80,51 +80,18 @@ import Testing
                         #"LEFT JOIN "player" "player2" ON "player2"."teamId" = "team"."id" GROUP BY "team"."id""#)
                 ])
             #expect(rows[0] == #"[id:1 name:"Reds" color:"red" goodPlayerCount:1 playerCount:3 hasNoGoodPlayer:0]"#)
-            try expectSQL(
-                db, Team.annotated(with: Team.players.max(\.score) ?? 0, Team.players.count + 1),
-                #"SELECT "team".*, IFNULL(MAX("player"."score"), 0) AS "maxPlayerScore", COUNT(DISTINCT "player"."id") + 1 "#
-                    + joined)
         }
     }
 
     @Test func conditions() throws {
-        let count = #"COUNT(DISTINCT "player"."id")"#
-        let players = Team.players
         try withSport { db in
-            let cases: [(AssociationAggregate<Team>, String)] = [
-                (players.count >= 2, "\(count) >= 2"), (players.count != 2, "\(count) <> 2"),
-                (players.isEmpty, "\(count) = 0"), (!players.isEmpty, "\(count) > 0"),
-                (!(!players.isEmpty), "\(count) = 0"), (players.isEmpty == false, "\(count) > 0"),
-                (players.isEmpty != false, "\(count) = 0"), (true == players.isEmpty, "\(count) = 0"),
-                (players.max(\.score) == nil, #"MAX("player"."score") IS NULL"#),
-                (players.count == Column("id"), #"\#(count) = "team"."id""#),
-                (
-                    players.count > 1 && players.max(\.score) < 5000 || players.isEmpty,
-                    #"((\#(count) > 1) AND (MAX("player"."score") < 5000)) OR (\#(count) = 0)"#
-                ),
-                (
-                    -players.count + 2 * players.count - players.count / 1 <= 7,
-                    "(((-\(count)) + (2 * \(count))) - (\(count) / 1)) <= 7"
-                ),
-                (!(players.count > 1), "NOT (\(count) > 1)"), (3 > players.count, "3 > \(count)"),
-                (players.count === nil, "\(count) IS NULL"), (1 !== players.count, "1 IS NOT \(count)"),
-            ]
-            for (condition, expected) in cases {
-                try expectSQL(db, Team.having(condition), #"SELECT "team".* "# + joined + " HAVING " + expected)
-            }
-            let names = try Team.having(!players.isEmpty && players.count < 3).fetchAll(db).map(\.name)
+            let names = try Team.having(!Team.players.isEmpty && Team.players.count < 3).fetchAll(db).map(\.name)
             #expect(names == ["Blues"])
         }
     }
 
     @Test func throughOthersAndInAssociations() throws {
         try withSport { db in
-            try expectSQL(
-                db, Team.annotated(with: Team.awards.count),
-                text(
-                    #"SELECT "team".*, COUNT(DISTINCT "award"."id") AS "awardCount" FROM "team" "#,
-                    #"LEFT JOIN "player" ON "player"."teamId" = "team"."id" "#,
-                    #"LEFT JOIN "award" ON "award"."playerId" = "player"."id" GROUP BY "team"."id""#))
             let sql = try fetched(db, Team.including(all: Team.players.annotated(with: Player.awards.count))).sql
             #expect(
                 sql.last
@@ -138,9 +105,6 @@ import Testing
 
     @Test func distinctValuesAndCompositeKeys() throws {
         try withSport { db in
-            try expectSQL(
-                db, Team.annotated(with: Team.players.select { [$0.name] }.distinct().count),
-                #"SELECT "team".*, COUNT(DISTINCT "player"."name") AS "playerCount" "# + joined)
             // Rows without a rowid are told apart by all columns of their key.
             let pairs = Sport.Thing.hasMany(Sport.Pair.self, using: ForeignKey(["a"], to: ["x"]))
             let (sql, rows) = try fetched(db, Sport.Thing.annotated(with: pairs.count))

@@ -124,14 +124,14 @@ import Testing
         try withRequestTables { db throws in
             func failure(_ abilities: SQLiteAbilities, _ expression: SQLExpression) -> String? {
                 let error = databaseFailure { () throws in
-                    var writer = QueryWriter(db)
+                    var writer = QueryWriter(schema: db)
                     writer.abilities = abilities
                     try writer.write(expression)
                 }
                 return error.map { "\(name(of: $0.resultCode)): \($0.message ?? "")" }
             }
             func text(_ abilities: SQLiteAbilities, _ expression: SQLExpression) throws -> String {
-                var writer = QueryWriter(db)
+                var writer = QueryWriter(schema: db)
                 writer.abilities = abilities
                 try writer.write(expression)
                 return writer.sql()

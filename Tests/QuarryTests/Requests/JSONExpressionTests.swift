@@ -124,7 +124,7 @@ import Testing
 
     @Test func functionsInBinaryFormatAreOfALaterSQLite() throws {
         try withRequestTables { db throws in
-            var writer = QueryWriter(db)
+            var writer = QueryWriter(schema: db)
             writer.abilities.version = 3_045_000
             let x = Column("x")
             let all: [(SQLExpression, String)] = [

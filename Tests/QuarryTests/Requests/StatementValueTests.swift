@@ -318,7 +318,7 @@ import Testing
         try withRequestTables { db throws in
             let lowest = Athlete.filter(score != nil).order(score).limit(1, offset: 1)
             func text(_ change: some ChangeStatement, native: Bool) throws -> String {
-                var writer = QueryWriter(db)
+                var writer = QueryWriter(schema: db)
                 writer.abilities.limitsChanges = native
                 try writer.write(change._change.change, returning: [id.sqlSelection])
                 try db.inSavepoint { () throws in

@@ -36,7 +36,7 @@ extension SQLJSONExpressible {
     ///
     /// - parameter path: a path such as `$.tags[0]`.
     public func jsonExtract(atPath path: some SQLExpressible) -> SQLExpression {
-        Database.jsonExtract(self, atPath: path)
+        .function("JSON_EXTRACT", [sqlExpression, path.sqlExpression])
     }
 
     /// Parts of the JSON, as an array: `JSON_EXTRACT("info", '$.city', '$.country')`.
@@ -46,7 +46,7 @@ extension SQLJSONExpressible {
     /// - parameter paths: paths such as `$.tags[0]`.
     public func jsonExtract<Paths: Collection>(atPaths paths: Paths) -> SQLExpression
     where Paths.Element: SQLExpressible {
-        Database.jsonExtract(self, atPaths: paths)
+        .json("JSON_EXTRACT", [sqlExpression] + paths.map(\.sqlExpression))
     }
 
     /// A part of the JSON, as JSON: `"info" -> '$.city'`.
@@ -108,7 +108,7 @@ public struct JSONColumn: ColumnExpression, SQLJSONExpressible, Sendable {
 
 extension SQLExpressible {
     /// The value as it stands inside of other JSON: JSON as JSON, all else as a value.
-    var jsonElement: SQLExpression {
+    package var jsonElement: SQLExpression {
         let expression = sqlExpression
         guard self is any SQLJSONExpressible else { return expression }
         if case .function(let call) = expression.kind, call.isJSON { return expression }
@@ -118,7 +118,7 @@ extension SQLExpressible {
 
 extension SQLExpression {
     /// `NAME(x, y)`, whose value is JSON.
-    static func json(_ name: String, _ arguments: [SQLExpression], _ requirement: SQLiteRequirement? = nil)
+    package static func json(_ name: String, _ arguments: [SQLExpression], _ requirement: SQLiteRequirement? = nil)
         -> SQLExpression
     {
         var call = FunctionCall(name, arguments)

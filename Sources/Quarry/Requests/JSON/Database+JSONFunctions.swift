@@ -1,4 +1,5 @@
 public import QuarryCore
+public import QuarrySQL
 
 // Functions of JSON: <https://www.sqlite.org/json1.html>.
 
@@ -28,7 +29,7 @@ extension Database {
     ///
     /// See <https://www.sqlite.org/json1.html#jarray>.
     public static func jsonArray(_ values: some Collection<any SQLExpressible>) -> SQLExpression {
-        .json("JSON_ARRAY", values.map(\.jsonElement))
+        .json("JSON_ARRAY", values.map { $0.jsonElement })
     }
 
     /// An array of values: `JSON_ARRAY(1, 2, 3, 4)`.
@@ -37,7 +38,7 @@ extension Database {
     /// Player.select(Database.jsonArray(1...4))
     /// ```
     public static func jsonArray(_ values: some Collection<some SQLExpressible>) -> SQLExpression {
-        .json("JSON_ARRAY", values.map(\.jsonElement))
+        .json("JSON_ARRAY", values.map { $0.jsonElement })
     }
 
     /// The number of elements of an array, 0 for other values: `JSON_ARRAY_LENGTH(x)`.
@@ -83,7 +84,7 @@ extension Database {
     public static func jsonExtract<Paths: Collection>(_ value: some SQLExpressible, atPaths paths: Paths)
         -> SQLExpression
     where Paths.Element: SQLExpressible {
-        .json("JSON_EXTRACT", [value.sqlExpression] + paths.map(\.sqlExpression))
+        .json("JSON_EXTRACT", [value.sqlExpression] + paths.map { $0.sqlExpression })
     }
 
     /// The JSON with values added at missing paths: `JSON_INSERT(x, '$.path', y)`.
@@ -194,7 +195,7 @@ extension Database {
     public static func jsonRemove<Paths: Collection>(_ value: some SQLExpressible, atPaths paths: Paths)
         -> SQLExpression
     where Paths.Element: SQLExpressible {
-        .json("JSON_REMOVE", [value.sqlExpression] + paths.map(\.sqlExpression))
+        .json("JSON_REMOVE", [value.sqlExpression] + paths.map { $0.sqlExpression })
     }
 
     /// The type of the JSON, `'object'`, `'array'`, `'text'` and so on: `JSON_TYPE(x)`.

@@ -1,5 +1,3 @@
-public import QuarryCore
-
 /// The options of CREATE VIRTUAL TABLE: <https://www.sqlite.org/lang_createvtab.html>.
 public struct VirtualTableOptions: OptionSet, Sendable {
     /// The options as bits.
@@ -30,45 +28,6 @@ public struct VirtualTableConfiguration: Sendable {
         self.schemaName = schemaName
         self.options = options
     }
-}
-
-/// A module of virtual tables, with a definition of its own.
-///
-/// ```swift
-/// struct RTree: VirtualTableModule {
-///     final class Definition { var columns: [String] = [] }
-///     let moduleName = "rtree"
-///     func makeTableDefinition(configuration: VirtualTableConfiguration) -> Definition { Definition() }
-///     func moduleArguments(for definition: Definition, in db: Database) throws -> [String] { definition.columns }
-///     func database(_ db: Database, didCreate tableName: String, using definition: Definition) throws {}
-/// }
-///
-/// try db.create(virtualTable: "area", using: RTree()) { t in t.columns = ["id", "minX", "maxX"] }
-/// ```
-/// ```sql
-/// CREATE VIRTUAL TABLE "area" USING rtree(id, minX, maxX)
-/// ```
-///
-/// See <https://www.sqlite.org/vtab.html>.
-public protocol VirtualTableModule<TableDefinition> {
-    /// The argument of the closure that defines a table.
-    associatedtype TableDefinition
-
-    /// The name of the module in SQL.
-    var moduleName: String { get }
-
-    /// An empty definition.
-    func makeTableDefinition(configuration: VirtualTableConfiguration) -> TableDefinition
-
-    /// The arguments of the module, as SQL.
-    ///
-    /// - throws: any error: the creation of the table throws it.
-    func moduleArguments(for definition: TableDefinition, in db: Database) throws -> [String]
-
-    /// Called after the creation of the table, in the same transaction.
-    ///
-    /// - throws: any error: the creation of the table throws it, and is rolled back.
-    func database(_ db: Database, didCreate tableName: String, using definition: TableDefinition) throws
 }
 
 /// The definition of a new virtual table.

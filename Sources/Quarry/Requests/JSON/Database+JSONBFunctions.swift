@@ -1,4 +1,5 @@
 public import QuarryCore
+public import QuarrySQL
 
 // Functions of JSON in SQLite's binary format: <https://www.sqlite.org/json1.html>.
 // Each of them needs SQLite 3.45; with an earlier version, a request throws when it runs.
@@ -29,7 +30,7 @@ extension Database {
     ///
     /// See <https://www.sqlite.org/json1.html#jarrayb>.
     public static func jsonbArray(_ values: some Collection<any SQLExpressible>) -> SQLExpression {
-        .json("JSONB_ARRAY", values.map(\.jsonElement), .version(3_045_000))
+        .json("JSONB_ARRAY", values.map { $0.jsonElement }, .version(3_045_000))
     }
 
     /// The part at a path, an array or object in binary form: `JSONB_EXTRACT(x, '$.path')`. It needs SQLite 3.45.
@@ -52,7 +53,7 @@ extension Database {
     public static func jsonbExtract<Paths: Collection>(_ value: some SQLExpressible, atPaths paths: Paths)
         -> SQLExpression
     where Paths.Element: SQLExpressible {
-        .json("JSONB_EXTRACT", [value.sqlExpression] + paths.map(\.sqlExpression), .version(3_045_000))
+        .json("JSONB_EXTRACT", [value.sqlExpression] + paths.map { $0.sqlExpression }, .version(3_045_000))
     }
 
     /// The JSON with values added at missing paths: `JSONB_INSERT(x, '$.path', y)`. It needs SQLite 3.45.
@@ -163,7 +164,7 @@ extension Database {
     public static func jsonbRemove<Paths: Collection>(_ value: some SQLExpressible, atPaths paths: Paths)
         -> SQLExpression
     where Paths.Element: SQLExpressible {
-        .json("JSONB_REMOVE", [value.sqlExpression] + paths.map(\.sqlExpression), .version(3_045_000))
+        .json("JSONB_REMOVE", [value.sqlExpression] + paths.map { $0.sqlExpression }, .version(3_045_000))
     }
 
     /// All values of a group as an array in binary form: `JSONB_GROUP_ARRAY(x)`. It needs SQLite 3.45.

@@ -1,0 +1,53 @@
+import QuarryCore
+import QuarrySQL
+
+/// A connection is the schema that its queries are rendered from.
+extension Database: QuerySchema {
+    package func keyColumns(of table: String) throws -> [String] { try primaryKey(table).columns }
+
+    package func rowColumn(of table: String) throws -> String? {
+        let key = try primaryKey(table)
+        if key.columns.count == 1 { return key.columns[0] }
+        return key.tableHasRowID ? "rowid" : key.columns.first
+    }
+
+    package func isViewWithoutKey(_ table: String) throws -> Bool {
+        guard let found = try schema.find(table, in: nil, self), found.kind == .view else { return false }
+        let view = DatabaseObjectID(name: found.name, schemaID: .attached(found.schema))
+        return try schemaSource?.columnsForPrimaryKey(self, inView: view) == nil
+    }
+
+    package func columnNames(of table: String) throws -> [String] { try columns(in: table).map(\.name) }
+
+    package func uniqueKeys(of table: String) throws -> [[String]] {
+        // A virtual table has no index; a view only the key that a schema source gives it.
+        guard let key = try? primaryKey(table) else { return [] }
+        guard try tableExists(table) else { return [key.columns] }
+        let indexes = try indexes(on: table).filter { $0.isUnique && !$0.isPartial }.map(\.columns)
+        var keys = [key.columns]
+        if key.tableHasRowID, key.columns != ["rowid"] { keys.append(["rowid"]) }
+        return keys + indexes
+    }
+
+    package func references(from table: String) throws -> [TableReference] {
+        try foreignKeys(on: table).map { key in
+            TableReference(
+                destination: key.destinationTable,
+                columns: key.mapping.map { (origin: $0.origin, destination: $0.destination) })
+        }
+    }
+}
+
+extension QuerySchema {
+    /// The connection that a query is rendered for.
+    ///
+    /// - throws: `SQLITE_MISUSE` if the schema is no connection.
+    func connection() throws -> Database {
+        guard let database = self as? Database else {
+            throw DatabaseError(
+                resultCode: .SQLITE_MISUSE,
+                message: "a part of the request is only known with a connection, and it is rendered without one")
+        }
+        return database
+    }
+}

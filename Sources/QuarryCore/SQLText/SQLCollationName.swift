@@ -1,0 +1,37 @@
+/// The name of a collation: <https://www.sqlite.org/datatype3.html#collating_sequences>.
+public struct SQLCollationName: RawRepresentable, Hashable, Sendable {
+    /// The name.
+    public let rawValue: String
+
+    /// A collation's name.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// A collation's name.
+    public init(_ rawValue: String) { self.rawValue = rawValue }
+
+    /// Compares bytes.
+    public static let binary = SQLCollationName("BINARY")
+    /// Ignores the case of ASCII letters.
+    public static let nocase = SQLCollationName("NOCASE")
+    /// Ignores spaces at the end.
+    public static let rtrim = SQLCollationName("RTRIM")
+}
+
+extension SQLCollationName {
+    /// The name as it stands in SQL, in quotes where it needs them.
+    package var sql: String {
+        let isWord = rawValue.utf8.allSatisfy { byte in
+            switch byte {
+            case 48...57, 65...90, 97...122, UInt8(ascii: "_"): true
+            default: false
+            }
+        }
+        return isWord && !(rawValue.utf8.first.map { 48...57 ~= $0 } ?? true)
+            ? rawValue : rawValue.quotedDatabaseIdentifier
+    }
+}
+
+extension Database {
+    /// The name of a collation.
+    public typealias CollationName = SQLCollationName
+}

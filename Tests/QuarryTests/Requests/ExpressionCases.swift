@@ -1,0 +1,1 @@
+../../QuarrySQLTests/Expressions/ExpressionCases.swift
