@@ -48,6 +48,7 @@ struct AccessRequest: Sendable {
 
 extension AccessRequest.Kind {
     /// Runs `body` between what the kind begins and ends.
+    @inline(__always)
     func run<T>(_ db: Database, _ body: (Database) throws -> T) throws -> T {
         switch self {
         case .bare: return try body(db)

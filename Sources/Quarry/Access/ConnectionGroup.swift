@@ -117,8 +117,14 @@ final class ConnectionGroup: Sendable {
     // MARK: - Threads
 
     /// Waits for a connection on this thread.
+    @inline(__always)
     func lease() throws -> Lease {
         if let lease = try leaseNow() { return lease }
+        return try leaseLater()
+    }
+
+    @inline(never)
+    private func leaseLater() throws -> Lease {
         // Most accesses take less time than falling asleep and waking up.
         for _ in 0..<Self.spinCount {
             SystemClock.pause()

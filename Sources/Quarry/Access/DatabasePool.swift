@@ -92,6 +92,32 @@ public final class DatabasePool: GroupWriter {
         readers.group.retireAll()
     }
 
+    // MARK: - Accesses
+
+    public func read<T>(_ value: (Database) throws -> T) throws -> T {
+        try readers.perform(readRequest, value)
+    }
+
+    public func read<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
+        try await readers.perform(readRequest, value)
+    }
+
+    public func unsafeRead<T>(_ value: (Database) throws -> T) throws -> T {
+        try readers.perform(writeRequest, value)
+    }
+
+    public func unsafeRead<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
+        try await readers.perform(writeRequest, value)
+    }
+
+    public func writeWithoutTransaction<T>(_ updates: (Database) throws -> T) throws -> T {
+        try writer.perform(writeRequest, updates)
+    }
+
+    public func writeWithoutTransaction<T: Sendable>(_ updates: @Sendable (Database) throws -> T) async throws -> T {
+        try await writer.perform(writeRequest, updates)
+    }
+
     /// Writes in a transaction of a given kind.
     ///
     /// ```swift

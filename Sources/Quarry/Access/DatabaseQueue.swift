@@ -135,6 +135,30 @@ public final class DatabaseQueue: GroupWriter {
 
     // MARK: - Accesses
 
+    public func read<T>(_ value: (Database) throws -> T) throws -> T {
+        try runner.perform(readRequest, value)
+    }
+
+    public func read<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
+        try await runner.perform(readRequest, value)
+    }
+
+    public func unsafeRead<T>(_ value: (Database) throws -> T) throws -> T {
+        try runner.perform(writeRequest, value)
+    }
+
+    public func unsafeRead<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
+        try await runner.perform(writeRequest, value)
+    }
+
+    public func writeWithoutTransaction<T>(_ updates: (Database) throws -> T) throws -> T {
+        try runner.perform(writeRequest, updates)
+    }
+
+    public func writeWithoutTransaction<T: Sendable>(_ updates: @Sendable (Database) throws -> T) async throws -> T {
+        try await runner.perform(writeRequest, updates)
+    }
+
     /// Runs `updates` with the connection, without a transaction: `writeWithoutTransaction`.
     ///
     /// ```swift
