@@ -1,4 +1,3 @@
-import Foundation
 import QuarryCore
 
 /// The columns of a row under the keys of a type.

@@ -1,4 +1,3 @@
-import Foundation
 import QuarryCore
 
 /// Encodes a type that is one value, and finds out which type isn't.
@@ -46,16 +45,8 @@ private struct SingleContainer: SingleValueEncodingContainer {
     // This one method is that of each standard type as well.
     func encode<T: Encodable>(_ value: T) throws {
         if let column = encoder.column {
-            if T.self == Date.self {
-                encoder.value = column.date.databaseValue(reinterpret(value))
-                return
-            }
-            if T.self == Data.self {
-                encoder.value = column.data.databaseValue(reinterpret(value))
-                return
-            }
-            if T.self == UUID.self {
-                encoder.value = column.uuid.databaseValue(reinterpret(value))
+            if let databaseValue = column.databaseValue(value) {
+                encoder.value = databaseValue
                 return
             }
             if T.self == Double.self {

@@ -1,4 +1,3 @@
-import Foundation
 import QuarryCore
 
 /// Which columns the keys of a `Decodable` record read, and how.
@@ -6,24 +5,21 @@ final class KeyPlan {
     /// How a column becomes a value of the type that is asked for.
     enum Conversion {
         case convertible(any DatabaseValueConvertible.Type)
-        case date(DatabaseDateDecodingStrategy)
-        case data(DatabaseDataDecodingStrategy)
+        /// A type that could have a strategy, and converts itself.
+        case ownConversion(any DecodedByStrategy.Type)
+        case strategy((DatabaseValue) -> (any DatabaseValueConvertible)?)
         /// A type that decodes itself from one value, or from JSON where its value is an object or a list.
         case singleValue(ColumnDecoding)
         /// A type that always decodes several values.
-        case json(JSONDecoder)
-    }
-
-    /// A conversion that is the type's own, of the types that most records have besides the standard ones.
-    enum OwnConversion: UInt8 {
-        case none, date, data
+        case json(ColumnDecoding)
     }
 
     /// What is known of a key.
     struct Fact {
         /// Negative if there is no such column.
         let column: Int
-        var ownConversion = OwnConversion.none
+        /// The type that is read from a statement without asking for its conversion.
+        var ownConversion: (any DecodedByStrategy.Type)?
         /// The type that `conversion` is for.
         var type: ObjectIdentifier?
         var conversion: Conversion?
@@ -33,7 +29,8 @@ final class KeyPlan {
     private struct KnownKey {
         var column: Int32 = -1
         var place: Int16 = -1
-        var ownConversion = OwnConversion.none
+        /// Whether there is an `ownConversion`.
+        var convertsItself = false
     }
 
     /// It has the plan.
@@ -126,7 +123,7 @@ final class KeyPlan {
         let fact = keys.entries[place].fact
         known?[Int(Self.byte(of: key))] = KnownKey(
             column: Int32(truncatingIfNeeded: fact.column), place: Int16(truncatingIfNeeded: place),
-            ownConversion: fact.ownConversion)
+            convertsItself: fact.ownConversion != nil)
     }
 
     /// Another execution begins: names are asked for again.
@@ -145,15 +142,12 @@ final class KeyPlan {
     func setConversion(_ conversion: Conversion, _ type: ObjectIdentifier, at place: Int) {
         keys.entries[place].fact.type = type
         keys.entries[place].fact.conversion = conversion
-        keys.entries[place].fact.ownConversion =
-            switch conversion {
-            case .date(.deferredToDate): .date
-            case .data(.deferredToData): .data
-            default: .none
-            }
+        let ownConversion: (any DecodedByStrategy.Type)? =
+            if case .ownConversion(let type) = conversion { type } else { nil }
+        keys.entries[place].fact.ownConversion = ownConversion
         guard let known else { return }
         for byte in 0..<Self.byteCount where Int(known[byte].place) == place {
-            known[byte].ownConversion = keys.entries[place].fact.ownConversion
+            known[byte].convertsItself = ownConversion != nil
         }
     }
 
@@ -280,38 +274,29 @@ final class KeyPlan {
     /// The value of a key: of its column, or what else has its name.
     @inline(__always)
     func decode<T: Decodable>(_ type: T.Type, _ key: some CodingKey) throws -> T {
-        if let known = knownKey(key) {
-            if T.self == Date.self {
-                if known.ownConversion == .date { return move(try foundationValue(Date.self, known.column)) }
-            } else if T.self == Data.self {
-                if known.ownConversion == .data { return move(try foundationValue(Data.self, known.column)) }
-            }
+        if let known = knownKey(key), known.convertsItself, readItself(type, known) == .value {
+            return movedValue()
         }
         return try decodeByPlace(type, key)
     }
 
+    /// Reads a column of a type that converts itself, into the place for a value.
     @inline(__always)
-    private func foundationValue<Value: DatabaseValueConvertible & StatementColumnConvertible>(
-        _ type: Value.Type, _ column: Int32
-    ) throws -> Value {
-        if let (statement, index) = statementColumn(column),
-            let value = Value(sqliteStatement: statement, index: index)
-        {
-            return value
-        }
-        return try unusualValue(type, column)
+    private func readItself<T>(_ type: T.Type, _ known: KnownKey) -> StatementColumnReading {
+        let place = Int(known.place)
+        guard keys.entries[place].fact.type == ObjectIdentifier(type),
+            let ownConversion = keys.entries[place].fact.ownConversion,
+            let (statement, index) = statementColumn(known.column)
+        else { return .other }
+        return ownConversion.read(statement, index, into: valuePlace)
     }
 
-    /// A value of a type that is known to be the other. It is moved: to copy it would count what it refers to.
-    ///
-    /// - parameter value: a date or data, of a key that is known.
     @inline(__always)
-    private func move<From, To>(_ value: consuming From, as type: To.Type = To.self) -> To {
-        assert(MemoryLayout<From>.size <= Self.placeSize * MemoryLayout<KnownKey>.stride)
-        let place = UnsafeMutableRawPointer(room.unsafelyUnwrapped + Self.byteCount)
-        place.initializeMemory(as: From.self, to: value)
-        return place.assumingMemoryBound(to: To.self).move()
-    }
+    private var valuePlace: UnsafeMutableRawPointer { UnsafeMutableRawPointer(room.unsafelyUnwrapped + Self.byteCount) }
+
+    /// The value that was read. It is moved: to copy it would count what it refers to.
+    @inline(__always)
+    private func movedValue<T>() -> T { valuePlace.assumingMemoryBound(to: T.self).move() }
 
     @inline(never)
     private func decodeByPlace<T: Decodable>(_ type: T.Type, _ key: some CodingKey) throws -> T {
@@ -327,40 +312,14 @@ final class KeyPlan {
     /// The same; nil for NULL, and for a key that is nowhere.
     @inline(__always)
     func decodeIfPresent<T: Decodable>(_ type: T.Type, _ key: some CodingKey) throws -> T? {
-        if let known = knownKey(key) {
-            if T.self == Date.self {
-                if known.ownConversion == .date {
-                    guard let date = try foundationValueIfPresent(Date.self, known.column) else { return nil }
-                    return move(date) as T
-                }
-            } else if T.self == Data.self {
-                if known.ownConversion == .data {
-                    guard let data = try foundationValueIfPresent(Data.self, known.column) else { return nil }
-                    return move(data) as T
-                }
+        if let known = knownKey(key), known.convertsItself {
+            switch readItself(type, known) {
+            case .value: return movedValue() as T
+            case .null: return nil
+            case .other: break
             }
         }
         return try decodeIfPresentByPlace(type, key)
-    }
-
-    @inline(__always)
-    private func foundationValueIfPresent<Value: DatabaseValueConvertible & StatementColumnConvertible>(
-        _ type: Value.Type, _ column: Int32
-    ) throws -> Value? {
-        if let (statement, index) = statementColumn(column),
-            let value = Value?.fromStatement(statement, atUncheckedIndex: index)
-        {
-            return value
-        }
-        return try unusualValueIfPresent(type, column)
-    }
-
-    /// The same of another storage class than is usual, or of a row of its own.
-    @inline(never)
-    private func unusualValueIfPresent<Value: DatabaseValueConvertible>(
-        _ type: Value.Type, _ column: Int32
-    ) throws -> Value? {
-        try decoder.row().hasNull(atIndex: Int(column)) ? nil : value(type, column)
     }
 
     @inline(never)

@@ -1,4 +1,3 @@
-import Foundation
 import QuarryCore
 
 /// A value was asked of a key that has no column. The decoder of the row around throws an error that names the key.
@@ -21,7 +20,7 @@ struct RowSingleValueContainer: SingleValueDecodingContainer {
         if let record = type as? any FetchableRecord.Type { return try fetchRecord(record, from: rowDecoder.row()) }
         guard let convertible = type as? any DatabaseValueConvertible.Type else { return try T(from: decoder) }
         if rowDecoder.standsForKey { throw NoColumn() }
-        if type == Date.self || type == Data.self || type is any OptionalValue.Type {
+        if type is any DecodedByStrategy.Type || type is any OptionalValue.Type {
             // They are decoded as in any column.
             let value = try rowDecoder.row().decode(DatabaseValue.self, atIndex: 0)
             let single = SingleValueDecoder(value: value, column: rowDecoder.firstColumn, path: codingPath)

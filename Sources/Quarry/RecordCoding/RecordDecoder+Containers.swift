@@ -42,15 +42,13 @@ struct DecoderIsOver: Error, CustomStringConvertible {
     var description: String { "a row's decoder has been used after the row" }
 }
 
-/// Gives out the decoder of some JSON.
-struct DecoderOfJSON: Decodable {
-    let decoder: any Decoder
-
-    init(from decoder: any Decoder) { self.decoder = decoder }
-}
-
 /// A value of a type that is known to be the other.
 @inline(__always)
 func reinterpret<From, To>(_ value: From, as type: To.Type = To.self) -> To {
     unsafeBitCast(value, to: To.self)
+}
+
+/// The same, for a value whose type is only known now.
+func reinterpret<To>(opening value: some DatabaseValueConvertible, as type: To.Type = To.self) -> To {
+    reinterpret(value)
 }

@@ -1,4 +1,3 @@
-import Foundation
 import QuarryCore
 
 /// Makes a value of a type that means nothing, and notes what the type asks for first: a single value, or a container
@@ -39,12 +38,7 @@ final class SampleDecoder: Decoder {
         case is String.Type: return ""
         case let type as any FixedWidthInteger.Type: return type.zero
         case let type as any BinaryFloatingPoint.Type: return type.zero
-        case is Date.Type: return Date(timeIntervalSinceReferenceDate: 0)
-        case is Data.Type: return Data()
-        case is UUID.Type: return UUID()
-        case is Decimal.Type: return Decimal()
-        case is URL.Type: return URL(string: "a")
-        case is DatabaseDateComponents.Type: return DatabaseDateComponents(DateComponents(year: 2001), format: .YMD)
+        case let type as any InferableColumnValue.Type: return type.sample
         default: return nil
         }
     }

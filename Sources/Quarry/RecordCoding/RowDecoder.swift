@@ -1,4 +1,3 @@
-import Foundation
 import QuarryCore
 
 /// Decodes records of one type from the rows of one cursor, or from a row of its own.
@@ -208,23 +207,17 @@ final class RowDecoder: ContainerOwner {
         switch conversion {
         case .convertible(let convertible):
             return try decodeConvertible(convertible, as: type, row, column)
-        case .date(let strategy):
-            if case .deferredToDate = strategy { return reinterpret(try row.decode(Date.self, atIndex: column)) }
+        case .ownConversion(let convertible):
+            return try decodeConvertible(convertible, as: type, row, column)
+        case .strategy(let decode):
             let value = try row.decode(DatabaseValue.self, atIndex: column)
-            guard let date = strategy.date(value) else { throw mismatch(type, value, row, column, key) }
-            return reinterpret(date)
-        case .data(let strategy):
-            guard case .custom(let decode) = strategy else {
-                return reinterpret(try row.decode(Data.self, atIndex: column))
-            }
-            let value = try row.decode(DatabaseValue.self, atIndex: column)
-            guard let data = decode(value) else { throw mismatch(type, value, row, column, key) }
-            return reinterpret(data)
+            guard let decoded = decode(value) else { throw mismatch(type, value, row, column, key) }
+            return reinterpret(opening: decoded)
         case .singleValue(let decoding):
             let single = try singleValueDecoder(decoding, row, column, key)
             return try decodeSingleValue(type, single, decoding, row, column, key)
-        case .json(let decoder):
-            return try decodeJSON(type, decoder, row, column, key)
+        case .json(let decoding):
+            return try decodeJSON(type, decoding.json, row, column, key)
         }
     }
 
@@ -236,10 +229,8 @@ final class RowDecoder: ContainerOwner {
         let column = plan.fact(place).column
         let name = row.columnName(atUncheckedIndex: column)
         let conversion: KeyPlan.Conversion
-        if type == Date.self {
-            conversion = .date(self.type.databaseDateDecodingStrategy(for: name))
-        } else if type == Data.self {
-            conversion = .data(self.type.databaseDataDecodingStrategy(for: name))
+        if let convertible = type as? any DecodedByStrategy.Type {
+            conversion = self.type.strategy(convertible, name).map { .strategy($0) } ?? .ownConversion(convertible)
         } else if let convertible = type as? any DatabaseValueConvertible.Type {
             conversion = .convertible(convertible)
         } else {
@@ -249,7 +240,7 @@ final class RowDecoder: ContainerOwner {
             let result = Result { try decodeSingleValue(type, single, decoding, row, column, key) }
             let isAlwaysJSON = single.needsJSON && !single.asksForOneValue
             plan.setConversion(
-                isAlwaysJSON ? .json(decoding.jsonDecoder) : .singleValue(decoding), ObjectIdentifier(type), at: place)
+                isAlwaysJSON ? .json(decoding) : .singleValue(decoding), ObjectIdentifier(type), at: place)
             return try result.get()
         }
         plan.setConversion(conversion, ObjectIdentifier(type), at: place)
@@ -272,14 +263,13 @@ final class RowDecoder: ContainerOwner {
             let value = try T(from: single)
             guard single.needsJSON else { return value }
             // It tried several values before it took one. Text that is the JSON of several is what it has encoded so.
-            let json = Data.fromDatabaseValue(try row.decode(DatabaseValue.self, atIndex: column))
-            guard let json, json.isJSONOfSeveralValues else { return value }
-            return (try? decoding.jsonDecoder.decode(type, from: json)) ?? value
+            let stored = try row.decode(DatabaseValue.self, atIndex: column)
+            return decoding.json.decodeSeveralValues(type, from: stored) ?? value
         } catch {
             guard single.needsJSON else {
                 throw failure(error, type, row, column, key, known: codingPath.count + 1)
             }
-            return try decodeJSON(type, decoding.jsonDecoder, row, column, key)
+            return try decodeJSON(type, decoding.json, row, column, key)
         }
     }
 
@@ -290,15 +280,15 @@ final class RowDecoder: ContainerOwner {
     }
 
     private func decodeJSON<T: Decodable>(
-        _ type: T.Type, _ decoder: JSONDecoder, _ row: Row, _ column: Int, _ key: any CodingKey
+        _ type: T.Type, _ decoder: ColumnJSONDecoder, _ row: Row, _ column: Int, _ key: any CodingKey
     ) throws -> T {
         let value = try row.decode(DatabaseValue.self, atIndex: column)
-        guard let json = Data.fromDatabaseValue(value) else { throw mismatch(type, value, row, column, key) }
         do {
-            return try decoder.decode(type, from: json)
+            if let decoded = try decoder.decode(type, from: value) { return decoded }
         } catch {
             throw failure(error, type, row, column, key)
         }
+        throw mismatch(type, value, row, column, key)
     }
 
     // MARK: - Keys without a column
@@ -367,15 +357,13 @@ final class RowDecoder: ContainerOwner {
         }
         let row = try row()
         let value = try row.decode(DatabaseValue.self, atIndex: column)
-        guard let json = Data.fromDatabaseValue(value) else {
-            throw mismatch([String: Any].self, value, row, column, key)
-        }
+        let json = ColumnJSONDecoder(type, column: row.columnName(atUncheckedIndex: column))
         do {
-            let decoder = type.databaseJSONDecoder(for: row.columnName(atUncheckedIndex: column))
-            return try decoder.decode(DecoderOfJSON.self, from: json).decoder
+            if let decoder = try json.decoder(of: value) { return decoder }
         } catch {
             throw failure(error, [String: Any].self, row, column, key)
         }
+        throw mismatch([String: Any].self, value, row, column, key)
     }
 
     // MARK: - Errors

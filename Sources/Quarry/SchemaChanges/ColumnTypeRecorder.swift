@@ -1,4 +1,3 @@
-import Foundation
 import QuarryCore
 import QuarrySQL
 
@@ -81,26 +80,8 @@ final class ColumnTypeRecorder: Decoder {
 
     /// - parameter depth: how many single values are around this one.
     private func storage(of type: Any.Type, column: String, depth: Int = 0) -> Storage {
-        let strategies = recordType as? any RecordEncodingStrategies.Type
-        if type == UUID.self, let strategies {
-            if case .deferredToUUID = strategies.databaseUUIDEncodingStrategy(for: column) { return .column(.blob) }
-            return .column(.text)
-        }
-        if type == Date.self, let strategies {
-            switch strategies.databaseDateEncodingStrategy(for: column) {
-            case .deferredToDate, .iso8601: return .column(.datetime)
-            case .timeIntervalSinceReferenceDate, .timeIntervalSince1970: return .column(.double)
-            case .secondsSince1970, .millisecondsSince1970: return .column(.integer)
-            case .formatted: return .column(.text)
-            case .custom: return .unknown("its dates are encoded by a closure")
-            }
-        }
-        if type == Data.self, let strategies {
-            switch strategies.databaseDataEncodingStrategy(for: column) {
-            case .deferredToData: return .column(.blob)
-            case .text: return .column(.text)
-            case .custom: return .unknown("its data is encoded by a closure")
-            }
+        if let known = type as? any InferableColumnValue.Type {
+            return known.columnType(column, of: recordType as? any RecordEncodingStrategies.Type)
         }
         return storage(ofOther: type, column: column, depth: depth)
     }
@@ -111,10 +92,8 @@ final class ColumnTypeRecorder: Decoder {
         case is Bool.Type: return .column(.boolean)
         case is any BinaryInteger.Type where type is any DatabaseValueConvertible.Type: return .column(.integer)
         case is any BinaryFloatingPoint.Type where type is any DatabaseValueConvertible.Type: return .column(.double)
-        case is String.Type, is URL.Type, is Decimal.Type: return .column(.text)
-        case is Data.Type, is UUID.Type: return .column(.blob)
-        case is Date.Type: return .column(.datetime)
-        case is DatabaseDateComponents.Type: return .column(.datetime)
+        case is String.Type: return .column(.text)
+        case let known as any InferableColumnValue.Type: return known.columnType(column, of: nil)
         default: break
         }
         if let raw = type as? any RawRepresentable.Type, type is any DatabaseValueConvertible.Type {
@@ -145,6 +124,19 @@ final class ColumnTypeRecorder: Decoder {
     private func storage<Raw: RawRepresentable>(ofRaw type: Raw.Type, column: String) -> Storage {
         storage(ofOther: Raw.RawValue.self, column: column)
     }
+}
+
+/// A type of Foundation's, whose columns are known.
+protocol InferableColumnValue {
+    /// A value that means nothing.
+    static var sample: Self? { get }
+
+    /// What a column of a record type is declared as.
+    ///
+    /// - parameter recordType: nil for values that no strategy of the record type is asked about.
+    static func columnType(
+        _ column: String, of recordType: (any RecordEncodingStrategies.Type)?
+    ) -> ColumnTypeRecorder.Storage
 }
 
 /// There is no value of a type that could stand for one that means nothing.

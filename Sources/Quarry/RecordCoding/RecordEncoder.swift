@@ -1,4 +1,3 @@
-import Foundation
 import QuarryCore
 import Synchronization
 
@@ -77,9 +76,9 @@ final class RecordEncodingState: ContainerOwner {
     /// How a value of a type becomes a value of a column.
     enum Conversion {
         case convertible(any DatabaseValueConvertible.Type)
-        case date(DatabaseDateEncodingStrategy)
-        case data(DatabaseDataEncodingStrategy)
-        case uuid(DatabaseUUIDEncodingStrategy)
+        /// A type that could have a strategy, and converts itself.
+        case ownConversion(any EncodedByStrategy.Type)
+        case strategy(ColumnEncoding.Strategy)
         case optional
         /// A type that encodes itself as one value, or as several.
         case singleValue(ColumnEncoding)
@@ -197,24 +196,11 @@ final class RecordEncodingState: ContainerOwner {
         switch conversion {
         case .convertible(let convertible):
             set(value, as: convertible, column, target)
-        case .date(let strategy):
-            let date: Date = reinterpret(value)
-            if case .deferredToDate = strategy { return set(date, column, target) }
-            target.set(convertible: strategy.databaseValue(date), forColumn: column)
-        case .data(let strategy):
-            let data: Data = reinterpret(value)
-            if case .deferredToData = strategy {
-                data.withUnsafeBytes { target.set(bytes: $0, forColumn: column) }
-            } else {
-                target.set(convertible: strategy.databaseValue(data), forColumn: column)
-            }
-        case .uuid(let strategy):
-            let uuid: UUID = reinterpret(value)
-            if case .deferredToUUID = strategy {
-                withUnsafeBytes(of: uuid.uuid) { target.set(bytes: $0, forColumn: column) }
-            } else {
-                target.set(convertible: strategy.databaseValue(uuid), forColumn: column)
-            }
+        case .ownConversion(let type):
+            setItself(value, as: type, column, target)
+        case .strategy(let strategy):
+            let stored = withUnsafePointer(to: value) { strategy(UnsafeRawPointer($0)) }
+            target.set(convertible: stored, forColumn: column)
         case .optional:
             guard let optional = value as? any EncodableOptional else { return }
             if try !optional.encodeWrapped(self, key) { target.setNull(forColumn: column) }
@@ -249,7 +235,7 @@ final class RecordEncodingState: ContainerOwner {
     }
 
     private func json(_ value: some Encodable, _ encoding: ColumnEncoding) throws -> String {
-        String(decoding: try encoding.jsonEncoder.encode(value), as: UTF8.self)
+        try encoding.json.text(of: value)
     }
 
     /// Finds out how values of a type become values of a column.
@@ -257,9 +243,9 @@ final class RecordEncodingState: ContainerOwner {
     private func conversion<T: Encodable>(
         _ type: T.Type, _ value: T, _ column: String, _ key: some CodingKey
     ) throws -> Conversion {
-        if type == Date.self { return .date(self.type.databaseDateEncodingStrategy(for: column)) }
-        if type == Data.self { return .data(self.type.databaseDataEncodingStrategy(for: column)) }
-        if type == UUID.self { return .uuid(self.type.databaseUUIDEncodingStrategy(for: column)) }
+        if let type = type as? any EncodedByStrategy.Type {
+            return self.type.strategy(type, column).map { .strategy($0) } ?? .ownConversion(type)
+        }
         if type is any EncodableOptional.Type { return .optional }
         if let convertible = type as? any DatabaseValueConvertible.Type { return .convertible(convertible) }
         // One value, or JSON: the type itself knows.
@@ -274,9 +260,12 @@ final class RecordEncodingState: ContainerOwner {
         target.set(convertible: convertible, forColumn: column)
     }
 
-    private func set(_ date: Date, _ column: String, _ target: EncodingTarget) {
-        guard let text = date.databaseText else { return target.set(convertible: date, forColumn: column) }
-        target.setText(forColumn: column, capacity: DateText.longest) { text.write(to: $0) }
+    private func setItself<Value: EncodedByStrategy, T>(
+        _ value: T, as type: Value.Type, _ column: String, _ target: EncodingTarget
+    ) {
+        withUnsafePointer(to: value) {
+            UnsafeRawPointer($0).assumingMemoryBound(to: Value.self).pointee.set(column, of: target)
+        }
     }
 
     /// Encodes a record that another one wraps, as that record encodes itself.
@@ -294,8 +283,7 @@ final class RecordEncodingState: ContainerOwner {
         let column = strategy.column(key)
         let type = type
         target.takeUnretainedValue().set(forColumn: column) {
-            let json = try type.databaseJSONEncoder(for: column).encode(node)
-            return String(decoding: json, as: UTF8.self).databaseValue
+            try ColumnJSONEncoder(type, column: column).text(of: node).databaseValue
         }
         return node
     }

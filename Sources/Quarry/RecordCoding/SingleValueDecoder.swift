@@ -1,4 +1,3 @@
-import Foundation
 import QuarryCore
 
 /// Decodes a type that is one value, and finds out which type isn't.
@@ -69,10 +68,13 @@ private struct SingleContainer: SingleValueDecodingContainer {
             guard let convertible = type as? any DatabaseValueConvertible.Type else { return try T(from: decoder) }
             return try convert(convertible)
         }
-        if type == Date.self { return try found(column.date.date(decoder.value), type) }
-        if type == Data.self { return try found(column.data.data(decoder.value), type) }
-        guard let convertible = column.convertible(type) else { return try T(from: decoder) }
-        return try convert(convertible)
+        switch column.conversion(to: type) {
+        case .convertible(let convertible): return try convert(convertible)
+        case .strategy(let decode):
+            guard let value = decode(decoder.value) else { throw decoder.mismatch(type) }
+            return reinterpret(opening: value)
+        case nil: return try T(from: decoder)
+        }
     }
 
     private func convert<C: DatabaseValueConvertible, T>(_ type: C.Type, as result: T.Type = T.self) throws -> T {
