@@ -87,8 +87,8 @@ public protocol DatabaseWriter: DatabaseReader {
 /// A writer whose accesses run on connection groups: a queue or a pool.
 ///
 /// The types have `read`, `unsafeRead` and `writeWithoutTransaction` of their own, which are called most often. An
-/// extension reads `writer` and the request through the protocol, and retains them: some 150 instructions of the 700 that
-/// an access without a transaction takes.
+/// extension reads `writer` and the request through the protocol, and retains them: some 150 instructions of the 700
+/// that an access without a transaction takes.
 protocol GroupWriter: GroupReader, DatabaseWriter {
     /// Runs the writes.
     var writer: AccessRunner { get }

@@ -53,7 +53,8 @@ extension SQLExpression: SQLExpressible {
 /// An expression that is made of others. The query interface defines the kinds; this layer only passes them on.
 package protocol SQLExpressionNode: AnyObject, Sendable {}
 
-/// The context in which SQL is rendered: a connection, or a schema alone. The layer that writes a fragment knows its type.
+/// The context in which SQL is rendered: a connection, or a schema alone. The layer that writes a fragment knows its
+/// type.
 package protocol SQLContext: AnyObject {}
 
 extension Database: SQLContext {}
