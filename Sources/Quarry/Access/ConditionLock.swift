@@ -14,17 +14,18 @@ struct ConditionLock<Value>: ~Copyable, @unchecked Sendable {
 
     /// The value. Use it between `lock` and `unlock` only; `wait` lets other threads change it.
     let contents: UnsafeMutablePointer<Value>
-    private let storage: UnsafeMutablePointer<ConditionLockStorage>
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
 
     init(_ value: consuming Value) {
         contents = .allocate(capacity: 1)
         contents.initialize(to: value)
-        storage = .allocate(capacity: 1)
-        storage.initialize(to: ConditionLockStorage())
-        mutex = storage.pointer(to: \.mutex)!
-        condition = storage.pointer(to: \.condition)!
+        // One allocation for both.
+        let offset = MemoryLayout<pthread_mutex_t>.stride
+        let storage = UnsafeMutableRawPointer.allocate(
+            byteCount: offset + MemoryLayout<pthread_cond_t>.stride, alignment: 16)
+        mutex = storage.initializeMemory(as: pthread_mutex_t.self, to: pthread_mutex_t())
+        condition = (storage + offset).initializeMemory(as: pthread_cond_t.self, to: pthread_cond_t())
         pthread_mutex_init(mutex, nil)
         #if canImport(Darwin)
             pthread_cond_init(condition, nil)
@@ -41,7 +42,7 @@ struct ConditionLock<Value>: ~Copyable, @unchecked Sendable {
     deinit {
         pthread_cond_destroy(condition)
         pthread_mutex_destroy(mutex)
-        storage.deallocate()
+        UnsafeMutableRawPointer(mutex).deallocate()
         contents.deinitialize(count: 1)
         contents.deallocate()
     }
@@ -87,10 +88,4 @@ struct ConditionLock<Value>: ~Copyable, @unchecked Sendable {
     private static func time(_ nanoseconds: UInt64) -> timespec {
         timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
     }
-}
-
-/// The mutex and the condition of a `ConditionLock`, which share one allocation.
-private struct ConditionLockStorage {
-    var mutex = pthread_mutex_t()
-    var condition = pthread_cond_t()
 }

@@ -21,20 +21,20 @@ extension ConnectionGroup {
         guard let first = groups.first, !first.isClosed else { return }
         // Before any group is waited for: the access that has its connection may wait for one that this thread has.
         for group in groups.reversed() { try group.checkMayClose() }
-        var held: [ConnectionGroup] = []
+        var heldCount = 0
         do {
             for group in groups {
                 do {
                     _ = try group.wait(for: .barrier, isFirst: true)
                 } catch  where group.isClosed {
-                    for group in held.reversed() { group.abandonClosing() }
+                    for group in groups.prefix(heldCount).reversed() { group.abandonClosing() }
                     return
                 }
-                held.append(group)
+                heldCount += 1
             }
             for group in groups.reversed() { try group.closeConnections() }
         } catch {
-            for group in held.reversed() { group.abandonClosing() }
+            for group in groups.prefix(heldCount).reversed() { group.abandonClosing() }
             throw error
         }
         for group in groups.reversed() { group.finishClosing() }
@@ -62,22 +62,22 @@ extension ConnectionGroup {
 
     /// - parameter waiters: one for each group. The first has entered its queue already.
     private static func close(_ groups: [ConnectionGroup], _ waiters: [TaskWaiter], _ token: AccessToken) async throws {
-        var held: [ConnectionGroup] = []
+        var heldCount = 0
         do {
             for (group, waiter) in zip(groups, waiters) {
-                if !held.isEmpty { group.request(waiter, token, .barrier, isFirst: true) }
+                if heldCount > 0 { group.request(waiter, token, .barrier, isFirst: true) }
                 do {
                     _ = try await group.grant(waiter)
                 } catch  where group.isClosed {
-                    for group in held.reversed() { group.abandonClosing() }
+                    for group in groups.prefix(heldCount).reversed() { group.abandonClosing() }
                     return
                 }
-                held.append(group)
+                heldCount += 1
             }
             if token.isCancelled { throw CancellationError() }
             for group in groups.reversed() { try group.closeConnections() }
         } catch {
-            for group in held.reversed() { group.abandonClosing() }
+            for group in groups.prefix(heldCount).reversed() { group.abandonClosing() }
             throw error
         }
         for group in groups.reversed() { group.finishClosing() }
