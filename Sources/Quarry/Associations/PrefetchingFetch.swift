@@ -67,7 +67,7 @@ final class RequestPrefetch: RowSupplement {
 }
 
 /// The prefetches of a request's rows, or of a scope of them.
-final class PrefetchedScope: PrefetchedRows {
+final class PrefetchedScope: RowLists {
     private let prefetches: [PrefetchedRowsOfKey]
     private let scopes: [String: PrefetchedScope]
 
@@ -84,18 +84,18 @@ final class PrefetchedScope: PrefetchedRows {
         scopes.sorted { $0.key < $1.key }.map { (name: $0.key, scope: $0.value) }
     }
 
-    var prefetchedKeys: [String] { prefetches.map(\.key) }
+    var keys: [String] { prefetches.map(\.key) }
 
-    func prefetchedRows(_ key: String, of row: Int) -> [Row] { list(key)?.rows(of: row) ?? [] }
+    func rows(_ key: String, of row: Int) -> [Row] { list(key)?.rows(of: row) ?? [] }
 
-    func prefetchedRows(inScope name: String) -> (any PrefetchedRows)? { scopes[name] }
+    func lists(inScope name: String) -> (any RowLists)? { scopes[name] }
 
     func list(_ key: String) -> PrefetchedRowsOfKey? { prefetches.first { $0.key == key } }
 
     /// Takes the keys of rows, which belong to this scope from now on.
     func supply(_ rows: [Row]) throws {
         findParents(rows)
-        for (index, row) in rows.enumerated() { row.prefetch = (self, index) }
+        for (index, row) in rows.enumerated() { row.lists = (self, index) }
     }
 
     /// Takes the keys of rows.

@@ -152,9 +152,9 @@ extension Row {
     }
 
     private func ownPrefetchedList(_ key: String) -> (list: PrefetchedRowsOfKey, parent: Int)? {
-        guard let prefetch, let scope = prefetch.rows as? PrefetchedScope, let list = scope.list(key) else {
+        guard let lists, let scope = lists.source as? PrefetchedScope, let list = scope.list(key) else {
             return nil
         }
-        return (list, prefetch.index)
+        return (list, lists.index)
     }
 }

@@ -77,9 +77,8 @@ final class RowDecoder: ContainerOwner {
     /// The decoder of a row: the one that its cursor has kept, or a new one. To be given to `end`.
     @inline(__always)
     static func begin(_ type: any RecordDecodingStrategies.Type, _ row: Row) -> Unmanaged<RowDecoder> {
-        let (state, executionID) = row.takeDecodingState()
-        guard let state else { return beginAnew(type, row, executionID) }
-        let kept = Unmanaged<RowDecoder>.fromOpaque(state.toOpaque())
+        let (kept, executionID) = row.takeAttachment(RowDecoder.self)
+        guard let kept else { return beginAnew(type, row, executionID) }
         let fits = kept._withUnsafeGuaranteedRef { kept in
             guard kept.typeIdentifier == ObjectIdentifier(type), row.hasColumns(kept.columnsIdentity) else {
                 return false
@@ -106,7 +105,7 @@ final class RowDecoder: ContainerOwner {
     static func end(_ decoder: Unmanaged<RowDecoder>, _ row: Row) {
         // A container that somebody has is never used again.
         guard decoder._withUnsafeGuaranteedRef({ $0.end() }) else { return decoder.release() }
-        row.keepDecodingState(.fromOpaque(decoder.toOpaque()))
+        row.keepAttachment(decoder)
     }
 
     /// A part of a record.

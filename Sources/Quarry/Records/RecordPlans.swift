@@ -1,7 +1,9 @@
 import QuarryCore
 
 /// The plans of a connection's record types.
-final class RecordPlans {
+final class RecordPlans: ConnectionAttachment {
+    static let keepsStatements = true
+
     /// The plans of one type, which may serve several tables.
     private final class Entry {
         let type: ObjectIdentifier
@@ -47,29 +49,28 @@ final class RecordPlans {
         _ type: Record.Type, _ table: String?, _ db: Database
     ) throws -> RecordPlan {
         try db.checkAccess()
-        let plans: RecordPlans
-        if let kept = db.recordPlans {
-            plans = unsafeDowncast(kept, to: RecordPlans.self)
-        } else {
-            plans = RecordPlans()
-            db.recordPlans = plans
-        }
-        let entry = plans.entry(type)
+        let entry = (db.attachment(RecordPlans.self) ?? make(db)).entry(type)
         if let table { return entry.plan(table) }
         if entry.hasDefaultName { return entry.plan }
         return entry.plan(type.databaseTableName)
     }
 
+    @inline(never)
+    private static func make(_ db: Database) -> RecordPlans {
+        let plans = RecordPlans()
+        db.attach(plans)
+        return plans
+    }
+
     /// Records that the default implementation of a callback was called.
     static func note(_ callback: DefaultCallbacks.Callbacks, _ type: Any.Type, _ db: Database) {
-        guard let kept = db.recordPlans else { return }
-        unsafeDowncast(kept, to: RecordPlans.self).entries[ObjectIdentifier(type)]?.callbacks.note(callback, type)
+        db.attachment(RecordPlans.self)?.entries[ObjectIdentifier(type)]?.callbacks.note(callback, type)
     }
 
     /// Forgets the keys of views, because the schema source has changed.
     static func forgetKeysOfViews(_ db: Database) {
-        guard let kept = db.recordPlans else { return }
-        for entry in unsafeDowncast(kept, to: RecordPlans.self).entries.values {
+        guard let plans = db.attachment(RecordPlans.self) else { return }
+        for entry in plans.entries.values {
             entry.plan.forgetKeyOfView()
             for plan in entry.others { plan.forgetKeyOfView() }
         }

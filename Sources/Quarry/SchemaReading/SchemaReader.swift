@@ -5,7 +5,9 @@ import QuarryCore
 /// Changes by this connection are counted (`Database.schemaChangeCount`). Changes by others show in SQLite's number of
 /// the schema's state. The number is read when a fact is requested and another connection may have written since: at
 /// most once in a transaction, and not at all if the file hasn't changed.
-final class SchemaReader {
+final class SchemaReader: ConnectionAttachment {
+    static let keepsStatements = false
+
     private var schemas: [String: KnownSchema] = [:]
     private var changeCount = -1
 
@@ -150,10 +152,9 @@ final class SchemaReader {
 extension Database {
     /// The schema reader of the connection.
     var schema: SchemaReader {
-        // No other type of object is stored there.
-        if let knowledge = schemaKnowledge { return unsafeDowncast(knowledge, to: SchemaReader.self) }
+        if let reader = attachment(SchemaReader.self) { return reader }
         let reader = SchemaReader()
-        schemaKnowledge = reader
+        attach(reader)
         return reader
     }
 }

@@ -146,7 +146,7 @@ extension Database {
     /// Lets every text be prepared anew when it comes again.
     func forgetKeptStatements() {
         statementCache.removeAll()
-        recordPlans = nil
+        _ = attachments.removeStatementKeepers()
     }
 
     func forgetStatements() {

@@ -16,8 +16,8 @@ public final class Database {
 
     package let options: ConnectionOptions
 
-    /// What the layers above keep with the connection.
-    package var context: (any Sendable)?
+    @exclusivity(unchecked)
+    var attachments = Attachments()
 
     /// The owner of the connection's hooks.
     package let hooks: HookSlots
@@ -39,7 +39,7 @@ public final class Database {
     @exclusivity(unchecked)
     var controlStatements = [Statement?](repeating: nil, count: ControlStatement.allCases.count)
 
-    /// Binds the parameters of statements that records run.
+    /// Binds the parameters of the statements of `execute(binding:)`.
     private(set) lazy var parameterBinder = ParameterBinder()
 
     /// Blobs that the access has opened and not yet closed.
@@ -97,22 +97,6 @@ public final class Database {
     @exclusivity(unchecked)
     var seenSchemas = SeenSchemas()
 
-    /// What the layers above know of the schema.
-    @exclusivity(unchecked)
-    package var schemaKnowledge: AnyObject?
-
-    // MARK: Records
-
-    @exclusivity(unchecked)
-    private var plansOfRecords: AnyObject?
-
-    /// The statements of record types, and how their parameters are bound.
-    package var recordPlans: AnyObject? {
-        // Called: other modules look for overlapping accesses to a field they read, each time.
-        @inline(never) get { plansOfRecords }
-        set { plansOfRecords = newValue }
-    }
-
     // MARK: Full text
 
     /// What a tokenizer has thrown, until the error of its statement is made.
@@ -132,7 +116,7 @@ public final class Database {
     /// - parameter followsTask: whether opening is cancelled with the task that runs it.
     /// - parameter prepare: the last step: what the user does to each connection.
     package init(
-        path: String, options: ConnectionOptions, context: (any Sendable)? = nil, followsTask: Bool = false,
+        path: String, options: ConnectionOptions, followsTask: Bool = false,
         prepare: (Database) throws -> Void = { _ in }
     ) throws {
         ErrorLog.install()
@@ -141,7 +125,6 @@ public final class Database {
             mode: options.readonly ? .readOnly : .readWriteCreate, vfs: options.vfs)
         lifetime = ConnectionLifetime(handle)
         self.options = options
-        self.context = context
         description = options.label ?? path
         hooks = HookSlots(lifetime)
         statementCache = StatementCache(capacity: options.statementCacheCapacity)
@@ -172,7 +155,6 @@ public final class Database {
     package init(refusing error: DatabaseError) {
         lifetime = ConnectionLifetime(refusing: error)
         options = ConnectionOptions()
-        context = nil
         description = "no connection"
         hooks = HookSlots(lifetime)
         statementCache = StatementCache(capacity: 0)

@@ -121,7 +121,7 @@ extension Statement {
 final class AdapterBox {
     let adapter: any RowAdapter
 
-    /// Prefetches the rows that are associated with the rows of the statement.
+    /// The supplement of the rows, if any.
     let supplement: (any RowSupplement)?
 
     /// The rows of an execution that has read them all.

@@ -1,11 +1,11 @@
-/// A type that is decoded from rows: rows themselves, values of the leftmost column, records.
+/// A type that is decoded from rows: rows themselves, values of the leftmost column, types of the layers above.
 ///
-/// All fetch verbs are written for this protocol. Types conform through `DatabaseValueConvertible` or
-/// `FetchableRecord`.
+/// All fetch verbs are written for this protocol. Types conform through protocols that inherit from it:
+/// `DatabaseValueConvertible`, and `FetchableRecord` of the layer above.
 public protocol RowDecodable {
     /// Decodes the current row of a cursor.
     ///
-    /// - throws: `RowDecodingError` if the row has no such value; for records, what their decoding throws.
+    /// - throws: `RowDecodingError` if the row has no such value; or the error that the decoding of the type throws.
     static func decoded(from row: Row) throws -> Self
 
     /// Decodes a value that outlives the row.

@@ -1,14 +1,14 @@
-/// Prefetches the rows that are associated with the rows of a request, once these have all been read.
+/// Gives the rows of an execution lists of other rows, once all rows have been read.
 ///
 /// An execution with a supplement reads its rows before the first is decoded.
 package protocol RowSupplement: AnyObject {
     /// Whether only the first row is wanted.
     var takesOneRow: Bool { get }
 
-    /// Supplies rows, which are copies, with their associated rows.
+    /// Gives rows, which are copies, their lists.
     ///
     /// - parameter isDecodedAtOnce: whether all rows are decoded before the call that fetches them returns: then
-    ///   associated rows can be fetched on demand.
+    ///   the lists can be fetched on demand.
     func supply(_ rows: [Row], isDecodedAtOnce: Bool) throws
 
     /// Throws the error of a row's decoding that could not be thrown where it occurred.
@@ -28,15 +28,15 @@ final class BufferedRows {
     // User code may have kept the last row.
     deinit { _ = leaveRow() }
 
-    /// The next row, with the decoding state of the last one.
+    /// The next row, with the attachment of the last one.
     func nextRow() -> Row? {
-        let decodingState = leaveRow()
+        let attachment = leaveRow()
         guard next < rows.count else {
             rows = []
             return nil
         }
         next += 1
-        rows[next - 1].adaptedSource?.becomeCurrent(decodingState)
+        rows[next - 1].adaptedSource?.becomeCurrent(attachment)
         return rows[next - 1]
     }
 
@@ -92,10 +92,10 @@ extension Execution {
 }
 
 extension PreparedRequest {
-    /// The supplement that prefetches associated rows, if any.
+    /// The supplement of the rows, if any.
     package var supplement: (any RowSupplement)? { adapterBox?.supplement }
 
-    /// A statement whose rows are seen through an adapter, and the supplement that prefetches their associated rows.
+    /// A statement whose rows are seen through an adapter, and the supplement of the rows.
     package init(statement: Statement, adapter: any RowAdapter, supplement: (any RowSupplement)?) {
         self.init(statement: statement)
         adapterBox = AdapterBox(adapter, supplement)

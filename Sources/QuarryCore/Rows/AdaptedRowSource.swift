@@ -51,26 +51,24 @@ final class AdaptedRowSource {
     private var scopeRows: [Row?] = []
 
     @exclusivity(unchecked)
-    private var keptDecodingState: AnyObject?
+    private var attachment: AnyObject?
 
     /// Whether the row is the current row of a cursor, and a copy.
     private var isCurrentCopy = false
 
-    /// The row's `decodingState`.
-    ///
-    /// A row that outlives its cursor keeps none: several threads may decode it.
-    var decodingState: AnyObject? { isCurrent ? keptDecodingState : nil }
+    /// The row's attachment. A row that outlives its cursor keeps none: several threads may decode it.
+    var currentAttachment: AnyObject? { isCurrent ? attachment : nil }
 
-    func takeDecodingState() -> AnyObject? { isCurrent ? keptDecodingState.take() : nil }
+    func takeAttachment() -> AnyObject? { isCurrent ? attachment.take() : nil }
 
-    func keepDecodingState(_ state: AnyObject) {
-        if isCurrent { keptDecodingState = state }
+    func keepAttachment(_ object: AnyObject) {
+        if isCurrent { attachment = object }
     }
 
     private var isCurrent: Bool { isCurrentCopy || base.sqliteStatement != nil }
 
-    /// The prefetched rows, and the number of the row among theirs.
-    var prefetch: (rows: any PrefetchedRows, index: Int)?
+    /// The lists of rows that the row has, and the number of the row in them.
+    var lists: (source: any RowLists, index: Int)?
 
     init(base: Row, adaptation: RowAdaptation) {
         self.base = base
@@ -81,29 +79,29 @@ final class AdaptedRowSource {
 
     func copy() -> Row {
         let copy = AdaptedRowSource(base: base.copy(), adaptation: adaptation)
-        copy.prefetch = prefetch
+        copy.lists = lists
         return Row(adapted: copy)
     }
 
     /// Makes the row the current row of a cursor.
-    func becomeCurrent(_ decodingState: AnyObject?) {
+    func becomeCurrent(_ attachment: AnyObject?) {
         isCurrentCopy = true
-        keptDecodingState = decodingState
+        self.attachment = attachment
     }
 
     /// Marks the row as left by its cursor: it only outlives the cursor from now on.
     ///
-    /// - returns: the decoding state, for the cursor's next row.
+    /// - returns: the attachment, for the cursor's next row.
     func resignCurrent() -> AnyObject? {
         isCurrentCopy = false
-        return keptDecodingState.take()
+        return attachment.take()
     }
 
     func scope(at index: Int) -> Row {
         if index < scopeRows.count, let row = scopeRows[index] { return row }
         let (name, scope) = adaptation.scopes[index]
         let source = AdaptedRowSource(base: base, adaptation: scope)
-        if let prefetch { source.prefetch = prefetch.rows.prefetchedRows(inScope: name).map { ($0, prefetch.index) } }
+        if let lists { source.lists = lists.source.lists(inScope: name).map { ($0, lists.index) } }
         // A row that outlives its cursor may be read by several threads, so it must not change.
         guard base.sqliteStatement != nil else { return Row(adapted: source) }
         let row = Row(adapted: source, readsStatement: true)

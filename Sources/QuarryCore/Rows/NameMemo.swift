@@ -1,6 +1,6 @@
 /// A memory of facts about names, which are found in the order in which they are requested.
 ///
-/// Code that reads or writes records names the same columns in the same order for each record. So the expected name is
+/// Code that reads the columns of rows names the same columns in the same order for each row. So the expected name is
 /// found by one comparison of two words, without hashing. After an unexpected name, the memory expects that name there
 /// the next time.
 @usableFromInline

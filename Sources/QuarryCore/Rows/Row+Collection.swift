@@ -74,12 +74,12 @@ extension Row: CustomStringConvertible {
 
 extension Row: Hashable {
     /// Whether two rows have the same columns, in the same order, with the same case of names, and equal values; and
-    /// the same scopes and prefetched rows.
+    /// the same scopes and lists of rows.
     public static func == (lhs: Row, rhs: Row) -> Bool {
         lhs === rhs
             || (lhs.count == rhs.count && lhs.elementsEqual(rhs) { $0 == $1 }
                 && lhs.scopes.elementsEqual(rhs.scopes) { $0 == $1 }
-                && lhs.ownPrefetchedRows.elementsEqual(rhs.ownPrefetchedRows) { $0 == $1 })
+                && lhs.ownLists.elementsEqual(rhs.ownLists) { $0 == $1 })
     }
 
     /// Hashes names and values, of columns and scopes.

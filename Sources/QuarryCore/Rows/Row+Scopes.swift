@@ -18,9 +18,9 @@ extension Row {
     /// ```
     public var scopesTree: ScopesTreeView { ScopesTreeView(row: self) }
 
-    /// The row with the same columns, but without scopes and prefetched rows.
+    /// The row with the same columns, but without scopes and lists of rows.
     public var unscoped: Row {
-        guard let adaptedSource, !adaptedSource.adaptation.scopes.isEmpty || adaptedSource.prefetch != nil else {
+        guard let adaptedSource, !adaptedSource.adaptation.scopes.isEmpty || adaptedSource.lists != nil else {
             return self
         }
         return Row(
@@ -111,14 +111,14 @@ extension Row: CustomDebugStringConvertible {
         guard let adaptedSource else { return description }
         let parts = scopesDescription(indentation: "  ")
         let base = adaptedSource.base
-        // An adapter that only carries prefetched rows shows the row as it is.
+        // An adapter that only carries lists of rows shows the row as it is.
         let isSame = scopes.isEmpty && base.count == count && base.elementsEqual(self) { $0 == $1 }
         if isSame { return parts.isEmpty ? description : "▿ \(self)" + parts }
         return "▿ \(self)\n  unadapted: \(base)" + parts
     }
 
     private func scopesDescription(indentation: String) -> String {
-        let lists = ownPrefetchedRows.map { key, rows in
+        let lists = ownLists.map { key, rows in
             "\n\(indentation)+ \(key): \(rows.count) row\(rows.count < 2 ? "" : "s")"
         }
         let scopes = scopes.map { name, row in

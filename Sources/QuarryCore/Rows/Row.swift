@@ -187,53 +187,65 @@ public final class Row {
         }
     }
 
-    /// The state that a layer above keeps with the row to decode records, for all rows of a cursor. A row that outlives
-    /// its cursor keeps none.
-    package var decodingState: AnyObject? {
+    // MARK: - Attachment
+
+    /// The object that a layer above keeps with the row.
+    package var attachment: AnyObject? {
         switch source {
-        case .statement(let running): running.statement.decodingState
-        case .adapted(let adapted): adapted.decodingState
+        case .statement(let running): running.statement.attachment
+        case .adapted(let adapted): adapted.currentAttachment
         case .block, .expired: nil
         }
     }
 
-    /// Takes the decoding state out of the row, until `keepDecodingState`: a record's code may release the row's cursor
-    /// meanwhile.
+    /// Takes the object that a layer above keeps with the row, for all rows of a cursor, until `keepAttachment`: the
+    /// layer's code may release the row's cursor meanwhile. A row that outlives its cursor keeps none.
     ///
-    /// - returns: the state, nil if there is none or another caller has taken it; and the statement's number for the
+    /// - parameter type: a final class. An object of another class is released.
+    /// - returns: the object, nil if there is none or another caller has taken it; and the statement's number for the
     ///   execution that this row belongs to, 0 for a row that has no execution.
     @inlinable
     @inline(__always)
-    package final func takeDecodingState() -> (state: Unmanaged<AnyObject>?, executionID: Int) {
-        guard case .statement(let running) = source else { return (takeStateOfAnotherRow(), 0) }
+    package final func takeAttachment<Object: AnyObject>(
+        _ type: Object.Type
+    ) -> (object: Unmanaged<Object>?, executionID: Int) {
+        guard case .statement(let running) = source else { return (takeAttachmentOfAnotherRow(type), 0) }
         return running.reference._withUnsafeGuaranteedRef {
-            ($0.decodingState.take().map { .passRetained($0) }, $0.activity.executionID)
+            ($0.attachment.take().flatMap { Self.proven($0, type) }, $0.activity.executionID)
         }
     }
 
     @usableFromInline
     @inline(never)
-    final func takeStateOfAnotherRow() -> Unmanaged<AnyObject>? {
+    final func takeAttachmentOfAnotherRow<Object: AnyObject>(_ type: Object.Type) -> Unmanaged<Object>? {
         guard case .adapted(let adapted) = source else { return nil }
-        return adapted.takeDecodingState().map { .passRetained($0) }
+        return adapted.takeAttachment().flatMap { Self.proven($0, type) }
     }
 
-    /// Replaces the decoding state.
-    ///
-    /// - parameter state: released when the row no longer keeps it.
     @inlinable
     @inline(__always)
-    package final func keepDecodingState(_ state: Unmanaged<AnyObject>) {
-        guard case .statement(let running) = source else { return keepStateOfAnotherRow(state) }
-        running.reference._withUnsafeGuaranteedRef { $0.decodingState = state.takeRetainedValue() }
+    static func proven<Object: AnyObject>(_ object: AnyObject, _ type: Object.Type) -> Unmanaged<Object>? {
+        guard ObjectIdentifier(Swift.type(of: object)) == ObjectIdentifier(type) else { return nil }
+        return .passRetained(unsafeDowncast(object, to: type))
+    }
+
+    /// Replaces the object that a layer above keeps with the row.
+    ///
+    /// - parameter object: released when the row no longer keeps it.
+    @inlinable
+    @inline(__always)
+    package final func keepAttachment<Object: AnyObject>(_ object: Unmanaged<Object>) {
+        guard case .statement(let running) = source else {
+            return keepAttachmentOfAnotherRow(object.takeRetainedValue())
+        }
+        running.reference._withUnsafeGuaranteedRef { $0.attachment = object.takeRetainedValue() }
     }
 
     @usableFromInline
     @inline(never)
-    final func keepStateOfAnotherRow(_ state: Unmanaged<AnyObject>) {
-        let state = state.takeRetainedValue()
+    final func keepAttachmentOfAnotherRow(_ object: AnyObject) {
         // A row with values of its own is decoded once.
-        if case .adapted(let adapted) = source { adapted.keepDecodingState(state) }
+        if case .adapted(let adapted) = source { adapted.keepAttachment(object) }
     }
 
     // MARK: - Values

@@ -162,7 +162,7 @@ extension Statement {
     /// - returns: what `bind` has answered.
     package func execute(binding bind: (ParameterBinder) throws -> Bool) throws -> Bool {
         let database = try lifetime.accessedDatabase()
-        // Encoding a record may run code of its type's.
+        // `bind` may run user code, which may run statements.
         let binder = database.parameterBinder.isBusy ? ParameterBinder() : database.parameterBinder
         binder.begin(sqliteStatement)
         defer { binder.end() }

@@ -104,10 +104,10 @@ public final class Statement {
         bound = BoundArguments(parameterCount: parameterCount)
     }
 
-    /// What a layer above keeps to decode records from the rows.
+    /// The object that a layer above keeps with the statement's rows.
     @usableFromInline
     @exclusivity(unchecked)
-    var decodingState: AnyObject?
+    var attachment: AnyObject?
 
     deinit {
         bound.integers.deallocate()

@@ -47,9 +47,9 @@ import Testing
             for _ in 0..<2 { #expect(try Player(row: row) == Self.arthur) }
             let scope = try #require(row.scopes["team"])
             #expect(try Team(row: scope) == Self.arthur.team)
-            #expect(row.decodingState == nil && scope.decodingState == nil)
-            row.keepDecodingState(.passRetained(scope))
-            #expect(row.decodingState == nil && row.takeDecodingState().state == nil)
+            #expect(row.attachment == nil && scope.attachment == nil)
+            row.keepAttachment(.passRetained(scope))
+            #expect(row.attachment == nil && row.takeAttachment(Row.self).object == nil)
         }
     }
 
@@ -70,9 +70,9 @@ import Testing
             let cursor = try Row.fetchCursor(db, sql: Self.sql, adapter: Self.adapter)
             let row = try #require(try cursor.next())
             #expect(try Player(row: row) == Self.arthur)
-            #expect(row.decodingState != nil)
+            #expect(row.attachment != nil)
             #expect(try cursor.next() == nil)
-            #expect(row.decodingState == nil)
+            #expect(row.attachment == nil)
         }
     }
 
@@ -94,18 +94,18 @@ import Testing
             let cursor = try Row.fetchCursor(db, Team.including(all: Team.members))
             let first = try #require(try cursor.next())
             #expect(try Team(row: first) == Team(id: 1, title: "Reds"))
-            let state = try #require(first.decodingState)
+            let state = try #require(first.attachment)
             let second = try #require(try cursor.next())
-            #expect(first !== second && second.decodingState === state)
+            #expect(first !== second && second.attachment === state)
             // It is kept no more by a row that somebody has kept.
-            #expect(first.decodingState == nil)
+            #expect(first.attachment == nil)
             #expect(try Team(row: second) == Team(id: 2, title: "Blues"))
             #expect(try Team(row: first) == Team(id: 1, title: "Reds"))
-            #expect(first.decodingState == nil && second.decodingState === state)
+            #expect(first.attachment == nil && second.attachment === state)
             let third = try #require(try cursor.next())
             #expect(try Team(row: third) == Team(id: 3, title: "Greens"))
             #expect(try cursor.next() == nil)
-            #expect(third.decodingState == nil)
+            #expect(third.attachment == nil)
         }
     }
 
@@ -114,7 +114,7 @@ import Testing
             let row = try Row.fetchCursor(db, Team.including(all: Team.members)).next()
             let kept = try #require(row)
             #expect(try Team(row: kept) == Team(id: 1, title: "Reds"))
-            #expect(kept.decodingState == nil)
+            #expect(kept.attachment == nil)
         }
     }
 
@@ -159,7 +159,7 @@ import Testing
             }
             #expect(error?.resultCode == .SQLITE_MISUSE)
             #expect(error?.message == "The row's cursor is over: copy() a row to keep it.")
-            #expect(row.decodingState == nil)
+            #expect(row.attachment == nil)
         }
     }
 
@@ -169,25 +169,25 @@ import Testing
             let cursor = try Row.fetchCursor(db, sql: Self.interruptedSQL)
             let row = try #require(try cursor.next())
             #expect(try Interrupted(row: row).title == "a")
-            let state = try #require(row.decodingState)
+            let state = try #require(row.attachment)
             _ = try cursor.next()
             let box = Box((row: row, seen: [AnyObject?](), inner: [Interrupted]()))
             try Interrupted.$between.withValue({
-                box.value.seen.append(box.value.row.decodingState)
+                box.value.seen.append(box.value.row.attachment)
                 try Interrupted.$between.withValue(nil) { box.value.inner.append(try Interrupted(row: box.value.row)) }
             }) {
                 let outer = try Interrupted(row: row)
                 // The record inside has a decoder of its own.
                 #expect(box.value.seen.count == 1 && box.value.seen[0] == nil && box.value.inner == [outer])
             }
-            #expect(row.decodingState === state)
+            #expect(row.attachment === state)
             #expect(throws: Failure.self) {
                 try Interrupted.$between.withValue({ throw Failure() }) { _ = try Interrupted(row: row) }
             }
-            #expect(row.decodingState === state)
+            #expect(row.attachment === state)
             _ = try cursor.next()
             #expect(try Interrupted(row: row).title == "c")
-            #expect(row.decodingState === state)
+            #expect(row.attachment === state)
         }
     }
 
@@ -197,9 +197,9 @@ import Testing
             var titles: [String] = []
             while let row = try cursor.next() {
                 titles.append(try Interrupted(row: row).title)
-                let state = try #require(row.decodingState)
+                let state = try #require(row.attachment)
                 titles.append(try Team(row: row).title)
-                #expect(row.decodingState !== state)
+                #expect(row.attachment !== state)
             }
             #expect(titles == ["a", "a", "b", "b", "c", "c"])
         }
@@ -216,7 +216,7 @@ import Testing
                 for _ in 0..<steps { _ = try cursor.value.next() }
             }) { try Interrupted(row: first) }
             #expect(interrupted.title == "Reds")
-            #expect(first.decodingState == nil)
+            #expect(first.attachment == nil)
             while let row = try cursor.value.next() { #expect(try Team(row: row).id > 1) }
         }
     }
@@ -242,7 +242,7 @@ import Testing
             var ids: [Int] = []
             while let row = try cursor.next() {
                 ids.append(try Keeper(row: row).id)
-                #expect((row.decodingState == nil) == (ids.last != 2))
+                #expect((row.attachment == nil) == (ids.last != 2))
                 for container in Keeper.kept {
                     let error = #expect(throws: (any Error).self) { try container.decode(Int.self, forKey: .id) }
                     #expect(error.map { "\($0)" } == "a row's decoder has been used after the row")
