@@ -1,8 +1,7 @@
 # Reads Swift files and prints `file:line: rule: text` for each line that breaks a rule of the layers.
 #
-# Every line is split in code and comment first: a rule about code sees neither comments nor the text of string
-# literals (it does see the code of interpolations). Strings, raw strings, multi-line strings, interpolations and
-# nested block comments are followed across lines. POSIX awk only: mawk is what a fresh Debian has.
+# Read together with swift-lines.awk, which splits each line into code and comment. POSIX awk only: mawk is what a fresh
+# Debian has.
 
 BEGIN {
     split("stmt value context blob backup int64 uint64 vfs file io_methods mutex module vtab vtab_cursor index_info " \
@@ -29,8 +28,12 @@ BEGIN {
 
     split("CSQLite Synchronization Glibc Musl Android Bionic Darwin Swift _Concurrency", names, " ")
     for (i in names) coreMayImport[names[i]] = 1
-    split("Handles Values Statements Rows Fetching Errors", names, " ")
+    split("Primitives Handles Values Conversions Statements Rows Fetching Errors", names, " ")
     for (i in names) isHotFolder["Sources/QuarryCore/" names[i]] = 1
+    # Words of the layers above, alone or as a part of a name.
+    upperWord = "(^|[^A-Za-z])([Rr]ecord(s|ed)?|[Aa]ssociat(ion|ions|ed)|[Pp]refetch(e[sd]|ing)?|[Ii]ncluding)([^A-Za-z]|$)" \
+        "|(Record|Association|Prefetch)s?([A-Z]|[^A-Za-z]|$)|(^|[^A-Za-z])(record|association|prefetch)s?[A-Z]"
+
     split("Database ConnectionHandle StatementHandle Statement DatabaseQueue DatabasePool DatabaseReader DatabaseWriter",
         names, " ")
     for (i in names) isConnection[names[i]] = 1
@@ -46,93 +49,10 @@ function trimmed(text) {
     return text
 }
 
-# Splits a line into the globals `code` and `comment`. The stack (`mode`, `hashes`, `isMultiline`, `parentheses`) says
-# what the line starts in: "code", "string" or "comment".
-function split_line(line,    rest, start, hashCount, delimiter) {
-    code = ""
-    comment = ""
-    rest = line
-    while (rest != "") {
-        if (mode[depth] == "comment") {
-            if (!match(rest, /\/\*|\*\//)) {
-                comment = comment rest
-                break
-            }
-            comment = comment substr(rest, 1, RSTART + 1)
-            if (substr(rest, RSTART, 2) == "/*") {
-                mode[++depth] = "comment"
-            } else {
-                depth--
-            }
-            rest = substr(rest, RSTART + 2)
-        } else if (mode[depth] == "string") {
-            delimiter = isMultiline[depth] ? "\"\"\"" : "\""
-            if (!match(rest, /["\\]/)) {
-                break
-            }
-            start = RSTART
-            rest = substr(rest, start)
-            if (substr(rest, 1, length(delimiter) + hashes[depth]) == delimiter hash_run(hashes[depth])) {
-                rest = substr(rest, length(delimiter) + hashes[depth] + 1)
-                code = code "\""
-                depth--
-            } else if (substr(rest, 1, 1 + hashes[depth]) == "\\" hash_run(hashes[depth])) {
-                rest = substr(rest, 2 + hashes[depth])
-                if (substr(rest, 1, 1) == "(") {
-                    mode[++depth] = "code"
-                    parentheses[depth] = 0
-                }
-                rest = substr(rest, 2)
-            } else {
-                rest = substr(rest, 2)
-            }
-        } else {
-            if (!match(rest, /["#()]|\/\/|\/\*/)) {
-                code = code rest
-                break
-            }
-            code = code substr(rest, 1, RSTART - 1)
-            rest = substr(rest, RSTART)
-            if (substr(rest, 1, 2) == "//") {
-                comment = comment rest
-                break
-            } else if (substr(rest, 1, 2) == "/*") {
-                comment = comment "/*"
-                mode[++depth] = "comment"
-                rest = substr(rest, 3)
-            } else if (match(rest, /^#*"/)) {
-                hashCount = RLENGTH - 1
-                rest = substr(rest, hashCount + 1)
-                code = code "\""
-                mode[++depth] = "string"
-                hashes[depth] = hashCount
-                isMultiline[depth] = substr(rest, 1, 3) == "\"\"\""
-                rest = substr(rest, isMultiline[depth] ? 4 : 2)
-            } else {
-                if (depth > 0 && substr(rest, 1, 1) == "(") parentheses[depth]++
-                if (depth > 0 && substr(rest, 1, 1) == ")" && parentheses[depth]-- == 0) {
-                    depth--
-                } else {
-                    code = code substr(rest, 1, 1)
-                }
-                rest = substr(rest, 2)
-            }
-        }
-    }
-    # A literal of one line ends with it.
-    if (mode[depth] == "string" && !isMultiline[depth]) depth--
-}
-
 # The script runs in the C locale: a character of several bytes counts by its first.
 function columns(text) {
     gsub(/[\200-\277]/, "", text)
     return length(text)
-}
-
-function hash_run(count,    text) {
-    text = ""
-    while (count-- > 0) text = text "#"
-    return text
 }
 
 # The previous file's length is checked when the next one starts, and the last one's at the end.
@@ -145,8 +65,7 @@ function finish_file() {
 FNR == 1 {
     finish_file()
     currentFile = FILENAME
-    depth = 0
-    mode[0] = "code"
+    begin_lines()
     lastCommentLine = -100
     inlineAlwaysLine = -100
 
@@ -160,7 +79,7 @@ FNR == 1 {
     sub(/\/[^\/]*$/, "", folder)
     hotFolder = folder
     if (match(folder, /^Sources\/QuarryCore\/[^\/]+/)) hotFolder = substr(folder, 1, RLENGTH)
-    inHotFolder = (hotFolder in isHotFolder) || FILENAME == "Sources/QuarryCore/Connection/Lock.swift"
+    inHotFolder = hotFolder in isHotFolder
 
     if (FILENAME ~ /(^|\/)(Utils?|Utilities|Helpers?|Common|New|Misc)(\/|\.swift$)/) {
         report(1, "vague-name", "a name tells a purpose")
@@ -215,6 +134,10 @@ function check_source(    rest, before, name) {
             rest = substr(rest, RSTART + RLENGTH)
             check_identifier(name, before, rest)
         }
+    }
+
+    if (target == "QuarryCore" && $0 ~ upperWord) {
+        report(FNR, "upper-layer", "a word of the layers above Core: " trimmed($0))
     }
 
     if (!inHotFolder) check_inlining()

@@ -111,8 +111,7 @@ extension Database {
         try checkAccess()
         forgetStatements()
         try lifetime.close()
-        // What they hold may hold the database.
-        hooks.removeAll()
+        hooks.connectionDidClose()
     }
 
     /// Runs `body` so that cancelling the task doesn't stop it.

@@ -126,7 +126,7 @@ public final class Database {
         lifetime = ConnectionLifetime(handle)
         self.options = options
         description = options.label ?? path
-        hooks = HookSlots(lifetime)
+        hooks = HookSlots(lifetime.pointer)
         statementCache = StatementCache(capacity: options.statementCacheCapacity)
         lifetime.database = self
 
@@ -156,7 +156,7 @@ public final class Database {
         lifetime = ConnectionLifetime(refusing: error)
         options = ConnectionOptions()
         description = "no connection"
-        hooks = HookSlots(lifetime)
+        hooks = HookSlots(nil)
         statementCache = StatementCache(capacity: 0)
         lifetime.database = self
     }

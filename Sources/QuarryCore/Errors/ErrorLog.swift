@@ -1,25 +1,10 @@
-extension Database {
-    /// A function that receives the messages of SQLite's error log.
-    public typealias LogErrorFunction = @Sendable (ResultCode, String) -> Void
-
-    /// Called with each message of SQLite's error log, on the thread that had the error; nil for none.
-    ///
-    /// ```swift
-    /// Database.logError = { code, message in logger.warning("SQLite: \(code) \(message)") }
-    /// ```
-    ///
-    /// The log belongs to the process. It works unless another library has started SQLite before Quarry's first
-    /// connection. The function must not use a database. See <https://www.sqlite.org/errlog.html>.
-    public static var logError: LogErrorFunction? {
-        get { ErrorLog.function.withLock { $0 } }
-        set { ErrorLog.function.withLock { $0 = newValue } }
-    }
-}
-
+/// The receiver of SQLite's error log, which belongs to the process.
 enum ErrorLog {
-    static let function = Lock<Database.LogErrorFunction?>(nil)
+    static let function = Lock<(@Sendable (ResultCode, String) -> Void)?>(nil)
 
-    private static let installation: Void = ErrorLogCalls.install()
+    private static let installation: Void = ErrorLogCalls.install { _, code, message in
+        if let message { ErrorLog.log(code, String(cString: message)) }
+    }
 
     /// Installs the log once, before the first connection is opened.
     static func install() { _ = installation }

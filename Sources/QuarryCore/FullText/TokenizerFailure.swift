@@ -1,32 +1,5 @@
 import Synchronization
 
-/// The error of a callback, as SQLite passes it on.
-struct CallbackFailure {
-    let code: ResultCode
-    let message: String
-
-    /// The code that is returned to SQLite.
-    fileprivate(set) var returnedCode: CInt
-
-    init(_ error: any Error) {
-        var code = ResultCode.SQLITE_ERROR
-        if let error = error as? DatabaseError {
-            // These codes mean success: SQLite would go on.
-            let isError = ![.SQLITE_OK, .SQLITE_ROW, .SQLITE_DONE].contains(error.resultCode)
-            if isError { code = error.extendedResultCode }
-            message = error.message ?? SQLiteLibrary.errorString(error.extendedResultCode.rawValue)
-        } else if error is CancellationError {
-            // The code of a query that is cancelled in SQLite.
-            code = .SQLITE_INTERRUPT
-            message = SQLiteLibrary.errorString(code.rawValue)
-        } else {
-            message = String(describing: error)
-        }
-        self.code = code
-        returnedCode = code.rawValue
-    }
-}
-
 /// Carries the error of a tokenizer past SQLite, which takes a code from a tokenizer, but no message.
 enum TokenizerFailure {
     /// The failures, by the number of their thread.
@@ -98,12 +71,6 @@ enum TokenizerFailure {
 }
 
 extension Database {
-    /// A failure of a tokenizer that SQLite is about to report.
-    struct ReportedFailure {
-        let failure: CallbackFailure
-        let accessNumber: Int
-    }
-
     /// Called when a tokenizer that FTS5 has called fails: its message becomes the message of the statement's error.
     func tokenizerDidFail(_ code: CInt) {
         guard let failure = TokenizerFailure.current, failure.returnedCode == code else { return }

@@ -8,6 +8,9 @@ import CSQLite
     import Glibc
 #endif
 
+/// A pointer to a connection: <https://www.sqlite.org/c3ref/sqlite3.html>.
+public typealias SQLiteConnection = OpaquePointer
+
 /// Owns a connection, and closes it when it ends.
 ///
 /// The connection is opened without SQLite's own mutex: one access at a time owns it (see `ConnectionLifetime`).

@@ -1,5 +1,8 @@
 import CSQLite
 
+/// A pointer to a prepared statement: <https://www.sqlite.org/c3ref/stmt.html>.
+public typealias SQLiteStatement = OpaquePointer
+
 /// Owns a prepared statement.
 ///
 /// `Statement` decides where it is finalized: on the thread that has the connection.

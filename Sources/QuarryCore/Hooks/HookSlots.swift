@@ -96,7 +96,8 @@ package final class HookSlots {
     /// Takes the number of tries, and returns whether to try again.
     package typealias BusyHandler = (Int) -> Bool
 
-    private let lifetime: ConnectionLifetime
+    /// The connection, until it is closed.
+    private var connection: SQLiteConnection?
     private var lastID = 0
 
     /// The number of pages in the log at which SQLite's own WAL hook, which otherwise has the slot, would run a
@@ -113,27 +114,29 @@ package final class HookSlots {
     private(set) var trace = Clients<TraceClient>()
     private(set) var busy = Clients<BusyHandler>()
 
-    init(_ lifetime: ConnectionLifetime) {
-        self.lifetime = lifetime
+    /// The slots of a connection; those of none if it is nil.
+    init(_ connection: SQLiteConnection?) {
+        self.connection = connection
     }
 
     private var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
     /// Adds a client to a slot, and occupies the slot with the first.
     private func add<Handler>(
-        _ handler: Handler, to slot: ReferenceWritableKeyPath<HookSlots, Clients<Handler>>, install: () -> Void
+        _ handler: Handler, to slot: ReferenceWritableKeyPath<HookSlots, Clients<Handler>>,
+        install: (SQLiteConnection) -> Void
     ) -> Client {
         lastID += 1
         let client = Client(id: lastID)
         let isFirst = self[keyPath: slot].isEmpty
         self[keyPath: slot].append(handler, client)
-        if isFirst, !lifetime.isClosed { install() }
+        if isFirst, let connection { install(connection) }
         return client
     }
 
     /// Called after each change of a row in a rowid table.
     package func onUpdate(_ handler: @escaping UpdateHandler) -> Client {
-        add(handler, to: \.update) { HookCalls.setUpdateHook(lifetime.pointer, context) }
+        add(handler, to: \.update) { HookCalls.setUpdateHook($0, context) }
     }
 
     /// Called before each change of a row, in WITHOUT ROWID tables too, and of rows that REPLACE deletes.
@@ -141,68 +144,66 @@ package final class HookSlots {
         guard SQLiteLibrary.isBuilt(with: "ENABLE_PREUPDATE_HOOK") else {
             throw DatabaseError(message: "this build of SQLite has no preupdate hook (SQLITE_ENABLE_PREUPDATE_HOOK)")
         }
-        return add(handler, to: \.preupdate) { HookCalls.setPreupdateHook(lifetime.pointer, context) }
+        return add(handler, to: \.preupdate) { HookCalls.setPreupdateHook($0, context) }
     }
 
     /// Called before a commit. A client that returns false turns the commit into a rollback.
     package func onCommit(_ handler: @escaping CommitHandler) -> Client {
-        add(handler, to: \.commit) { HookCalls.setCommitHook(lifetime.pointer, context) }
+        add(handler, to: \.commit) { HookCalls.setCommitHook($0, context) }
     }
 
     /// Called after a rollback.
     package func onRollback(_ handler: @escaping RollbackHandler) -> Client {
-        add(handler, to: \.rollback) { HookCalls.setRollbackHook(lifetime.pointer, context) }
+        add(handler, to: \.rollback) { HookCalls.setRollbackHook($0, context) }
     }
 
     /// Called after a commit in WAL mode. Automatic checkpoints, which SQLite runs in this slot, continue.
     package func onWAL(_ handler: @escaping WALHandler) -> Client {
-        add(handler, to: \.wal) { occupyWAL() }
+        add(handler, to: \.wal) { occupyWAL($0) }
     }
 
     /// Called while statements are prepared. The first client makes SQLite prepare every statement again.
     package func onAuthorization(_ handler: @escaping AuthorizerHandler) -> Client {
-        add(handler, to: \.authorizer) { HookCalls.setAuthorizer(lifetime.pointer, context) }
+        add(handler, to: \.authorizer) { HookCalls.setAuthorizer($0, context) }
     }
 
     /// Called about every thousand steps of SQLite's virtual machine.
     package func onProgress(_ handler: @escaping ProgressHandler) -> Client {
-        add(handler, to: \.progress) { HookCalls.setProgressHandler(lifetime.pointer, context) }
+        add(handler, to: \.progress) { HookCalls.setProgressHandler($0, context) }
     }
 
     /// Called when statements begin or end.
     package func onTrace(statements: Bool, profiles: Bool, _ handler: @escaping TraceHandler) -> Client {
-        let client = add((statements, profiles, handler), to: \.trace) {}
+        let client = add((statements, profiles, handler), to: \.trace) { _ in }
         installTrace()
         return client
     }
 
     /// Called when a lock is held by another connection. SQLite tries again only if all clients return true.
     package func onBusy(_ handler: @escaping BusyHandler) -> Client {
-        add(handler, to: \.busy) { HookCalls.setBusyHandler(lifetime.pointer, context) }
+        add(handler, to: \.busy) { HookCalls.setBusyHandler($0, context) }
     }
 
     /// Removes a client from its slot, and frees the slot with the last.
     package func remove(_ client: Client) {
-        let pointer = lifetime.pointer
-        let isOpen = !lifetime.isClosed
         if update.remove(client) {
-            if isOpen, update.isEmpty { HookCalls.setUpdateHook(pointer, nil) }
+            if let connection, update.isEmpty { HookCalls.setUpdateHook(connection, nil) }
         } else if preupdate.remove(client) {
-            if isOpen, preupdate.isEmpty { HookCalls.setPreupdateHook(pointer, nil) }
+            if let connection, preupdate.isEmpty { HookCalls.setPreupdateHook(connection, nil) }
         } else if commit.remove(client) {
-            if isOpen, commit.isEmpty { HookCalls.setCommitHook(pointer, nil) }
+            if let connection, commit.isEmpty { HookCalls.setCommitHook(connection, nil) }
         } else if rollback.remove(client) {
-            if isOpen, rollback.isEmpty { HookCalls.setRollbackHook(pointer, nil) }
+            if let connection, rollback.isEmpty { HookCalls.setRollbackHook(connection, nil) }
         } else if wal.remove(client) {
-            if isOpen, wal.isEmpty { HookCalls.setAutomaticCheckpoints(pointer, automaticCheckpointPages) }
+            if let connection, wal.isEmpty { HookCalls.setAutomaticCheckpoints(connection, automaticCheckpointPages) }
         } else if authorizer.remove(client) {
-            if isOpen, authorizer.isEmpty { HookCalls.setAuthorizer(pointer, nil) }
+            if let connection, authorizer.isEmpty { HookCalls.setAuthorizer(connection, nil) }
         } else if progress.remove(client) {
-            if isOpen, progress.isEmpty { HookCalls.setProgressHandler(pointer, nil) }
+            if let connection, progress.isEmpty { HookCalls.setProgressHandler(connection, nil) }
         } else if trace.remove(client) {
             installTrace()
         } else if busy.remove(client) {
-            if isOpen, busy.isEmpty { HookCalls.setBusyHandler(pointer, nil) }
+            if let connection, busy.isEmpty { HookCalls.setBusyHandler(connection, nil) }
         }
     }
 
@@ -218,7 +219,13 @@ package final class HookSlots {
         progress.removeAll()
         trace.removeAll()
         busy.removeAll()
-        if !lifetime.isClosed { HookCalls.clear(lifetime.pointer) }
+        if let connection { HookCalls.clear(connection) }
+    }
+
+    /// Releases all clients when the connection has been closed: their handlers may keep the `Database` alive.
+    func connectionDidClose() {
+        connection = nil
+        removeAll()
     }
 
     /// Calls the busy handlers, for a lock for which SQLite doesn't call them.
@@ -227,21 +234,21 @@ package final class HookSlots {
     }
 
     private func installTrace() {
-        guard !lifetime.isClosed else { return }
+        guard let connection else { return }
         HookCalls.setTrace(
-            lifetime.pointer, trace.isEmpty ? nil : context,
+            connection, trace.isEmpty ? nil : context,
             statements: trace.entries.contains { $0.handler.statements },
             profiles: trace.entries.contains { $0.handler.profiles })
     }
 
-    private func occupyWAL() {
-        if let pages = HookCalls.setWALHook(lifetime.pointer, context) { automaticCheckpointPages = pages }
+    private func occupyWAL(_ connection: SQLiteConnection) {
+        if let pages = HookCalls.setWALHook(connection, context) { automaticCheckpointPages = pages }
     }
 
     /// Takes the WAL slot back after a statement that may have taken it: `PRAGMA wal_autocheckpoint = N` does so as
     /// soon as it is prepared.
     @inline(__always)
-    func statementWasPrepared(_ kind: StatementKind) {
-        if case .other = kind, !wal.isEmpty, !lifetime.isClosed { occupyWAL() }
+    func takeWALBack() {
+        if !wal.isEmpty, let connection { occupyWAL(connection) }
     }
 }

@@ -42,13 +42,6 @@ public struct SQL: Sendable {
     }
 
     /// The text, and the arguments of its parameters.
-    ///
-    /// - throws: `DatabaseError` if a part can't be written for this connection.
-    public func build(_ db: Database) throws -> (sql: String, arguments: StatementArguments) {
-        try build(in: db)
-    }
-
-    /// The text, and the arguments of its parameters.
     package func build(in context: any SQLContext) throws -> (sql: String, arguments: StatementArguments) {
         var text = ""
         var arguments = StatementArguments()

@@ -30,8 +30,3 @@ extension SQLCollationName {
             ? rawValue : rawValue.quotedDatabaseIdentifier
     }
 }
-
-extension Database {
-    /// The name of a collation.
-    public typealias CollationName = SQLCollationName
-}

@@ -106,15 +106,6 @@ public struct SQLInterpolation: StringInterpolationProtocol, Sendable {
         elements.append(.sql("(\(marks))", StatementArguments(values: values)))
     }
 
-    /// `score = \(request)`: the SQL of a request, in parentheses, unless these are already written, as in `IN
-    /// (\(request))`, or a statement begins: `WITH … \(request)`, `INSERT INTO player \(request)`.
-    public mutating func appendInterpolation<Decoder>(_ request: SQLRequest<Decoder>) {
-        let isOpen = isBeforeStatement
-        if !isOpen { elements.append(.sql("(", StatementArguments())) }
-        elements += request.literal.elements
-        if !isOpen { elements.append(.sql(")", StatementArguments())) }
-    }
-
     /// Whether a SELECT comes next without parentheses around it: at the beginning, in parentheses, after the columns
     /// of INSERT or the tables of WITH, between the parts of a compound, after `CREATE … AS`.
     package var isBeforeStatement: Bool {

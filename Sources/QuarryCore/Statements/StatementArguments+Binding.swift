@@ -15,7 +15,9 @@ struct ArgumentCursor {
             position = count
             return arguments.values
         }
-        if position == 0, let values = arguments.values(inOrderOf: statement) { return values }
+        if position == 0, let values = arguments.values(inOrderOf: statement.parameterNames, parameterCount: count) {
+            return values
+        }
         if let conflict = arguments.conflict {
             throw .misuse("already defined statement argument: \(conflict)", sql: statement.sql)
         }

@@ -1,9 +1,3 @@
-/// A pointer to a prepared statement: <https://www.sqlite.org/c3ref/stmt.html>.
-public typealias SQLiteStatement = OpaquePointer
-
-/// A pointer to a connection: <https://www.sqlite.org/c3ref/sqlite3.html>.
-public typealias SQLiteConnection = OpaquePointer
-
 /// A type that can bind itself to a parameter of a statement.
 public protocol StatementBinding {
     /// Binds to the parameter at `index`, from 1.
@@ -133,4 +127,9 @@ extension DatabaseValueConvertible where Self: StatementColumnConvertible {
         if StatementColumns.isNull(sqliteStatement, index) { return fromDatabaseValue(.null) }
         return Self(sqliteStatement: sqliteStatement, index: index)
     }
+}
+
+extension DatabaseValueConvertible {
+    /// The value, as an argument of the statement.
+    public var sqlExpression: SQLExpression { SQLExpression(content: .value(databaseValue)) }
 }

@@ -1,7 +1,7 @@
 /// A type that is decoded from rows: rows themselves, values of the leftmost column, types of the layers above.
 ///
-/// All fetch verbs are written for this protocol. Types conform through protocols that inherit from it:
-/// `DatabaseValueConvertible`, and `FetchableRecord` of the layer above.
+/// All fetch verbs are written for this protocol. Types conform through a protocol that inherits from it, such as
+/// `DatabaseValueConvertible`.
 public protocol RowDecodable {
     /// Decodes the current row of a cursor.
     ///

@@ -168,3 +168,14 @@ extension Database {
         try execute(sql: sql, arguments: arguments)
     }
 }
+
+extension SQLInterpolation {
+    /// `score = \(request)`: the SQL of a request, in parentheses, unless these are already written, as in `IN
+    /// (\(request))`, or a statement begins: `WITH … \(request)`, `INSERT INTO player \(request)`.
+    public mutating func appendInterpolation<Decoder>(_ request: SQLRequest<Decoder>) {
+        let isOpen = isBeforeStatement
+        if !isOpen { elements.append(.sql("(", StatementArguments())) }
+        elements += request.literal.elements
+        if !isOpen { elements.append(.sql(")", StatementArguments())) }
+    }
+}

@@ -1,6 +1,7 @@
 /// A placeholder for the library's JSON encoder and decoder, for types that don't choose their own.
 ///
-/// Foundation's coders are known only to the layer above, so `databaseJSONEncoder()` returns an associated type.
+/// Foundation's coders are known only to the layer above, so the protocol names the result of `databaseJSONEncoder()`
+/// by a type of its own.
 public struct StandardJSONCoder: Sendable {
     @inlinable
     init() {}

@@ -12,11 +12,6 @@ public protocol SQLExpressible {
     var sqlExpression: SQLExpression { get }
 }
 
-extension DatabaseValueConvertible {
-    /// The value, as an argument of the statement.
-    public var sqlExpression: SQLExpression { SQLExpression(content: .value(databaseValue)) }
-}
-
 /// An expression of SQL.
 ///
 /// ```swift
@@ -56,8 +51,6 @@ package protocol SQLExpressionNode: AnyObject, Sendable {}
 /// The context in which SQL is rendered: a connection, or a schema alone. The layer that writes a fragment knows its
 /// type.
 package protocol SQLContext: AnyObject {}
-
-extension Database: SQLContext {}
 
 /// SQL whose text depends on the rendering context.
 package protocol SQLFragment: Sendable {
