@@ -36,6 +36,8 @@ struct DifferentialRun: Sendable {
                 if statement.sql.contains("defer_foreign_keys"), !db.isInsideTransaction {
                     statement.sql = "PRAGMA defer_foreign_keys"
                 }
+                // The library refuses a text that a misplaced quote has divided into two statements.
+                if statement.sql.contains(";"), reference.hasSeveralStatements(statement.sql) { continue }
                 statements.append(statement)
                 let expected = Self.normalized(reference.run(statement))
                 var way = LibraryConnection.Way.allCases.randomElement(using: &random)!

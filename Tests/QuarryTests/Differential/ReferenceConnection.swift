@@ -60,6 +60,17 @@ final class ReferenceConnection {
         return outcome
     }
 
+    /// Whether text follows the first statement.
+    func hasSeveralStatements(_ sql: String) -> Bool {
+        sql.withCString { text in
+            var handle: OpaquePointer?
+            var tail: UnsafePointer<CChar>?
+            defer { sqlite3_finalize(handle) }
+            guard sqlite3_prepare_v3(pointer, text, -1, 0, &handle, &tail) == SQLITE_OK, let tail else { return false }
+            return String(cString: tail).contains { !$0.isWhitespace }
+        }
+    }
+
     /// Asks for the tables and views there are, and their columns.
     static let tablesSQL = """
         SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type IN ('table', 'view') \
