@@ -97,7 +97,7 @@ public final class AnyCursor<Element>: Cursor {
         self.init { try base.next() }
     }
 
-    /// A cursor of the elements that are left in an iterator.
+    /// A cursor of the remaining elements of an iterator.
     @inlinable
     public convenience init(iterator: some IteratorProtocol<Element>) {
         var iterator = iterator

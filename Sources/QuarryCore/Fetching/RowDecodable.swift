@@ -1,34 +1,34 @@
 /// A type that is decoded from rows: rows themselves, values of the leftmost column, records.
 ///
-/// All fetch verbs are written for this protocol. Types conform through `DatabaseValueConvertible` or
+/// All fetch verbs are written for this protocol. Types conform to it through `DatabaseValueConvertible` or
 /// `FetchableRecord`.
 public protocol RowDecodable {
     /// Decodes the current row of a cursor.
     ///
-    /// - throws: `RowDecodingError` if the row has no such value; for records, what their decoding throws.
+    /// - throws: `RowDecodingError` if the row has no such value; for records, the error of their decoding.
     static func decoded(from row: Row) throws -> Self
 
     /// Decodes a value that outlives the row.
     ///
-    /// - throws: as `decoded(from:)`.
+    /// - throws: the errors of `decoded(from:)`.
     static func detached(from row: Row) throws -> Self
 
     /// Decodes the first row of a result; nil if the row has no value.
     ///
-    /// - throws: as `decoded(from:)`.
+    /// - throws: the errors of `decoded(from:)`.
     static func decodedFirst(from row: Row) throws -> Self?
 }
 
 extension RowDecodable {
     /// Same as `decoded(from:)`: most values outlive their row.
     ///
-    /// - throws: as `decoded(from:)`.
+    /// - throws: the errors of `decoded(from:)`.
     @inlinable
     public static func detached(from row: Row) throws -> Self { try decoded(from: row) }
 
     /// Same as `detached(from:)`: the row has a value.
     ///
-    /// - throws: as `decoded(from:)`.
+    /// - throws: the errors of `decoded(from:)`.
     @inlinable
     public static func decodedFirst(from row: Row) throws -> Self? { try detached(from: row) }
 }

@@ -1,4 +1,4 @@
-/// Prefetches the rows that are associated with the rows of a request, once these have all been read.
+/// Prefetches the rows that are associated with the rows of a request, once all of these have been read.
 ///
 /// An execution with a supplement reads its rows before the first is decoded.
 package protocol RowSupplement: AnyObject {
@@ -7,14 +7,14 @@ package protocol RowSupplement: AnyObject {
 
     /// Supplies rows, which are copies, with their associated rows.
     ///
-    /// - parameter isDecodedAtOnce: whether all rows are decoded before the call that fetches them returns: then
-    ///   associated rows can be fetched on demand.
+    /// - parameter isDecodedAtOnce: whether all rows are decoded before the fetching call returns. If so, associated
+    ///   rows can be fetched on demand.
     func supply(_ rows: [Row], isDecodedAtOnce: Bool) throws
 
-    /// Throws the error of a row's decoding that could not be thrown where it occurred.
+    /// Throws the error of decoding a row that could not be thrown where it occurred.
     func check() throws
 
-    /// Called when all rows are decoded, and the rows that nothing keeps are released.
+    /// Called when all rows are decoded and the unneeded rows are released.
     func finish() throws
 }
 

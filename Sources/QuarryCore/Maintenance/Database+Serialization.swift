@@ -91,8 +91,8 @@ extension Database {
             throw DatabaseError(
                 resultCode: .SQLITE_NOTADB, message: "could not deserialize into \(schema): the bytes are no database")
         }
-        // SQLite's documentation says that it refuses, but it doesn't: readers of the old content would read freed
-        // memory.
+        // SQLite's documentation says that SQLite refuses this, but it doesn't: readers of the old content would read
+        // freed memory.
         guard !isInsideTransaction, !isBackedUp, !ConnectionCalls.isInUse(pointer, schema: schema) else {
             throw DatabaseError(
                 resultCode: .SQLITE_BUSY,

@@ -38,7 +38,7 @@ final class RowAdaptation: Sendable {
     }
 }
 
-/// The source of a row that is seen through an adapter: another row, and the columns of it to show.
+/// The source of a row that is seen through an adapter: another row, and the columns to show of it.
 @usableFromInline
 final class AdaptedRowSource {
     /// The row with all columns: that of a statement, or a copy of it.
@@ -91,7 +91,7 @@ final class AdaptedRowSource {
         keptDecodingState = decodingState
     }
 
-    /// Marks the row as left by its cursor: it only outlives the cursor from now on.
+    /// Marks the row as left by its cursor: from now on the row only outlives the cursor.
     ///
     /// - returns: the decoding state, for the cursor's next row.
     func resignCurrent() -> AnyObject? {

@@ -12,7 +12,7 @@
 public struct StatementArguments: Sendable {
     package private(set) var values: [DatabaseValue]
 
-    /// The named arguments, if there are any: most statements have none, and arguments are copied often.
+    /// The named arguments; nil if there are none, because most statements have none and arguments are copied often.
     private var named: NamedArguments?
 
     package private(set) var namedValues: [String: DatabaseValue] {
@@ -20,7 +20,7 @@ public struct StatementArguments: Sendable {
         set { setNamed(newValue, conflict: conflict) }
     }
 
-    /// A name that `+` found on both sides: binding throws.
+    /// A name that both operands of `+` have: binding throws.
     package private(set) var conflict: String? {
         get { named?.conflict }
         set { setNamed(namedValues, conflict: newValue) }
@@ -32,15 +32,15 @@ public struct StatementArguments: Sendable {
             ? nil : NamedArguments(names: Array(values.keys), values: Array(values.values), conflict: conflict)
     }
 
-    /// The value of a name; nil if there is none.
+    /// The value of a named argument; nil if there is none.
     ///
-    /// - parameter place: where the last one was found: most statements name their parameters in the same order.
+    /// - parameter place: the index of the last name found: most statements name their parameters in the same order.
     @inline(__always)
     func namedValue(_ name: String, after place: inout Int) -> DatabaseValue? {
         named?.value(name, after: &place)
     }
 
-    /// The values, if all are named, and in the order of the parameters.
+    /// The values, if all arguments are named and in the order of the parameters.
     func values(inOrderOf statement: Statement) -> [DatabaseValue]? {
         guard values.isEmpty, let named, named.conflict == nil, named.names.count == statement.parameterCount else {
             return nil
@@ -61,7 +61,7 @@ public struct StatementArguments: Sendable {
         self.values = values
     }
 
-    /// Whether there is no argument.
+    /// Whether there are no arguments.
     public var isEmpty: Bool { values.isEmpty && named == nil }
 
     /// Positional arguments.
@@ -91,7 +91,7 @@ public struct StatementArguments: Sendable {
         namedValues = dictionary.mapValues { $0?.databaseValue ?? .null }
     }
 
-    /// Named arguments, without the prefix of their parameters. The last of a name counts.
+    /// Named arguments, without the prefix of their parameters. If a name occurs twice, the last value counts.
     public init<S: Sequence>(_ sequence: S) where S.Element == (String, (any DatabaseValueConvertible)?) {
         values = []
         namedValues = Dictionary(
@@ -100,11 +100,11 @@ public struct StatementArguments: Sendable {
 
     // MARK: - Combining
 
-    /// Appends positional arguments, and adds named ones, which replace those of the same name.
+    /// Appends positional arguments, and adds named ones, which replace existing ones with the same name.
     ///
     /// ```swift
     /// var arguments: StatementArguments = ["score": 0]
-    /// arguments.append(contentsOf: ["score": 1000]) // ["score": 0], what was replaced
+    /// arguments.append(contentsOf: ["score": 1000]) // ["score": 0], the replaced value
     /// ```
     ///
     /// - returns: the named values that were replaced.
@@ -119,7 +119,7 @@ public struct StatementArguments: Sendable {
         return replaced
     }
 
-    /// Both sides' arguments. A name on both sides makes a statement throw: use `&+` to replace.
+    /// The arguments of both operands. If both have the same name, the statement throws: use `&+` to replace the value.
     ///
     /// ```swift
     /// let arguments: StatementArguments = ["Arthur"] + [1000] // ["Arthur", 1000]
@@ -130,8 +130,8 @@ public struct StatementArguments: Sendable {
         return sum
     }
 
-    /// Adds the arguments of the right side. A name on both sides makes a statement throw: use `append(contentsOf:)` to
-    /// replace.
+    /// Adds the arguments of the right operand. If both have the same name, the statement throws: use
+    /// `append(contentsOf:)` to replace the value.
     ///
     /// ```swift
     /// var arguments: StatementArguments = ["Arthur"]
@@ -142,7 +142,7 @@ public struct StatementArguments: Sendable {
         lhs.conflict = lhs.conflict ?? replaced.keys.min()
     }
 
-    /// Both sides' arguments; of two with the same name, the right one.
+    /// The arguments of both operands. If both have the same name, the right value counts.
     ///
     /// ```swift
     /// let arguments: StatementArguments = ["score": 0] &+ ["score": 1000] // ["score": 1000]
@@ -168,7 +168,7 @@ extension StatementArguments: ExpressibleByArrayLiteral {
         values = []
         guard let first = elements.baseAddress else { return }
         if elements.count == 1 {
-            // A key, mostly.
+            // A single argument is mostly a key.
             values = [layout.value(of: first)]
             return
         }
@@ -177,11 +177,11 @@ extension StatementArguments: ExpressibleByArrayLiteral {
     }
 }
 
-/// How an optional existential lies in memory: copying one goes through the runtime, and costs more than binding its
+/// The memory layout of an optional existential. Copying one calls the Swift runtime, which costs more than binding its
 /// value.
 ///
-/// Three words of content, or a pointer to it; the type; the conformance. nil has no type. So it is in all of Swift 5
-/// and 6; what isn't guaranteed is looked at.
+/// The layout has three words for the content or a pointer to it, then the type, then the conformance; nil has no type.
+/// Swift 5 and 6 use this layout but don't guarantee it, so it is checked at run time.
 private struct ArgumentLayout {
     static let current = ArgumentLayout()
 
@@ -203,12 +203,12 @@ private struct ArgumentLayout {
             && withUnsafeBytes(of: some) { $0.load(fromByteOffset: Self.typeOffset, as: Int.self) } == int
     }
 
-    /// The value of an element, without a copy of the element.
+    /// The value of an element, without copying the element.
     @inline(__always)
     func value(of element: UnsafePointer<(any DatabaseValueConvertible)?>) -> DatabaseValue {
         guard isKnown else { return element.pointee?.databaseValue ?? .null }
         let bytes = UnsafeRawPointer(element)
-        // Most arguments are of these types, which lie in the existential itself.
+        // Most arguments are of these types, which the existential holds inline.
         switch bytes.load(fromByteOffset: Self.typeOffset, as: Int.self) {
         case 0: return .null
         case int: return DatabaseValue(content: .int64(Int64(bytes.load(as: Int.self))))
@@ -221,7 +221,7 @@ private struct ArgumentLayout {
 }
 
 extension StatementArguments: ExpressibleByDictionaryLiteral {
-    /// Named arguments: `["name": "Arthur", "score": 1000]`. The last of a name counts.
+    /// Named arguments: `["name": "Arthur", "score": 1000]`. If a name occurs twice, the last value counts.
     @inlinable
     public init(dictionaryLiteral elements: (String, (any DatabaseValueConvertible)?)...) {
         // Inlinable, so that the elements stay on the stack.
@@ -238,7 +238,7 @@ extension StatementArguments: ExpressibleByDictionaryLiteral {
         names.reserveCapacity(elements.count)
         values.reserveCapacity(elements.count)
         for index in elements.indices {
-            // A tuple's elements lie one behind the other. To copy one means to copy the existential.
+            // The elements of a tuple follow each other in memory. Copying the tuple would copy the existential.
             let name = UnsafeRawPointer(first + index).assumingMemoryBound(to: String.self)
             let value = UnsafeRawPointer(name + 1).assumingMemoryBound(to: (any DatabaseValueConvertible)?.self)
             names.append(name.pointee)
@@ -253,7 +253,7 @@ extension StatementArguments: ExpressibleByDictionaryLiteral {
 }
 
 extension StatementArguments: Hashable {
-    /// Whether both have equal values, in the same order or under the same names.
+    /// Whether both have equal values, in the same order or with the same names.
     public static func == (lhs: StatementArguments, rhs: StatementArguments) -> Bool {
         lhs.values == rhs.values && lhs.namedValues == rhs.namedValues
     }
