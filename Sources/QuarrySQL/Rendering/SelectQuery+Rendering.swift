@@ -3,7 +3,7 @@ import QuarryCore
 extension QueryWriter {
     /// A SELECT statement.
     ///
-    /// - parameter singleRow: whether only the first row will be looked at: `LIMIT 1`.
+    /// - parameter singleRow: whether only the first row will be read, which adds `LIMIT 1`.
     package mutating func write(_ query: SelectQuery, singleRow: Bool = false) throws {
         try checkDepth(of: query)
         self.depth += NestingDepth.ofQuery
@@ -23,7 +23,7 @@ extension QueryWriter {
         }
     }
 
-    /// - throws: `SQLITE_ERROR` if the clauses are nested deeper than SQLite takes.
+    /// - throws: `SQLITE_ERROR` if the clauses are nested too deeply for SQLite.
     package func checkDepth(of query: SelectQuery) throws {
         guard depth + query.clauseDepth <= NestingDepth.maximum else { throw NestingDepth.error }
     }
@@ -42,7 +42,7 @@ extension QueryWriter {
             }
         }
         try withTables(of: query, avoidingOuterNames: avoidsOuterNames) { try $0.writeCore(query) }
-        // The parts don't see each other's tables, and are named each for itself.
+        // The parts don't see each other's tables, so their tables are named independently.
         let isHiding = hidingScopes.remove(scopes.count)
         for compound in query.clauses.compounds {
             write(" ")
@@ -57,7 +57,7 @@ extension QueryWriter {
         }
     }
 
-    /// A part of a compound has neither order nor limit of its own: <https://www.sqlite.org/lang_select.html#compound>.
+    /// Part of a compound can have neither order nor limit: <https://www.sqlite.org/lang_select.html#compound>.
     private mutating func write(compoundPart query: SQLSubquery) throws {
         if case .query(let query) = query.content, query.ordering.isEmpty, query.limit == nil {
             let query = try derivingJoins(of: query)
@@ -69,7 +69,7 @@ extension QueryWriter {
         try write(inParentheses: query)
     }
 
-    /// From SELECT to HAVING.
+    /// Writes the clauses from SELECT to HAVING.
     mutating func writeCore(_ query: SelectQuery) throws {
         write(query.isDistinct ? "SELECT DISTINCT " : "SELECT ")
         try writeSelections()
@@ -107,7 +107,7 @@ extension QueryWriter {
         }
     }
 
-    /// One column that tells rows apart is enough: the rowid where the key has several.
+    /// One column that identifies rows is enough: the rowid, if the key has several columns.
     private mutating func writeGroupingByPrimaryKey() throws {
         let table = try currentTable()
         let key = try schema.keyColumns(of: table)
@@ -146,7 +146,7 @@ extension QueryWriter {
 
     // MARK: - Selections
 
-    /// The selection of each table, in the order of the tables.
+    /// Writes the selections of all tables, in the order of the tables.
     mutating func writeSelections() throws {
         var isFirst = true
         var index = 0
@@ -217,7 +217,7 @@ extension QueryWriter {
         }
     }
 
-    /// The columns that `*` stands for.
+    /// The columns that `*` selects.
     func columns(of query: SelectQuery) throws -> [String] {
         switch query.source {
         case .table(let name): return try schema.columnNames(of: name)
@@ -314,7 +314,7 @@ extension QueryWriter {
         }
     }
 
-    /// Joins of one key are one join: they must be of the same rows.
+    /// Merged joins with the same key must find the same rows.
     private mutating func check(
         _ alternative: Join.Alternative, of join: Join, _ conditions: [SQLExpression], left: Int, right: Int
     ) throws {
@@ -335,7 +335,7 @@ extension QueryWriter {
         guard isSame else { throw conflict() }
     }
 
-    /// What others call a table of the query that is written.
+    /// The identity of a table of the current query.
     private mutating func identity(_ table: Int) -> TableIdentity {
         let scope = scopes.count - 1
         if let identity = scopes[scope].tables[table].identities.first { return identity }
@@ -424,7 +424,7 @@ extension QueryWriter {
 
     /// `(SELECT …)`
     ///
-    /// - parameter selectsName: whether what WITH has named is selected from, and not only named.
+    /// - parameter selectsName: whether to select from a table of WITH rather than to write only its name.
     mutating func write(inParentheses query: SQLSubquery, selectsName: Bool = false) throws {
         if case .name(let name) = query.content, !selectsName { return write(identifier: name) }
         write("(")
@@ -445,7 +445,7 @@ extension QueryWriter {
 }
 
 extension SelectQuery {
-    /// The query with each of its joins changed, and the joins of the joined queries.
+    /// The query with each join changed, including the joins of joined queries.
     func changingJoins(_ change: (inout Join) -> Void) -> SelectQuery {
         guard hasClauses, !clauses.joins.isEmpty else { return self }
         var query = self

@@ -1,6 +1,6 @@
 public import QuarryCore
 
-/// A table without a record type, or one of several tables of a type.
+/// A table without a record type, or one of several tables of a record type.
 ///
 /// ```swift
 /// let players = Table("player")                   // Table<Row>
@@ -39,7 +39,7 @@ public struct Table<RowDecoder>: Sendable {
 }
 
 extension Table {
-    /// No row: `WHERE 0`.
+    /// No rows: `WHERE 0`.
     public func none() -> QueryInterfaceRequest<RowDecoder> {
         all().none()
     }
@@ -95,29 +95,29 @@ extension Table {
         all().selectPrimaryKey(as: type)
     }
 
-    /// All rows, with more columns.
+    /// All rows, with additional columns.
     public func annotated(with selection: [any SQLSelectable]) -> QueryInterfaceRequest<RowDecoder> {
         all().annotated(with: selection)
     }
 
-    /// All rows, with more columns.
+    /// All rows, with additional columns.
     public func annotated(with selection: any SQLSelectable...) -> QueryInterfaceRequest<RowDecoder> {
         all().annotated(with: selection)
     }
 
-    /// The rows for which a condition holds.
+    /// The rows that satisfy a condition.
     public func filter(_ predicate: some SQLSpecificExpressible) -> QueryInterfaceRequest<RowDecoder> {
         all().filter(predicate)
     }
 
-    /// The rows for which a condition written in SQL holds.
+    /// The rows that satisfy a condition written in SQL.
     public func filter(sql: String, arguments: StatementArguments = StatementArguments()) -> QueryInterfaceRequest<
         RowDecoder
     > {
         all().filter(sql: sql, arguments: arguments)
     }
 
-    /// The rows for which a condition written in SQL holds.
+    /// The rows that satisfy a condition written in SQL.
     public func filter(literal sqlLiteral: SQL) -> QueryInterfaceRequest<RowDecoder> {
         all().filter(literal: sqlLiteral)
     }
@@ -224,21 +224,21 @@ extension Table where RowDecoder: TableRecord {
         try all().select(selection, as: type)
     }
 
-    /// All rows, with more columns.
+    /// All rows, with additional columns.
     public func annotated(with selection: (RowDecoder.DatabaseComponents) throws -> [any SQLSelectable]) rethrows
         -> QueryInterfaceRequest<RowDecoder>
     {
         try all().annotated(with: selection)
     }
 
-    /// All rows, with one more column.
+    /// All rows, with an additional column.
     public func annotated(with selection: (RowDecoder.DatabaseComponents) throws -> any SQLSelectable) rethrows
         -> QueryInterfaceRequest<RowDecoder>
     {
         try all().annotated(with: selection)
     }
 
-    /// The rows for which a condition holds.
+    /// The rows that satisfy a condition.
     public func filter(_ predicate: (RowDecoder.DatabaseComponents) throws -> any SQLSpecificExpressible) rethrows
         -> QueryInterfaceRequest<RowDecoder>
     {

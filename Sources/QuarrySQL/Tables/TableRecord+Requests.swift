@@ -17,7 +17,7 @@ extension TableRecord {
         return QueryInterfaceRequest(query: query)
     }
 
-    /// No row: `WHERE 0`.
+    /// No rows: `WHERE 0`.
     public static func none() -> QueryInterfaceRequest<Self> {
         all().none()
     }
@@ -76,29 +76,29 @@ extension TableRecord {
         all().selectPrimaryKey(as: type)
     }
 
-    /// All rows, with more columns.
+    /// All rows, with additional columns.
     public static func annotated(with selection: [any SQLSelectable]) -> QueryInterfaceRequest<Self> {
         all().annotated(with: selection)
     }
 
-    /// All rows, with more columns.
+    /// All rows, with additional columns.
     public static func annotated(with selection: any SQLSelectable...) -> QueryInterfaceRequest<Self> {
         all().annotated(with: selection)
     }
 
-    /// The rows for which a condition holds.
+    /// The rows that satisfy a condition.
     public static func filter(_ predicate: some SQLSpecificExpressible) -> QueryInterfaceRequest<Self> {
         all().filter(predicate)
     }
 
-    /// The rows for which a condition written in SQL holds.
+    /// The rows that satisfy a condition written in SQL.
     public static func filter(sql: String, arguments: StatementArguments = StatementArguments())
         -> QueryInterfaceRequest<Self>
     {
         all().filter(sql: sql, arguments: arguments)
     }
 
-    /// The rows for which a condition written in SQL holds.
+    /// The rows that satisfy a condition written in SQL.
     public static func filter(literal sqlLiteral: SQL) -> QueryInterfaceRequest<Self> {
         all().filter(literal: sqlLiteral)
     }
@@ -205,21 +205,21 @@ extension TableRecord {
         try all().select(selection, as: type)
     }
 
-    /// All rows, with more columns.
+    /// All rows, with additional columns.
     public static func annotated(with selection: (DatabaseComponents) throws -> [any SQLSelectable]) rethrows
         -> QueryInterfaceRequest<Self>
     {
         try all().annotated(with: selection)
     }
 
-    /// All rows, with one more column.
+    /// All rows, with an additional column.
     public static func annotated(with selection: (DatabaseComponents) throws -> any SQLSelectable) rethrows
         -> QueryInterfaceRequest<Self>
     {
         try all().annotated(with: selection)
     }
 
-    /// The rows for which a condition holds.
+    /// The rows that satisfy a condition.
     public static func filter(_ predicate: (DatabaseComponents) throws -> any SQLSpecificExpressible) rethrows
         -> QueryInterfaceRequest<Self>
     {
