@@ -47,8 +47,8 @@ enum ConnectionCalls {
         return result != 0
     }
 
-    /// Turns a switch on or off, even in a transaction, where a PRAGMA of that name would do nothing. The corresponding
-    /// C function is `sqlite3_db_config`.
+    /// Turns a switch on or off, even in a transaction, where a PRAGMA with that name would do nothing. The
+    /// corresponding C function is `sqlite3_db_config`.
     static func turn(_ connection: SQLiteConnection, _ theSwitch: Switch, on isOn: Bool) {
         _ = csqlite_db_config_bool(connection, theSwitch.option, isOn ? 1 : 0, nil)
     }

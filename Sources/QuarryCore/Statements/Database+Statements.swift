@@ -34,8 +34,8 @@ extension Database {
     /// let name = try String.fetchOne(statement, arguments: [1])
     /// ```
     ///
-    /// While a caller holds the cached statement, a second caller gets a new one. The connection keeps a limited number
-    /// of statements, and drops the least recently used one.
+    /// While a caller holds the cached statement, a second caller receives a new one. The connection keeps a limited
+    /// number of statements, and drops the least recently used one.
     ///
     /// - parameter sql: exactly one statement.
     /// - throws: the errors of `makeStatement`.

@@ -7,7 +7,7 @@
 ///     arguments: ["name": "Arthur", "score": 1000])
 /// ```
 ///
-/// A named parameter (`:name`, `@name`, `$name`) takes the argument of that name, or else the next positional one;
+/// A named parameter (`:name`, `@name`, `$name`) takes the argument with that name, or else the next positional one;
 /// other parameters take the next positional one. See <https://www.sqlite.org/lang_expr.html#varparam>.
 public struct StatementArguments: Sendable {
     package private(set) var values: [DatabaseValue]
