@@ -72,8 +72,8 @@ final class TaskWaiter: LeaseWaiter, TaskExecutor {
         case done
     }
 
-    // Set with the group's lock held, and read with it held.
-    /// The number of its queue entry, if it had to wait.
+    // Set and read with the group's lock held.
+    /// The number of its queue entry, if the task had to wait.
     nonisolated(unsafe) var id: Int?
 
     let waiterKind: LeaseStateMachine<any LeaseWaiter>.WaiterKind

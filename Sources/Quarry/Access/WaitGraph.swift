@@ -124,7 +124,7 @@ struct WaitGraph {
         waits[thread].map { ending.contains($0) } ?? true
     }
 
-    /// The wait that a wait depends on; of several, the one that closes the circle.
+    /// The wait that a wait depends on; if there are several, the one that closes the circle.
     private func obstacle(of wait: Wait, _ ending: Set<Wait>, _ start: Wait) -> Wait? {
         guard let group = groups[wait.group] else { return nil }
         let borrows = group.queue.contains { $0.id == wait.entry && $0.borrows }

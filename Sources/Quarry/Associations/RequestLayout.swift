@@ -206,7 +206,7 @@ extension SelectQuery {
     /// Whether any joins are in parentheses.
     fileprivate var groupsJoins: Bool { hasClauses && clauses.joins.contains { $0.isGrouped || $0.query.groupsJoins } }
 
-    /// Removes the parentheses around joins. The query then has other rows, with the same columns.
+    /// Removes the parentheses around joins. The query then returns other rows, with the same columns.
     fileprivate mutating func ungroupJoins() {
         guard hasClauses else { return }
         var clauses = clauses

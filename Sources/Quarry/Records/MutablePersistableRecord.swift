@@ -1,7 +1,7 @@
 public import QuarryCore
 
-/// A record type whose values can be inserted, updated and deleted, and that takes values from an insert, such as its
-/// id.
+/// A record type whose values can be inserted, updated and deleted, and that receives values from an insert, such as
+/// its id.
 ///
 /// ```swift
 /// struct Player: Codable, MutablePersistableRecord {
@@ -151,7 +151,7 @@ extension MutablePersistableRecord {
     public func didDelete(deleted: Bool) {}
 }
 
-/// A record type whose values can be inserted, updated and deleted, and that doesn't change by an insert.
+/// A record type whose values can be inserted, updated and deleted, and that isn't changed by an insert.
 ///
 /// ```swift
 /// struct Country: Codable, PersistableRecord {

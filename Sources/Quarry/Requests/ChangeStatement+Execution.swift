@@ -82,7 +82,7 @@ extension Change {
         return try db.countingChanges(of: table) { try statement.execute() }
     }
 
-    /// The rows to insert, if they may have more values than a statement can take.
+    /// The rows to insert, if they may have more values than a statement can have arguments.
     private func manyRows(_ db: Database) -> (Insertion, [[SQLExpression]])? {
         guard case .insertion(let insertion) = self, case .values(let rows) = insertion.rows, rows.count > 1,
             // A row may have more values than columns, and the statement may have other values.

@@ -115,7 +115,7 @@ struct TableRebuild {
         return try? db.schema.primaryKey(of: table, db).rowIDColumn
     }
 
-    /// Makes errors name the table, not its temporary name.
+    /// Makes errors name the table instead of its temporary name.
     private func nameErrors(_ body: () throws -> Void) throws {
         do {
             try body()
@@ -152,7 +152,7 @@ struct TableRebuild {
 
     /// Throws if a view or trigger doesn't fit the schema.
     ///
-    /// SQLite checks all of them when it renames a table, so a temporary table is created and dropped for that.
+    /// SQLite checks all of them when it renames a table, so this creates and drops a temporary table.
     private func checkSchema() throws {
         let first = "quarry_check_\(newName)"
         try db.inSavepoint {

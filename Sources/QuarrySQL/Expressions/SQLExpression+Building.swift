@@ -203,7 +203,7 @@ extension SQLExpression {
     /// The condition that selects rows by a primary key with one column.
     ///
     /// - parameter count: the number of keys.
-    /// - parameter values: the values of the keys, for a column of that name.
+    /// - parameter values: the values of the keys, for a column with that name.
     package init(keys count: Int, _ values: @escaping @Sendable (_ column: String) -> [DatabaseValue]) {
         self = .node(.key(.values(count: count, values)))
     }

@@ -99,7 +99,7 @@ public struct JSONColumn: ColumnExpression, SQLJSONExpressible, Sendable {
     /// The name of the column, without quotes.
     public let name: String
 
-    /// The column of that name.
+    /// The column with that name.
     public init(_ name: String) { self.name = name }
 
     /// The column of a key.
