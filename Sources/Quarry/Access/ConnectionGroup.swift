@@ -395,7 +395,7 @@ final class ConnectionGroup: Sendable {
                 throw error
             }
         case .all:
-            throw DatabaseError(resultCode: .SQLITE_INTERNAL, message: "a barrier is no connection")
+            throw DatabaseError(resultCode: .SQLITE_INTERNAL, message: "a barrier isn't a connection")
         }
     }
 

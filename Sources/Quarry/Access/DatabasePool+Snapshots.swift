@@ -12,7 +12,7 @@ extension DatabasePool {
     /// While the snapshot exists, a checkpoint can't move the whole log into the database:
     /// <https://www.sqlite.org/wal.html#avoiding_excessively_large_wal_files>.
     ///
-    /// It doesn't wait for writes, and doesn't see the uncommitted changes of a running write.
+    /// Making the snapshot doesn't wait for writes, and doesn't see the uncommitted changes of a running write.
     ///
     /// - throws: `SQLITE_MISUSE` inside a transaction of this pool's writer; `DatabaseError` if no connection can be
     ///   opened.
@@ -158,7 +158,7 @@ extension DatabasePool {
         guard configuration.readonly else { return }
         throw DatabaseError(
             resultCode: .SQLITE_BUSY,
-            message: "others commit too often for \(configuration.maximumReaderCount) connections to see one commit")
+            message: "other connections commit too often to pin \(configuration.maximumReaderCount) connections")
     }
 
     private static func isInsideTransaction() -> DatabaseError {
@@ -167,7 +167,7 @@ extension DatabasePool {
             message: "a snapshot sees the last commit: it can't be made inside a transaction")
     }
 
-    /// Reads the state of the last commit, while this write goes on. Call it inside a write, outside a transaction.
+    /// Reads the state of the last commit, while this write continues. Call it inside a write, outside a transaction.
     ///
     /// ```swift
     /// try dbPool.writeWithoutTransaction { db in
@@ -179,7 +179,7 @@ extension DatabasePool {
     /// }
     /// ```
     ///
-    /// It returns once the state is pinned, which may wait for a reader.
+    /// The method returns once the state is pinned, which may wait for a reader.
     ///
     /// - parameter value: receives a reader's connection, or an error: `SQLITE_MISUSE` outside a write or inside a
     ///   transaction.
@@ -188,7 +188,8 @@ extension DatabasePool {
             return value(
                 .failure(
                     DatabaseError(
-                        resultCode: .SQLITE_MISUSE, message: "a concurrent read is begun inside a write of its pool")))
+                        resultCode: .SQLITE_MISUSE, message: "a concurrent read must begin inside a write of its pool"))
+            )
         }
         guard !db.isInsideTransaction else { return value(.failure(DatabaseError.concurrentReadInTransaction())) }
         let lease: ConnectionGroup.Lease

@@ -226,7 +226,7 @@ extension Prefetch {
         func ambiguity() -> DatabaseError {
             DatabaseError(
                 resultCode: .SQLITE_MISUSE,
-                message: "two associations of one request have the key \(key), and find other rows: "
+                message: "two associations of a request have the key \(key), but find different rows: "
                     + "give one of them another key with forKey(_:)")
         }
         if path.isAmbiguous { throw ambiguity() }

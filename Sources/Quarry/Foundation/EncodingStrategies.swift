@@ -149,7 +149,7 @@ public enum DatabaseDateEncodingStrategy: Sendable {
     private static func integer(_ number: Double, _ date: Date) -> DatabaseValue {
         guard let integer = Int64(exactly: number) else {
             return .unrepresentable(
-                "the date \(date.timeIntervalSince1970) seconds from 1970", reason: "it is no integer of 64 bits")
+                "the date \(date.timeIntervalSince1970) seconds from 1970", reason: "it isn't an integer of 64 bits")
         }
         return integer.databaseValue
     }

@@ -166,7 +166,7 @@ extension DatabaseMigrator {
         if let last = registered[(end + 1)...].last(where: { applied.contains($0.identifier) }) {
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE,
-                message: "the database can't be migrated up to \(target): \(last.identifier) is applied already")
+                message: "the database can't be migrated up to \(target): \(last.identifier) is already applied")
         }
         return registered[...end].filter { !applied.contains($0.identifier) }
     }
@@ -221,7 +221,7 @@ extension DatabaseMigrator {
             try db.withSchemaSource(nil) { try migration.migrate(db, merged) }
             guard db.isInsideTransaction else {
                 throw DatabaseError(
-                    resultCode: .SQLITE_MISUSE, message: "the transaction of the migration has been ended in it")
+                    resultCode: .SQLITE_MISUSE, message: "the migration has ended its own transaction")
             }
             if checksForeignKeys { try db.checkForeignKeys() }
             try history.note(migration, merged: merged)

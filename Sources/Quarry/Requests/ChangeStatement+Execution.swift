@@ -39,7 +39,7 @@ extension ChangeStatement {
     /// try Player.filter { $0.name == "O'Brien" }.delete().sql(db) // DELETE FROM "player" WHERE "name" = 'O''Brien'
     /// ```
     ///
-    /// It is a single statement, even if the change runs as several.
+    /// The result is a single statement, even if the change runs as several.
     ///
     /// - throws: `SQLITE_MISUSE` for a change that can't be written as SQL; `DatabaseError`.
     public func sql(_ db: Database) throws -> String {
@@ -144,6 +144,6 @@ extension ReturningStatement: FetchRequest {
     public func fetchCount(_ db: Database) throws -> Int {
         throw DatabaseError(
             resultCode: .SQLITE_MISUSE,
-            message: "a change returns rows as it runs: fetch them, or execute it, and count what is returned")
+            message: "the rows of a change are only known after it has run: fetch or execute it, and count the rows")
     }
 }

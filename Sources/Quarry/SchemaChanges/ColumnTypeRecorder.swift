@@ -30,7 +30,7 @@ final class ColumnTypeRecorder: Decoder {
             let reason = (error as? NoValue)?.description ?? "\(error)"
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE,
-                message: "the columns of \(type) can't be found out\(key): \(reason); "
+                message: "the columns of \(type) can't be inferred\(key): \(reason); "
                     + "declare all with inferringColumns: false")
         }
         return recorder.columns

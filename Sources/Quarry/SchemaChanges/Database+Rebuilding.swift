@@ -41,7 +41,7 @@ extension Database {
         try checkAccess()
         guard options.isDisjoint(with: [.ifNotExists, .temporary]) else {
             throw DatabaseError(
-                resultCode: .SQLITE_MISUSE, message: "a table is rebuilt where it is: neither ifNotExists nor temporary"
+                resultCode: .SQLITE_MISUSE, message: "a rebuilt table can't have the options ifNotExists and temporary"
             )
         }
         try inSavepoint {

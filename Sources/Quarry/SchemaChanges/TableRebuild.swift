@@ -19,7 +19,7 @@ struct TableRebuild {
         table = try db.schema.table(name, in: schemaName, db)
         let type = try db.schema.listing(of: table, db)?.type
         guard type == "table", !Database.isSQLiteInternalTable(table.name) else {
-            throw DatabaseError(message: "table \(table.name) can't be rebuilt: it is no ordinary table")
+            throw DatabaseError(message: "table \(table.name) can't be rebuilt: it isn't an ordinary table")
         }
         self.expressions = Dictionary(
             expressions.map { (SchemaName($0.key), (column: $0.key, value: $0.value)) }, uniquingKeysWith: { $1 })

@@ -46,7 +46,7 @@ extension QuerySchema {
         guard let database = self as? Database else {
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE,
-                message: "a part of the request is only known with a connection, and it is rendered without one")
+                message: "a part of the request needs a connection, but the request is rendered without one")
         }
         return database
     }

@@ -40,7 +40,7 @@ extension Database {
     private func check(_ name: String, _ schemaName: String?, _ maximumCount: Int) throws -> [String] {
         guard 1...Int(Int32.max) ~= maximumCount else {
             throw DatabaseError(
-                resultCode: .SQLITE_MISUSE, message: "\(name) tells at least 1 problem, not \(maximumCount)")
+                resultCode: .SQLITE_MISUSE, message: "\(name) returns at least 1 problem, not \(maximumCount)")
         }
         let schema = schemaName.map { "\($0.quotedDatabaseIdentifier)." } ?? ""
         let problems = try String.fetchAll(makeStatement(sql: "PRAGMA \(schema)\(name)(\(maximumCount))"))
@@ -56,7 +56,7 @@ extension Database {
     /// PRAGMA optimize
     /// ```
     ///
-    /// This is fast. Long-lived connections should run it from time to time, others before they close.
+    /// The update is fast. Long-lived connections should run it from time to time, others before they close.
     ///
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for all.
     /// - throws: `DatabaseError`, for example `SQLITE_BUSY` if another connection has the lock.
@@ -133,7 +133,7 @@ extension Database {
     public func incrementalVacuum(pageCount: Int? = nil, of schemaName: String = "main") throws -> Int {
         if let pageCount, !(1...Int(Int32.max) ~= pageCount) {
             throw DatabaseError(
-                resultCode: .SQLITE_MISUSE, message: "an incremental vacuum of \(pageCount) pages")
+                resultCode: .SQLITE_MISUSE, message: "an incremental vacuum can't remove \(pageCount) pages")
         }
         let before = try freePageCount(of: schemaName)
         let argument = pageCount.map { "(\($0))" } ?? ""

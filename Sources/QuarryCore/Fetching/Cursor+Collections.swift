@@ -177,6 +177,6 @@ extension DatabaseError {
     @inline(never)
     @usableFromInline
     static func duplicateKey(_ key: some Any) -> DatabaseError {
-        DatabaseError(message: "Dictionary(uniqueKeysWithValues:): the key \(String(reflecting: key)) is there twice")
+        DatabaseError(message: "Dictionary(uniqueKeysWithValues:): the key \(String(reflecting: key)) occurs twice")
     }
 }

@@ -87,7 +87,7 @@ struct Execution: ~Copyable {
             return true
         }
         state = .failed
-        // The step also tells the columns of a result without rows. Most callers ask for columns only with a row.
+        // The step also reveals the columns of a result without rows. Most callers request columns only with a row.
         if !hasStepped, row.knowsColumns, code == StatementCalls.done { try learnColumns() }
         try statement.endExecution(code)
         state = .ended
@@ -199,6 +199,6 @@ extension Statement {
         } catch {
             return error
         }
-        return .misuse("The cursor is over: its statement has been run again, or its access has ended.", sql: sql)
+        return .misuse("The cursor has ended: its statement has been run again, or its access has ended.", sql: sql)
     }
 }

@@ -140,7 +140,7 @@ private struct TokenTarget {
     }
 
     static var error: DatabaseError {
-        .misuse("a tokenizer has told a token's place outside of its text")
+        .misuse("a tokenizer has reported a token outside its text")
     }
 
     static func take(
@@ -159,7 +159,7 @@ private struct TokenTarget {
         hasRefused = true
         return TokenizerFailure.note(
             DatabaseError.misuse(
-                "a tokenizer has told a token at bytes \(start)..<\(end) of a text of \(textCount) bytes"))
+                "a tokenizer has reported a token at bytes \(start)..<\(end) of a text of \(textCount) bytes"))
     }
 }
 

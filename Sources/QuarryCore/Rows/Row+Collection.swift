@@ -61,7 +61,7 @@ extension Row: CustomStringConvertible {
     ///
     /// A row whose cursor has ended also has a description, because errors show rows.
     public var description: String {
-        if case .expired = unadapted.source { return "[a row whose cursor is over]" }
+        if case .expired = unadapted.source { return "[a row whose cursor has ended]" }
         return "[" + map { "\($0.0):\($0.1)" }.joined(separator: " ") + "]"
     }
 

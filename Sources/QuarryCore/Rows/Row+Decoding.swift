@@ -115,7 +115,7 @@ extension Row {
     }
 
     var expiredError: DatabaseError {
-        .misuse("The row's cursor is over: copy() a row to keep it.")
+        .misuse("The row's cursor has ended: copy() a row to keep it.")
     }
 
     /// SQLite's error, if it had no memory to convert a value: such a value looks like NULL.

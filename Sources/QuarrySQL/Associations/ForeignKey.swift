@@ -70,7 +70,7 @@ extension Join.Condition {
         guard !key.originColumns.isEmpty, key.originColumns.count == destinationColumns.count else {
             throw misuse(
                 "the foreign key of \(origin) with the columns (\(list)) can't refer to \(destination) with the columns "
-                    + "(\(destinationColumns.joined(separator: ", "))): there must be as many")
+                    + "(\(destinationColumns.joined(separator: ", "))): the numbers of columns must be equal")
         }
         return zip(key.originColumns, destinationColumns).map { (origin: $0, destination: $1) }
     }
@@ -85,7 +85,8 @@ extension Join.Condition {
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE,
                 message:
-                    "table \(origin) has no foreign key to \(destination): say the columns with using: ForeignKey([…])")
+                    "table \(origin) has no foreign key to \(destination): name the columns with using: ForeignKey([…])"
+            )
         }
         guard references.count == 1 else {
             let keys = references.map { "(" + $0.columns.map(\.origin).joined(separator: ", ") + ")" }
@@ -93,7 +94,7 @@ extension Join.Condition {
                 resultCode: .SQLITE_MISUSE,
                 message:
                     "table \(origin) has several foreign keys to \(destination), \(keys.joined(separator: " and ")): "
-                    + "say which with using: ForeignKey([…])")
+                    + "choose one with using: ForeignKey([…])")
         }
         return reference.columns
     }

@@ -23,7 +23,7 @@ enum NestingDepth {
     static var error: DatabaseError {
         DatabaseError(
             resultCode: .SQLITE_ERROR,
-            message: "a request is nested too deep: SQLite takes expressions of \(maximum) levels")
+            message: "a request is nested too deeply: SQLite accepts expressions of up to \(maximum) levels")
     }
 }
 

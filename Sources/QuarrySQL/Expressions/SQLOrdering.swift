@@ -58,7 +58,7 @@ public struct SQLOrdering: Sendable, SQLOrderingTerm {
         case .sql(let sql):
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE,
-                message: "an order that is written as SQL can't be reversed: order by SQL(…).sqlExpression, or by SQL "
+                message: "an order written as SQL can't be reversed: order by SQL(…).sqlExpression, or by SQL "
                     + "that is the reverse", sql: sql.plainText)
         }
     }

@@ -30,7 +30,7 @@ extension QueryWriter {
         try write(list: assignments) { writer, assignment in
             guard let value = assignment.value else {
                 throw writer.misuse(
-                    "noOverwrite is for upserts: column \(assignment.column) is left alone if it isn't assigned")
+                    "noOverwrite is for upserts: column \(assignment.column) keeps its value if it isn't assigned")
             }
             writer.write(identifier: assignment.column)
             writer.write(" = ")
@@ -40,7 +40,7 @@ extension QueryWriter {
 
     private mutating func writeChangedTable(_ query: SelectQuery) throws {
         guard let table = query.tableName else {
-            throw misuse("\(query.sourceName) is no table, and can't be changed")
+            throw misuse("\(query.sourceName) isn't a table, and can't be changed")
         }
         write(identifier: table)
         if let name = try query.givenName(), !name.isIdentical(to: table) {
@@ -86,7 +86,7 @@ extension QueryWriter {
         }
         if !clauses.grouping.isEmpty || clauses.having != nil && !clauses.groupsByPrimaryKey {
             throw misuse(
-                "rows of table \(query.sourceName) that are grouped can't be changed: they are several rows each")
+                "grouped rows of table \(query.sourceName) can't be changed: each of them represents several rows")
         }
         if !clauses.compounds.isEmpty { throw misuse("rows of a compound request can't be changed") }
         return clauses
@@ -115,7 +115,7 @@ extension QueryWriter {
         _ body: (inout QueryWriter) throws -> Void
     ) throws {
         guard let table = query.tableName else {
-            throw misuse("\(query.sourceName) is no table, and can't be changed")
+            throw misuse("\(query.sourceName) isn't a table, and can't be changed")
         }
         var changed = SelectQuery(table: table)
         changed.selection = selection

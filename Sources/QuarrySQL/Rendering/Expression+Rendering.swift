@@ -200,7 +200,7 @@ extension QueryWriter {
 
     private mutating func write(existenceOf table: TableIdentity, _ isNegated: Bool) throws {
         guard let name = tableName(of: table) else {
-            throw misuse("exists is asked of an alias that the request doesn't use, or that is no table")
+            throw misuse("exists needs an alias of a table that the request uses")
         }
         if try schema.isViewWithoutKey(name) {
             // A view without a key has no column that is never NULL, so any column that isn't NULL shows that the row
@@ -213,14 +213,14 @@ extension QueryWriter {
             }
         }
         guard let column = try schema.rowColumn(of: name) else {
-            throw misuse("exists is asked of \(name), which has no column that is never NULL")
+            throw misuse("exists can't be used for \(name), which has no column that is never NULL")
         }
         try write(column: column, of: table)
         write(isNegated ? " IS NULL" : " IS NOT NULL")
     }
 
     private mutating func write(rowIdentityOf table: TableIdentity) throws {
-        guard let name = tableName(of: table) else { throw misuse("rows are counted of what is no table") }
+        guard let name = tableName(of: table) else { throw misuse("rows can only be counted in a table") }
         let key = try schema.keyColumns(of: name)
         guard key.count > 1, let column = try schema.rowColumn(of: name), key.contains(column) else {
             let column = try schema.rowColumn(of: name) ?? key[0]

@@ -39,7 +39,7 @@ extension QueryWriter {
         try writer.write(definition: table)
         try otherWriter.write(definition: other)
         guard writer.sql() == otherWriter.sql(), writer.statementArguments().values == otherWriter.arguments else {
-            throw misuse("two tables in WITH of one request have the name \(table.name), and differ")
+            throw misuse("a request defines two different tables in WITH with the name \(table.name)")
         }
     }
 
@@ -131,7 +131,7 @@ extension QueryWriter {
         _ query: SelectQuery, _ ranking: SelectQuery.Ranking, avoidingOuterNames avoidsOuterNames: Bool
     ) throws {
         if !query.clauses.compounds.isEmpty {
-            throw misuse("rows of \(query.sourceName) with UNION and its like can't be limited for each parent")
+            throw misuse("rows of a compound request on \(query.sourceName) can't be limited for each parent")
         }
         write("SELECT * FROM (")
         if query.isDistinct {

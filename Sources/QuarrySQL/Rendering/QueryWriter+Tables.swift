@@ -46,9 +46,9 @@ extension QueryWriter {
 
     /// The table whose columns need no qualification.
     func currentTable() throws -> String {
-        guard let scope = scopes.last else { throw misuse("a primary key is named outside of a request") }
+        guard let scope = scopes.last else { throw misuse("a primary key is used outside a request") }
         guard let table = scope.tables[scope.current].query.tableName else {
-            throw misuse("\(scope.tables[scope.current].query.sourceName) is no table, and has no primary key")
+            throw misuse("\(scope.tables[scope.current].query.sourceName) isn't a table, and has no primary key")
         }
         return table
     }

@@ -36,7 +36,7 @@ extension QueryWriter {
                 "\(feature()) needs SQLite \(text(ofVersion: version)), and this is \(text(ofVersion: abilities.version))"
             )
         case .mathFunctions where !abilities.hasMathFunctions:
-            throw misuse("\(feature()) needs an SQLite that is built with SQLITE_ENABLE_MATH_FUNCTIONS")
+            throw misuse("\(feature()) needs an SQLite built with SQLITE_ENABLE_MATH_FUNCTIONS")
         case .version, .mathFunctions: break
         }
     }

@@ -19,7 +19,7 @@ extension QueryWriter {
         try writeTables(query.hasClauses ? query.clauses.tables : [])
         try write(query, singleRow: singleRow, avoidingOuterNames: true)
         if hidingScopes.contains(depth) {
-            throw misuse("two tables that a request and a subquery name are called the same")
+            throw misuse("a request and its subquery use two tables with the same name")
         }
     }
 
@@ -191,7 +191,7 @@ extension QueryWriter {
         switch selection.content {
         case .allColumns: writeAllColumns()
         case .allColumnsExcluding(let excluded):
-            guard let scope = scopes.last else { throw misuse("columns are left out outside of a request") }
+            guard let scope = scopes.last else { throw misuse("columns can only be excluded in a request") }
             let all = try columns(of: scope.tables[scope.current].query)
             let columns = all.filter { column in !excluded.contains { $0.isSameName(as: column) } }
             if columns.count == all.count { return writeAllColumns() }
@@ -208,7 +208,7 @@ extension QueryWriter {
             write(list: columns) { $0.write(column: $1) }
         case .of(let table, let selection):
             let index = scopes.last?.tables.firstIndex { $0.identities.contains { $0 === table } }
-            guard let index else { throw misuse("columns are selected of a table that the request doesn't join") }
+            guard let index else { throw misuse("columns are selected from a table that the request doesn't join") }
             try withCurrent(index) { try $0.write(selection) }
         case .deferred(let selection):
             let selections = try selection(schema)
@@ -223,7 +223,7 @@ extension QueryWriter {
         case .table(let name): return try schema.columnNames(of: name)
         case .named(_, let columns?) where !columns.isEmpty: return columns
         case .function(_, _, let columns): return columns
-        case .named, .query: throw misuse("the columns of \(query.sourceName) aren't known: name those to select")
+        case .named, .query: throw misuse("the columns of \(query.sourceName) aren't known: name the columns to select")
         }
     }
 
@@ -320,7 +320,7 @@ extension QueryWriter {
     ) throws {
         func conflict() -> DatabaseError {
             misuse(
-                "two associations of one request have the key \(join.key), and find other rows: "
+                "two associations of a request have the key \(join.key), but find different rows: "
                     + "give one of them another key with forKey(_:)")
         }
         let table = scopes[scopes.count - 1].tables[right].query.sourceName

@@ -81,7 +81,7 @@ extension QueryWriter {
     {
         let query = update.query
         guard let table = query.tableName else {
-            throw misuse("\(query.sourceName) is no table, and can't be changed")
+            throw misuse("\(query.sourceName) isn't a table, and can't be changed")
         }
         let clauses = try changedClauses(of: query)
         let source = try derivingJoins(of: source)

@@ -64,7 +64,7 @@ extension TableSchema {
         }
         let isInteger = type?.isInteger ?? false
         if let key = definition.primaryKey, key.isAutoincremented, !isInteger {
-            throw misuse("column \(column.name) of table \(table.name) can't be autoincremented: it is no INTEGER")
+            throw misuse("column \(column.name) of table \(table.name) can't be autoincremented: it isn't an INTEGER")
         }
         guard !column.allowsNull, definition.notNull == nil, definition.generated == nil else { return }
         // Inserting NULL in the rowid column generates a number.
