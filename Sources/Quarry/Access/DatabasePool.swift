@@ -27,8 +27,7 @@ public final class DatabasePool: GroupWriter {
     let readRequest: AccessRequest
     let writeRequest: AccessRequest
 
-    /// Opens a file and switches it to WAL mode. Creates the file if it is missing. If the pool is read-only, it does
-    /// neither.
+    /// Opens a file. Unless the pool is read-only, this creates the file if it is missing, and switches it to WAL mode.
     ///
     /// ```swift
     /// let dbPool = try DatabasePool(path: "/var/lib/players.sqlite")

@@ -111,7 +111,7 @@ struct LeaseStateMachine<Waiter> {
     private var tick = 0
 
     /// - parameter opened: the number of slots that have a connection from the start.
-    /// - parameter isPoolBlocked: whether all of Swift's threads are blocked, so that no resumed task goes on.
+    /// - parameter isPoolBlocked: whether all of Swift's threads are blocked, so that no resumed task continues.
     init(
         capacity: Int, maximumWaiters: Int? = nil, opened: Int = 0,
         isPoolBlocked: @escaping @Sendable () -> Bool = { false }

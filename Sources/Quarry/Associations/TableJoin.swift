@@ -177,6 +177,8 @@ public struct TableJoin<Joined: JoinedTables>: Sendable {
     // MARK: - Rows
 
     /// The rows that satisfy a condition, in addition to earlier conditions.
+    ///
+    /// - throws: the error of `predicate`.
     public func filter(
         _ predicate: (Joined.Aliases) throws -> any SQLSpecificExpressible
     ) rethrows -> Self {
@@ -190,6 +192,8 @@ public struct TableJoin<Joined: JoinedTables>: Sendable {
     /// ```swift
     /// request.order { player, team in [team.name, player.score.desc] }
     /// ```
+    ///
+    /// - throws: the error of `orderings`.
     public func order(_ orderings: (Joined.Aliases) throws -> [any SQLOrderingTerm]) rethrows -> Self {
         var copy = self
         copy.query.order(try orderings(Joined._aliases(tables)).map(\.sqlOrdering))

@@ -131,7 +131,7 @@ public struct DatabaseMigrator: Sendable {
                 identifier: identifier, checksum: checksum, mergedIdentifiers: merged.subtracting([identifier]),
                 foreignKeys: foreignKeys, migrate: migrate))
         for migration in registered {
-            // It would run again after each merge.
+            // The migration would run again after each merge.
             if let other = registered.first(where: { migration.mergedIdentifiers.contains($0.identifier) }) {
                 note("migration \(other.identifier) is registered, and merged into \(migration.identifier)")
             }

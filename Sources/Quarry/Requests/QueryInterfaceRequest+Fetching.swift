@@ -21,7 +21,7 @@ extension QueryInterfaceRequest: FetchRequest {
     /// SELECT COUNT(*) FROM "player" WHERE "score" > 10
     /// ```
     ///
-    /// It is the number of elements that `fetchAll` returns.
+    /// This is the number of elements that `fetchAll` returns.
     ///
     /// - throws: `SQLITE_MISUSE` for a request that can't be written as SQL; `DatabaseError`.
     public func fetchCount(_ db: Database) throws -> Int {

@@ -109,7 +109,7 @@ extension Cursor {
     /// let last = try String.fetchCursor(db, sql: "SELECT message FROM log ORDER BY id").suffix(10)
     /// ```
     ///
-    /// It consumes the cursor (unless `maxLength` is 0), and holds no more than `maxLength` elements.
+    /// This consumes the cursor (unless `maxLength` is 0), and holds no more than `maxLength` elements.
     ///
     /// - throws: the cursor's error; a `DatabaseError` with the code `SQLITE_MISUSE` if `maxLength` is negative.
     @inlinable

@@ -121,7 +121,7 @@ final class AdaptedRowSource {
 extension Row {
     /// A row that shows a cursor's row through an adapter, and changes with it.
     ///
-    /// It must be detached before this one.
+    /// The adapted row must be detached before this row.
     ///
     /// - throws: the adapter's error, with the SQL of the statement.
     func adapted(by adapter: any RowAdapter, _ statement: Statement) throws -> Row {

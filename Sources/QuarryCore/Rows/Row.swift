@@ -136,7 +136,7 @@ public final class Row {
         }
     }
 
-    // MARK: - Rows of their own
+    // MARK: - Rows with their own values
 
     /// A row without columns.
     public convenience init() {

@@ -1,6 +1,6 @@
 /// The named arguments of a statement, in the order in which they were passed.
 ///
-/// They are few, and mostly in the order of the parameters, so a linear search finds them without hashing.
+/// Arguments are few, and mostly in the order of the parameters, so a linear search finds them without hashing.
 final class NamedArguments: Sendable {
     let names: [String]
     let values: [DatabaseValue]

@@ -92,7 +92,7 @@ extension Database {
         return result
     }
 
-    /// Runs `operations` in a savepoint: a transaction of its own, or a part of the open transaction.
+    /// Runs `operations` in a savepoint: its own transaction, or a part of the open transaction.
     ///
     /// ```swift
     /// try db.inSavepoint {

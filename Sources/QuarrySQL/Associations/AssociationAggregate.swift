@@ -197,6 +197,8 @@ extension AssociationToMany where RowDecoder: TableRecord {
     /// ```swift
     /// Team.annotated(with: Team.players.count { $0.score > 10 }.forKey("winners"))
     /// ```
+    ///
+    /// - throws: the error of `filter`.
     public func count(
         filter: (RowDecoder.DatabaseComponents) throws -> any SQLSpecificExpressible
     ) rethrows -> AssociationAggregate<OriginRowDecoder> {
@@ -210,6 +212,7 @@ extension AssociationToMany where RowDecoder: TableRecord {
     /// ```
     ///
     /// - parameter filter: the rows to count.
+    /// - throws: the error of `value`.
     public func count(
         distinct value: (RowDecoder.DatabaseComponents) throws -> some SQLSpecificExpressible,
         filter: ((RowDecoder.DatabaseComponents) throws -> any SQLSpecificExpressible)? = nil
@@ -219,6 +222,8 @@ extension AssociationToMany where RowDecoder: TableRecord {
     }
 
     /// The mean of a column: `AVG("player"."score") AS "averagePlayerScore"`.
+    ///
+    /// - throws: the error of `expression`.
     public func average(
         _ expression: (RowDecoder.DatabaseComponents) throws -> some SQLSpecificExpressible
     ) rethrows -> AssociationAggregate<OriginRowDecoder> {
@@ -226,6 +231,8 @@ extension AssociationToMany where RowDecoder: TableRecord {
     }
 
     /// The largest value of a column: `MAX("player"."score") AS "maxPlayerScore"`.
+    ///
+    /// - throws: the error of `expression`.
     public func max(
         _ expression: (RowDecoder.DatabaseComponents) throws -> some SQLSpecificExpressible
     ) rethrows -> AssociationAggregate<OriginRowDecoder> {
@@ -233,6 +240,8 @@ extension AssociationToMany where RowDecoder: TableRecord {
     }
 
     /// The smallest value of a column: `MIN("player"."score") AS "minPlayerScore"`.
+    ///
+    /// - throws: the error of `expression`.
     public func min(
         _ expression: (RowDecoder.DatabaseComponents) throws -> some SQLSpecificExpressible
     ) rethrows -> AssociationAggregate<OriginRowDecoder> {
@@ -240,6 +249,8 @@ extension AssociationToMany where RowDecoder: TableRecord {
     }
 
     /// The sum of a column; NULL if there are no values: `SUM("player"."score") AS "playerScoreSum"`.
+    ///
+    /// - throws: the error of `expression`.
     public func sum(
         _ expression: (RowDecoder.DatabaseComponents) throws -> some SQLSpecificExpressible
     ) rethrows -> AssociationAggregate<OriginRowDecoder> {
@@ -247,6 +258,8 @@ extension AssociationToMany where RowDecoder: TableRecord {
     }
 
     /// The sum of a column as a `Double`; 0 if there are no values: `TOTAL("player"."score") AS "playerScoreSum"`.
+    ///
+    /// - throws: the error of `expression`.
     public func total(
         _ expression: (RowDecoder.DatabaseComponents) throws -> some SQLSpecificExpressible
     ) rethrows -> AssociationAggregate<OriginRowDecoder> {

@@ -14,6 +14,8 @@ extension SelectionRequest where RowDecoder: TableRecord {
     /// ```sql
     /// SELECT "id", "name" FROM "player"
     /// ```
+    ///
+    /// - throws: the error of `selection`.
     public func select(_ selection: (RowDecoder.DatabaseComponents) throws -> [any SQLSelectable]) rethrows -> Self {
         select(try selection(RowDecoder.databaseComponents))
     }
@@ -26,11 +28,15 @@ extension SelectionRequest where RowDecoder: TableRecord {
     /// ```sql
     /// SELECT MAX("score") FROM "player"
     /// ```
+    ///
+    /// - throws: the error of `selection`.
     public func select(_ selection: (RowDecoder.DatabaseComponents) throws -> any SQLSelectable) rethrows -> Self {
         select([try selection(RowDecoder.databaseComponents)])
     }
 
     /// The request with additional columns.
+    ///
+    /// - throws: the error of `selection`.
     public func annotated(
         with selection: (RowDecoder.DatabaseComponents) throws -> [any SQLSelectable]
     ) rethrows -> Self {
@@ -38,6 +44,8 @@ extension SelectionRequest where RowDecoder: TableRecord {
     }
 
     /// The request with an additional column.
+    ///
+    /// - throws: the error of `selection`.
     public func annotated(
         with selection: (RowDecoder.DatabaseComponents) throws -> any SQLSelectable
     ) rethrows -> Self {
@@ -54,6 +62,8 @@ extension FilteredRequest where RowDecoder: TableRecord {
     /// ```sql
     /// SELECT * FROM "player" WHERE ("score" > 10) AND ("name" IS NOT NULL)
     /// ```
+    ///
+    /// - throws: the error of `predicate`.
     public func filter(
         _ predicate: (RowDecoder.DatabaseComponents) throws -> any SQLSpecificExpressible
     ) rethrows -> Self {
@@ -71,6 +81,8 @@ extension OrderedRequest where RowDecoder: TableRecord {
     /// ```sql
     /// SELECT * FROM "player" ORDER BY "score" DESC, "name"
     /// ```
+    ///
+    /// - throws: the error of `orderings`.
     public func order(
         _ orderings: (RowDecoder.DatabaseComponents) throws -> [any SQLOrderingTerm]
     ) rethrows -> Self {
@@ -82,6 +94,8 @@ extension OrderedRequest where RowDecoder: TableRecord {
     /// ```swift
     /// Player.all().order(\.name)
     /// ```
+    ///
+    /// - throws: the error of `ordering`.
     public func order(
         _ ordering: (RowDecoder.DatabaseComponents) throws -> any SQLOrderingTerm
     ) rethrows -> Self {
@@ -91,6 +105,8 @@ extension OrderedRequest where RowDecoder: TableRecord {
 
 extension AggregatingRequest where RowDecoder: TableRecord {
     /// One row for each group of rows with the same values.
+    ///
+    /// - throws: the error of `expressions`.
     public func group(
         _ expressions: (RowDecoder.DatabaseComponents) throws -> [any SQLExpressible]
     ) rethrows -> Self {
@@ -98,11 +114,15 @@ extension AggregatingRequest where RowDecoder: TableRecord {
     }
 
     /// One row for each group of rows with the same value.
+    ///
+    /// - throws: the error of `expression`.
     public func group(_ expression: (RowDecoder.DatabaseComponents) throws -> any SQLExpressible) rethrows -> Self {
         group([try expression(RowDecoder.databaseComponents)])
     }
 
     /// The groups that satisfy a condition, in addition to earlier conditions.
+    ///
+    /// - throws: the error of `predicate`.
     public func having(_ predicate: (RowDecoder.DatabaseComponents) throws -> any SQLExpressible) rethrows -> Self {
         let condition = try predicate(RowDecoder.databaseComponents).sqlExpression
         return changing { $0.having(condition) }
@@ -114,6 +134,8 @@ extension QueryInterfaceRequest where RowDecoder: TableRecord {
     public typealias DatabaseComponents = RowDecoder.DatabaseComponents
 
     /// The request with other columns, decoded to another type.
+    ///
+    /// - throws: the error of `selection`.
     public func select<T>(
         _ selection: (RowDecoder.DatabaseComponents) throws -> [any SQLSelectable], as type: T.Type = T.self
     ) rethrows -> QueryInterfaceRequest<T> {
@@ -125,6 +147,8 @@ extension QueryInterfaceRequest where RowDecoder: TableRecord {
     /// ```swift
     /// let names = try Player.all().select(\.name, as: String.self).fetchAll(db) // [String]
     /// ```
+    ///
+    /// - throws: the error of `selection`.
     public func select<T>(
         _ selection: (RowDecoder.DatabaseComponents) throws -> any SQLSelectable, as type: T.Type = T.self
     ) rethrows -> QueryInterfaceRequest<T> {

@@ -46,6 +46,8 @@ extension QueryInterfaceRequest where RowDecoder: TableRecord {
     /// ```swift
     /// let scores = try Player.all().select({ ($0.name, max($0.score)) }, as: (String, Int?).self).fetchAll(db)
     /// ```
+    ///
+    /// - throws: the error of `selection`.
     @_disfavoredOverload
     public func select<each S: SQLSelectable, each Value: DatabaseValueConvertible>(
         _ selection: (RowDecoder.DatabaseComponents) throws -> (repeat each S),
@@ -68,6 +70,8 @@ extension TableRecord {
     /// SELECT "name", "score" FROM "player"
     /// SELECT "teamId", MAX("score") FROM "player" GROUP BY "teamId"
     /// ```
+    ///
+    /// - throws: the error of `selection`.
     @_disfavoredOverload
     public static func select<each S: SQLSelectable, each Value: DatabaseValueConvertible>(
         _ selection: (DatabaseComponents) throws -> (repeat each S),
@@ -80,6 +84,8 @@ extension TableRecord {
 
 extension Table where RowDecoder: TableRecord {
     /// A request for columns whose values are fetched as tuples.
+    ///
+    /// - throws: the error of `selection`.
     @_disfavoredOverload
     public func select<each S: SQLSelectable, each Value: DatabaseValueConvertible>(
         _ selection: (RowDecoder.DatabaseComponents) throws -> (repeat each S),

@@ -147,6 +147,7 @@ public final class TableDefinition {
     ///
     /// - parameter conflictResolution: the action if the key already exists.
     /// - parameter body: defines the columns.
+    /// - throws: the error of `body`.
     public func primaryKey(
         onConflict conflictResolution: SQLConflictResolution? = nil, body: () throws -> Void
     ) rethrows {

@@ -165,6 +165,8 @@ extension ChangeStatement where RowDecoder: TableRecord {
     /// ```swift
     /// try Player.filter { $0.score < 10 }.delete().returning({ [$0.id] }, as: Int64.self).fetchAll(db)
     /// ```
+    ///
+    /// - throws: the error of `selection`.
     public func returning<T>(
         _ selection: (RowDecoder.DatabaseComponents) throws -> [any SQLSelectable], as type: T.Type = T.self
     ) rethrows -> ReturningStatement<T> {
@@ -176,6 +178,8 @@ extension ChangeStatement where RowDecoder: TableRecord {
     /// ```swift
     /// let gone: [(Int64, String)] = try purge.returning { ($0.id, $0.name) }.fetchAll(db)
     /// ```
+    ///
+    /// - throws: the error of `selection`.
     @_disfavoredOverload
     public func returning<each S: SQLSelectable, each Value: DatabaseValueConvertible>(
         _ selection: (RowDecoder.DatabaseComponents) throws -> (repeat each S),

@@ -94,6 +94,7 @@ public struct InsertStatement<RowDecoder>: ChangeStatement {
     /// - parameter indexCondition: the condition of a partial index.
     /// - parameter filter: selects the rows to update; other rows are unchanged.
     /// - parameter assignments: receives an alias for the row that could not be inserted.
+    /// - throws: the error of `assignments`.
     public func onConflict(
         _ columns: [any ColumnExpression] = [], where indexCondition: (any SQLSpecificExpressible)? = nil,
         updateWhere filter: ((_ excluded: TableAlias<RowDecoder>) -> any SQLSpecificExpressible)? = nil,

@@ -197,6 +197,8 @@ extension Table {
 
 extension Table where RowDecoder: TableRecord {
     /// A request for some columns.
+    ///
+    /// - throws: the error of `selection`.
     public func select(_ selection: (RowDecoder.DatabaseComponents) throws -> [any SQLSelectable]) rethrows
         -> QueryInterfaceRequest<RowDecoder>
     {
@@ -204,6 +206,8 @@ extension Table where RowDecoder: TableRecord {
     }
 
     /// A request for one column.
+    ///
+    /// - throws: the error of `selection`.
     public func select(_ selection: (RowDecoder.DatabaseComponents) throws -> any SQLSelectable) rethrows
         -> QueryInterfaceRequest<RowDecoder>
     {
@@ -211,6 +215,8 @@ extension Table where RowDecoder: TableRecord {
     }
 
     /// A request for some columns, decoded to another type.
+    ///
+    /// - throws: the error of `selection`.
     public func select<T>(
         _ selection: (RowDecoder.DatabaseComponents) throws -> [any SQLSelectable], as type: T.Type = T.self
     ) rethrows -> QueryInterfaceRequest<T> {
@@ -218,6 +224,8 @@ extension Table where RowDecoder: TableRecord {
     }
 
     /// A request for one column, decoded to the type of its values.
+    ///
+    /// - throws: the error of `selection`.
     public func select<T>(
         _ selection: (RowDecoder.DatabaseComponents) throws -> any SQLSelectable, as type: T.Type = T.self
     ) rethrows -> QueryInterfaceRequest<T> {
@@ -225,6 +233,8 @@ extension Table where RowDecoder: TableRecord {
     }
 
     /// All rows, with additional columns.
+    ///
+    /// - throws: the error of `selection`.
     public func annotated(with selection: (RowDecoder.DatabaseComponents) throws -> [any SQLSelectable]) rethrows
         -> QueryInterfaceRequest<RowDecoder>
     {
@@ -232,6 +242,8 @@ extension Table where RowDecoder: TableRecord {
     }
 
     /// All rows, with an additional column.
+    ///
+    /// - throws: the error of `selection`.
     public func annotated(with selection: (RowDecoder.DatabaseComponents) throws -> any SQLSelectable) rethrows
         -> QueryInterfaceRequest<RowDecoder>
     {
@@ -239,6 +251,8 @@ extension Table where RowDecoder: TableRecord {
     }
 
     /// The rows that satisfy a condition.
+    ///
+    /// - throws: the error of `predicate`.
     public func filter(_ predicate: (RowDecoder.DatabaseComponents) throws -> any SQLSpecificExpressible) rethrows
         -> QueryInterfaceRequest<RowDecoder>
     {
@@ -246,6 +260,8 @@ extension Table where RowDecoder: TableRecord {
     }
 
     /// All rows, in an order.
+    ///
+    /// - throws: the error of `orderings`.
     public func order(_ orderings: (RowDecoder.DatabaseComponents) throws -> [any SQLOrderingTerm]) rethrows
         -> QueryInterfaceRequest<RowDecoder>
     {
@@ -253,6 +269,8 @@ extension Table where RowDecoder: TableRecord {
     }
 
     /// All rows, in an order.
+    ///
+    /// - throws: the error of `ordering`.
     public func order(_ ordering: (RowDecoder.DatabaseComponents) throws -> any SQLOrderingTerm) rethrows
         -> QueryInterfaceRequest<RowDecoder>
     {
@@ -260,6 +278,8 @@ extension Table where RowDecoder: TableRecord {
     }
 
     /// One row for each group of rows with the same values.
+    ///
+    /// - throws: the error of `expressions`.
     public func group(_ expressions: (RowDecoder.DatabaseComponents) throws -> [any SQLExpressible]) rethrows
         -> QueryInterfaceRequest<RowDecoder>
     {

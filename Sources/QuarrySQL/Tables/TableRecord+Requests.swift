@@ -178,6 +178,8 @@ extension TableRecord {
 
 extension TableRecord {
     /// A request for some columns.
+    ///
+    /// - throws: the error of `selection`.
     public static func select(_ selection: (DatabaseComponents) throws -> [any SQLSelectable]) rethrows
         -> QueryInterfaceRequest<Self>
     {
@@ -185,6 +187,8 @@ extension TableRecord {
     }
 
     /// A request for one column.
+    ///
+    /// - throws: the error of `selection`.
     public static func select(_ selection: (DatabaseComponents) throws -> any SQLSelectable) rethrows
         -> QueryInterfaceRequest<Self>
     {
@@ -192,6 +196,8 @@ extension TableRecord {
     }
 
     /// A request for some columns, decoded to another type.
+    ///
+    /// - throws: the error of `selection`.
     public static func select<T>(
         _ selection: (DatabaseComponents) throws -> [any SQLSelectable], as type: T.Type = T.self
     ) rethrows -> QueryInterfaceRequest<T> {
@@ -199,6 +205,8 @@ extension TableRecord {
     }
 
     /// A request for one column, decoded to the type of its values.
+    ///
+    /// - throws: the error of `selection`.
     public static func select<T>(
         _ selection: (DatabaseComponents) throws -> any SQLSelectable, as type: T.Type = T.self
     ) rethrows -> QueryInterfaceRequest<T> {
@@ -206,6 +214,8 @@ extension TableRecord {
     }
 
     /// All rows, with additional columns.
+    ///
+    /// - throws: the error of `selection`.
     public static func annotated(with selection: (DatabaseComponents) throws -> [any SQLSelectable]) rethrows
         -> QueryInterfaceRequest<Self>
     {
@@ -213,6 +223,8 @@ extension TableRecord {
     }
 
     /// All rows, with an additional column.
+    ///
+    /// - throws: the error of `selection`.
     public static func annotated(with selection: (DatabaseComponents) throws -> any SQLSelectable) rethrows
         -> QueryInterfaceRequest<Self>
     {
@@ -220,6 +232,8 @@ extension TableRecord {
     }
 
     /// The rows that satisfy a condition.
+    ///
+    /// - throws: the error of `predicate`.
     public static func filter(_ predicate: (DatabaseComponents) throws -> any SQLSpecificExpressible) rethrows
         -> QueryInterfaceRequest<Self>
     {
@@ -227,6 +241,8 @@ extension TableRecord {
     }
 
     /// All rows, in an order.
+    ///
+    /// - throws: the error of `orderings`.
     public static func order(_ orderings: (DatabaseComponents) throws -> [any SQLOrderingTerm]) rethrows
         -> QueryInterfaceRequest<Self>
     {
@@ -234,6 +250,8 @@ extension TableRecord {
     }
 
     /// All rows, in an order.
+    ///
+    /// - throws: the error of `ordering`.
     public static func order(_ ordering: (DatabaseComponents) throws -> any SQLOrderingTerm) rethrows
         -> QueryInterfaceRequest<Self>
     {
@@ -241,6 +259,8 @@ extension TableRecord {
     }
 
     /// One row for each group of rows with the same values.
+    ///
+    /// - throws: the error of `expressions`.
     public static func group(_ expressions: (DatabaseComponents) throws -> [any SQLExpressible]) rethrows
         -> QueryInterfaceRequest<Self>
     {
