@@ -1,8 +1,8 @@
 import QuarryCore
 
-/// How an access is made: how it begins and ends, where it runs, which connections must be idle meanwhile.
+/// The way an access is made: how it begins and ends, where it runs, and which connections must be idle meanwhile.
 struct AccessRequest: Sendable {
-    /// How an access begins and ends.
+    /// The way an access begins and ends.
     enum Kind: Sendable {
         /// On the connection as it is: the body begins its own transactions.
         case bare
@@ -22,7 +22,7 @@ struct AccessRequest: Sendable {
         case inline
         /// On the library's threads.
         case offloaded
-        /// Where `ReadAdmission` decides, from the durations of reads.
+        /// Where `ReadAdmission` decides, based on the durations of reads.
         case measured
     }
 
@@ -38,7 +38,7 @@ struct AccessRequest: Sendable {
     }
 
     /// An access with a barrier. It holds a connection while it waits for others, so it must not need one of Swift's
-    /// threads to go on: it is always offloaded.
+    /// threads to continue: it is always offloaded.
     init(barrier: ConnectionGroup?) {
         kind = .bare
         placement = .offloaded
@@ -47,7 +47,7 @@ struct AccessRequest: Sendable {
 }
 
 extension AccessRequest.Kind {
-    /// Runs `body` between what the kind begins and ends.
+    /// Runs `body` between the beginning and the end that the kind requires.
     @inline(__always)
     func run<T>(_ db: Database, _ body: (Database) throws -> T) throws -> T {
         switch self {
@@ -69,7 +69,7 @@ extension AccessRequest.Kind {
 }
 
 extension AsyncExecution {
-    /// Where reads run.
+    /// The placement of reads.
     func readPlacement(inMemory: Bool) -> AccessRequest.Placement {
         switch self {
         case .inline: .inline
@@ -78,7 +78,7 @@ extension AsyncExecution {
         }
     }
 
-    /// Where other accesses run: they may wait for a lock or for the disk.
+    /// The placement of other accesses, which may wait for a lock or for the disk.
     func writePlacement(inMemory: Bool) -> AccessRequest.Placement {
         switch self {
         case .inline: .inline

@@ -1,6 +1,6 @@
 import QuarryCore
 
-// Accesses in tasks of their own, which report to a closure.
+// Accesses in their own tasks, which report to a closure.
 
 extension AccessRunner {
     func enqueue(_ request: AccessRequest, _ body: @escaping @Sendable (Result<Database, any Error>) -> Void) {
@@ -47,16 +47,16 @@ extension AccessRunner {
         }
     }
 
-    /// The connection for a closure that must get one although none could be had. No other access has it, and each use
-    /// throws.
+    /// A connection for a closure that must receive one although none is available. No other access has the connection,
+    /// and each use throws.
     private static func noConnection(_ error: any Error) -> Database {
         let reason =
             error as? DatabaseError ?? DatabaseError(resultCode: .SQLITE_INTERRUPT, message: "\(error)")
         return Database(refusing: reason)
     }
 
-    /// Calls the first of several closures, and no other: an access may leave an error behind after its closure has had
-    /// the connection.
+    /// Calls the first of several closures, and no other: an access may leave an error behind after its closure has
+    /// received the connection.
     private final class SingleCall: Sendable {
         private let isCalled = Lock(false)
 
@@ -69,13 +69,13 @@ extension AccessRunner {
         }
     }
 
-    /// Runs `body` with the connection that this thread has, or as an access.
+    /// Runs `body` with the connection of the current thread, or as an access if the thread has none.
     func performReentrant<T>(_ request: AccessRequest, _ body: (Database) throws -> T) throws -> T {
         if let db = group.ownedConnection { return try body(db) }
         return try perform(request, body)
     }
 
-    /// Reads in a transaction with the connection that this thread has, or as an access.
+    /// Reads in a transaction with the connection of the current thread, or as an access if the thread has none.
     func readHere(
         _ request: AccessRequest, _ body: @escaping @Sendable (Result<Database, any Error>) -> Void
     ) {

@@ -20,7 +20,7 @@ final class AccessRunner: Sendable {
 
     /// Runs an access on this thread.
     func perform<T>(_ request: AccessRequest, _ body: (Database) throws -> T) throws -> T {
-        // Checked before the wait for this group's connection, whose access may wait for one that this thread has.
+        // Checked before the wait for this group's connection, whose access may wait for a connection of this thread.
         if let barrier = request.barrier, barrier.ownedConnection != nil { throw DatabaseError.reentrantAccess() }
         let lease = try group.lease()
         guard let barrier = request.barrier else {
@@ -105,7 +105,7 @@ final class AccessRunner: Sendable {
         return try run(request, lease, place.token, body)
     }
 
-    /// Runs the access with its connection. Measures it where the durations of reads decide the placement.
+    /// Runs the access with its connection. Measures it if the durations of reads decide the placement.
     private func run<T>(
         _ request: AccessRequest, _ lease: ConnectionGroup.Lease, _ token: AccessToken,
         _ body: (Database) throws -> T
@@ -116,7 +116,7 @@ final class AccessRunner: Sendable {
         }
     }
 
-    /// Runs `body` as one access of a connection, unless the access is cancelled already.
+    /// Runs `body` as one access of a connection, unless the access has been cancelled.
     static func frame<T>(
         _ db: Database, _ token: AccessToken?, followsTask: Bool = false, kind: AccessRequest.Kind = .bare,
         _ body: (Database) throws -> T
@@ -135,11 +135,11 @@ final class AccessRunner: Sendable {
         return result
     }
 
-    // MARK: - Tasks of their own
+    // MARK: - Accesses in their own tasks
 
     /// Runs an access in its own task, on the library's threads. Its queue entry is taken before this returns.
     ///
-    /// - parameter fail: called if no connection could be had, or if the access leaves an error behind.
+    /// - parameter fail: called if no connection is available, or if the access leaves an error behind.
     func enqueue(
         _ request: AccessRequest, _ body: @escaping @Sendable (Database) throws -> Void,
         orFail fail: @escaping @Sendable (any Error) -> Void
@@ -149,7 +149,7 @@ final class AccessRunner: Sendable {
             do {
                 try await self.performHere(request, at: place, body)
             } catch {
-                // The user's code, which may take a while.
+                // `body` is the user's code, which may take a while.
                 WorkerThreads.willBeBusy()
                 fail(error)
             }
@@ -240,7 +240,8 @@ final class AccessRunner: Sendable {
 
     /// Begins a read where no thread may wait: takes the locks that the read needs, or gives up.
     ///
-    /// The read itself then never waits: a reader in WAL mode needs no other lock, and elsewhere the lock is held.
+    /// The read itself then never waits: a reader in WAL mode needs no other lock, and in other modes it already holds
+    /// the lock.
     private static func beginWithoutWaiting(_ db: Database) throws {
         db.refusesToWait = true
         defer { db.refusesToWait = false }

@@ -1,6 +1,6 @@
 public import QuarryCore
 
-/// Any reader, with its type hidden.
+/// A type-erased reader.
 ///
 /// ```swift
 /// let reader = AnyDatabaseReader(dbPool)
@@ -12,7 +12,7 @@ public final class AnyDatabaseReader: ErasedReader {
     public init(_ base: any DatabaseReader) { self.base = base }
 }
 
-/// Any writer, with its type hidden.
+/// A type-erased writer.
 public final class AnyDatabaseWriter: ErasedReader, DatabaseWriter {
     let writer: any DatabaseWriter
     var base: any DatabaseReader { writer }
@@ -64,7 +64,7 @@ public final class AnyDatabaseWriter: ErasedReader, DatabaseWriter {
     }
 }
 
-/// A reader that forwards to another.
+/// A reader that forwards to another one.
 protocol ErasedReader: DatabaseReader {
     var base: any DatabaseReader { get }
 }

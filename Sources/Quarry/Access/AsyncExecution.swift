@@ -1,4 +1,4 @@
-/// Where asynchronous accesses run, once they have their connection. They always wait for it by suspension.
+/// The place where asynchronous accesses run, once they have their connection. They always wait for it by suspension.
 ///
 /// ```swift
 /// var config = Configuration()
@@ -8,9 +8,9 @@
 /// A hop to another thread and back costs several times a short read. But a long read, or a write that waits for the
 /// disk, must not hold a thread of Swift's pool.
 public enum AsyncExecution: Sendable {
-    /// In memory: where the caller runs, however long the access takes; `offloaded` suits a database in memory with
+    /// In memory: where the caller runs, even if the access takes long; use `offloaded` for a database in memory with
     /// long statements. On files: writes run on the library's threads; reads run where the caller runs as long as this
-    /// database's reads are short and few run there at a time, otherwise on the library's threads.
+    /// database's reads are short and few run there at a time, and otherwise on the library's threads.
     case automatic
 
     /// Where the caller runs. Barriers, which wait for all other accesses, and accesses that call back run on the

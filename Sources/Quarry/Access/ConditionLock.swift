@@ -10,9 +10,9 @@ import QuarryCore
 
 /// A mutex over a value, and a condition: the holder of the mutex can sleep until another thread signals.
 struct ConditionLock<Value>: ~Copyable, @unchecked Sendable {
-    // Sendable: the value is reached with the mutex held only.
+    // Sendable: the value is reached only with the mutex held.
 
-    /// The value. Use it between `lock` and `unlock` only; `wait` lets other threads change it.
+    /// The value. Use it only between `lock` and `unlock`; `wait` lets other threads change it.
     let contents: UnsafeMutablePointer<Value>
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
@@ -20,7 +20,7 @@ struct ConditionLock<Value>: ~Copyable, @unchecked Sendable {
     init(_ value: consuming Value) {
         contents = .allocate(capacity: 1)
         contents.initialize(to: value)
-        // One allocation for both.
+        // One allocation holds both.
         let offset = MemoryLayout<pthread_mutex_t>.stride
         let storage = UnsafeMutableRawPointer.allocate(
             byteCount: offset + MemoryLayout<pthread_cond_t>.stride, alignment: 16)
@@ -30,7 +30,7 @@ struct ConditionLock<Value>: ~Copyable, @unchecked Sendable {
         #if canImport(Darwin)
             pthread_cond_init(condition, nil)
         #else
-            // A clock that isn't set: https://man7.org/linux/man-pages/man3/pthread_condattr_setclock.3p.html
+            // A clock that can't be set: https://man7.org/linux/man-pages/man3/pthread_condattr_setclock.3p.html
             var attributes = pthread_condattr_t()
             pthread_condattr_init(&attributes)
             pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
@@ -61,13 +61,13 @@ struct ConditionLock<Value>: ~Copyable, @unchecked Sendable {
     /// Wakes one of the threads that sleep in `wait`.
     func signal() { pthread_cond_signal(condition) }
 
-    /// Wakes all of them.
+    /// Wakes all threads that sleep in `wait`.
     func broadcast() { pthread_cond_broadcast(condition) }
 
     /// Releases the mutex, sleeps until another thread signals, and takes the mutex again. It may also wake without a
     /// signal.
     ///
-    /// - parameter deadline: nanoseconds of the monotonic clock; nil to sleep for as long as it takes.
+    /// - parameter deadline: nanoseconds of the monotonic clock; nil for no deadline.
     /// - returns: false at the deadline.
     func wait(until deadline: UInt64? = nil) -> Bool {
         guard let deadline else {

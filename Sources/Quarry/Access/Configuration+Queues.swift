@@ -1,6 +1,6 @@
 public import Dispatch
 
-// Settings of programs for GRDB that have no effect here: no access runs on a dispatch queue.
+// Settings that have no effect in Quarry, for programs written for GRDB: no access runs on a dispatch queue.
 
 extension Configuration {
     /// Has no effect: accesses run on the threads of their callers, or where `asyncExecution` says.
@@ -17,7 +17,7 @@ extension Configuration {
         set { _ = newValue }
     }
 
-    /// Has no effect: an access has the priority of the thread or task that asks for it.
+    /// Has no effect: an access has the priority of the requesting thread or task.
     @available(*, deprecated, message: "no access runs on a dispatch queue; see Configuration.asyncExecution")
     public var qos: DispatchQoS {
         get { .default }

@@ -1,6 +1,6 @@
 public import QuarryCore
 
-/// How a database is opened and used.
+/// The settings for opening and using a database.
 ///
 /// ```swift
 /// var config = Configuration()
@@ -18,7 +18,7 @@ public struct Configuration: Sendable {
 
     // MARK: - Opening
 
-    /// Names the database in errors, and connections in `description`.
+    /// Names the database in errors, and its connections in `description`.
     ///
     /// ```swift
     /// config.label = "players"   // timeout while waiting for the writer of players: …
@@ -47,14 +47,14 @@ public struct Configuration: Sendable {
     /// let dbQueue = try DatabaseQueue(path: path, configuration: config)
     /// ```
     public enum JournalModeConfiguration: Sendable {
-        /// Leaves a queue's journal as it is.
+        /// Leaves a queue's journal unchanged.
         case `default`
         /// Write-ahead logging.
         case wal
     }
 
-    /// How often SQLite waits for the disk: <https://www.sqlite.org/pragma.html#pragma_synchronous>. nil leaves
-    /// SQLite's default, and is `normal` in WAL mode, unless `prepareDatabase` sets it.
+    /// How often SQLite waits for the disk: <https://www.sqlite.org/pragma.html#pragma_synchronous>. nil means SQLite's
+    /// default, or `normal` in WAL mode, unless `prepareDatabase` sets another mode.
     public var synchronous: SynchronousMode?
 
     /// How often SQLite waits for the disk.
@@ -70,23 +70,23 @@ public struct Configuration: Sendable {
         case normal = "NORMAL"
         /// At each commit.
         case full = "FULL"
-        /// As `full`, and syncs the folder too.
+        /// As `full`, and also syncs the folder.
         case extra = "EXTRA"
     }
 
-    /// Bytes of pages that each connection keeps in memory: <https://www.sqlite.org/pragma.html#pragma_cache_size>.
+    /// The bytes of pages that each connection keeps in memory: <https://www.sqlite.org/pragma.html#pragma_cache_size>.
     public var cacheSize: Int?
 
-    /// Bytes of the file that are mapped into memory: <https://www.sqlite.org/pragma.html#pragma_mmap_size>.
+    /// The bytes of the file that are mapped into memory: <https://www.sqlite.org/pragma.html#pragma_mmap_size>.
     public var mmapSize: Int?
 
     /// Whether deleted content is overwritten with zeros: <https://www.sqlite.org/pragma.html#pragma_secure_delete>.
     public var secureDelete = false
 
-    /// Whether foreign keys are checked: <https://www.sqlite.org/foreignkeys.html>.
+    /// Whether foreign keys are enforced: <https://www.sqlite.org/foreignkeys.html>.
     public var foreignKeysEnabled = true
 
-    /// Whether `"text"` is a string if there is no such column:
+    /// Whether `"text"` is a string if no column has that name:
     /// <https://www.sqlite.org/quirks.html#double_quoted_string_literals_are_accepted>.
     public var acceptsDoubleQuotedStringLiterals = false
 
@@ -151,7 +151,7 @@ public struct Configuration: Sendable {
 
     // MARK: - Waiting
 
-    /// The reaction when another connection holds a lock.
+    /// The reaction to a lock that another connection holds.
     ///
     /// ```swift
     /// config.busyMode = .timeout(2)         // SQLITE_BUSY after two seconds
@@ -165,10 +165,10 @@ public struct Configuration: Sendable {
     /// <https://www.sqlite.org/pragma.html#pragma_busy_timeout>.
     public var busyMode = Database.BusyMode.timeout(5)
 
-    /// As `busyMode`, for the readers of a pool, which wait only while the database recovers; nil for 10 seconds.
+    /// As `busyMode`, for the readers of a pool, which only wait while the database recovers; nil for 10 seconds.
     public var readonlyBusyMode: Database.BusyMode?
 
-    /// Seconds that an access may wait for a connection, until it throws `SQLITE_BUSY`; nil for any time.
+    /// The seconds that an access may wait for a connection before it throws `SQLITE_BUSY`; nil for no limit.
     ///
     /// ```swift
     /// config.acquireTimeout = 2
@@ -176,16 +176,16 @@ public struct Configuration: Sendable {
     /// ```
     public var acquireTimeout: Double?
 
-    /// How many accesses may wait for a connection; nil for any number. Further accesses throw `SQLITE_BUSY` at once,
-    /// so that an overloaded server reports it early.
+    /// The number of accesses that may wait for a connection; nil for no limit. Further accesses throw `SQLITE_BUSY`
+    /// immediately, so that an overloaded server reports the overload early.
     ///
     /// ```swift
     /// config.maximumWaiters = 1000
     /// ```
     public var maximumWaiters: Int?
 
-    /// Seconds that a statement may run, from its first step to its last, including waits for locks; nil for any time.
-    /// After that time it throws `SQLITE_INTERRUPT`, and a transaction that writes is rolled back.
+    /// The seconds that a statement may run, from its first step to its last, including waits for locks; nil for no
+    /// limit. After that time it throws `SQLITE_INTERRUPT`, and a transaction that writes is rolled back.
     ///
     /// ```swift
     /// config.statementTimeout = 10
@@ -196,19 +196,19 @@ public struct Configuration: Sendable {
 
     // MARK: - Connections
 
-    /// How many connections of a pool read at the same time, from 1 to 10,000.
+    /// The number of connections of a pool that can read at the same time, from 1 to 10,000.
     ///
     /// ```swift
     /// config.maximumReaderCount = ProcessInfo.processInfo.activeProcessorCount
     /// ```
     ///
-    /// Each has its own cache (`cacheSize`) and some file descriptors.
+    /// Each connection has its own cache (`cacheSize`) and some file descriptors.
     public var maximumReaderCount = 5
 
     /// Whether a pool keeps unused readers open.
     public var persistentReadOnlyConnections = false
 
-    /// How many prepared statements a connection keeps.
+    /// The number of prepared statements that a connection keeps.
     public var statementCacheCapacity = 128
 
     /// Where asynchronous accesses run.
@@ -244,7 +244,7 @@ extension Configuration {
         options.trustedSchema = trustedSchema
         options.isDefensive = defensive
         options.transactionClock = clock
-        // https://www.sqlite.org/pragma.html#pragma_cache_size: a negative number counts kibibytes.
+        // https://www.sqlite.org/pragma.html#pragma_cache_size: a negative number is in kibibytes.
         if let cacheSize { options.pragmas.append("PRAGMA cache_size = -\(max(1, cacheSize / 1024))") }
         if let mmapSize { options.pragmas.append("PRAGMA mmap_size = \(mmapSize)") }
         if secureDelete { options.pragmas.append("PRAGMA secure_delete = ON") }
@@ -281,7 +281,7 @@ extension Configuration {
         path: String, options: ConnectionOptions? = nil, followsTask: Bool = false
     ) throws -> Database {
         var options = options ?? connectionOptions(readonly: false)
-        // Before `prepareDatabase`, which may ask for another mode.
+        // Before `prepareDatabase`, which may request another mode.
         if synchronous == nil { options.pragmas.append("PRAGMA synchronous = NORMAL") }
         let database = try open(path: path, readonly: false, options: options, followsTask: followsTask)
         try AccessRunner.frame(database, nil, followsTask: followsTask) { db in try db.activateWAL(path: path) }

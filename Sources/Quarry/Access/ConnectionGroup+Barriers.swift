@@ -7,7 +7,7 @@ extension ConnectionGroup {
     ///
     /// Meanwhile this group's connection is set aside: the reads that the barrier waits for may write.
     ///
-    /// - parameter lease: this group's connection. It is released already if this throws.
+    /// - parameter lease: this group's connection. It has already been released if this throws.
     func beginBarrier(of barredGroup: ConnectionGroup, for lease: Lease) throws {
         setAside(lease)
         do {
@@ -55,7 +55,7 @@ extension ConnectionGroup {
         if barredGroup != nil { perform(decide { $0.lend() }) }
     }
 
-    /// - parameter endsJob: as for `release`.
+    /// - parameter endsJob: as in `release`.
     func endBarrier(endsJob: Bool = false) {
         let actions = state.withLock { state in
             state.barrierHolder = nil

@@ -9,17 +9,17 @@ extension ConnectionGroup {
         _ = consume dropped
     }
 
-    /// Closes all connections of some groups for good, and refuses the accesses that wait.
+    /// Closes all connections of some groups, and refuses the waiting accesses.
     ///
-    /// It waits for the running accesses, and goes before the waiting ones.
+    /// Closing waits for the running accesses, and precedes the waiting ones.
     ///
     /// - parameter groups: in the order in which they are waited for. Their connections are closed in the opposite
     ///   order.
-    /// - throws: `SQLITE_BUSY` if statements are left, or if this thread has one of the connections. The groups stay
-    ///   usable then.
+    /// - throws: `SQLITE_BUSY` if statements are left, or if this thread has one of the connections. Then the groups
+    ///   stay usable.
     static func close(_ groups: [ConnectionGroup]) throws {
         guard let first = groups.first, !first.isClosed else { return }
-        // Before any group is waited for: the access that has its connection may wait for one that this thread has.
+        // Checked before waiting for any group, whose access may wait for a connection of this thread.
         for group in groups.reversed() { try group.checkMayClose() }
         var heldCount = 0
         do {
@@ -42,7 +42,7 @@ extension ConnectionGroup {
 
     /// As the synchronous `close`, but waiting suspends the task, and closing runs on the library's threads.
     ///
-    /// - throws: as `close`; `CancellationError` if the task is cancelled while it waits.
+    /// - throws: the errors of the synchronous `close`; `CancellationError` if the task is cancelled while it waits.
     static func close(_ groups: [ConnectionGroup], _ workers: WorkerThreads) async throws {
         guard let first = groups.first, !first.isClosed else { return }
         for group in groups.reversed() { try group.checkMayClose() }
@@ -60,7 +60,7 @@ extension ConnectionGroup {
         }
     }
 
-    /// - parameter waiters: one for each group. The first has entered its queue already.
+    /// - parameter waiters: one for each group. The first has already entered its queue.
     private static func close(_ groups: [ConnectionGroup], _ waiters: [TaskWaiter], _ token: AccessToken) async throws {
         var heldCount = 0
         do {
@@ -100,7 +100,7 @@ extension ConnectionGroup {
                 state.connections[slot] = nil
                 state.closing = connection
             }
-            // Put back, closed or not, so that a later access reports it.
+            // Put back, whether closed or not, so that a later access reports it.
             defer {
                 state.withLock { state in
                     state.connections[slot] = connection
@@ -113,7 +113,7 @@ extension ConnectionGroup {
         }
     }
 
-    /// Goes on after a failed close. Connections that are closed already are opened again when they are needed.
+    /// Resumes after a failed close. Connections that have been closed are opened again when needed.
     func abandonClosing() {
         state.withLock { state in
             for slot in state.connections.indices where state.connections[slot]?.database.isClosed ?? false {

@@ -1,7 +1,7 @@
 import QuarryCore
 import Synchronization
 
-/// Connections of one kind, and the queue of the accesses that wait for one: the writer of a database, or its readers.
+/// Connections of one kind, and the queue of accesses that wait for one: the writer of a database, or its readers.
 ///
 /// `LeaseStateMachine` decides. This type takes the lock, asks the machine, releases the lock, and acts.
 final class ConnectionGroup: Sendable {
@@ -67,7 +67,7 @@ final class ConnectionGroup: Sendable {
     /// accesses.
     let barredGroup: ConnectionGroup?
 
-    /// - parameter connections: the connections that are open already.
+    /// - parameter connections: the connections that are already open.
     /// - parameter open: opens another connection.
     init(
         _ name: String, capacity: Int, limits: Limits, connections: [Connection] = [], idleClock: IdleClock? = nil,
@@ -136,7 +136,7 @@ final class ConnectionGroup: Sendable {
     /// How often a thread looks for a connection before it falls asleep: about two microseconds.
     private static let spinCount = CooperativePool.width > 1 ? 20 : 0
 
-    /// A connection, if this thread can have one at once.
+    /// A connection, if this thread can have one immediately.
     private func leaseNow() throws -> Lease? {
         // Not `withLock`: each access takes this path, and a throwing closure isn't inlined.
         state.lock()
@@ -218,7 +218,7 @@ final class ConnectionGroup: Sendable {
         throw error
     }
 
-    /// Asks again; nil to go on waiting.
+    /// Asks again; returns nil to continue waiting.
     private func retry(_ id: Int) -> Machine.Grant? {
         guard let answer = decide({ $0.retry(id: id, now: SystemClock.monotonicNanoseconds()) }) else { return nil }
         perform(answer.actions)
@@ -273,7 +273,7 @@ final class ConnectionGroup: Sendable {
         case waiter(TaskWaiter)
     }
 
-    /// A connection for a task, if it can have one at once, or in less time than suspending the task takes.
+    /// A connection for a task, if one is available immediately, or in less time than suspending the task takes.
     func leaseAtOnce() -> Lease? {
         if let lease = idleLease() { return lease }
         for _ in 0..<Self.taskSpinCount {
@@ -305,7 +305,7 @@ final class ConnectionGroup: Sendable {
         return .waiter(waiter)
     }
 
-    /// Waits for a task's connection, and opens it if need be.
+    /// Waits for a task's connection, and opens it if necessary.
     func lease(_ turn: LeaseOrWaiter) async throws -> Lease {
         switch turn {
         case .lease(let lease): lease
@@ -330,7 +330,7 @@ final class ConnectionGroup: Sendable {
         }
     }
 
-    /// The connection, which is opened here if need be.
+    /// The connection, which is opened here if necessary.
     func lease(_ leaseOrSlot: LeaseOrSlot) throws -> Lease {
         switch leaseOrSlot {
         case .lease(let lease): lease
@@ -380,7 +380,7 @@ final class ConnectionGroup: Sendable {
             }
             return Lease(connection.database, slot: slot)
         case .open(let slot):
-            // Outside the lock: opening takes a while, and other accesses go on meanwhile.
+            // Outside the lock: opening takes a while, and other accesses continue meanwhile.
             setHolder(Database.currentThread, of: slot)
             do {
                 let connection = Connection(database: try open())
@@ -395,7 +395,7 @@ final class ConnectionGroup: Sendable {
                 throw error
             }
         case .all:
-            throw DatabaseError(resultCode: .SQLITE_INTERNAL, message: "a barrier is no connection")
+            throw DatabaseError(resultCode: .SQLITE_INTERNAL, message: "a barrier isn't a connection")
         }
     }
 

@@ -10,12 +10,12 @@ import Synchronization
 
 /// The threads of Swift's cooperative pool.
 enum CooperativePool {
-    /// How many threads it has: one for each core.
+    /// The number of threads: one for each core.
     static let width = max(1, Int(sysconf(CInt(_SC_NPROCESSORS_ONLN))))
 
     private static let blockedCount = Atomic<Int>(0)
 
-    /// Whether waiting accesses of tasks block all threads. Then no resumed task goes on before one of these accesses
+    /// Whether waiting accesses of tasks block all threads. Then no resumed task continues before one of these accesses
     /// has its connection.
     static var isBlocked: Bool { blockedCount.load(ordering: .relaxed) >= width }
 
@@ -25,7 +25,7 @@ enum CooperativePool {
     }
 
     private static func blockingPool<T>(_ body: () throws -> T) rethrows -> T {
-        // Tasks on other executors count too. That only makes waiters a little less patient.
+        // Tasks on other executors count, too. That only makes waiters a little less patient.
         guard withUnsafeCurrentTask(body: { $0 != nil }) else { return try body() }
         blockedCount.add(1, ordering: .relaxed)
         defer { blockedCount.subtract(1, ordering: .relaxed) }

@@ -9,7 +9,8 @@ import QuarryCore
 #endif
 
 extension Database {
-    /// Switches the main database to write-ahead logging, unless it has that mode: <https://www.sqlite.org/wal.html>.
+    /// Switches the main database to write-ahead logging, unless it already has that mode:
+    /// <https://www.sqlite.org/wal.html>.
     ///
     /// ```sql
     /// PRAGMA main.journal_mode        -- returns if it answers wal

@@ -36,7 +36,7 @@ extension DatabasePool {
     /// dbPool.invalidateReadOnlyConnections()
     /// ```
     ///
-    /// Running reads go on with their connections.
+    /// Running reads continue with their connections.
     public func invalidateReadOnlyConnections() {
         readers.group.retireAll()
     }

@@ -1,7 +1,7 @@
 public import QuarryCore
 
 extension DatabasePool {
-    /// Makes a connection that keeps seeing the last commit, whatever is written.
+    /// Makes a connection that always sees the last commit before this call, whatever is written later.
     ///
     /// ```swift
     /// let snapshot = try dbPool.makeSnapshot()
@@ -9,10 +9,10 @@ extension DatabasePool {
     /// let count = try snapshot.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM player")! } // not 0
     /// ```
     ///
-    /// While it exists, a checkpoint can't move the whole log into the database:
+    /// While the snapshot exists, a checkpoint can't move the whole log into the database:
     /// <https://www.sqlite.org/wal.html#avoiding_excessively_large_wal_files>.
     ///
-    /// It doesn't wait for writes, and doesn't see the uncommitted changes of a running write.
+    /// Making the snapshot doesn't wait for writes, and doesn't see the uncommitted changes of a running write.
     ///
     /// - throws: `SQLITE_MISUSE` inside a transaction of this pool's writer; `DatabaseError` if no connection can be
     ///   opened.
@@ -29,7 +29,7 @@ extension DatabasePool {
     /// let snapshot = try await dbPool.makeSnapshotAsync()
     /// ```
     ///
-    /// - throws: as `makeSnapshot`; `CancellationError`.
+    /// - throws: the errors of `makeSnapshot`; `CancellationError`.
     public func makeSnapshotAsync() async throws -> DatabaseSnapshot {
         let workers = WorkerThreads(connectionCount: 1)
         let connections = try await workers.opening {
@@ -40,7 +40,8 @@ extension DatabasePool {
         return DatabaseSnapshot(pool: self, connection: connections[0], workers: workers)
     }
 
-    /// Makes several connections that keep seeing the last commit, the same one, whatever is written.
+    /// Makes several connections that always see the same commit: the last one before this call, whatever is written
+    /// later.
     ///
     /// ```swift
     /// let snapshot = try dbPool.makeSnapshotPool()
@@ -48,11 +49,12 @@ extension DatabasePool {
     /// async let teams = snapshot.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM team")! }
     /// ```
     ///
-    /// All `Configuration.maximumReaderCount` connections are opened at once. It waits for no write, unless other
-    /// connections commit so often that none of the tries fits between two commits: then it takes the write lock for a
-    /// moment.
+    /// All `Configuration.maximumReaderCount` connections are opened at once. Making the snapshot waits for no write,
+    /// unless other connections commit so often that no try fits between two commits: then it briefly takes the write
+    /// lock.
     ///
-    /// - throws: as `makeSnapshot`; `SQLITE_BUSY` if other connections commit all the time and the pool is read-only.
+    /// - throws: the errors of `makeSnapshot`; `SQLITE_BUSY` if other connections commit all the time and the pool is
+    ///   read-only.
     public func makeSnapshotPool() throws -> DatabaseSnapshotPool {
         let connections = try openConnections(count: configuration.maximumReaderCount)
         if try !pinAlike(connections) {
@@ -69,7 +71,7 @@ extension DatabasePool {
     /// let snapshot = try await dbPool.makeSnapshotPoolAsync()
     /// ```
     ///
-    /// - throws: as `makeSnapshotPool`; `CancellationError`.
+    /// - throws: the errors of `makeSnapshotPool`; `CancellationError`.
     public func makeSnapshotPoolAsync() async throws -> DatabaseSnapshotPool {
         let count = configuration.maximumReaderCount
         let workers = WorkerThreads(connectionCount: count)
@@ -116,7 +118,7 @@ extension DatabasePool {
     /// The first connection begins its read again after the others have begun theirs. If SQLite finds no change since
     /// that connection's last read, no commit came in between, so all connections see the same state.
     ///
-    /// - returns: false if there was a commit in between, each time.
+    /// - returns: false if there was a commit in between at each try.
     func pinAlike(_ connections: [ConnectionGroup.Connection], followsTask: Bool = false) throws -> Bool {
         var version = try Self.pin(connections[0], followsTask: followsTask)
         guard connections.count > 1 else { return true }
@@ -129,7 +131,7 @@ extension DatabasePool {
         return false
     }
 
-    /// Makes connections see one commit, under the write lock: no process can write meanwhile.
+    /// Makes connections see the same commit, under the write lock: no process can write meanwhile.
     ///
     /// - parameter db: the writer.
     func pin(_ connections: [ConnectionGroup.Connection], locking db: Database) throws {
@@ -151,12 +153,12 @@ extension DatabasePool {
         return db.pinnedDataVersion(schema: "main")
     }
 
-    /// Throws if the pool can't keep other connections from writing.
+    /// Throws if the pool can't prevent other connections from writing.
     private func checkMayLock() throws {
         guard configuration.readonly else { return }
         throw DatabaseError(
             resultCode: .SQLITE_BUSY,
-            message: "others commit too often for \(configuration.maximumReaderCount) connections to see one commit")
+            message: "other connections commit too often to pin \(configuration.maximumReaderCount) connections")
     }
 
     private static func isInsideTransaction() -> DatabaseError {
@@ -165,7 +167,7 @@ extension DatabasePool {
             message: "a snapshot sees the last commit: it can't be made inside a transaction")
     }
 
-    /// Reads the state of the last commit, while this write goes on. Call it inside a write, outside a transaction.
+    /// Reads the state of the last commit, while this write continues. Call it inside a write, outside a transaction.
     ///
     /// ```swift
     /// try dbPool.writeWithoutTransaction { db in
@@ -177,16 +179,17 @@ extension DatabasePool {
     /// }
     /// ```
     ///
-    /// It returns once the state is pinned, which may wait for a reader.
+    /// The method returns once the state is pinned, which may wait for a reader.
     ///
-    /// - parameter value: gets a reader's connection, or an error: `SQLITE_MISUSE` outside a write or inside a
+    /// - parameter value: receives a reader's connection, or an error: `SQLITE_MISUSE` outside a write or inside a
     ///   transaction.
     public func asyncConcurrentRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
         guard let db = writer.group.ownedConnection else {
             return value(
                 .failure(
                     DatabaseError(
-                        resultCode: .SQLITE_MISUSE, message: "a concurrent read is begun inside a write of its pool")))
+                        resultCode: .SQLITE_MISUSE, message: "a concurrent read must begin inside a write of its pool"))
+            )
         }
         guard !db.isInsideTransaction else { return value(.failure(DatabaseError.concurrentReadInTransaction())) }
         let lease: ConnectionGroup.Lease

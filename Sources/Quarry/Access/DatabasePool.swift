@@ -1,6 +1,6 @@
 public import QuarryCore
 
-/// A database in a file, with one connection that writes and several that read, at the same time.
+/// A database in a file, with one connection that writes and several that read, all at the same time.
 ///
 /// ```swift
 /// let dbPool = try DatabasePool(path: "/var/lib/app/players.sqlite")
@@ -27,7 +27,7 @@ public final class DatabasePool: GroupWriter {
     let readRequest: AccessRequest
     let writeRequest: AccessRequest
 
-    /// Opens a file, creates it if it is missing, and switches it to WAL mode, unless it is read-only.
+    /// Opens a file. Unless the pool is read-only, this creates the file if it is missing, and switches it to WAL mode.
     ///
     /// ```swift
     /// let dbPool = try DatabasePool(path: "/var/lib/players.sqlite")
@@ -47,7 +47,7 @@ public final class DatabasePool: GroupWriter {
     ///
     /// `Configuration.prepareDatabase` runs on a thread of the library. Cancelling the task ends the wait for a lock.
     ///
-    /// - throws: as the initializer; `CancellationError`.
+    /// - throws: the errors of the initializer; `CancellationError`.
     public static func open(
         path: String, configuration: Configuration = Configuration()
     ) async throws -> DatabasePool {
@@ -127,8 +127,10 @@ public final class DatabasePool: GroupWriter {
     /// }
     /// ```
     ///
-    /// - parameter kind: nil for IMMEDIATE, or DEFERRED where nothing can be written.
+    /// - parameter kind: nil for IMMEDIATE, or DEFERRED if nothing can be written.
     /// - parameter updates: returns how the transaction ends.
+    /// - throws: the error of `updates`, after the rollback; `DatabaseError` if no connection is available, or if the
+    ///   commit fails.
     public func writeInTransaction(
         _ kind: Database.TransactionKind? = nil, _ updates: (Database) throws -> Database.TransactionCompletion
     ) throws {
@@ -153,9 +155,9 @@ extension Configuration {
     func readerOpener(path: String) -> @Sendable () throws -> Database {
         var options = connectionOptions(readonly: true)
         options.busyMode = readonlyBusyMode ?? .timeout(10)
-        // A read leaves no transaction behind, ever.
+        // A read never leaves a transaction behind.
         options.allowsUnsafeTransactions = false
-        // The writer has.
+        // The writer has checked it.
         options.checksSchema = false
         let configuration = self
         return { [options] in try configuration.open(path: path, readonly: true, options: options) }

@@ -26,7 +26,7 @@ public final class DatabaseQueue: GroupWriter {
 
     // MARK: - Opening
 
-    /// Opens a file, and creates it if it is missing and not read-only.
+    /// Opens a file. Creates it if it is missing, unless the queue is read-only.
     ///
     /// ```swift
     /// let dbQueue = try DatabaseQueue(path: "/var/lib/players.sqlite")
@@ -45,7 +45,7 @@ public final class DatabaseQueue: GroupWriter {
     ///
     /// `Configuration.prepareDatabase` runs on a thread of the library. Cancelling the task ends the wait for a lock.
     ///
-    /// - throws: as the initializer; `CancellationError`.
+    /// - throws: the errors of the initializer; `CancellationError`.
     public static func open(
         path: String, configuration: Configuration = Configuration()
     ) async throws -> DatabaseQueue {
@@ -65,10 +65,12 @@ public final class DatabaseQueue: GroupWriter {
     /// ```
     ///
     /// - parameter name: the name under which the process shares the content; nil for a separate database.
-    /// - parameter configuration: the settings of its connection.
+    /// - parameter configuration: the settings of the connection.
+    /// - throws: `SQLITE_CANTOPEN` for a name with a NUL; `DatabaseError`; the error of
+    ///   `Configuration.prepareDatabase`.
     public convenience init(named name: String? = nil, configuration: Configuration = Configuration()) throws {
         if let name, name.utf8.contains(0) {
-            // SQLite would open the database named by the text before it.
+            // SQLite would open the database that the part before the NUL names.
             throw DatabaseError(
                 resultCode: .SQLITE_CANTOPEN,
                 message: "the name of a database has a NUL character: \(String(reflecting: name))")
@@ -76,12 +78,12 @@ public final class DatabaseQueue: GroupWriter {
         // https://www.sqlite.org/inmemorydb.html
         let path = name.map { "file:\($0.percentEncodedForURI)?mode=memory&cache=shared" } ?? ":memory:"
         var configuration = configuration
-        // The name is no path from outside, so no part of it is a parameter.
+        // The name isn't a path from outside, so no part of it is a parameter.
         if name != nil { configuration.acceptsURIs = true }
         try self.init(path: path, isInMemory: true, configuration: configuration)
     }
 
-    /// - parameter workers: the threads for its asynchronous accesses; nil to make them.
+    /// - parameter workers: the threads for its asynchronous accesses; nil to create them.
     /// - parameter followsTask: whether opening is cancelled with the current task.
     /// - parameter fill: fills the database, before it may become read-only.
     init(
@@ -94,7 +96,7 @@ public final class DatabaseQueue: GroupWriter {
         self.path = path
         let database: Database
         if let fill {
-            // A copy has to be written before it is read-only.
+            // A copy must be written before it becomes read-only.
             database = try configuration.open(path: path, readonly: false, followsTask: followsTask)
             try AccessRunner.frame(database, nil, followsTask: followsTask, fill)
             if configuration.readonly {
@@ -119,7 +121,7 @@ public final class DatabaseQueue: GroupWriter {
         workers.shutDown()
     }
 
-    /// Frees as much memory as possible, after the accesses that were asked for before.
+    /// Frees as much memory as possible, after the accesses that were requested earlier.
     public func releaseMemory() {
         try? runner.perform(AccessRequest(.bare)) { db in db.releaseMemory() }
     }
@@ -159,11 +161,14 @@ public final class DatabaseQueue: GroupWriter {
         try await runner.perform(writeRequest, updates)
     }
 
-    /// Runs `updates` with the connection, without a transaction: `writeWithoutTransaction`.
+    /// Runs `updates` with the connection, without a transaction, as `writeWithoutTransaction`.
     ///
     /// ```swift
     /// let count = try dbQueue.inDatabase { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM player")! }
     /// ```
+    ///
+    /// - throws: the error of `updates`; `SQLITE_MISUSE` if `updates` leaves a transaction open; `DatabaseError` if no
+    ///   connection is available.
     public func inDatabase<T>(_ updates: (Database) throws -> T) throws -> T {
         try runner.perform(writeRequest, updates)
     }
@@ -177,8 +182,10 @@ public final class DatabaseQueue: GroupWriter {
     /// }
     /// ```
     ///
-    /// - parameter kind: nil for IMMEDIATE, or DEFERRED where nothing can be written.
+    /// - parameter kind: nil for IMMEDIATE, or DEFERRED if nothing can be written.
     /// - parameter updates: returns how the transaction ends.
+    /// - throws: the error of `updates`, after the rollback; `DatabaseError` if no connection is available, or if the
+    ///   commit fails.
     public func inTransaction(
         _ kind: Database.TransactionKind? = nil, _ updates: (Database) throws -> Database.TransactionCompletion
     ) throws {
@@ -202,7 +209,7 @@ extension DatabaseQueue {
 }
 
 extension String {
-    /// With the characters that mean something in a URI replaced: <https://www.sqlite.org/uri.html>.
+    /// The text with characters that have a meaning in a URI escaped: <https://www.sqlite.org/uri.html>.
     fileprivate var percentEncodedForURI: String {
         utf8.map { byte in
             switch byte {

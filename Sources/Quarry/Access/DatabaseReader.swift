@@ -10,8 +10,8 @@ public import QuarryCore
 /// }
 /// ```
 ///
-/// Accesses aren't reentrant: an access inside another one of the same connection throws `SQLITE_MISUSE`. Types outside
-/// the library don't conform.
+/// Accesses aren't reentrant: an access inside another access to the same connection throws `SQLITE_MISUSE`. Types
+/// outside the library don't conform.
 public protocol DatabaseReader: AnyObject, Sendable {
     /// The configuration the database was opened with.
     var configuration: Configuration { get }
@@ -25,9 +25,9 @@ public protocol DatabaseReader: AnyObject, Sendable {
     /// try dbQueue.close()
     /// ```
     ///
-    /// Waiting and later accesses throw `SQLITE_MISUSE`, "Connection is closed". Closing again does nothing.
+    /// Waiting and later accesses throw `SQLITE_MISUSE`, "Connection is closed". Closing again has no effect.
     ///
-    /// - throws: `SQLITE_BUSY` if statements are left; the database stays usable then.
+    /// - throws: `SQLITE_BUSY` if statements are left; then the database stays usable.
     func close() throws
 
     /// As `close`; waiting suspends the task, and closing holds none of Swift's threads.
@@ -38,7 +38,7 @@ public protocol DatabaseReader: AnyObject, Sendable {
     ///
     /// Cancelling the task ends the wait: `CancellationError` is thrown, and the database stays open.
     ///
-    /// - throws: as `close`; `CancellationError`.
+    /// - throws: the errors of `close`; `CancellationError`.
     func closeAsync() async throws
 
     /// Interrupts the running statements: they throw `SQLITE_INTERRUPT`, and SQLite rolls back transactions that write.
@@ -57,7 +57,7 @@ public protocol DatabaseReader: AnyObject, Sendable {
     /// COMMIT TRANSACTION
     /// ```
     ///
-    /// - throws: the error of `value`; `DatabaseError` if no connection can be had.
+    /// - throws: the error of `value`; `DatabaseError` if no connection is available.
     func read<T>(_ value: (Database) throws -> T) throws -> T
 
     /// Reads as the synchronous `read`; waiting suspends the task, and holds no thread.
@@ -67,9 +67,11 @@ public protocol DatabaseReader: AnyObject, Sendable {
     /// ```
     ///
     /// Cancelling the task ends the wait or interrupts the running statement, and `CancellationError` is thrown.
+    ///
+    /// - throws: the error of `value`; `DatabaseError` if no connection is available; `CancellationError`.
     func read<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T
 
-    /// Reads in a task of its own, which enters the queue of accesses before this method returns.
+    /// Reads in its own task, which enters the queue of accesses before this method returns.
     ///
     /// ```swift
     /// dbQueue.asyncRead { result in
@@ -81,7 +83,7 @@ public protocol DatabaseReader: AnyObject, Sendable {
     /// }
     /// ```
     ///
-    /// - parameter value: gets the connection, or the error that there is none.
+    /// - parameter value: receives the connection, or the error if none is available.
     func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void)
 
     /// Reads without a transaction: each statement sees its own state. A queue's connection can write.
@@ -93,13 +95,17 @@ public protocol DatabaseReader: AnyObject, Sendable {
     /// - throws: the error of `value`; `SQLITE_MISUSE` if `value` leaves a transaction open.
     func unsafeRead<T>(_ value: (Database) throws -> T) throws -> T
 
-    /// As the synchronous `unsafeRead`.
+    /// As the synchronous `unsafeRead`; waiting suspends the task.
+    ///
+    /// - throws: the errors of the synchronous `unsafeRead`; `CancellationError`.
     func unsafeRead<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T
 
-    /// As `unsafeRead`, in a task of its own.
+    /// As `unsafeRead`, in its own task.
     func asyncUnsafeRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void)
 
-    /// As `unsafeRead`; inside an access of this thread, with that access's connection.
+    /// As `unsafeRead`. Inside an access of this thread, uses that access's connection.
+    ///
+    /// - throws: the errors of `unsafeRead`.
     func unsafeReentrantRead<T>(_ value: (Database) throws -> T) throws -> T
 }
 

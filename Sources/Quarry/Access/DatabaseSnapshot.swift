@@ -1,6 +1,7 @@
 import QuarryCore
 
-/// One connection that keeps seeing one state of the database, whatever is written. Its reads run one after the other.
+/// One connection that always sees the same state of the database, whatever is written. Its reads run one after
+/// another.
 ///
 /// ```swift
 /// let snapshot = try dbPool.makeSnapshot()
@@ -35,7 +36,7 @@ public final class DatabaseSnapshot: PinnedReader {
     deinit { workers.shutDown() }
 }
 
-/// Several connections that keep seeing one state of the database, whatever is written. They read at the same time.
+/// Several connections that always see the same state of the database, whatever is written. They read at the same time.
 ///
 /// ```swift
 /// let snapshot = try dbPool.makeSnapshotPool()

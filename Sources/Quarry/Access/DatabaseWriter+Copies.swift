@@ -10,14 +10,13 @@ extension DatabaseReader {
     /// }
     /// ```
     ///
-    /// It runs on this thread, in one read: changes that are written meanwhile aren't copied. Reads of the destination
-    /// wait.
+    /// The copy runs on this thread, in one read: later changes aren't copied. Reads of the destination wait.
     ///
     /// - parameter writer: the destination, whose content is replaced.
-    /// - parameter pagesPerStep: how many pages are copied between two calls of `progress`; negative for all at once.
-    /// - parameter progress: called between steps. Its error ends the backup and is thrown, unless all pages are
+    /// - parameter pagesPerStep: the number of pages copied between two calls of `progress`; negative for all.
+    /// - parameter progress: called between steps. An error ends the backup and is thrown, unless all pages have been
     ///   copied.
-    /// - throws: `DatabaseError`. See <https://www.sqlite.org/backup.html>.
+    /// - throws: `DatabaseError`; the error of `progress`. See <https://www.sqlite.org/backup.html>.
     public func backup(
         to writer: any DatabaseWriter, pagesPerStep: CInt = -1,
         progress: ((DatabaseBackupProgress) throws -> Void)? = nil
@@ -31,21 +30,21 @@ extension DatabaseReader {
 }
 
 extension DatabaseReader {
-    /// Copies the database over another one, as `backup`; waiting suspends the task, and the copy is made on the
-    /// library's threads.
+    /// Copies the database over another one, as `backup`. Waiting suspends the task, and the copy runs on the library's
+    /// threads.
     ///
     /// ```swift
     /// let copy = try await DatabaseQueue.open(path: "/var/backups/players.sqlite")
     /// try await dbPool.backupAsync(to: copy)
     /// ```
     ///
-    /// Cancelling the task ends the wait, or the backup; the destination is as it was then.
+    /// Cancelling the task ends the wait, or the backup; then the destination is unchanged.
     ///
     /// - parameter writer: the destination, whose content is replaced.
-    /// - parameter pagesPerStep: how many pages are copied between two calls of `progress`; negative for all at once.
-    /// - parameter progress: called between steps. Its error ends the backup and is thrown, unless all pages are
+    /// - parameter pagesPerStep: the number of pages copied between two calls of `progress`; negative for all.
+    /// - parameter progress: called between steps. An error ends the backup and is thrown, unless all pages have been
     ///   copied.
-    /// - throws: `DatabaseError`; `CancellationError`.
+    /// - throws: `DatabaseError`; the error of `progress`; `CancellationError`.
     public func backupAsync(
         to writer: any DatabaseWriter, pagesPerStep: CInt = -1,
         progress: (@Sendable (DatabaseBackupProgress) throws -> Void)? = nil
@@ -88,30 +87,34 @@ extension DatabaseReader {
 }
 
 extension DatabaseReader {
-    /// The reader itself, or the one that it forwards to.
+    /// The reader itself, or the reader to which it forwards.
     fileprivate var erasedBase: any DatabaseReader { (self as? any ErasedReader)?.base.erasedBase ?? self }
 }
 
 extension DatabaseWriter {
-    /// Deletes all there is: tables, views, triggers. It waits for reads, and makes later ones wait.
+    /// Deletes everything: tables, views, triggers. Waits for running reads, and makes later reads wait.
     ///
     /// ```swift
     /// try dbQueue.erase()
     /// ```
     ///
     /// The database becomes a copy of an empty one.
+    ///
+    /// - throws: `DatabaseError`; `SQLITE_MISUSE` inside an access of this thread.
     public func erase() throws {
         try barrierWriteWithoutTransaction { db in try db.erase() }
     }
 
-    /// As the synchronous `erase`.
+    /// As the synchronous `erase`; waiting suspends the task.
+    ///
+    /// - throws: the errors of the synchronous `erase`; `CancellationError`.
     public func erase() async throws {
         try await barrierWriteWithoutTransaction { db in try db.erase() }
     }
 }
 
 extension Database {
-    /// Makes it a copy of an empty database. It must not be in a transaction.
+    /// Makes the database a copy of an empty one. It must not be in a transaction.
     func erase() throws {
         let empty = try Configuration().open(path: ":memory:", readonly: false)
         try AccessRunner.frame(empty, nil) { empty in try empty.backup(to: self) }
@@ -135,7 +138,7 @@ extension DatabaseQueue {
     /// let dbQueue = try DatabaseQueue.inMemoryCopy(fromPath: "fixtures.sqlite")
     /// ```
     ///
-    /// - parameter path: the file that is copied.
+    /// - parameter path: the file to copy.
     /// - parameter configuration: `readonly` makes the copy read-only.
     /// - throws: `DatabaseError` if the file can't be read.
     public static func inMemoryCopy(
@@ -144,7 +147,7 @@ extension DatabaseQueue {
         try copy(of: path, at: ":memory:", isInMemory: true, configuration)
     }
 
-    /// A copy of a file, in a file of its own that vanishes with the queue.
+    /// A copy of a file, in a temporary file that is removed with the queue.
     ///
     /// ```swift
     /// let dbQueue = try DatabaseQueue.temporaryCopy(fromPath: "fixtures.sqlite")
@@ -152,7 +155,7 @@ extension DatabaseQueue {
     ///
     /// See <https://www.sqlite.org/inmemorydb.html#temporary_databases>.
     ///
-    /// - parameter path: the file that is copied.
+    /// - parameter path: the file to copy.
     /// - parameter configuration: `readonly` makes the copy read-only.
     /// - throws: `DatabaseError` if the file can't be read.
     public static func temporaryCopy(
@@ -161,7 +164,7 @@ extension DatabaseQueue {
         try copy(of: path, at: "", isInMemory: false, configuration)
     }
 
-    /// A copy of a file, in memory, as `inMemoryCopy`; it is made on the library's threads.
+    /// A copy of a file, in memory, as `inMemoryCopy`. It is made on the library's threads.
     ///
     /// ```swift
     /// let dbQueue = try await DatabaseQueue.inMemoryCopyAsync(fromPath: "fixtures.sqlite")
@@ -169,7 +172,7 @@ extension DatabaseQueue {
     ///
     /// Cancelling the task ends the copy, or the wait for a lock on the file.
     ///
-    /// - parameter path: the file that is copied.
+    /// - parameter path: the file to copy.
     /// - parameter configuration: `readonly` makes the copy read-only.
     /// - throws: `DatabaseError` if the file can't be read; `CancellationError`.
     public static func inMemoryCopyAsync(
@@ -178,7 +181,7 @@ extension DatabaseQueue {
         try await copyAsync(of: path, at: ":memory:", isInMemory: true, configuration)
     }
 
-    /// A copy of a file, in a file of its own that vanishes with the queue, as `temporaryCopy`; it is made on the
+    /// A copy of a file, in a temporary file that is removed with the queue, as `temporaryCopy`. It is made on the
     /// library's threads.
     ///
     /// ```swift
@@ -187,7 +190,7 @@ extension DatabaseQueue {
     ///
     /// Cancelling the task ends the copy, or the wait for a lock on the file.
     ///
-    /// - parameter path: the file that is copied.
+    /// - parameter path: the file to copy.
     /// - parameter configuration: `readonly` makes the copy read-only.
     /// - throws: `DatabaseError` if the file can't be read; `CancellationError`.
     public static func temporaryCopyAsync(

@@ -10,7 +10,7 @@ public import QuarryCore
 /// }
 /// ```
 ///
-/// Writes run one after the other. Types outside the library don't conform.
+/// Writes run one after another. Types outside the library don't conform.
 public protocol DatabaseWriter: DatabaseReader {
     /// Writes without a transaction, on this thread: each statement is its own transaction.
     ///
@@ -25,11 +25,13 @@ public protocol DatabaseWriter: DatabaseReader {
     func writeWithoutTransaction<T>(_ updates: (Database) throws -> T) throws -> T
 
     /// As the synchronous `writeWithoutTransaction`; waiting suspends the task.
+    ///
+    /// - throws: the errors of the synchronous `writeWithoutTransaction`; `CancellationError`.
     func writeWithoutTransaction<T: Sendable>(_ updates: @Sendable (Database) throws -> T) async throws -> T
 
-    /// As `writeWithoutTransaction`, in a task of its own, which enters the queue of writes before this method returns.
+    /// As `writeWithoutTransaction`, in its own task, which enters the queue of writes before this method returns.
     ///
-    /// If no connection can be had, `updates` gets one that no other access has: each use throws the reason.
+    /// If no connection is available, `updates` receives a substitute: each use of it throws the reason.
     func asyncWriteWithoutTransaction(_ updates: @escaping @Sendable (Database) -> Void)
 
     /// Writes while no other access reads: waits for the running reads, and makes later reads wait.
@@ -42,12 +44,14 @@ public protocol DatabaseWriter: DatabaseReader {
     func barrierWriteWithoutTransaction<T>(_ updates: (Database) throws -> T) throws -> T
 
     /// As the synchronous `barrierWriteWithoutTransaction`; waiting suspends the task.
+    ///
+    /// - throws: the errors of the synchronous `barrierWriteWithoutTransaction`; `CancellationError`.
     func barrierWriteWithoutTransaction<T: Sendable>(_ updates: @Sendable (Database) throws -> T) async throws -> T
 
-    /// As `barrierWriteWithoutTransaction`, in a task of its own.
+    /// As `barrierWriteWithoutTransaction`, in its own task.
     func asyncBarrierWriteWithoutTransaction(_ updates: @escaping @Sendable (Result<Database, any Error>) -> Void)
 
-    /// Writes in a transaction, in a task of its own, which enters the queue of writes before this method returns.
+    /// Writes in a transaction, in its own task, which enters the queue of writes before this method returns.
     ///
     /// ```swift
     /// dbQueue.asyncWrite { db in
@@ -58,13 +62,15 @@ public protocol DatabaseWriter: DatabaseReader {
     /// ```
     ///
     /// - parameter updates: runs in an IMMEDIATE transaction.
-    /// - parameter completion: gets the connection after the transaction, and its result. If no connection could be
-    ///   had, it gets one that no other access has: each use throws the reason.
+    /// - parameter completion: receives the connection after the transaction, and the result. If no connection is
+    ///   available, it receives a substitute: each use of it throws the reason.
     func asyncWrite<T: Sendable>(
         _ updates: @escaping @Sendable (Database) throws -> T,
         completion: @escaping @Sendable (Database, Result<T, any Error>) -> Void)
 
-    /// As `writeWithoutTransaction`; inside a write of this thread, with its connection.
+    /// As `writeWithoutTransaction`. Inside a write of this thread, uses that write's connection.
+    ///
+    /// - throws: the errors of `writeWithoutTransaction`.
     func unsafeReentrantWrite<T>(_ updates: (Database) throws -> T) throws -> T
 
     /// Reads the state of the last commit. Call it inside a write, outside a transaction: the read doesn't see later
@@ -80,15 +86,15 @@ public protocol DatabaseWriter: DatabaseReader {
     /// }
     /// ```
     ///
-    /// A pool goes on writing while it is read; a queue reads before this returns.
+    /// A pool continues writing while it is read; a queue reads before this method returns.
     func spawnConcurrentRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void)
 }
 
 /// A writer whose accesses run on connection groups: a queue or a pool.
 ///
-/// The types have `read`, `unsafeRead` and `writeWithoutTransaction` of their own, which are called most often. An
-/// extension reads `writer` and the request through the protocol, and retains them: some 150 instructions of the 700
-/// that an access without a transaction takes.
+/// The types have their own `read`, `unsafeRead` and `writeWithoutTransaction`, which are called most often. An
+/// extension would read `writer` and the request through the protocol, and retain them. That takes some 150
+/// instructions; a whole access without a transaction takes 700.
 protocol GroupWriter: GroupReader, DatabaseWriter {
     /// Runs the writes.
     var writer: AccessRunner { get }
@@ -130,7 +136,7 @@ extension GroupWriter {
 }
 
 extension DatabaseWriter {
-    /// Writes in a transaction, on this thread: all of it or nothing.
+    /// Writes in a transaction, on this thread: all changes or none.
     ///
     /// ```swift
     /// try dbWriter.write { db in
@@ -143,9 +149,9 @@ extension DatabaseWriter {
     /// COMMIT TRANSACTION
     /// ```
     ///
-    /// Reads that start after it has returned see the changes.
+    /// Reads that start afterwards see the changes.
     ///
-    /// - throws: the error of `updates`, after the rollback; `DatabaseError` if no connection can be had, or if the
+    /// - throws: the error of `updates`, after the rollback; `DatabaseError` if no connection is available, or if the
     ///   commit fails.
     public func write<T>(_ updates: (Database) throws -> T) throws -> T {
         try writeWithoutTransaction { db in
@@ -164,22 +170,28 @@ extension DatabaseWriter {
     ///
     /// Cancelling the task ends the wait or interrupts the running statement. The transaction is rolled back, and
     /// `CancellationError` is thrown.
+    ///
+    /// - throws: the errors of the synchronous `write`; `CancellationError`.
     public func write<T: Sendable>(_ updates: @Sendable (Database) throws -> T) async throws -> T {
         try await writeWithoutTransaction { db in
             try db.withTransaction { (.commit, try updates(db)) }
         }
     }
 
-    /// Rebuilds the file, and gives back space that isn't used: <https://www.sqlite.org/lang_vacuum.html>.
+    /// Rebuilds the file, and returns unused space to the file system: <https://www.sqlite.org/lang_vacuum.html>.
     ///
     /// ```sql
     /// VACUUM
     /// ```
+    ///
+    /// - throws: `DatabaseError`, for example `SQLITE_BUSY` if another connection holds a lock.
     public func vacuum() throws {
         try writeWithoutTransaction { db in try db.execute(sql: "VACUUM") }
     }
 
-    /// As the synchronous `vacuum`.
+    /// As the synchronous `vacuum`; waiting suspends the task.
+    ///
+    /// - throws: the errors of the synchronous `vacuum`; `CancellationError`.
     public func vacuum() async throws {
         try await writeWithoutTransaction { db in try db.execute(sql: "VACUUM") }
     }
@@ -191,11 +203,14 @@ extension DatabaseWriter {
     /// ```
     ///
     /// - parameter filePath: a file that is missing, or empty.
+    /// - throws: `DatabaseError`, for example if the file isn't empty; `SQLITE_CANTOPEN` if it can't be created.
     public func vacuum(into filePath: String) throws {
         try writeWithoutTransaction { db in try db.vacuum(into: filePath) }
     }
 
-    /// As the synchronous `vacuum(into:)`.
+    /// As the synchronous `vacuum(into:)`; waiting suspends the task.
+    ///
+    /// - throws: the errors of the synchronous `vacuum(into:)`; `CancellationError`.
     public func vacuum(into filePath: String) async throws {
         try await writeWithoutTransaction { db in try db.vacuum(into: filePath) }
     }
@@ -204,7 +219,7 @@ extension DatabaseWriter {
 extension Database {
     fileprivate func vacuum(into filePath: String) throws {
         guard !filePath.utf8.contains(0) else {
-            // SQLite would write to the file named by the text before it.
+            // SQLite would write to the file that the part before the NUL names.
             throw DatabaseError(
                 resultCode: .SQLITE_CANTOPEN,
                 message: "the path has a NUL character: \(String(reflecting: filePath))")

@@ -2,7 +2,7 @@ import QuarryCore
 import Synchronization
 
 /// Knows the threads of the process that wait for a connection, and the few tasks that wait while they have one. A wait
-/// that would never end gets an error instead.
+/// that would never end receives an error instead.
 ///
 /// An access that finds its connection free never comes here. This lock is taken before the locks of groups, never
 /// while one of them is held.
@@ -33,24 +33,24 @@ enum DeadlockDetector {
     /// The last thread of a circle finds the circle when it falls asleep. This look is for circles that were
     /// overlooked.
     ///
-    /// - returns: as `begin`.
+    /// - returns: the same as `begin`.
     static func lookAgain(_ group: ConnectionGroup, _ entry: Int) -> DatabaseError? {
         let error = begin(group, entry, task: 0)
         if error != nil { overlooked.add(1, ordering: .relaxed) }
         return error
     }
 
-    /// How many threads and tasks are entered as waiting for a group: for tests.
+    /// The number of threads and tasks that are entered as waiting for a group: for tests.
     static func count(on group: ConnectionGroup) -> Int {
         waits.withLock { waits in waits.values.count { $0.group === group } }
     }
 
-    /// How many deadlocks were found late: for tests.
+    /// The number of deadlocks that were found late: for tests.
     static var overlookedCount: Int { overlooked.load(ordering: .relaxed) }
 
     private static let overlooked = Atomic<Int>(0)
 
-    /// This thread waits no more.
+    /// This thread no longer waits.
     static func end() { end(task: Database.currentThread) }
 
     private static let taskCount = Atomic<UInt>(0)
@@ -62,7 +62,7 @@ enum DeadlockDetector {
     /// A task is about to wait.
     ///
     /// - parameter task: its number; 0 for a task without connections, which isn't entered.
-    /// - returns: as for a thread.
+    /// - returns: the same as for a thread.
     static func begin(_ group: ConnectionGroup, _ entry: Int, task: UInt) -> DatabaseError? {
         waits.withLock { waits in
             if task != 0 { waits[task] = Wait(group: group, entry: entry) }
@@ -70,7 +70,7 @@ enum DeadlockDetector {
         }
     }
 
-    /// A task waits no more.
+    /// A task no longer waits.
     static func end(task: UInt) {
         let wait = waits.withLock { $0.removeValue(forKey: task) }
         _ = consume wait

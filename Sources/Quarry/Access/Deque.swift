@@ -1,4 +1,5 @@
-/// A queue with two ends: elements come and go at either in constant time, and any may be removed.
+/// A queue with two ends: elements are added and removed at either end in constant time, and any element may be
+/// removed.
 ///
 /// ```swift
 /// var line: Deque<Int> = []
@@ -34,7 +35,7 @@ struct Deque<Element> {
         count > 0 ? remove(at: 0) : nil
     }
 
-    /// Removes an element. The elements before it move, or those behind it, whichever are fewer.
+    /// Removes an element. The elements before it move, or those after it, whichever are fewer.
     @discardableResult
     mutating func remove(at index: Int) -> Element {
         let element = self[index]

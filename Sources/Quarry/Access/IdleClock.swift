@@ -10,7 +10,7 @@ final class IdleClock: Sendable {
     static let readers = IdleClock(seconds: 30)
 
     private struct State {
-        /// The listeners by group. Each answers whether it wants another tick.
+        /// The listeners by group. Each returns whether it wants another tick.
         var listeners: [ObjectIdentifier: @Sendable () -> Bool] = [:]
         var isRunning = false
     }

@@ -19,13 +19,13 @@
 /// that writes would wait for that writer, and the barrier for the read. So the writer is set aside, and a request that
 /// `borrows` gets it before the barrier does.
 struct LeaseStateMachine<Waiter> {
-    /// The thing that a request asks for.
+    /// The object of a request.
     enum Request: Equatable {
         case connection
         case barrier
     }
 
-    /// Which thread or task waits, and how.
+    /// The kind of the waiting thread or task.
     enum WaiterKind: Equatable {
         /// A thread, which sleeps. It may overtake, and be overtaken.
         case thread
@@ -84,7 +84,7 @@ struct LeaseStateMachine<Waiter> {
     /// Nanoseconds for which a waiter may be overtaken.
     static var patience: UInt64 { 1_000_000 }
 
-    /// The longest time for which a connection is kept for a woken task, in nanoseconds.
+    /// The longest time for which a connection is reserved for a woken task, in nanoseconds.
     static var longestReservation: UInt64 { 50_000_000 }
 
     let capacity: Int
@@ -101,17 +101,17 @@ struct LeaseStateMachine<Waiter> {
     /// The queue, and the waiter of each entry.
     private var entries: Deque<QueueEntry> = []
     private var waiters: Deque<Waiter> = []
-    /// How many entries are of each kind of task.
+    /// The number of entries of each kind of task.
     private var offloadedTaskCount = 0
     private var inlineTaskCount = 0
-    /// How many entries may borrow, and how many are barriers.
+    /// The number of entries that may borrow, and of barriers.
     private var borrowerCount = 0
     private(set) var waitingBarrierCount = 0
     private var lastID = 0
     private var tick = 0
 
-    /// - parameter opened: how many slots have a connection from the start.
-    /// - parameter isPoolBlocked: whether all of Swift's threads are blocked, so that no resumed task goes on.
+    /// - parameter opened: the number of slots that have a connection from the start.
+    /// - parameter isPoolBlocked: whether all of Swift's threads are blocked, so that no resumed task continues.
     init(
         capacity: Int, maximumWaiters: Int? = nil, opened: Int = 0,
         isPoolBlocked: @escaping @Sendable () -> Bool = { false }
@@ -138,7 +138,7 @@ struct LeaseStateMachine<Waiter> {
     /// Whether a request that arrives now may be served now.
     private func maySkipQueue(_ waiterKind: WaiterKind, now: () -> UInt64) -> Bool {
         guard let head = entries.first else { return true }
-        // There is a connection for each waiter, and one more.
+        // A connection is free for each waiter, and one more.
         if entries.count < freeCount, entries.allSatisfy({ $0.woken != nil }) { return true }
         return waiterKind != .offloadedTask && offloadedTaskCount == 0 && head.request == .connection
             && mayBeOvertaken(head, now: now())
@@ -209,7 +209,7 @@ struct LeaseStateMachine<Waiter> {
         return .wait(id: lastID)
     }
 
-    /// A woken waiter asks again: a grant, or nil to go on waiting.
+    /// A woken waiter asks again. Returns a grant, or nil to continue waiting.
     mutating func retry(id: Int, now: UInt64) -> (grant: Grant, actions: [Action])? {
         guard let index = index(of: id) else { return nil }
         if hasBarrier, entries[index].borrows, freeCount > 0 {
@@ -364,13 +364,13 @@ struct LeaseStateMachine<Waiter> {
         entries.map { WaitGraph.QueueEntry(id: $0.id, isBarrier: $0.request == .barrier, borrows: $0.borrows) }
     }
 
-    /// How many slots are free.
+    /// The number of free slots.
     var availableCount: Int { freeCount }
 
     /// Serves or wakes waiters from the front, as many as there are free slots.
     private mutating func pump(now: UInt64) -> [Action] {
         var actions: [Action] = []
-        /// How many woken waiters stay in the queue.
+        /// The number of woken waiters that stay in the queue.
         var index = 0
         while index < entries.count, index < freeCount, !hasBarrier {
             let entry = entries[index]

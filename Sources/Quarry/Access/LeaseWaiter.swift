@@ -54,12 +54,11 @@ final class ThreadWaiter: LeaseWaiter {
     }
 }
 
-/// A task that waits. Its queue entry is taken where the access is asked for; the task suspends where the access will
-/// run.
+/// A task that waits. It takes its queue entry where the access is requested, and suspends where the access will run.
 ///
-/// It is also an executor. Until there is an outcome, it holds the task's job; then it passes the job to the library's
-/// threads. So no thread is woken for a task that could only begin to wait, and the thread that releases a connection
-/// goes on with the task that gets it.
+/// A task waiter is also an executor. Until there is an outcome, it holds the task's job; then it passes the job to the
+/// library's threads. So no thread is woken for a task that could only begin to wait, and the thread that releases a
+/// connection continues with the task that receives it.
 final class TaskWaiter: LeaseWaiter, TaskExecutor {
     private enum State {
         case pending
@@ -72,8 +71,8 @@ final class TaskWaiter: LeaseWaiter, TaskExecutor {
         case done
     }
 
-    // Set with the group's lock held, and read with it held.
-    /// The number of its queue entry, if it had to wait.
+    // Set and read with the group's lock held.
+    /// The number of its queue entry, if the task had to wait.
     nonisolated(unsafe) var id: Int?
 
     let waiterKind: LeaseStateMachine<any LeaseWaiter>.WaiterKind

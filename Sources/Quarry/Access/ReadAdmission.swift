@@ -13,10 +13,10 @@ struct ReadAdmission: Sendable, Equatable {
     /// The estimate, in nanoseconds.
     private(set) var estimate: Double
 
-    /// How many reads run inline.
+    /// The number of reads that run inline.
     private(set) var inlineCount = 0
 
-    /// How many reads may run inline: half as many as Swift's pool has threads.
+    /// The number of reads that may run inline: half as many as Swift's pool has threads.
     let maximumInlineCount: Int
 
     init(estimate: Double = 20_000, maximumInlineCount: Int) {

@@ -1,9 +1,9 @@
 /// The wait-for graph of connection groups, as a value: finds a wait that would never end.
 ///
 /// A thread that has one connection may wait for another: a read that writes, a write that reads, a backup from pool to
-/// pool. If several such threads wait for each other's connections, none goes on. The graph is a copy of the groups and
-/// the waiting threads, gathered from the last wait, which completes a deadlock and is refused. So the waits before it
-/// never form a deadlock.
+/// pool. If several such threads wait for each other's connections, none continues. The graph is a copy of the groups
+/// and the waiting threads, gathered from the last wait, which completes a deadlock and is refused. So the waits before
+/// it never form a deadlock.
 ///
 /// The search starts from the end: an access that doesn't wait ends some day, and releases its connections. The waits
 /// that these connections serve end too, and so on. All other waits never end.
@@ -124,7 +124,7 @@ struct WaitGraph {
         waits[thread].map { ending.contains($0) } ?? true
     }
 
-    /// The wait that a wait depends on; of several, the one that closes the circle.
+    /// The wait that a wait depends on; if there are several, the one that closes the circle.
     private func obstacle(of wait: Wait, _ ending: Set<Wait>, _ start: Wait) -> Wait? {
         guard let group = groups[wait.group] else { return nil }
         let borrows = group.queue.contains { $0.id == wait.entry && $0.borrows }

@@ -1,20 +1,21 @@
 /// Counts the threads that work, look for work and sleep, as a value. Decides whether a job needs another thread.
 struct WorkerCrew: Equatable {
-    /// How many threads there may be.
+    /// The maximum number of threads.
     let maximumThreadCount: Int
 
     var threadCount = 0
     var sleepingCount = 0
     var spinningCount = 0
-    /// How many threads wait for a connection during a job. Each may be replaced.
+    /// The number of threads that wait for a connection during a job. Each may be replaced.
     var blockedCount = 0
 
     init(maximumThreadCount: Int) { self.maximumThreadCount = maximumThreadCount }
 
     /// Whether waiting jobs need a thread woken or started. A thread to be started counts from now on.
     ///
-    /// - parameter pendingCount: how many jobs no thread has taken.
-    /// - parameter isEndingJob: whether the asking thread is one of these, and has nothing else to do afterwards.
+    /// - parameter pendingCount: the number of jobs that no thread has taken.
+    /// - parameter isEndingJob: whether the asking thread has queued one of these jobs, and has nothing else to do
+    ///   afterwards.
     mutating func need(pendingCount: Int, isEndingJob: Bool) -> (mustWake: Bool, mustStart: Bool) {
         // Spinning threads see a job themselves. A woken thread counts as sleeping until it runs, and takes one job.
         let lookingCount = spinningCount + (isEndingJob ? 1 : 0)

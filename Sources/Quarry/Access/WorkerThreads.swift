@@ -34,7 +34,7 @@ final class WorkerThreads: TaskExecutor {
     private static var spinNanoseconds: UInt64 { 20_000 }
     private static var idleNanoseconds: UInt64 { 10_000_000_000 }
 
-    /// - parameter connectionCount: how many accesses can run at the same time.
+    /// - parameter connectionCount: the number of accesses that can run at the same time.
     init(connectionCount: Int) {
         // One more, for tasks that give up waiting while all connections are in use.
         state = ConditionLock(State(crew: WorkerCrew(maximumThreadCount: connectionCount + 1)))
@@ -89,7 +89,7 @@ final class WorkerThreads: TaskExecutor {
                 return nil
             }, context)
         if code != 0 {
-            // The system has no thread left: the running threads do the work. If there is none, this thread does it.
+            // The system has no thread left: the running threads do the work. If none is running, this thread does it.
             Unmanaged<WorkerThreads>.fromOpaque(context).release()
             let isAlone = state.withLock { state in
                 state.crew.threadCount -= 1
@@ -218,7 +218,7 @@ final class WorkerThreads: TaskExecutor {
     /// The current number of threads.
     var currentThreadCount: Int { state.withLock { $0.crew.threadCount } }
 
-    /// Runs `body`, which may block, on these threads for a task. If it throws, the threads are needed no more.
+    /// Runs `body`, which may block, on these threads for a task. If it throws, the threads are no longer needed.
     func opening<T: Sendable>(_ body: @Sendable () throws -> T) async throws -> T {
         do {
             return try await withTaskExecutorPreference(self, isolation: nil) {

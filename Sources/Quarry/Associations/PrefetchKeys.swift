@@ -103,8 +103,8 @@ extension Row {
 }
 
 extension DatabaseValue {
-    /// A value that is the same for all values that a column of some affinity and collation considers equal: `1`, `1.0`
-    /// and `'1'`; `'fr'`, `'FR'` and `'fr  '`.
+    /// A value that is the same for all values that a column considers equal, whatever its affinity and collation: `1`,
+    /// `1.0` and `'1'`; `'fr'`, `'FR'` and `'fr  '`.
     fileprivate var similarity: DatabaseValue {
         switch rawStorage {
         case .null, .blob: self

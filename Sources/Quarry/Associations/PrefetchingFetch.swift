@@ -79,7 +79,7 @@ final class PrefetchedScope: RowLists {
     /// The lists that belong to the row itself.
     var lists: [PrefetchedRowsOfKey] { prefetches }
 
-    /// The scopes with lists of their own, by their names.
+    /// The scopes that have their own lists, by name.
     var namedScopes: [(name: String, scope: PrefetchedScope)] {
         scopes.sorted { $0.key < $1.key }.map { (name: $0.key, scope: $0.value) }
     }

@@ -206,7 +206,7 @@ extension SelectQuery {
     /// Whether any joins are in parentheses.
     fileprivate var groupsJoins: Bool { hasClauses && clauses.joins.contains { $0.isGrouped || $0.query.groupsJoins } }
 
-    /// Removes the parentheses around joins. The query then has other rows, with the same columns.
+    /// Removes the parentheses around joins. The query then returns other rows, with the same columns.
     fileprivate mutating func ungroupJoins() {
         guard hasClauses else { return }
         var clauses = clauses
@@ -226,7 +226,7 @@ extension Prefetch {
         func ambiguity() -> DatabaseError {
             DatabaseError(
                 resultCode: .SQLITE_MISUSE,
-                message: "two associations of one request have the key \(key), and find other rows: "
+                message: "two associations of a request have the key \(key), but find different rows: "
                     + "give one of them another key with forKey(_:)")
         }
         if path.isAmbiguous { throw ambiguity() }

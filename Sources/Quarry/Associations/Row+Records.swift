@@ -20,7 +20,7 @@ extension Row {
     /// ```
     ///
     /// - parameter scope: the key of the association, which names its nearest scope.
-    /// - throws: `RowDecodingError` if there is no such scope; what decoding the record throws.
+    /// - throws: `RowDecodingError` if there is no such scope; the error of decoding the record.
     public func decode<Record: FetchableRecord>(_ type: Record.Type = Record.self, forKey scope: String) throws
         -> Record
     {
@@ -30,10 +30,10 @@ extension Row {
         return try Record(row: row)
     }
 
-    /// Decodes a record from the scope of a joined association; nil if there is no such scope, or all its columns are
+    /// Decodes a record from the scope of a joined association; nil if the scope doesn't exist, or all its columns are
     /// NULL.
     ///
-    /// - throws: what decoding the record throws, such as `RowDecodingError`.
+    /// - throws: the error of decoding the record, such as `RowDecodingError`.
     public func decodeIfPresent<Record: FetchableRecord>(
         _ type: Record.Type = Record.self, forKey scope: String
     ) throws -> Record? {
@@ -47,7 +47,7 @@ extension Row {
         orTrap { try decode(Record.self, forKey: scope) }
     }
 
-    /// A record decoded from the scope of a joined association; nil if there is no such scope, or all its columns are
+    /// A record decoded from the scope of a joined association; nil if the scope doesn't exist, or all its columns are
     /// NULL.
     public subscript<Record: FetchableRecord>(_ scope: String) -> Record? {
         orTrap { try decodeIfPresent(Record.self, forKey: scope) }
@@ -74,7 +74,7 @@ extension Row {
     /// ```
     ///
     /// - parameter key: the key of the association.
-    /// - throws: `RowDecodingError` if there is no such list; what decoding a record throws; `DatabaseError`.
+    /// - throws: `RowDecodingError` if there is no such list; the error of decoding a record; `DatabaseError`.
     public func decode<Records: RangeReplaceableCollection>(
         _ type: Records.Type = Records.self, forKey key: String
     ) throws -> Records where Records.Element: FetchableRecord {
@@ -85,7 +85,7 @@ extension Row {
 
     /// Decodes the set of records that `including(all:)` has prefetched.
     ///
-    /// - throws: `RowDecodingError` if there is no such list; what decoding a record throws; `DatabaseError`.
+    /// - throws: `RowDecodingError` if there is no such list; the error of decoding a record; `DatabaseError`.
     public func decode<Record: FetchableRecord & Hashable>(
         _ type: Set<Record>.Type = Set<Record>.self, forKey key: String
     ) throws -> Set<Record> {

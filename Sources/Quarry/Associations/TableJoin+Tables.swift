@@ -139,7 +139,7 @@ extension TableJoin {
 
     /// Joins the rows of one more table, all of which are kept: `RIGHT JOIN`.
     ///
-    /// An earlier filter chooses the rows to join; a later filter chooses among the joined rows.
+    /// An earlier filter selects the rows to join; a later filter selects among the joined rows.
     public func rightJoin<A, B, Other: TableRecord & FetchableRecord>(
         _ other: Other.Type,
         on condition: (TableAlias<A.Record>, TableAlias<B.Record>, TableAlias<Other>) -> SQLExpression

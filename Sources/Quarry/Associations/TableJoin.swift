@@ -9,12 +9,12 @@ public protocol JoinedTable<Record>: SendableMetatype {
     /// The table's value in a row of the join: a record, or an optional record.
     associatedtype Value
 
-    /// The same table, if a joined table keeps rows that have no row of it.
+    /// The same table, if the join keeps rows without a row of this table.
     associatedtype Missing: JoinedTable<Record>
 
     /// Decodes the value from a row with the columns of the table.
     ///
-    /// - throws: what decoding the record throws.
+    /// - throws: the error of decoding the record.
     static func value(of row: Row) throws -> Value
 }
 
@@ -24,7 +24,7 @@ public enum RequiredTable<Record: FetchableRecord>: JoinedTable {
 
     /// A record.
     ///
-    /// - throws: what decoding the record throws.
+    /// - throws: the error of decoding the record.
     public static func value(of row: Row) throws -> Record { try Record(row: row) }
 }
 
@@ -34,7 +34,7 @@ public enum OptionalTable<Record: FetchableRecord>: JoinedTable {
 
     /// A record; nil if all columns are NULL.
     ///
-    /// - throws: what decoding the record throws.
+    /// - throws: the error of decoding the record.
     public static func value(of row: Row) throws -> Record? {
         (0..<row.count).contains { !row.hasNull(atIndex: $0) } ? try Record(row: row) : nil
     }
@@ -56,7 +56,7 @@ public protocol JoinedTables: SendableMetatype {
 
     /// Called by the library's own methods.
     ///
-    /// - throws: what decoding a record throws.
+    /// - throws: the error of decoding a record.
     static func _values(_ row: _JoinedRow) throws -> Values
 }
 
@@ -88,7 +88,7 @@ public enum TwoTables<A: JoinedTable, B: JoinedTable>: JoinedTables {
 
     /// Called by the library's own methods.
     ///
-    /// - throws: what decoding a record throws.
+    /// - throws: the error of decoding a record.
     public static func _values(_ row: _JoinedRow) throws -> (A.Value, B.Value) {
         try (row.value(0, A.self), row.value(1, B.self))
     }
@@ -105,7 +105,7 @@ public enum ThreeTables<A: JoinedTable, B: JoinedTable, C: JoinedTable>: JoinedT
 
     /// Called by the library's own methods.
     ///
-    /// - throws: what decoding a record throws.
+    /// - throws: the error of decoding a record.
     public static func _values(_ row: _JoinedRow) throws -> (A.Value, B.Value, C.Value) {
         try (row.value(0, A.self), row.value(1, B.self), row.value(2, C.self))
     }
@@ -122,7 +122,7 @@ public enum FourTables<A: JoinedTable, B: JoinedTable, C: JoinedTable, D: Joined
 
     /// Called by the library's own methods.
     ///
-    /// - throws: what decoding a record throws.
+    /// - throws: the error of decoding a record.
     public static func _values(_ row: _JoinedRow) throws -> (A.Value, B.Value, C.Value, D.Value) {
         try (row.value(0, A.self), row.value(1, B.self), row.value(2, C.self), row.value(3, D.self))
     }
@@ -140,7 +140,7 @@ public enum FiveTables<A: JoinedTable, B: JoinedTable, C: JoinedTable, D: Joined
 
     /// Called by the library's own methods.
     ///
-    /// - throws: what decoding a record throws.
+    /// - throws: the error of decoding a record.
     public static func _values(_ row: _JoinedRow) throws -> (A.Value, B.Value, C.Value, D.Value, E.Value) {
         try (
             row.value(0, A.self), row.value(1, B.self), row.value(2, C.self), row.value(3, D.self), row.value(4, E.self)
@@ -166,7 +166,7 @@ public enum FiveTables<A: JoinedTable, B: JoinedTable, C: JoinedTable, D: Joined
 public struct TableJoin<Joined: JoinedTables>: Sendable {
     private var query: SelectQuery
 
-    /// One for each table.
+    /// An identity for each table.
     private let tables: _JoinedIdentities
 
     private init(_ query: SelectQuery, _ tables: [TableIdentity]) {
@@ -176,7 +176,9 @@ public struct TableJoin<Joined: JoinedTables>: Sendable {
 
     // MARK: - Rows
 
-    /// The rows for which a condition holds, in addition to earlier conditions.
+    /// The rows that satisfy a condition, in addition to earlier conditions.
+    ///
+    /// - throws: the error of `predicate`.
     public func filter(
         _ predicate: (Joined.Aliases) throws -> any SQLSpecificExpressible
     ) rethrows -> Self {
@@ -190,6 +192,8 @@ public struct TableJoin<Joined: JoinedTables>: Sendable {
     /// ```swift
     /// request.order { player, team in [team.name, player.score.desc] }
     /// ```
+    ///
+    /// - throws: the error of `orderings`.
     public func order(_ orderings: (Joined.Aliases) throws -> [any SQLOrderingTerm]) rethrows -> Self {
         var copy = self
         copy.query.order(try orderings(Joined._aliases(tables)).map(\.sqlOrdering))
@@ -212,7 +216,7 @@ public struct TableJoin<Joined: JoinedTables>: Sendable {
         _ kind: Join.Kind, _ left: QueryInterfaceRequest<Left>, _ right: QueryInterfaceRequest<Right>,
         on condition: (Joined.Aliases) -> SQLExpression
     ) {
-        // The rows of the left request are chosen before they are joined.
+        // The rows of the left request are selected before they are joined.
         var query = left.query.asJoinedRows(isFiltered: kind.keepsRight)
         let table = TableIdentity()
         query.identities.append(table)
@@ -235,7 +239,7 @@ public struct TableJoin<Joined: JoinedTables>: Sendable {
         var joined = other.query.asJoinedRows(isFiltered: kind.keepsRight)
         joined.identities.append(table)
         var on = condition(Joined._aliases(tables))
-        // The filter chooses the rows on the left; rows of the other table are kept without them.
+        // The filter selects the rows on the left; rows of the other table are kept without them.
         if kind.keepsRight, let filter = query.filter {
             if kind == .full {
                 on = .failing(
@@ -261,7 +265,7 @@ public struct TableJoin<Joined: JoinedTables>: Sendable {
 
     /// All rows.
     ///
-    /// - throws: `DatabaseError`; what decoding a record throws.
+    /// - throws: `DatabaseError`; the error of decoding a record.
     public func fetchAll(_ db: Database) throws -> [Joined.Values] {
         var rows: [Joined.Values] = []
         try prepared(db).forEachRow { rows.append(try Self.decode($0)) }
@@ -270,7 +274,7 @@ public struct TableJoin<Joined: JoinedTables>: Sendable {
 
     /// The first row; nil if there is no row.
     ///
-    /// - throws: `DatabaseError`; what decoding a record throws.
+    /// - throws: `DatabaseError`; the error of decoding a record.
     public func fetchOne(_ db: Database) throws -> Joined.Values? {
         let row = try Row.fetchOne(db, PreparedJoin(request: prepared(db, singleRow: true)))
         return try row.map { try Self.decode($0) }
@@ -310,7 +314,7 @@ extension Join.Kind {
 }
 
 extension SelectQuery {
-    /// The query, or a query that selects from it, if its rows must be chosen before they are joined.
+    /// The query, or a query that selects from it if its rows must be selected before they are joined.
     ///
     /// - parameter isFiltered: whether its filter must also apply before.
     fileprivate func asJoinedRows(isFiltered: Bool) -> SelectQuery {

@@ -37,7 +37,7 @@ public struct CSVDumpFormat: DumpFormat, Sendable {
 
     /// Writes a line.
     ///
-    /// - throws: `SQLITE_MISUSE` if a reader could not tell the separator, or the text for NULL, from values.
+    /// - throws: `SQLITE_MISUSE` if a reader couldn't distinguish the separator, or the text for NULL, from values.
     public mutating func writeRow(_ db: Database, statement: Statement, to stream: inout DumpStream) throws {
         try check()
         writeHeader(statement, &stream)

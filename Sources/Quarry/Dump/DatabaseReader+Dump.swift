@@ -110,7 +110,7 @@ extension DatabaseReader {
 extension DatabaseReader {
     /// Same as the synchronous `dumpSQL`, in a read: the SQL can't be changes.
     ///
-    /// - throws: as the synchronous `dumpSQL`; `SQLITE_READONLY` for a change; `CancellationError`.
+    /// - throws: the errors of the synchronous `dumpSQL`; `SQLITE_READONLY` for a change; `CancellationError`.
     public func dumpSQL(
         _ sql: SQL, format: some DumpFormat & Sendable = .debug(), to stream: (any TextOutputStream & Sendable)? = nil
     ) async throws {
@@ -119,7 +119,7 @@ extension DatabaseReader {
 
     /// Same as the synchronous `dumpRequest`; waiting suspends the task.
     ///
-    /// - throws: as the synchronous `dumpRequest`; `CancellationError`.
+    /// - throws: the errors of the synchronous `dumpRequest`; `CancellationError`.
     public func dumpRequest(
         _ request: some FetchRequest & Sendable, format: some DumpFormat & Sendable = .debug(),
         to stream: (any TextOutputStream & Sendable)? = nil
@@ -129,7 +129,7 @@ extension DatabaseReader {
 
     /// Same as the synchronous `dumpTables`; waiting suspends the task.
     ///
-    /// - throws: as the synchronous `dumpTables`; `CancellationError`.
+    /// - throws: the errors of the synchronous `dumpTables`; `CancellationError`.
     public func dumpTables(
         _ tables: [String], format: some DumpFormat & Sendable = .debug(),
         tableHeader: DumpTableHeaderOptions = .automatic, stableOrder: Bool = false,
@@ -143,7 +143,7 @@ extension DatabaseReader {
 
     /// Same as the synchronous `dumpContent`; waiting suspends the task.
     ///
-    /// - throws: as the synchronous `dumpContent`; `CancellationError`.
+    /// - throws: the errors of the synchronous `dumpContent`; `CancellationError`.
     public func dumpContent(
         format: some DumpFormat & Sendable = .debug(), to stream: (any TextOutputStream & Sendable)? = nil
     ) async throws {
@@ -152,7 +152,7 @@ extension DatabaseReader {
 
     /// Same as the synchronous `dumpSchema`; waiting suspends the task.
     ///
-    /// - throws: as the synchronous `dumpSchema`; `CancellationError`.
+    /// - throws: the errors of the synchronous `dumpSchema`; `CancellationError`.
     public func dumpSchema(to stream: (any TextOutputStream & Sendable)? = nil) async throws {
         try await read { db in try db.dumpSchema(to: stream) }
     }

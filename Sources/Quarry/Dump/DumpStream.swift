@@ -59,7 +59,7 @@ public struct DumpStream: TextOutputStream {
     func indices(of statement: Statement) -> [Int] { columns?.indices ?? Array(0..<statement.columnCount) }
 }
 
-/// The columns of a result to write: not the columns that are selected for prefetches only.
+/// The columns of a result to write. Columns that are only selected for prefetches are omitted.
 struct DumpedColumns {
     var indices: [Int]
     var names: [String]

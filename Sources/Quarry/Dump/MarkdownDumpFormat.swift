@@ -1,6 +1,6 @@
 public import QuarryCore
 
-/// A table of Markdown: <https://github.github.com/gfm/#tables-extension->.
+/// A Markdown table: <https://github.github.com/gfm/#tables-extension->.
 ///
 /// ```
 /// | name    | score |
@@ -37,7 +37,7 @@ public struct MarkdownDumpFormat: DumpFormat, Sendable {
 
     private var columns: [Column]?
 
-    /// A table of Markdown.
+    /// Makes a format of Markdown tables.
     public init(alignedRows: Int = 1000, nullValue: String = "", blobs: DumpBlobStyle = .readable) {
         self.alignedRows = alignedRows
         self.nullValue = nullValue
@@ -126,7 +126,7 @@ public struct MarkdownDumpFormat: DumpFormat, Sendable {
 }
 
 extension DumpFormat where Self == MarkdownDumpFormat {
-    /// A table of Markdown.
+    /// A Markdown table.
     ///
     /// - parameter alignedRows: the number of rows, from the first, that determine the widths of the columns; they are
     ///   kept in memory. 0 for unaligned columns.

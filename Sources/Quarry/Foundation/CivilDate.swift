@@ -59,7 +59,7 @@ struct CivilDate: Hashable {
     @inline(__always)
     private var daysInMonth: Int {
         if month == 2 { return isLeapYear ? 29 : 28 }
-        // 31 and 30 alternate, and start again with August.
+        // Months of 31 and 30 days alternate, and start again with August.
         return 30 | (month ^ month >> 3)
     }
 

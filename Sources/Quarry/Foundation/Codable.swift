@@ -1,7 +1,7 @@
 import Foundation
 public import QuarryCore
 
-/// An `Encodable` type without a `databaseValue` of its own is stored as
+/// An `Encodable` type without its own `databaseValue` is stored as
 ///
 /// * its raw value, if that is convertible;
 /// * the value that it encodes, if it is a single value: a `struct Name` around a string is stored as that string;

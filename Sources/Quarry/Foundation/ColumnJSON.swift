@@ -1,7 +1,7 @@
 import Foundation
 import QuarryCore
 
-/// Decodes the JSON of a column with the decoder that the record type makes for it, when one is first needed.
+/// Decodes the JSON of a column with the record type's decoder, which is made on first use.
 final class ColumnJSONDecoder {
     private let recordType: any RecordDecodingStrategies.Type
 
@@ -20,7 +20,7 @@ final class ColumnJSONDecoder {
         return try decoder.decode(type, from: json)
     }
 
-    /// - returns: nil for a value that is no JSON of an object or a list, or not that of the type.
+    /// - returns: nil for a value that isn't the JSON of an object or array, or isn't of the type.
     func decodeSeveralValues<T: Decodable>(_ type: T.Type, from value: DatabaseValue) -> T? {
         guard let json = Data.fromDatabaseValue(value), json.isJSONOfSeveralValues else { return nil }
         return try? decoder.decode(type, from: json)
@@ -35,14 +35,14 @@ final class ColumnJSONDecoder {
     }
 }
 
-/// Gives out the decoder of some JSON.
+/// Provides the decoder of some JSON.
 private struct DecoderOfJSON: Decodable {
     let decoder: any Decoder
 
     init(from decoder: any Decoder) { self.decoder = decoder }
 }
 
-/// Encodes the JSON of a column with the encoder that the record type makes for it, when one is first needed.
+/// Encodes the JSON of a column with the record type's encoder, which is made on first use.
 final class ColumnJSONEncoder {
     private let recordType: any RecordEncodingStrategies.Type
 

@@ -1,13 +1,13 @@
 import Foundation
 
-/// Folds texts with the same meaning into one: NFKC, without case.
+/// Folds texts with the same meaning into one text: NFKC, ignoring case.
 enum CompatibilityFolding {
-    /// The text with full-width, half-width, composed and other variants of characters replaced by plain ones (NFKC),
-    /// in small letters, without invisible characters.
+    /// The text in lower case, with full-width, half-width, composed and other variants of characters replaced by plain
+    /// ones (NFKC), and without invisible characters.
     ///
     /// - parameter removesDiacritics: whether Latin letters lose their accents.
     static func fold(_ text: String, removesDiacritics: Bool) -> String {
-        // Capitals first: `ß` and `ss`, `ς` and `σ` have the same capitals.
+        // Upper case first: `ß` and `ss`, and `ς` and `σ`, have the same capitals.
         let letters = text.decomposedStringWithCompatibilityMapping.uppercased().lowercased()
         var scalars = String.UnicodeScalarView()
         var isLatin = false

@@ -22,12 +22,12 @@ extension DatabaseCollation {
         lhs == rhs ? 0 : lhs < rhs ? -1 : 1
     }
 
-    /// Foundation's order without case: `COLLATE swiftCaseInsensitiveCompare`.
+    /// Foundation's order, ignoring case: `COLLATE swiftCaseInsensitiveCompare`.
     public static let caseInsensitiveCompare = DatabaseCollation("swiftCaseInsensitiveCompare") {
         (lhs: String, rhs: String) -> ComparisonResult in lhs.caseInsensitiveCompare(rhs)
     }
 
-    /// The order of the process's locale, without case: `COLLATE swiftLocalizedCaseInsensitiveCompare`.
+    /// The order of the process's locale, ignoring case: `COLLATE swiftLocalizedCaseInsensitiveCompare`.
     ///
     /// An index in a localized order is corrupt in a process with another locale.
     public static let localizedCaseInsensitiveCompare = DatabaseCollation("swiftLocalizedCaseInsensitiveCompare") {

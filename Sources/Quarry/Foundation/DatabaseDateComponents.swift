@@ -186,7 +186,7 @@ extension DatabaseDateComponents: Codable {
         let text = try container.decode(String.self)
         guard let components = Self.fromDatabaseValue(text.databaseValue) else {
             throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "\(String(reflecting: text)) is no date or time")
+                in: container, debugDescription: "\(String(reflecting: text)) isn't a date or time")
         }
         self = components
     }

@@ -2,15 +2,15 @@ import Foundation
 public import QuarryCore
 
 extension DatabaseFunction {
-    /// The text with capitalized words: `swiftCapitalizedString(name)`. NULL for other values than text.
+    /// The text with capitalized words: `swiftCapitalizedString(name)`; NULL for values that aren't text.
     public static let capitalize = text("swiftCapitalizedString", pure: true) { $0.capitalized }
 
-    /// The text in lower case: `swiftLowercaseString(name)`. NULL for other values than text.
+    /// The text in lower case: `swiftLowercaseString(name)`; NULL for values that aren't text.
     ///
     /// SQLite's own `lower` converts only the letters A to Z.
     public static let lowercase = text("swiftLowercaseString", pure: true) { $0.lowercased() }
 
-    /// The text in upper case: `swiftUppercaseString(name)`. NULL for other values than text.
+    /// The text in upper case: `swiftUppercaseString(name)`; NULL for values that aren't text.
     ///
     /// SQLite's own `upper` converts only the letters a to z.
     public static let uppercase = text("swiftUppercaseString", pure: true) { $0.uppercased() }

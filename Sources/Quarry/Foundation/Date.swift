@@ -10,8 +10,8 @@ public import QuarryCore
 /// let date = try Date.fetchOne(db, sql: "SELECT createdAt FROM player")
 /// ```
 ///
-/// It is rounded to the nearest millisecond, halves away from 2001-01-01. Reading returns that millisecond, which is
-/// written as the same text again. A date of a year outside 0 to 9999 has no such text: binding it throws a
+/// A date is rounded to the nearest millisecond, halves away from 2001-01-01. Reading returns that millisecond, which
+/// is written as the same text again. A date of a year outside 0 to 9999 has no such text: binding it throws a
 /// `DatabaseError` with the code `SQLITE_MISMATCH`. The calendar is SQLite's, Gregorian for all times:
 /// <https://www.sqlite.org/lang_datefunc.html>.
 ///

@@ -8,9 +8,9 @@ public import QuarryCore
 /// // INSERT INTO item (price) VALUES ('12.5')
 /// ```
 ///
-/// It is read from text exactly, or not at all: text with more digits than a `Decimal` has isn't converted. It is read
-/// from integers, and from reals as printed: 0.1 for `0.1`. Not-a-number has no readable text: binding it throws a
-/// `DatabaseError` with the code `SQLITE_MISMATCH`.
+/// A decimal is read from text exactly, or not at all: text with more digits than a `Decimal` has isn't converted. It
+/// is read from integers, and from reals as printed: 0.1 for `0.1`. Not-a-number has no readable text: binding it
+/// throws a `DatabaseError` with the code `SQLITE_MISMATCH`.
 ///
 /// - note: text sorts as text. A column that is declared `NUMERIC` or `REAL` turns it into a number, of 15 digits:
 ///   <https://www.sqlite.org/datatype3.html#type_affinity>.

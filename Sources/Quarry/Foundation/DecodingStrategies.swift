@@ -1,9 +1,9 @@
 public import Foundation
 public import QuarryCore
 
-/// How `Decodable` records read their columns.
+/// The way in which `Decodable` records read their columns.
 ///
-/// A record type that wants something else than the default writes the requirement:
+/// A record type overrides a requirement to change the default:
 ///
 /// ```swift
 /// struct Player: Decodable, FetchableRecord {
@@ -19,16 +19,16 @@ public protocol RecordDecodingStrategies: SendableMetatype {
     /// The `userInfo` of the decoder.
     static var databaseDecodingUserInfo: [CodingUserInfoKey: Any] { get }
 
-    /// Which column a coding key reads.
+    /// The mapping from coding keys to the columns they read.
     static var databaseColumnDecodingStrategy: DatabaseColumnDecodingStrategy { get }
 
-    /// How a `Data` property is read from a column.
+    /// The way in which a `Data` property is read from a column.
     static func databaseDataDecodingStrategy(for column: String) -> DatabaseDataDecodingStrategy
 
-    /// How a `Date` property is read from a column.
+    /// The way in which a `Date` property is read from a column.
     static func databaseDateDecodingStrategy(for column: String) -> DatabaseDateDecodingStrategy
 
-    /// Decodes a property that is stored as JSON.
+    /// The decoder of a property that is stored as JSON.
     static func databaseJSONDecoder(for column: String) -> JSONDecoder
 }
 
@@ -36,15 +36,15 @@ extension RecordDecodingStrategies {
     /// Empty.
     public static var databaseDecodingUserInfo: [CodingUserInfoKey: Any] { [:] }
 
-    /// The column of the key's name.
+    /// The column with the key's name.
     public static var databaseColumnDecodingStrategy: DatabaseColumnDecodingStrategy { .useDefaultKeys }
 
-    /// As `Data` converts.
+    /// The conversion of `Data`.
     public static func databaseDataDecodingStrategy(for column: String) -> DatabaseDataDecodingStrategy {
         .deferredToData
     }
 
-    /// As `Date` converts.
+    /// The conversion of `Date`.
     public static func databaseDateDecodingStrategy(for column: String) -> DatabaseDateDecodingStrategy {
         .deferredToDate
     }
@@ -60,15 +60,15 @@ extension RecordDecodingStrategies {
     }
 }
 
-/// How a `Data` property of a `Decodable` record is read.
+/// The way in which a `Data` property of a `Decodable` record is read.
 public enum DatabaseDataDecodingStrategy: Sendable {
     /// The bytes of a blob or text.
     case deferredToData
 
-    /// What a closure makes of the value; nil if it is none, which is an error.
+    /// The result of a closure, which receives the value. nil makes decoding throw.
     case custom(@Sendable (DatabaseValue) -> Data?)
 
-    /// The data of a value, or nil if it is none.
+    /// The data of a value; nil if the value can't be converted.
     func data(_ value: DatabaseValue) -> Data? {
         switch self {
         case .deferredToData: Data.fromDatabaseValue(value)
@@ -77,9 +77,9 @@ public enum DatabaseDataDecodingStrategy: Sendable {
     }
 }
 
-/// How a `Date` property of a `Decodable` record is read.
+/// The way in which a `Date` property of a `Decodable` record is read.
 public enum DatabaseDateDecodingStrategy: Sendable {
-    /// As `Date` converts: text such as `2024-02-29 12:30:00.123`, or seconds since 1970.
+    /// The conversion of `Date`: text such as `2024-02-29 12:30:00.123`, or seconds since 1970.
     case deferredToDate
 
     /// Seconds since 2001-01-01 00:00:00 UTC.
@@ -97,10 +97,10 @@ public enum DatabaseDateDecodingStrategy: Sendable {
     /// Text in the formatter's format.
     case formatted(DateFormatter)
 
-    /// What a closure makes of the value; nil if it is none, which is an error.
+    /// The result of a closure, which receives the value. nil makes decoding throw.
     case custom(@Sendable (DatabaseValue) -> Date?)
 
-    /// The date of a value that isn't NULL, or nil if it is none.
+    /// The date of a value that isn't NULL; nil if the value can't be converted.
     func date(_ value: DatabaseValue) -> Date? {
         switch self {
         case .deferredToDate:
@@ -110,7 +110,7 @@ public enum DatabaseDateDecodingStrategy: Sendable {
         case .timeIntervalSince1970:
             return Double.fromDatabaseValue(value).map { Date(timeIntervalSince1970: $0) }
         case .millisecondsSince1970:
-            // The number of a date counts from the reference date, which begins a millisecond too: so none is lost.
+            // A `Date` counts from the reference date, which also begins a millisecond, so no millisecond is lost.
             return Double.fromDatabaseValue(value).map {
                 Date(timeIntervalSinceReferenceDate: ($0 - 978_307_200_000) / 1000)
             }
@@ -125,15 +125,15 @@ public enum DatabaseDateDecodingStrategy: Sendable {
     }
 }
 
-/// Which column a coding key of a `Decodable` record reads.
+/// The mapping from coding keys of a `Decodable` record to the columns they read.
 public enum DatabaseColumnDecodingStrategy: Sendable {
-    /// That of the same name.
+    /// The column with the same name.
     case useDefaultKeys
 
-    /// That whose name in camel case is the key: `team_id` for `teamId`.
+    /// The column whose name in camel case is the key: `team_id` for `teamId`.
     case convertFromSnakeCase
 
-    /// That for whose name a closure gives the key.
+    /// The column for which a closure returns the key. The closure receives the column's name.
     case custom(@Sendable (String) -> any CodingKey)
 
     /// The name of the key that reads a column.
@@ -147,8 +147,8 @@ public enum DatabaseColumnDecodingStrategy: Sendable {
 }
 
 extension String {
-    /// `team_id` as `teamId`: words after the first begin with a capital. Underscores at both ends stay, and so does a
-    /// single word.
+    /// `team_id` as `teamId`: each word after the first is capitalized. Leading and trailing underscores are unchanged,
+    /// and so is a single word.
     var convertedFromSnakeCase: String {
         let stem = drop { $0 == "_" }
         let leading = prefix(count - stem.count)

@@ -1,9 +1,9 @@
 public import Foundation
 public import QuarryCore
 
-/// How `Encodable` records write their columns.
+/// The way in which `Encodable` records write their columns.
 ///
-/// A record type that wants something else than the default writes the requirement:
+/// A record type overrides a requirement to change the default:
 ///
 /// ```swift
 /// struct Player: Encodable, PersistableRecord {
@@ -16,24 +16,24 @@ public import QuarryCore
 /// }
 /// ```
 ///
-/// The strategies of dates, data and UUIDs hold for keys too: `fetchOne(db, id: uuid)` looks for what was stored.
+/// The strategies of dates, data and UUIDs also apply to keys: `fetchOne(db, id: uuid)` searches for the stored form.
 public protocol RecordEncodingStrategies: SendableMetatype {
     /// The `userInfo` of the encoder.
     static var databaseEncodingUserInfo: [CodingUserInfoKey: Any] { get }
 
-    /// Which column a coding key writes.
+    /// The mapping from coding keys to the columns they write.
     static var databaseColumnEncodingStrategy: DatabaseColumnEncodingStrategy { get }
 
-    /// How a `Data` property is stored in a column.
+    /// The way in which a `Data` property is stored in a column.
     static func databaseDataEncodingStrategy(for column: String) -> DatabaseDataEncodingStrategy
 
-    /// How a `Date` property is stored in a column.
+    /// The way in which a `Date` property is stored in a column.
     static func databaseDateEncodingStrategy(for column: String) -> DatabaseDateEncodingStrategy
 
-    /// How a `UUID` property is stored in a column.
+    /// The way in which a `UUID` property is stored in a column.
     static func databaseUUIDEncodingStrategy(for column: String) -> DatabaseUUIDEncodingStrategy
 
-    /// Encodes a property that is stored as JSON.
+    /// The encoder of a property that is stored as JSON.
     static func databaseJSONEncoder(for column: String) -> JSONEncoder
 }
 
@@ -41,20 +41,20 @@ extension RecordEncodingStrategies {
     /// Empty.
     public static var databaseEncodingUserInfo: [CodingUserInfoKey: Any] { [:] }
 
-    /// The column of the key's name.
+    /// The column with the key's name.
     public static var databaseColumnEncodingStrategy: DatabaseColumnEncodingStrategy { .useDefaultKeys }
 
-    /// As `Data` converts: a blob.
+    /// The conversion of `Data`: a blob.
     public static func databaseDataEncodingStrategy(for column: String) -> DatabaseDataEncodingStrategy {
         .deferredToData
     }
 
-    /// As `Date` converts: text.
+    /// The conversion of `Date`: text.
     public static func databaseDateEncodingStrategy(for column: String) -> DatabaseDateEncodingStrategy {
         .deferredToDate
     }
 
-    /// As `UUID` converts: a blob.
+    /// The conversion of `UUID`: a blob.
     public static func databaseUUIDEncodingStrategy(for column: String) -> DatabaseUUIDEncodingStrategy {
         .deferredToUUID
     }
@@ -71,7 +71,7 @@ extension RecordEncodingStrategies {
     }
 }
 
-/// How a `Data` property of an `Encodable` record is stored.
+/// The way in which a `Data` property of an `Encodable` record is stored.
 public enum DatabaseDataEncodingStrategy: Sendable {
     /// A blob.
     case deferredToData
@@ -79,7 +79,7 @@ public enum DatabaseDataEncodingStrategy: Sendable {
     /// The bytes as UTF-8 text. Data that isn't UTF-8 can't be stored.
     case text
 
-    /// What a closure makes of it; nil is NULL.
+    /// The result of a closure, which receives the data; nil is NULL.
     case custom(@Sendable (Data) -> (any DatabaseValueConvertible)?)
 
     func databaseValue(_ data: Data) -> DatabaseValue {
@@ -97,9 +97,9 @@ public enum DatabaseDataEncodingStrategy: Sendable {
     }
 }
 
-/// How a `Date` property of an `Encodable` record is stored.
+/// The way in which a `Date` property of an `Encodable` record is stored.
 public enum DatabaseDateEncodingStrategy: Sendable {
-    /// As `Date` converts: text such as `2024-02-29 12:30:00.123`, in UTC.
+    /// The conversion of `Date`: text such as `2024-02-29 12:30:00.123`, in UTC.
     case deferredToDate
 
     /// Seconds since 2001-01-01 00:00:00 UTC, a real.
@@ -108,19 +108,19 @@ public enum DatabaseDateEncodingStrategy: Sendable {
     /// Seconds since 1970-01-01 00:00:00 UTC, a real.
     case timeIntervalSince1970
 
-    /// Whole seconds since 1970-01-01 00:00:00 UTC, an integer: the last that has begun.
+    /// Whole seconds since 1970-01-01 00:00:00 UTC, an integer, rounded down.
     case secondsSince1970
 
-    /// Whole milliseconds since 1970-01-01 00:00:00 UTC, an integer: the nearest.
+    /// Whole milliseconds since 1970-01-01 00:00:00 UTC, an integer, rounded to the nearest.
     case millisecondsSince1970
 
-    /// Text such as `2024-02-29T12:30:00Z`, in UTC, without fractions of the second.
+    /// Text such as `2024-02-29T12:30:00Z`, in UTC, without fractions of a second.
     case iso8601
 
     /// Text in the formatter's format.
     case formatted(DateFormatter)
 
-    /// What a closure makes of it; nil is NULL.
+    /// The result of a closure, which receives the date; nil is NULL.
     case custom(@Sendable (Date) -> (any DatabaseValueConvertible)?)
 
     func databaseValue(_ date: Date) -> DatabaseValue {
@@ -134,7 +134,7 @@ public enum DatabaseDateEncodingStrategy: Sendable {
         case .secondsSince1970:
             return Self.integer(date.timeIntervalSince1970.rounded(.down), date)
         case .millisecondsSince1970:
-            // 1970 begins a millisecond of the reference date, around which a date's own number is finest.
+            // 1970 begins a millisecond of the reference date, around which a date's own number has the finest steps.
             let milliseconds = (date.timeIntervalSinceReferenceDate * 1000).rounded()
             return Self.integer(milliseconds + 978_307_200_000, date)
         case .iso8601:
@@ -149,15 +149,15 @@ public enum DatabaseDateEncodingStrategy: Sendable {
     private static func integer(_ number: Double, _ date: Date) -> DatabaseValue {
         guard let integer = Int64(exactly: number) else {
             return .unrepresentable(
-                "the date \(date.timeIntervalSince1970) seconds from 1970", reason: "it is no integer of 64 bits")
+                "the date \(date.timeIntervalSince1970) seconds from 1970", reason: "it isn't an integer of 64 bits")
         }
         return integer.databaseValue
     }
 }
 
-/// How a `UUID` property of an `Encodable` record is stored.
+/// The way in which a `UUID` property of an `Encodable` record is stored.
 public enum DatabaseUUIDEncodingStrategy: Sendable {
-    /// As `UUID` converts: a blob of 16 bytes.
+    /// The conversion of `UUID`: a blob of 16 bytes.
     case deferredToUUID
 
     /// Text such as `E621E1F8-C36C-495A-93FC-0C247A3E6E5F`.
@@ -175,15 +175,15 @@ public enum DatabaseUUIDEncodingStrategy: Sendable {
     }
 }
 
-/// Which column a coding key of an `Encodable` record writes.
+/// The mapping from coding keys of an `Encodable` record to the columns they write.
 public enum DatabaseColumnEncodingStrategy: Sendable {
-    /// That of the same name.
+    /// The column with the same name.
     case useDefaultKeys
 
-    /// That whose name is the key in snake case: `team_id` for `teamId`.
+    /// The column whose name is the key in snake case: `team_id` for `teamId`.
     case convertToSnakeCase
 
-    /// That which a closure names.
+    /// The column that a closure names.
     case custom(@Sendable (any CodingKey) -> String)
 
     func column(_ key: any CodingKey) -> String {
@@ -198,9 +198,9 @@ public enum DatabaseColumnEncodingStrategy: Sendable {
 }
 
 extension String {
-    /// `teamId` as `team_id`, `myURLProperty` as `my_url_property`: what `JSONEncoder.KeyEncodingStrategy` says.
+    /// `teamId` as `team_id`, `myURLProperty` as `my_url_property`, as `JSONEncoder.KeyEncodingStrategy` converts them.
     ///
-    /// A word begins with a capital after the first character; of several capitals, the last begins the next word.
+    /// A capital after the first character begins a new word; the last of several capitals begins the next word.
     var convertedToSnakeCase: String {
         let characters = Array(self)
         guard !characters.isEmpty else { return self }
@@ -230,7 +230,7 @@ extension String {
 // MARK: - Keys
 
 extension TableRecord {
-    /// What is stored for a value of a column of a key.
+    /// The stored form of a value for a column of a key.
     static func databaseValue<Key: DatabaseValueConvertible>(ofKey key: Key, column: String) -> DatabaseValue {
         if Key.self == Int64.self || Key.self == Int.self || Key.self == String.self { return key.databaseValue }
         return databaseValue(ofAnyKey: key, column: column)
@@ -238,7 +238,7 @@ extension TableRecord {
 
     private static func databaseValue(ofAnyKey key: any DatabaseValueConvertible, column: String) -> DatabaseValue {
         guard let strategies = Self.self as? any RecordEncodingStrategies.Type else { return key.databaseValue }
-        // The cast looks into optionals.
+        // The cast unwraps optionals.
         switch key as Any {
         case let uuid as UUID: return strategies.databaseUUIDEncodingStrategy(for: column).databaseValue(uuid)
         case let date as Date: return strategies.databaseDateEncodingStrategy(for: column).databaseValue(date)

@@ -16,8 +16,8 @@ extension Row {
         checkedValue(atIndex: index).storage.value
     }
 
-    /// The value of the leftmost column of that name: nil for NULL or a missing column, otherwise an `Int64`, `Double`,
-    /// `String` or `Data`.
+    /// The value of the leftmost column with that name: nil for NULL or a missing column, otherwise an `Int64`,
+    /// `Double`, `String` or `Data`.
     ///
     /// ```swift
     /// let row = try Row.fetchOne(db, sql: "SELECT 'Arthur' AS name")!
@@ -28,7 +28,7 @@ extension Row {
         columnIndex(columnName).flatMap { value(atUncheckedIndex: $0).storage.value }
     }
 
-    /// The value of a column: same as by name.
+    /// The value of a column. Same as the subscript by name.
     ///
     /// ```swift
     /// let row = try Row.fetchOne(db, sql: "SELECT 'Arthur' AS name")!

@@ -36,7 +36,7 @@ public struct CustomTransactionClock: TransactionClock {
 
     /// The date that the closure returns.
     ///
-    /// - throws: what the closure throws.
+    /// - throws: the closure's error.
     public func now(_ db: Database) throws -> Date { try date(db) }
 }
 
@@ -77,7 +77,7 @@ extension Database {
     /// }
     /// ```
     ///
-    /// - throws: what the clock of the configuration throws.
+    /// - throws: the error of the configuration's clock.
     public var transactionDate: Date {
         get throws { Date(timeIntervalSinceReferenceDate: try secondsOfTransaction) }
     }

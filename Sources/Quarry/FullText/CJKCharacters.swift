@@ -24,7 +24,7 @@ struct FoldedCharacter {
 }
 
 extension UTF8.CodeUnit {
-    /// Whether it is an ASCII letter or digit.
+    /// Whether the byte is an ASCII letter or digit.
     var isASCIIWord: Bool { 97...122 ~= self || 65...90 ~= self || 48...57 ~= self }
 }
 
@@ -40,7 +40,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Whether it is a Chinese, Japanese or Korean character that is written without spaces.
+    /// Whether the scalar is a Chinese, Japanese or Korean character that is written without spaces.
     private var isCJK: Bool {
         switch value {
         case 0x1100...0x11FF, 0xA960...0xA97F, 0xAC00...0xD7FB: true  // Hangul
@@ -55,7 +55,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Whether it is such a character, and not a variant of another one.
+    /// Whether the scalar is such a character, and not a variant of another character.
     var isPlainCJK: Bool {
         switch value {
         case 0x3041...0x3096, 0x30A1...0x30FA, 0x30FC...0x30FE, 0x3400...0x4DBF, 0x4E00...0x9FFF, 0xAC00...0xD7A3,
@@ -65,7 +65,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Whether it belongs to the previous character: a mark, a part of a syllable, or invisible.
+    /// Whether the scalar belongs to the previous character: a mark, a part of a syllable, or invisible.
     var extendsCharacter: Bool {
         switch value {
         case 0x1160...0x11FF, 0xD7B0...0xD7FB, 0xFF9E, 0xFF9F: return true

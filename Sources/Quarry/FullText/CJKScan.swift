@@ -13,7 +13,7 @@ struct CJKScan {
     enum Pairs {
         /// Characters are tokens.
         case none
-        /// Pairs of neighbours are tokens too, at the position of the first character.
+        /// Pairs of neighbours are also tokens, at the position of the first character.
         case besides
         /// Pairs of neighbours are tokens, and the last character of a run.
         case instead

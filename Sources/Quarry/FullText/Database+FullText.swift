@@ -12,7 +12,7 @@ extension Database {
     /// A tokenizer is used on one thread at a time; wrapper tokenizers need one.
     ///
     /// - parameter descriptor: the tokenizer, and its options.
-    /// - throws: `DatabaseError`: "no such tokenizer: klingon"; what the tokenizer's initializer throws.
+    /// - throws: `DatabaseError`: "no such tokenizer: klingon"; the error of the tokenizer's initializer.
     public func makeTokenizer(_ descriptor: FTS5TokenizerDescriptor) throws -> any FTS5Tokenizer {
         try makeTokenizer(components: descriptor.components)
     }

@@ -15,15 +15,15 @@ public import QuarrySQL
 /// let pattern = try FTS5Pattern(matchingAllTokensIn: "全文検索 SQLite", tokenizer: tokenizer)
 /// ```
 ///
-/// Each character of these languages is a token, and so is each pair of neighbours, at the position of the first, so
-/// that any part of a text finds it. Other letters and digits are words.
+/// Each character of these languages is a token. Each pair of neighbours is a token, too, at the position of the first,
+/// so that any part of a text finds it. Other letters and digits are words.
 ///
 /// Variants of characters are equal (NFKC): `ＳＱＬ` and `sql`, `ｶﾞ` and `ガ`, `㍿` and `株式会社`. Case is ignored, and so are
 /// the accents of Latin letters unless they are kept.
 ///
 /// Texts of several characters are matched as phrases, which need tables with `detail` `full`, the default.
 public final class FTS5CJKTokenizer: FTS5TextTokenizer {
-    /// The tokens that are made from characters.
+    /// The tokens made from characters.
     public enum Grams: String, Sendable {
         /// Each character is a token: the smaller index.
         case unigrams = "unigram"
@@ -107,8 +107,8 @@ public final class FTS5CJKTokenizer: FTS5TextTokenizer {
             return start + 1
         }
         var end = start + firstCount
-        // In every language, characters have fewer marks; the limit keeps a text of marks alone from being normalized
-        // at once.
+        // In all languages, characters have fewer marks. The limit prevents a text that consists of marks from being
+        // normalized at once.
         let limit = 32
         var count = 1
         while count < limit, end < text.count, text[end] >= 0x80, let (next, length) = text.scalar(at: end),

@@ -74,7 +74,7 @@ extension FTS5: VirtualTableModule {
 }
 
 extension PrimaryKeyInfo {
-    /// The column that is the rowid, or the name of a hidden rowid.
+    /// The rowid column, or the name of a hidden rowid.
     fileprivate var nameOfRowID: String { rowIDColumn ?? (isRowID ? columns[0] : Column.rowID.name) }
 }
 
@@ -85,7 +85,7 @@ extension Database {
     ) throws -> FullTextTriggers? {
         guard content.isSynchronized, let contentTable = content.name else { return nil }
         guard configuration.schemaName?.isSameName(as: "temp") != true else {
-            // Other connections could not run its triggers, which belong to the other table.
+            // Other connections couldn't run the triggers, which belong to the content table.
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE,
                 message: "temporary full-text table \(table) can't be synchronized with table \(contentTable)")

@@ -32,7 +32,7 @@ extension MigrationPlan: CustomStringConvertible {
 }
 
 extension DatabaseMigrator {
-    /// Computes the effect of `migrate` on a copy: the database is only read.
+    /// Computes the effect of `migrate` on a copy: the database itself is only read.
     ///
     /// ```swift
     /// let plan = try dbPool.read { db in try migrator.plan(db) }

@@ -84,7 +84,7 @@ extension DatabaseMigrator {
     /// for change in try dbPool.read(migrator.changedMigrations) { print("\(change.identifier) has changed") }
     /// ```
     ///
-    /// A migration that was applied without a checksum hasn't changed: `migrate` records its present checksum.
+    /// A migration that was applied without a checksum hasn't changed: `migrate` records its current checksum.
     ///
     /// - throws: `DatabaseError`; `SQLITE_MISUSE` for mistakes in the registration.
     public func changedMigrations(_ db: Database) throws -> [ChangedMigration] {
@@ -163,7 +163,7 @@ extension DatabaseMigrator {
     /// compared: tables, indexes, views and triggers by their SQL, except SQLite's own and the library's. A changed
     /// checksum counts as a change too.
     ///
-    /// - throws: `DatabaseError`; `SQLITE_MISUSE` for mistakes in the registration; what a migration throws.
+    /// - throws: `DatabaseError`; `SQLITE_MISUSE` for mistakes in the registration; the error of a migration.
     public func hasSchemaChanges(_ db: Database) throws -> Bool {
         let applied = try appliedIdentifiers(db)
         guard !applied.isEmpty else { return false }

@@ -15,7 +15,7 @@ public struct MigrationProgress: Hashable, Sendable {
     /// The migration.
     public let identifier: String
 
-    /// Its number among the migrations to apply, from 1.
+    /// The number of the migration among those to apply, from 1.
     public let index: Int
 
     /// The number of migrations to apply.
@@ -38,7 +38,7 @@ extension DatabaseMigrator {
     /// once, by one of them; the others wait for it, according to `Configuration.busyMode`, and return when all are
     /// applied.
     ///
-    /// - throws: what a migration throws; its changes are rolled back, and `migrate(_:upTo:progress:)` tells which
+    /// - throws: the error of a migration; its changes are rolled back, and `migrate(_:upTo:progress:)` tells which
     ///   migration failed. `DatabaseError`: for foreign keys without a row; `SQLITE_MISUSE` for mistakes in the
     ///   registration; `SQLITE_BUSY` if another connection holds the lock.
     public func migrate(_ writer: any DatabaseWriter) throws {
@@ -53,7 +53,8 @@ extension DatabaseMigrator {
     ///
     /// - parameter writer: the database.
     /// - parameter targetIdentifier: the last migration to apply.
-    /// - throws: as `migrate(_:)`; `SQLITE_MISUSE` if there is no such migration, or a later one is already applied.
+    /// - throws: the errors of `migrate(_:)`; `SQLITE_MISUSE` if there is no such migration, or if a later one is
+    ///   already applied.
     public func migrate(_ writer: any DatabaseWriter, upTo targetIdentifier: String) throws {
         try writer.barrierWriteWithoutTransaction { db in try run(db, upTo: targetIdentifier) }
     }
@@ -69,7 +70,7 @@ extension DatabaseMigrator {
     /// - parameter writer: the database.
     /// - parameter targetIdentifier: the last migration to apply; nil for all.
     /// - parameter progress: called when a migration begins, and when it is applied or has failed.
-    /// - throws: as `migrate(_:)`.
+    /// - throws: the errors of `migrate(_:)`.
     public func migrate(
         _ writer: any DatabaseWriter, upTo targetIdentifier: String? = nil, progress: (MigrationProgress) -> Void
     ) throws {
@@ -91,7 +92,7 @@ extension DatabaseMigrator {
     /// - parameter targetIdentifier: the last migration to apply; nil for all.
     /// - parameter progress: called when a migration begins, and when it is applied or has failed, on the thread that
     ///   runs the migrations.
-    /// - throws: as `migrate(_:)`; `CancellationError`.
+    /// - throws: the errors of `migrate(_:)`; `CancellationError`.
     public func migrate(
         _ writer: any DatabaseWriter, upTo targetIdentifier: String? = nil,
         progress: @escaping @Sendable (MigrationProgress) -> Void
@@ -104,7 +105,7 @@ extension DatabaseMigrator {
     /// Applies migrations asynchronously.
     ///
     /// - parameter writer: the database.
-    /// - parameter completion: takes the connection after the migrations, or the error that ended them.
+    /// - parameter completion: receives the connection after the migrations, or the error that ended them.
     public func asyncMigrate(
         _ writer: any DatabaseWriter, completion: @escaping @Sendable (Result<Database, any Error>) -> Void
     ) {
@@ -155,7 +156,7 @@ extension DatabaseMigrator {
 
     /// The migrations to apply, in order.
     ///
-    /// - throws: `SQLITE_MISUSE` for a target that can't be reached.
+    /// - throws: `SQLITE_MISUSE` if the target doesn't exist or has been passed.
     func pending(upTo target: String?, applied: Set<String>) throws -> [Migration] {
         let pending = registered.filter { !applied.contains($0.identifier) }
         guard let target else { return pending }
@@ -165,12 +166,11 @@ extension DatabaseMigrator {
         if let last = registered[(end + 1)...].last(where: { applied.contains($0.identifier) }) {
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE,
-                message: "the database can't be migrated up to \(target): \(last.identifier) is applied already")
+                message: "the database can't be migrated up to \(target): \(last.identifier) is already applied")
         }
         return registered[...end].filter { !applied.contains($0.identifier) }
     }
 
-    /// Applies a migration, unless another process has.
     /// Applies a migration, unless another process has applied it.
     ///
     /// - parameter applied: the migrations found applied at the last check; updated.
@@ -189,7 +189,7 @@ extension DatabaseMigrator {
                 }
                 return
             } catch DatabaseError.SQLITE_BUSY where !hasBegun {
-                // Waits for another process that applies one migration after another, as long as each takes.
+                // Waits for another process that applies one migration after another, as long as each of them takes.
                 let now = try history.identifiers()
                 guard now != applied else { throw error(afterBusy: migration) }
                 applied = now
@@ -211,7 +211,7 @@ extension DatabaseMigrator {
         let db = history.db
         try db.inTransaction(.immediate) {
             hasBegun = true
-            // No other connection can write now.
+            // From here on, no other connection can write.
             applied = try history.identifiers()
             guard !applied.contains(migration.identifier) else {
                 try checkChecksums(history, applied)
@@ -221,7 +221,7 @@ extension DatabaseMigrator {
             try db.withSchemaSource(nil) { try migration.migrate(db, merged) }
             guard db.isInsideTransaction else {
                 throw DatabaseError(
-                    resultCode: .SQLITE_MISUSE, message: "the transaction of the migration has been ended in it")
+                    resultCode: .SQLITE_MISUSE, message: "the migration has ended its own transaction")
             }
             if checksForeignKeys { try db.checkForeignKeys() }
             try history.note(migration, merged: merged)

@@ -1,6 +1,6 @@
 public import QuarryCore
 
-/// A migrator brings databases to the schema of the program, in steps: each database runs each step once, in order.
+/// Brings databases to the schema of the program, in steps: each database runs each step once, in order.
 ///
 /// ```swift
 /// var migrator = DatabaseMigrator()
@@ -46,7 +46,7 @@ public struct DatabaseMigrator: Sendable {
     /// The migrations, in the order in which they run.
     private(set) var registered: [Migration] = []
 
-    /// Their identifiers, in the order of their bytes, as in the table's index.
+    /// The identifiers, in the order of their bytes, as in the table's index.
     private(set) var sortedIdentifiers: [String] = []
 
     /// The first mistake of a registration: the next call that can throw throws it.
@@ -95,13 +95,13 @@ public struct DatabaseMigrator: Sendable {
     /// }
     /// ```
     ///
-    /// The closure takes the `mergedIdentifiers` that the database has applied. Their records are removed when the
+    /// The closure receives the `mergedIdentifiers` that the database has applied. Their records are removed when the
     /// migration is applied. If a database has already applied the migration, `migrate` removes the records of the
-    /// others.
+    /// merged migrations.
     ///
     /// - parameter identifier: the permanent name of the migration in the database.
     /// - parameter foreignKeyChecks: the way in which foreign keys are checked.
-    /// - parameter mergedIdentifiers: the migrations that it replaces.
+    /// - parameter mergedIdentifiers: the migrations that this one replaces.
     /// - parameter checksum: a text that changes with the migration; nil for none.
     /// - parameter migrate: changes the database, in a transaction.
     public mutating func registerMigration(
@@ -131,7 +131,7 @@ public struct DatabaseMigrator: Sendable {
                 identifier: identifier, checksum: checksum, mergedIdentifiers: merged.subtracting([identifier]),
                 foreignKeys: foreignKeys, migrate: migrate))
         for migration in registered {
-            // It would run again after each merge.
+            // The migration would run again after each merge.
             if let other = registered.first(where: { migration.mergedIdentifiers.contains($0.identifier) }) {
                 note("migration \(other.identifier) is registered, and merged into \(migration.identifier)")
             }

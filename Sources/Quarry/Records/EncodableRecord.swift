@@ -17,8 +17,8 @@ public import QuarryCore
 public protocol EncodableRecord: RecordEncodingStrategies {
     /// Sets the columns.
     ///
-    /// It may be called more than once for one record. It should set the same columns in the same order for all records
-    /// of its type: then the values go straight into a statement.
+    /// This method may be called more than once for a record. It should set the same columns in the same order for all
+    /// records of its type: then the values go straight into a statement.
     ///
     /// - throws: any error: the method that encodes the record throws it.
     func encode(to container: inout PersistenceContainer) throws
@@ -31,7 +31,7 @@ extension EncodableRecord {
     /// try player.databaseDictionary // ["id": 1, "name": "Arthur"]
     /// ```
     ///
-    /// - throws: what `encode(to:)` throws.
+    /// - throws: the error of `encode(to:)`.
     public var databaseDictionary: [String: DatabaseValue] {
         get throws {
             let recorded = try EncodingTarget(recording: self)
@@ -62,9 +62,9 @@ extension EncodableRecord {
     /// try new.databaseChanges(from: old) // ["score": 10]
     /// ```
     ///
-    /// A column that is missing in the other record counts as NULL there.
+    /// A column that the other record doesn't have counts as NULL there.
     ///
-    /// - throws: what `encode(to:)` throws.
+    /// - throws: the error of `encode(to:)`.
     public func databaseChanges(from record: some EncodableRecord) throws -> [String: DatabaseValue] {
         let new = try EncodingTarget(recording: self)
         let old = try EncodingTarget(recording: record)
@@ -78,7 +78,7 @@ extension EncodableRecord {
     /// try player.databaseChanges { $0.score = 20 } // ["score": 10]
     /// ```
     ///
-    /// - throws: what the closure or `encode(to:)` throws.
+    /// - throws: the error of the closure or of `encode(to:)`.
     public mutating func databaseChanges(modify: (inout Self) throws -> Void) throws -> [String: DatabaseValue] {
         let old = try EncodingTarget(recording: self)
         try modify(&self)

@@ -27,7 +27,7 @@ public import QuarryCore
 public protocol FetchableRecord: RowDecodable, RecordDecodingStrategies {
     /// Makes a record from a row.
     ///
-    /// The row may be a cursor's, which changes at the next step: `copy()` it to keep it.
+    /// The row may be a cursor's, which changes at the next step: use `copy()` to keep it.
     ///
     /// - throws: any error: the fetch throws it, such as a `RowDecodingError` of `Row.decode`.
     init(row: borrowing Row) throws
@@ -36,7 +36,7 @@ public protocol FetchableRecord: RowDecodable, RecordDecodingStrategies {
 extension FetchableRecord {
     /// Makes a record from the row.
     ///
-    /// - throws: what `init(row:)` throws.
+    /// - throws: the error of `init(row:)`.
     @inlinable
     public static func decoded(from row: Row) throws -> Self { try Self(row: row) }
 }
@@ -53,10 +53,9 @@ extension FetchableRecord where Self: Decodable {
     /// ```
     ///
     /// A property whose type isn't a column's value is decoded from JSON; a property without a column is decoded from
-    /// the row's scope of that name.
+    /// the row's scope with that name.
     ///
-    /// Keys of one byte, such as the cases of an enum, are asked for their names in the first rows of a fetch, not in
-    /// each.
+    /// Keys of one byte, such as the cases of an enum, are asked for their names only in the first rows of a fetch.
     ///
     /// - throws: `RowDecodingError` for a missing column, and for a value that can't be converted to the property's
     ///   type: it names the key and the column, and the value if `Configuration.publicStatementArguments` is set.
@@ -76,7 +75,7 @@ extension FetchableRecord where Self: Decodable {
 }
 
 extension Row {
-    /// The decoder of a record: the one that the row's cursor has kept, or a new one. To be given to `endDecoding`.
+    /// The decoder of a record: the decoder that the row's cursor has kept, or a new one. Pass it to `endDecoding`.
     @usableFromInline
     func beginDecoding(_ type: any RecordDecodingStrategies.Type) -> RecordDecoder {
         RowDecoder.begin(type, self)._withUnsafeGuaranteedRef { $0.forRecord }
@@ -89,7 +88,7 @@ extension Row {
     }
 }
 
-/// The decoder of a record, for the time of that record: then it throws.
+/// The decoder of a record. It throws once the record has been decoded.
 @usableFromInline
 struct RecordDecoder: Decoder {
     let slot: DecoderSlot

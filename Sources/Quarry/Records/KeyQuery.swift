@@ -1,7 +1,7 @@
 import QuarryCore
 import QuarrySQL
 
-/// A query for the rows of a table that have given keys.
+/// A query for the rows of a table that have the given keys.
 struct KeyQuery {
     private let table: String
 
@@ -11,10 +11,10 @@ struct KeyQuery {
     /// The values of all keys, one key after another.
     private let values: [DatabaseValue]
 
-    /// Whether the keys are values of a primary key of one column.
+    /// Whether the keys are values of a primary key with one column.
     private let isSimple: Bool
 
-    /// Rows by values of a primary key of one column; nil if no row can have any of them.
+    /// Selects rows by values of a primary key with one column; nil if no row can have any of them.
     init?<Record: TableRecord, Keys: Collection>(
         _ type: Record.Type, keys: Keys, _ table: String?, _ db: Database
     ) throws where Keys.Element: DatabaseValueConvertible {
@@ -27,14 +27,14 @@ struct KeyQuery {
         if values.isEmpty { return nil }
     }
 
-    /// The row with a value of a primary key of one column; nil if no row can have it.
+    /// Selects the row with a value of a primary key with one column; nil if no row can have it.
     init?<Record: TableRecord>(
         _ type: Record.Type, key: some DatabaseValueConvertible, _ table: String?, _ db: Database
     ) throws {
         try self.init(type, keys: CollectionOfOne(key), table, db)
     }
 
-    /// Rows by the columns of a unique key; nil if no key is given.
+    /// Selects rows by the columns of a unique key; nil if no key is given.
     ///
     /// - throws: `SQLITE_MISUSE` if the keys have different columns, or columns that aren't a unique key.
     init?<Record: TableRecord>(
@@ -85,7 +85,7 @@ struct KeyQuery {
     /// Ranges of keys that each fit into a statement.
     private func parts(_ db: Database) -> [Range<Int>] {
         let most = max(1, db.maximumStatementArgumentCount / columns.count)
-        // Alternatives nest, and their depth is limited to 1000: https://www.sqlite.org/limits.html#max_expr_depth
+        // Alternatives nest, and the depth is limited to 1000: https://www.sqlite.org/limits.html#max_expr_depth
         let count = isSimple ? most : min(most, db.limit(.expressionDepth) / 2 - 10)
         return stride(from: 0, to: keyCount, by: max(1, count)).map { $0..<min($0 + max(1, count), keyCount) }
     }
@@ -166,7 +166,7 @@ struct KeyQuery {
         return count
     }
 
-    /// The keys without repetitions: a key in two parts would find its row twice.
+    /// The keys without duplicates: a key in two parts would find its row twice.
     private func withoutRepetitions() -> KeyQuery {
         var seen: Set<[DatabaseValue]> = []
         let keys = (0..<keyCount).map { Array(values[$0 * columns.count..<($0 + 1) * columns.count]) }
@@ -194,7 +194,7 @@ extension RecordPlan {
         let key = try keys.first { $0.isKey(in: columns) } ?? shape.uniqueKeys(db).first { $0.isKey(in: columns) }
         if let key {
             let others = columns.filter { column in !key.contains { $0.isSameName(as: column) } }
-            // SQLite would take a name that isn't a column's for a text.
+            // SQLite would take a name that isn't a column for a text.
             if others.allSatisfy({ shape.column($0) != nil }) { return key.spelled(as: columns) + others.sorted() }
         }
         let names = columns.sorted().map { String(reflecting: $0) }.joined(separator: ", ")
@@ -205,12 +205,12 @@ extension RecordPlan {
 }
 
 extension [String] {
-    /// Whether all of these are among the given columns, in any order.
+    /// Whether all of these columns are among the given ones, in any order.
     fileprivate func isKey(in columns: [String]) -> Bool {
         !isEmpty && allSatisfy { name in columns.contains { $0.isSameName(as: name) } }
     }
 
-    /// The names of the given columns, in the order of these.
+    /// The names of the given columns, in the order of these columns.
     fileprivate func spelled(as columns: [String]) -> [String] {
         map { name in columns.first { $0.isSameName(as: name) } ?? name }
     }

@@ -11,13 +11,13 @@ extension MutablePersistableRecord {
     /// ```
     ///
     /// - returns: whether the row existed.
-    /// - throws: `DatabaseError`; what a callback throws.
+    /// - throws: `DatabaseError`; the error of a callback.
     @discardableResult
     public func delete(_ db: Database) throws -> Bool {
         try delete(db, table: nil)
     }
 
-    /// Deletes the row that has the record's primary key from another table than the type's own.
+    /// Deletes the row that has the record's primary key, from a table other than the type's own.
     ///
     /// ```swift
     /// try player.delete(db, table: "formerPlayer") // true
@@ -28,7 +28,7 @@ extension MutablePersistableRecord {
     ///
     /// - parameter table: the table; nil for the type's own.
     /// - returns: whether the row existed.
-    /// - throws: `DatabaseError`; what a callback throws.
+    /// - throws: `DatabaseError`; the error of a callback.
     @discardableResult
     public func delete(_ db: Database, table: String?) throws -> Bool {
         let plan = try RecordPlans.plan(type(of: self), table, db)
@@ -49,7 +49,7 @@ extension MutablePersistableRecord {
         try exists(db, table: nil)
     }
 
-    /// Whether a row of another table than the type's own has the record's primary key.
+    /// Whether a row of a table other than the type's own has the record's primary key.
     ///
     /// ```swift
     /// try player.exists(db, table: "formerPlayer") // true

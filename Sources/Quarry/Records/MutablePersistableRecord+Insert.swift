@@ -90,12 +90,12 @@ extension MutablePersistableRecord {
     /// INSERT INTO "player" ("id", "name", "score") VALUES (NULL,'Arthur',10)
     /// ```
     ///
-    /// With `.ignore`, a conflict inserts nothing: then `didInsert` isn't called, and the id doesn't change.
-    /// `insertOrIgnore` returns whether a row was inserted.
+    /// With `.ignore`, a conflict inserts nothing. Then `didInsert` isn't called, and the id doesn't change. Use
+    /// `insertOrIgnore` to find out whether a row was inserted.
     ///
     /// - parameter conflictResolution: the conflict resolution; nil for the type's policy.
     /// - parameter table: the table, if it isn't the type's own.
-    /// - throws: `DatabaseError`, for example for a violated constraint; what a callback throws.
+    /// - throws: `DatabaseError`, for example for a violated constraint; the error of a callback.
     public mutating func insert(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil
     ) throws {
@@ -113,7 +113,7 @@ extension MutablePersistableRecord {
     ///
     /// - parameter table: the table, if it isn't the type's own.
     /// - returns: whether a row was inserted. Otherwise `didInsert` isn't called.
-    /// - throws: `DatabaseError`; what a callback throws.
+    /// - throws: `DatabaseError`; the error of a callback.
     @discardableResult
     public mutating func insertOrIgnore(_ db: Database, table: String? = nil) throws -> Bool {
         try insert(db, type(of: self).insertKind(.ignore), table)
@@ -128,7 +128,7 @@ extension MutablePersistableRecord {
     /// INSERT INTO "player" ("name") VALUES ('Arthur')
     /// ```
     ///
-    /// - throws: `DatabaseError`, also for a column that the record or the table doesn't have; what a callback throws.
+    /// - throws: `DatabaseError`, also for a column that the record or the table doesn't have; the error of a callback.
     public mutating func insert(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         columns: some Collection<String>, table: String? = nil
@@ -140,7 +140,7 @@ extension MutablePersistableRecord {
 
     /// Inserts some columns of the record: the other columns get their default values.
     ///
-    /// - throws: `DatabaseError`, also for a column that the record or the table doesn't have; what a callback throws.
+    /// - throws: `DatabaseError`, also for a column that the record or the table doesn't have; the error of a callback.
     public mutating func insert(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         columns: some Collection<any ColumnExpression>, table: String? = nil
@@ -154,7 +154,7 @@ extension MutablePersistableRecord {
     /// let player = try Player(id: nil, name: "Arthur").inserted(db)
     /// ```
     ///
-    /// - throws: as `insert`.
+    /// - throws: the errors of `insert`.
     public func inserted(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil
     ) throws -> Self {
@@ -192,8 +192,8 @@ extension MutablePersistableRecord {
 
     /// Inserts the record, and returns the stored row as another type.
     ///
-    /// - throws: as `insert`; `RecordError.recordNotFound` if a conflict was ignored, and nothing inserted; what
-    ///   decoding the row throws.
+    /// - throws: the errors of `insert`; `RecordError.recordNotFound` if a conflict was ignored, and nothing inserted;
+    ///   the error of decoding the row.
     public mutating func insertAndFetch<T: FetchableRecord>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, as returnedType: T.Type,
         table: String? = nil
@@ -212,7 +212,7 @@ extension MutablePersistableRecord {
     ///
     /// - parameter selection: the columns.
     /// - parameter fetch: takes the statement, and runs it.
-    /// - throws: `DatabaseError`; what `fetch` and callbacks throw.
+    /// - throws: `DatabaseError`; the errors of `fetch` and of callbacks.
     public mutating func insertAndFetch<T>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil,
         selection: [any SQLSelectable], fetch: (Statement) throws -> T
@@ -236,7 +236,7 @@ extension MutablePersistableRecord {
     ///
     /// - parameter fetch: takes the statement, and runs it.
     /// - parameter selection: takes the columns of the type.
-    /// - throws: `DatabaseError`; what the closures and callbacks throw.
+    /// - throws: `DatabaseError`; the errors of the closures and of callbacks.
     public mutating func insertAndFetch<T>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil,
         fetch: (Statement) throws -> T, select selection: (DatabaseComponents) throws -> [any SQLSelectable]
@@ -326,7 +326,7 @@ extension PersistableRecord {
     ///
     /// - parameter conflictResolution: the conflict resolution; nil for the type's policy.
     /// - parameter table: the table, if it isn't the type's own.
-    /// - throws: `DatabaseError`, for example for a violated constraint; what a callback throws.
+    /// - throws: `DatabaseError`, for example for a violated constraint; the error of a callback.
     public func insert(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil
     ) throws {
@@ -337,7 +337,7 @@ extension PersistableRecord {
     /// Inserts the record, unless it conflicts with an existing row.
     ///
     /// - returns: whether a row was inserted.
-    /// - throws: `DatabaseError`; what a callback throws.
+    /// - throws: `DatabaseError`; the error of a callback.
     @discardableResult
     public func insertOrIgnore(_ db: Database, table: String? = nil) throws -> Bool {
         var record = self
@@ -346,7 +346,7 @@ extension PersistableRecord {
 
     /// Inserts some columns of the record: the other columns get their default values.
     ///
-    /// - throws: `DatabaseError`, also for a column that the record or the table doesn't have; what a callback throws.
+    /// - throws: `DatabaseError`, also for a column that the record or the table doesn't have; the error of a callback.
     public func insert(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         columns: some Collection<String>, table: String? = nil
@@ -359,7 +359,7 @@ extension PersistableRecord {
 
     /// Inserts some columns of the record: the other columns get their default values.
     ///
-    /// - throws: `DatabaseError`, also for a column that the record or the table doesn't have; what a callback throws.
+    /// - throws: `DatabaseError`, also for a column that the record or the table doesn't have; the error of a callback.
     public func insert(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         columns: some Collection<any ColumnExpression>, table: String? = nil
@@ -369,8 +369,8 @@ extension PersistableRecord {
 
     /// Inserts the record, and returns the stored row as another type.
     ///
-    /// - throws: as `insert`; `RecordError.recordNotFound` if a conflict was ignored, and nothing inserted; what
-    ///   decoding the row throws.
+    /// - throws: the errors of `insert`; `RecordError.recordNotFound` if a conflict was ignored, and nothing inserted;
+    ///   the error of decoding the row.
     public func insertAndFetch<T: FetchableRecord>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, as returnedType: T.Type,
         table: String? = nil

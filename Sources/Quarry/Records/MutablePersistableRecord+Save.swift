@@ -66,7 +66,7 @@ extension MutablePersistableRecord {
     ///
     /// - parameter conflictResolution: the conflict resolution; nil for the type's policy.
     /// - parameter table: the table, if it isn't the type's own.
-    /// - throws: `DatabaseError`; what a callback throws.
+    /// - throws: `DatabaseError`; the error of a callback.
     public mutating func save(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil
     ) throws {
@@ -80,7 +80,7 @@ extension MutablePersistableRecord {
     /// player.id // 1
     /// ```
     ///
-    /// - throws: as `save`.
+    /// - throws: the errors of `save`.
     public func saved(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil
     ) throws -> Self {
@@ -95,7 +95,7 @@ extension MutablePersistableRecord {
     /// let player = try player.saveAndFetch(db) // as it is stored now
     /// ```
     ///
-    /// - throws: as `save`; `RecordError.recordNotFound` if a conflict was ignored, and nothing saved.
+    /// - throws: the errors of `save`; `RecordError.recordNotFound` if a conflict was ignored, and nothing saved.
     public func saveAndFetch(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil
     ) throws -> Self where Self: FetchableRecord {
@@ -105,7 +105,7 @@ extension MutablePersistableRecord {
 
     /// Saves the record, and returns the stored row as another type.
     ///
-    /// - throws: as `save`; `RecordError.recordNotFound` if a conflict was ignored, and nothing saved.
+    /// - throws: the errors of `save`; `RecordError.recordNotFound` if a conflict was ignored, and nothing saved.
     public mutating func saveAndFetch<T: FetchableRecord>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, as returnedType: T.Type,
         table: String? = nil
@@ -117,7 +117,7 @@ extension MutablePersistableRecord {
     ///
     /// - parameter selection: the columns.
     /// - parameter fetch: takes the statement, and runs it.
-    /// - throws: as `save`; what `fetch` throws.
+    /// - throws: the errors of `save`; the error of `fetch`.
     public mutating func saveAndFetch<T>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil,
         selection: [any SQLSelectable], fetch: (Statement) throws -> T
@@ -133,7 +133,7 @@ extension PersistableRecord {
     ///
     /// - parameter conflictResolution: the conflict resolution; nil for the type's policy.
     /// - parameter table: the table, if it isn't the type's own.
-    /// - throws: `DatabaseError`; what a callback throws.
+    /// - throws: `DatabaseError`; the error of a callback.
     public func save(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil
     ) throws {
@@ -143,7 +143,7 @@ extension PersistableRecord {
 
     /// Saves the record, and returns the stored row as another type.
     ///
-    /// - throws: as `save`; `RecordError.recordNotFound` if a conflict was ignored, and nothing saved.
+    /// - throws: the errors of `save`; `RecordError.recordNotFound` if a conflict was ignored, and nothing saved.
     public func saveAndFetch<T: FetchableRecord>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, as returnedType: T.Type,
         table: String? = nil
@@ -165,7 +165,7 @@ extension PersistableRecord {
     ///
     /// - parameter selection: the columns.
     /// - parameter fetch: takes the statement, and runs it.
-    /// - throws: as `save`; the errors of `fetch`.
+    /// - throws: the errors of `save`; the errors of `fetch`.
     public func saveAndFetch<T>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil,
         selection: [any SQLSelectable], fetch: (Statement) throws -> T

@@ -57,7 +57,7 @@ extension MutablePersistableRecord {
     ///
     /// - parameter conflictResolution: the conflict resolution; nil for the type's policy.
     /// - parameter table: the table, if it isn't the type's own.
-    /// - throws: `RecordError.recordNotFound` if there is no such row; `DatabaseError`; what a callback throws.
+    /// - throws: `RecordError.recordNotFound` if there is no such row; `DatabaseError`; the error of a callback.
     public func update(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil
     ) throws {
@@ -73,7 +73,7 @@ extension MutablePersistableRecord {
     /// UPDATE "player" SET "score"=20 WHERE "id"=1
     /// ```
     ///
-    /// - throws: as `update`, and a `DatabaseError` for a column that the record or the table doesn't have.
+    /// - throws: the errors of `update`, and a `DatabaseError` for a column that the record or the table doesn't have.
     public func update(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         columns: some Collection<String>, table: String? = nil
@@ -83,7 +83,7 @@ extension MutablePersistableRecord {
 
     /// Updates some columns of the row that has the record's primary key.
     ///
-    /// - throws: as `update`, and a `DatabaseError` for a column that the record or the table doesn't have.
+    /// - throws: the errors of `update`, and a `DatabaseError` for a column that the record or the table doesn't have.
     public func update(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         columns: some Collection<any ColumnExpression>, table: String? = nil
@@ -100,7 +100,7 @@ extension MutablePersistableRecord {
     /// ```
     ///
     /// - returns: whether any value differs; otherwise nothing runs.
-    /// - throws: as `update`.
+    /// - throws: the errors of `update`.
     @discardableResult
     public func updateChanges(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
@@ -121,7 +121,7 @@ extension MutablePersistableRecord {
     /// ```
     ///
     /// - returns: whether any value has changed; otherwise nothing runs.
-    /// - throws: as `update`.
+    /// - throws: the errors of `update`.
     @discardableResult
     public mutating func updateChanges(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil,
@@ -144,13 +144,13 @@ extension MutablePersistableRecord {
     /// Updates the row that has the record's primary key, and returns the stored row.
     ///
     /// ```swift
-    /// let player = try player.updateAndFetch(db) // with what triggers and generated columns made of it
+    /// let player = try player.updateAndFetch(db) // with the values of triggers and generated columns
     /// ```
     /// ```sql
     /// UPDATE "player" SET "name"='Arthur', "score"=20 WHERE "id"=1 RETURNING *
     /// ```
     ///
-    /// - throws: as `update`.
+    /// - throws: the errors of `update`.
     public func updateAndFetch(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil
     ) throws -> Self where Self: FetchableRecord {
@@ -159,7 +159,7 @@ extension MutablePersistableRecord {
 
     /// Updates the row that has the record's primary key, and returns the stored row as another type.
     ///
-    /// - throws: as `update`.
+    /// - throws: the errors of `update`.
     public func updateAndFetch<T: FetchableRecord>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, as returnedType: T.Type,
         table: String? = nil
@@ -179,7 +179,7 @@ extension MutablePersistableRecord {
     ///
     /// - parameter selection: the columns.
     /// - parameter fetch: takes the statement, and runs it.
-    /// - throws: as `update`; what `fetch` throws.
+    /// - throws: the errors of `update`; the error of `fetch`.
     public func updateAndFetch<T>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil,
         selection: [any SQLSelectable], fetch: (Statement) throws -> T
@@ -192,8 +192,8 @@ extension MutablePersistableRecord {
     /// Updates some columns of the row that has the record's primary key, and calls a closure with a statement that
     /// returns columns of the row.
     ///
-    /// - throws: as `update`, and a `DatabaseError` for a column that the record or the table doesn't have; what
-    ///   `fetch` throws.
+    /// - throws: the errors of `update`, and a `DatabaseError` for a column that the record or the table doesn't have;
+    ///   the error of `fetch`.
     public func updateAndFetch<T>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         columns: some Collection<String>, table: String? = nil, selection: [any SQLSelectable],
@@ -208,8 +208,8 @@ extension MutablePersistableRecord {
     /// Updates some columns of the row that has the record's primary key, and calls a closure with a statement that
     /// returns columns of the row.
     ///
-    /// - throws: as `update`, and a `DatabaseError` for a column that the record or the table doesn't have; what
-    ///   `fetch` throws.
+    /// - throws: the errors of `update`, and a `DatabaseError` for a column that the record or the table doesn't have;
+    ///   the error of `fetch`.
     public func updateAndFetch<T>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         columns: some Collection<any ColumnExpression>, table: String? = nil, selection: [any SQLSelectable],
@@ -227,7 +227,7 @@ extension MutablePersistableRecord {
     /// ```
     ///
     /// - returns: nil if nothing has changed; then nothing runs.
-    /// - throws: as `update`.
+    /// - throws: the errors of `update`.
     public mutating func updateChangesAndFetch(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil,
         modify: (inout Self) throws -> Void
@@ -239,7 +239,7 @@ extension MutablePersistableRecord {
     /// Changes the record, updates the columns whose values have changed, and returns the stored row as another type.
     ///
     /// - returns: nil if nothing has changed; then nothing runs.
-    /// - throws: as `update`.
+    /// - throws: the errors of `update`.
     public mutating func updateChangesAndFetch<T: FetchableRecord>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, as returnedType: T.Type,
         table: String? = nil, modify: (inout Self) throws -> Void
@@ -254,7 +254,7 @@ extension MutablePersistableRecord {
     /// returns columns of the row.
     ///
     /// - returns: nil if nothing has changed; then nothing runs.
-    /// - throws: as `update`; what `fetch` throws.
+    /// - throws: the errors of `update`; the error of `fetch`.
     public mutating func updateChangesAndFetch<T>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil,
         selection: [any SQLSelectable], fetch: (Statement) throws -> T, modify: (inout Self) throws -> Void

@@ -10,7 +10,7 @@ extension MutablePersistableRecord {
     mutating func upsert(_ db: Database, _ kind: WriteKind, _ plan: RecordPlan) throws {
         _ = try saving(db) { record in
             let shape = try plan.shape(db, sure: true)
-            // The rowid of a row that was updated isn't the last inserted one.
+            // The rowid of an updated row isn't the last inserted rowid.
             let row = try plan.query(record, kind, db) { try DatabaseValue.fetchOne($0, arguments: $1) }
             return Self.success(record, plan, shape, rowID: row ?? nil, isWritten: row.map { $0 != nil } ?? false, db)
         }
@@ -79,7 +79,7 @@ extension MutablePersistableRecord {
     /// <https://www.sqlite.org/lang_upsert.html>.
     ///
     /// - parameter table: the table, if it isn't the type's own.
-    /// - throws: `DatabaseError`; what a callback throws.
+    /// - throws: `DatabaseError`; the error of a callback.
     public mutating func upsert(_ db: Database, table: String? = nil) throws {
         try upsert(db, Self.upsertKind, table)
     }
@@ -95,7 +95,7 @@ extension MutablePersistableRecord {
     /// RETURNING *, "rowid"
     /// ```
     ///
-    /// `doUpdate` assigns columns of an existing row one by one; the alias stands for the row that could not be
+    /// `doUpdate` assigns columns of an existing row one by one. The alias represents the row that could not be
     /// inserted:
     ///
     /// ```swift
@@ -111,7 +111,8 @@ extension MutablePersistableRecord {
     /// - parameter strategy: the columns to overwrite, among those that aren't assigned.
     /// - parameter table: the table, if it isn't the type's own.
     /// - parameter assignments: the assignments to columns of an existing row.
-    /// - throws: as `upsert`; `RecordError.recordNotFound` if nothing is written, as by a trigger that ignores the row.
+    /// - throws: the errors of `upsert`; `RecordError.recordNotFound` if nothing is written, as by a trigger that
+    ///   ignores the row.
     public mutating func upsertAndFetch(
         _ db: Database, onConflict conflictTarget: [String] = [], updating strategy: UpsertUpdateStrategy = .allColumns,
         table: String? = nil, doUpdate assignments: ((TableAlias<Self>) -> [ColumnAssignment])? = nil
@@ -122,7 +123,8 @@ extension MutablePersistableRecord {
 
     /// Upserts the record, and returns the stored row as another type.
     ///
-    /// - throws: as `upsert`; `RecordError.recordNotFound` if nothing is written; what decoding the row throws.
+    /// - throws: the errors of `upsert`; `RecordError.recordNotFound` if nothing is written; the error of decoding the
+    ///   row.
     public mutating func upsertAndFetch<T: FetchableRecord>(
         _ db: Database, as returnedType: T.Type, onConflict conflictTarget: [String] = [],
         updating strategy: UpsertUpdateStrategy = .allColumns, table: String? = nil,
@@ -156,12 +158,12 @@ private struct AllButLastAdapter: RowAdapter {
 extension PersistableRecord {
     /// Inserts the record, or overwrites the existing row that conflicts with it.
     ///
-    /// - throws: `DatabaseError`; what a callback throws.
+    /// - throws: `DatabaseError`; the error of a callback.
     public func upsert(_ db: Database) throws {
         try upsert(db, table: nil)
     }
 
-    /// Inserts the record into another table than the type's own, or overwrites the existing row that conflicts with
+    /// Inserts the record into a table other than the type's own, or overwrites the existing row that conflicts with
     /// it.
     ///
     /// ```swift
@@ -175,7 +177,7 @@ extension PersistableRecord {
     /// See <https://www.sqlite.org/lang_upsert.html>.
     ///
     /// - parameter table: the table; nil for the type's own.
-    /// - throws: `DatabaseError`; what a callback throws.
+    /// - throws: `DatabaseError`; the error of a callback.
     public func upsert(_ db: Database, table: String?) throws {
         var record = self
         try record.upsert(db, Self.upsertKind, table)
@@ -187,7 +189,8 @@ extension PersistableRecord {
     /// - parameter strategy: the columns to overwrite, among those that aren't assigned.
     /// - parameter table: the table, if it isn't the type's own.
     /// - parameter assignments: the assignments to columns of an existing row.
-    /// - throws: as `upsert`; `RecordError.recordNotFound` if nothing is written, as by a trigger that ignores the row.
+    /// - throws: the errors of `upsert`; `RecordError.recordNotFound` if nothing is written, as by a trigger that
+    ///   ignores the row.
     public func upsertAndFetch(
         _ db: Database, onConflict conflictTarget: [String] = [], updating strategy: UpsertUpdateStrategy = .allColumns,
         table: String? = nil, doUpdate assignments: ((TableAlias<Self>) -> [ColumnAssignment])? = nil
@@ -199,7 +202,8 @@ extension PersistableRecord {
 
     /// Upserts the record, and returns the stored row as another type.
     ///
-    /// - throws: as `upsert`; `RecordError.recordNotFound` if nothing is written; what decoding the row throws.
+    /// - throws: the errors of `upsert`; `RecordError.recordNotFound` if nothing is written; the error of decoding the
+    ///   row.
     public func upsertAndFetch<T: FetchableRecord>(
         _ db: Database, as returnedType: T.Type, onConflict conflictTarget: [String] = [],
         updating strategy: UpsertUpdateStrategy = .allColumns, table: String? = nil,

@@ -1,7 +1,7 @@
 public import QuarryCore
 
-/// A record type whose values can be inserted, updated and deleted, and that takes values from an insert, such as its
-/// id.
+/// A record type whose values can be inserted, updated and deleted, and that receives values from an insert, such as
+/// its id.
 ///
 /// ```swift
 /// struct Player: Codable, MutablePersistableRecord {
@@ -83,7 +83,7 @@ extension MutablePersistableRecord {
     /// Abort: the statement's changes are rolled back.
     public static var persistenceConflictPolicy: PersistenceConflictPolicy { PersistenceConflictPolicy() }
 
-    /// Has no effect.
+    /// Has no effect. Quarry notes that the type has no such callback, and skips later calls.
     ///
     /// - throws: nothing.
     public mutating func willInsert(_ db: Database) throws { RecordPlans.note(.willInsert, type(of: self), db) }
@@ -96,12 +96,12 @@ extension MutablePersistableRecord {
         _ = try insert()
     }
 
-    /// Has no effect.
+    /// Has no effect. Quarry notes that the type has no such callback, and skips later calls.
     public mutating func didInsert(_ inserted: InsertionSuccess) {
         inserted.record.callbacks.note(.didInsert, type(of: self))
     }
 
-    /// Has no effect.
+    /// Has no effect. Quarry notes that the type has no such callback, and skips later calls.
     ///
     /// - throws: nothing.
     public func willUpdate(_ db: Database, columns: Set<String>) throws {
@@ -118,10 +118,10 @@ extension MutablePersistableRecord {
         _ = try update()
     }
 
-    /// Has no effect.
+    /// Has no effect. Quarry notes that the type has no such callback, and skips later calls.
     public func didUpdate(_ updated: PersistenceSuccess) { updated.callbacks.note(.didUpdate, type(of: self)) }
 
-    /// Has no effect.
+    /// Has no effect. Quarry notes that the type has no such callback, and skips later calls.
     ///
     /// - throws: nothing.
     public func willSave(_ db: Database) throws { RecordPlans.note(.willSave, type(of: self), db) }
@@ -134,7 +134,7 @@ extension MutablePersistableRecord {
         _ = try save()
     }
 
-    /// Has no effect.
+    /// Has no effect. Quarry notes that the type has no such callback, and skips later calls.
     public func didSave(_ saved: PersistenceSuccess) { saved.callbacks.note(.didSave, type(of: self)) }
 
     /// Has no effect.
@@ -151,7 +151,7 @@ extension MutablePersistableRecord {
     public func didDelete(deleted: Bool) {}
 }
 
-/// A record type whose values can be inserted, updated and deleted, and that doesn't change by an insert.
+/// A record type whose values can be inserted, updated and deleted, and that isn't changed by an insert.
 ///
 /// ```swift
 /// struct Country: Codable, PersistableRecord {
@@ -171,11 +171,11 @@ public protocol PersistableRecord: MutablePersistableRecord {
 }
 
 extension PersistableRecord {
-    /// Has no effect.
+    /// Has no effect. Quarry notes that the type has no such callback, and skips later calls.
     ///
     /// - throws: nothing.
     public func willInsert(_ db: Database) throws { RecordPlans.note(.willInsert, type(of: self), db) }
 
-    /// Has no effect.
+    /// Has no effect. Quarry notes that the type has no such callback, and skips later calls.
     public func didInsert(_ inserted: InsertionSuccess) { inserted.record.callbacks.note(.didInsert, type(of: self)) }
 }

@@ -55,7 +55,7 @@ public struct PersistenceContainer {
         get { value(forColumn: column) }
         set {
             guard let newValue else { return setNull(forColumn: column) }
-            // The compiler knows the type where the record's code is compiled.
+            // The type is known where the record's code is compiled.
             if let integer = newValue as? Int {
                 set(Int64(integer), forColumn: column)
             } else if let integer = newValue as? Int64 {

@@ -24,7 +24,7 @@ final class RecordBatch {
     init?(_ slot: RecordPlan.Slot, _ target: EncodingTarget, schema: String, _ db: Database) throws {
         let columnCount = slot.parameters.count
         guard let layout = slot.layout, columnCount > 0, columnCount == slot.names.count,
-            // Other resolutions keep the rows before a row that fails, or roll everything back.
+            // Other resolutions keep the rows before a failed row, or roll back the transaction.
             [.abort, .ignore, .replace].contains(slot.kind.resolution),
             try !Self.schemaMayDoTheSame(schema, db)
         else { return nil }

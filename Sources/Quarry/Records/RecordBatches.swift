@@ -29,7 +29,7 @@ extension MutablePersistableRecord {
     /// - parameter conflictResolution: the conflict resolution; nil for the type's policy.
     /// - parameter table: the table, if it isn't the type's own.
     /// - returns: the number of inserted rows: fewer than there are records if conflicts are ignored.
-    /// - throws: as `insert`; then nothing is inserted.
+    /// - throws: the errors of `insert`; then nothing is inserted.
     @discardableResult
     public static func insertAll(
         _ db: Database, _ records: some Sequence<Self>,
@@ -97,7 +97,7 @@ extension MutablePersistableRecord {
     /// - parameter conflictResolution: the conflict resolution; nil for the type's policy.
     /// - parameter table: the table, if it isn't the type's own.
     /// - returns: the number of inserted rows.
-    /// - throws: as `insert`; then nothing is inserted, and the records are unchanged.
+    /// - throws: the errors of `insert`; then nothing is inserted, and the records are unchanged.
     @discardableResult
     public static func insertAll<Records: MutableCollection<Self>>(
         _ db: Database, _ records: inout Records,
@@ -128,7 +128,7 @@ extension MutablePersistableRecord {
     /// ```
     ///
     /// - parameter table: the table, if it isn't the type's own.
-    /// - throws: as `upsert`; then nothing is written.
+    /// - throws: the errors of `upsert`; then nothing is written.
     public static func upsertAll(_ db: Database, _ records: some Sequence<Self>, table: String? = nil) throws {
         var plan = try BatchPlan(self, table, db) { $0.upsertKind }
         _ = try inBatch(db) {
@@ -149,7 +149,7 @@ extension MutablePersistableRecord {
     /// ```
     ///
     /// - parameter table: the table, if it isn't the type's own.
-    /// - throws: as `upsert`; then nothing is written, and the records are unchanged.
+    /// - throws: the errors of `upsert`; then nothing is written, and the records are unchanged.
     public static func upsertAll<Records: MutableCollection<Self>>(
         _ db: Database, _ records: inout Records, table: String? = nil
     ) throws {

@@ -17,8 +17,8 @@ public enum RecordError: Error, Sendable {
 extension RecordError: CustomStringConvertible {
     /// `Key not found in table player: [id:1]`
     ///
-    /// A number is shown: it is an id, which a log needs. A text or blob may be private, such as a name or an address,
-    /// and only its storage class is shown: `[email:TEXT]`. The error's key has the value.
+    /// Numbers are shown: they are ids, which a log needs. A text or blob may be private, such as a name or an address,
+    /// so only its storage class is shown: `[email:TEXT]`. The error's key has the value.
     public var description: String {
         switch self {
         case .recordNotFound(let table, let key):

@@ -1,24 +1,24 @@
 import QuarryCore
 import QuarrySQL
 
-/// The statements that write and find the records of a type in one table, and how their parameters are bound.
+/// The statements that write and find the records of a type in one table, and the bindings of their parameters.
 ///
-/// A statement is found by what is done and the columns that the record encodes: its SQL is made once.
+/// A statement is found by its kind and the columns that the record encodes, so its SQL is made once.
 final class RecordPlan {
     let table: String
 
-    /// One statement.
+    /// A statement that writes a record.
     final class Slot {
         let kind: WriteKind
         let statement: Statement
 
-        /// The columns of the record, by their places, that the parameters have.
+        /// For each parameter, the index of its column among the columns of the record.
         let parameters: [Int]
 
         /// The columns that the record encodes.
         let names: [String]
 
-        /// How a record is encoded straight into the statement; nil where one column has two parameters.
+        /// The layout for encoding a record straight into the statement; nil if a column has two parameters.
         let layout: ParameterLayout?
 
         @exclusivity(unchecked)
@@ -43,7 +43,7 @@ final class RecordPlan {
 
     private var slots: [Slot] = []
 
-    /// Those of the plain verbs.
+    /// The statements of the last insert, update and deletion.
     @exclusivity(unchecked)
     private var lastInsert: Slot?
     @exclusivity(unchecked)
@@ -60,7 +60,7 @@ final class RecordPlan {
     /// Finds a row by its key.
     private struct Finder {
         let statement: Statement
-        /// Those of the columns that are selected.
+        /// The arguments of the selected columns.
         let arguments: [DatabaseValue]
         var repreparations: CInt = 0
 
@@ -74,17 +74,17 @@ final class RecordPlan {
     private var knownShape: TableShape?
     private var columnSet: Set<String>?
 
-    /// When the shape was known to be that of the schema.
+    /// Identifies the state of the schema in which the shape was read or last confirmed.
     @exclusivity(unchecked)
     private var stamp = (access: -1, changes: -1, version: Int64(0))
 
     private let target = EncodingTarget()
 
-    /// Whether the record is better encoded into memory at once: it reads its container, or sets columns twice.
+    /// Whether to encode the record into memory at once, because it reads its container or sets columns twice.
     @exclusivity(unchecked)
     private var prefersMemory = false
 
-    /// What is known of the callbacks of the record type.
+    /// The known callbacks of the record type.
     let callbacks: DefaultCallbacks
 
     init(table: String, _ callbacks: DefaultCallbacks) {
@@ -96,7 +96,7 @@ final class RecordPlan {
 
     /// The shape of the table.
     ///
-    /// - parameter sure: whether to ask SQLite if another connection has changed the schema since this access began.
+    /// - parameter sure: whether to check if another connection has changed the schema since this access began.
     func shape(_ db: Database, sure: Bool) throws -> TableShape {
         if let knownShape, stamp.changes == db.schemaChangeCount, !sure || stamp.access == db.accessNumber {
             return knownShape
@@ -121,7 +121,7 @@ final class RecordPlan {
         return shape
     }
 
-    /// What changes when another connection changes the schema.
+    /// A number that changes when another connection changes the schema.
     private func version(_ db: Database) throws -> Int64 {
         let version = try Int64(db.schemaVersion())
         // Only this connection changes `temp`.
@@ -131,7 +131,7 @@ final class RecordPlan {
         return try version << 32 | Int64(UInt32(bitPattern: db.schemaVersion(of: schema)))
     }
 
-    /// Forgets what a source of schemas has said of a view.
+    /// Forgets the key that a schema source has provided for a view.
     func forgetKeyOfView() {
         if knownShape?.isView == true { stamp = (-1, -1, 0) }
     }
@@ -154,7 +154,7 @@ final class RecordPlan {
         return columns
     }
 
-    /// Notes that SQLite has prepared a statement again: the schema has changed.
+    /// Notes whether SQLite has prepared the statement again, because the schema has changed.
     private func check(_ slot: Slot) {
         let count = slot.statement.repreparations
         guard count != slot.repreparations else { return }
@@ -177,9 +177,9 @@ final class RecordPlan {
         return slot
     }
 
-    /// Runs a statement with a record encoded straight into it.
+    /// Encodes a record straight into a statement, and runs it.
     ///
-    /// - returns: false if it has not run.
+    /// - returns: false if the statement has not run.
     private func run(_ slot: Slot, _ record: some EncodableRecord) throws -> Bool {
         guard let layout = slot.layout else { return false }
         do {
@@ -189,7 +189,7 @@ final class RecordPlan {
         }
     }
 
-    /// The error with the arguments, which nobody has kept.
+    /// The error with the arguments, for which the record is encoded again.
     @inline(never)
     private func withArguments(
         _ error: DatabaseError, _ slot: Slot, _ record: some EncodableRecord
@@ -200,7 +200,7 @@ final class RecordPlan {
         return error.with(slot.arguments(recorded))
     }
 
-    /// A statement that nobody runs at the moment: a trigger may call a function in Swift that writes the same type.
+    /// A statement that isn't running: a trigger may call a Swift function that writes a record of the same type.
     private func freeStatement(_ slot: Slot, _ db: Database) throws -> Statement {
         slot.statement.isExecuting ? try db.makeStatement(sql: slot.statement.sql) : slot.statement
     }
@@ -209,11 +209,11 @@ final class RecordPlan {
         !prefersMemory && !target.isBinding && !slot.statement.isExecuting
     }
 
-    /// The record in memory, after it could not be encoded into a statement that was there for it.
+    /// Encodes the record into memory, after it could not be encoded into an existing statement.
     private func recorded(_ record: some EncodableRecord, afterStraying slot: Slot?) throws -> EncodingTarget {
         let recorded = try EncodingTarget(recording: record)
         if let slot, slot.layout != nil, target.hasStrayed, recorded.names.isSpelled(as: slot.names) {
-            // The same columns again, and yet it could not.
+            // The columns are the same, and still the record could not be encoded into the statement.
             prefersMemory = true
         }
         return recorded
@@ -223,7 +223,7 @@ final class RecordPlan {
 
     /// Inserts a record.
     ///
-    /// - returns: whether there is a new row.
+    /// - returns: whether a row was inserted.
     func insert(_ record: some EncodableRecord, _ kind: WriteKind, _ db: Database) throws -> Bool {
         let shape = try shape(db, sure: false)
         let before = shape.isView ? db.totalChangesCount : 0
@@ -246,7 +246,7 @@ final class RecordPlan {
         return shape.isView ? db.totalChangesCount > before : db.changesCount > 0
     }
 
-    /// What inserts several records like the last one at once; nil where there is no such statement.
+    /// The batch that inserts several records like the last one; nil if they can't be inserted together.
     func batch(_ kind: WriteKind, _ db: Database) throws -> RecordBatch? {
         guard let last = lastInsert, last.kind == kind, canBind(last) else { return nil }
         if let batch, batch.slot === last { return batch.isFree ? batch : nil }
@@ -263,7 +263,7 @@ final class RecordPlan {
 
     /// Updates or deletes the row of a record.
     ///
-    /// - returns: whether there was one.
+    /// - returns: whether the row existed.
     func write(_ record: some EncodableRecord, _ kind: WriteKind, _ db: Database) throws -> Bool {
         let shape = try shape(db, sure: true)
         let before = shape.isView ? db.totalChangesCount : 0
@@ -288,7 +288,7 @@ final class RecordPlan {
         return shape.isView ? db.totalChangesCount > before : db.changesCount > 0
     }
 
-    /// Runs a statement that gives rows.
+    /// Runs a statement that returns rows.
     ///
     /// - returns: nil if a column of the key is NULL.
     func query<Result>(
@@ -310,7 +310,7 @@ final class RecordPlan {
         return result
     }
 
-    /// The places of the primary key among a record's columns; nil if one is missing, or NULL.
+    /// The indexes of the primary key's columns among a record's columns; nil if a column is missing or NULL.
     private func key(_ recorded: EncodingTarget, _ shape: TableShape) throws -> [Int]? {
         guard !shape.primaryKey.isEmpty else { throw shape.noPrimaryKey }
         var places: [Int] = []
@@ -328,7 +328,7 @@ final class RecordPlan {
         return try key(EncodingTarget(recording: record), shape) != nil
     }
 
-    /// The error for a record that has no row.
+    /// The error for a record without a row.
     func recordNotFound(_ record: some EncodableRecord, _ db: Database) throws -> RecordError {
         let shape = try shape(db, sure: false)
         let recorded = try EncodingTarget(recording: record)
@@ -339,7 +339,7 @@ final class RecordPlan {
         return .recordNotFound(databaseTableName: table, key: Dictionary(key, uniquingKeysWith: { $1 }))
     }
 
-    /// The columns that a type wants of the rows that are written; nil for all.
+    /// The columns that a type selects of written rows; nil for all.
     func returned(_ selection: [SQLSelection]?, _ db: Database) throws -> WrittenSQL? {
         guard let selection else { return nil }
         guard !selection.isEmpty else {
@@ -350,7 +350,7 @@ final class RecordPlan {
 
     // MARK: - Finding
 
-    /// The one column of the primary key.
+    /// The only column of the primary key.
     func keyColumn(_ db: Database) throws -> String {
         let shape = try shape(db, sure: false)
         let key = shape.primaryKey
@@ -371,7 +371,7 @@ final class RecordPlan {
         guard let finder, !finder.statement.isExecuting else { return try findFirst(column, value, db) }
         let record = try Record.fetchOne(finder.statement, arguments: finder.arguments(value))
         if finder.statement.repreparations == finder.repreparations { return record }
-        // The schema has changed: the column may not be the key any more.
+        // The schema has changed: the column may no longer be the key.
         stamp = (-1, -1, 0)
         self.finder?.repreparations = finder.statement.repreparations
         return try keyColumn(db) == column ? record : find(value, db)
@@ -397,12 +397,12 @@ final class RecordPlan {
 }
 
 extension RowDecodable {
-    /// The columns that requests on the type select; nil for all.
+    /// The columns that requests for the type select; nil for all.
     static var recordSelection: [SQLSelection]? { (Self.self as? any TableRecord.Type)?.selection }
 }
 
 extension RecordPlan.Slot {
-    /// The arguments that a record in memory gives.
+    /// The arguments from a record in memory.
     func arguments(_ recorded: EncodingTarget) -> StatementArguments {
         StatementArguments(values: parameters.map { recorded.values[$0] })
     }

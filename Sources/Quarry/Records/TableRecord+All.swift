@@ -27,7 +27,7 @@ extension TableRecord {
         try all().fetchCount(db)
     }
 
-    /// The number of rows of another table than the type's own.
+    /// The number of rows of a table other than the type's own.
     ///
     /// ```swift
     /// let count = try Player.fetchCount(db, table: "formerPlayer")
@@ -58,7 +58,7 @@ extension TableRecord {
         try all().deleteAll(db)
     }
 
-    /// Deletes all rows of another table than the type's own.
+    /// Deletes all rows of a table other than the type's own.
     ///
     /// ```swift
     /// try Player.deleteAll(db, table: "formerPlayer")
@@ -109,7 +109,7 @@ extension TableRecord {
     /// Sets columns of all rows.
     ///
     /// - returns: the number of updated rows.
-    /// - throws: `DatabaseError`, for example for a violated constraint; what the closure throws.
+    /// - throws: `DatabaseError`, for example for a violated constraint; the closure's error.
     @discardableResult
     public static func updateAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
@@ -121,7 +121,7 @@ extension TableRecord {
     /// Sets a column of all rows.
     ///
     /// - returns: the number of updated rows.
-    /// - throws: `DatabaseError`, for example for a violated constraint; what the closure throws.
+    /// - throws: `DatabaseError`, for example for a violated constraint; the closure's error.
     @discardableResult
     public static func updateAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
@@ -130,7 +130,7 @@ extension TableRecord {
         try all().updateAll(db, onConflict: conflictResolution, assignment: assignment)
     }
 
-    /// The number of columns that requests on the type select.
+    /// The number of columns that requests for the type select.
     ///
     /// - parameter table: the table, if it isn't the type's own.
     /// - throws: `DatabaseError`.
@@ -151,7 +151,7 @@ extension FetchableRecord where Self: TableRecord {
         try all().fetchCursor(db)
     }
 
-    /// A cursor over all records of another table than the type's own.
+    /// A cursor over all records of a table other than the type's own.
     ///
     /// ```swift
     /// let players = try Player.fetchCursor(db, table: "formerPlayer")
@@ -176,12 +176,12 @@ extension FetchableRecord where Self: TableRecord {
     /// SELECT * FROM "player"
     /// ```
     ///
-    /// - throws: `DatabaseError`; what decoding a record throws, such as `RowDecodingError`.
+    /// - throws: `DatabaseError`; the error of decoding a record, such as `RowDecodingError`.
     public static func fetchAll(_ db: Database) throws -> [Self] {
         try all().fetchAll(db)
     }
 
-    /// All records of another table than the type's own.
+    /// All records of a table other than the type's own.
     ///
     /// ```swift
     /// let players = try Player.fetchAll(db, table: "formerPlayer") // [Player]
@@ -191,7 +191,7 @@ extension FetchableRecord where Self: TableRecord {
     /// ```
     ///
     /// - parameter table: the table; nil for the type's own.
-    /// - throws: `DatabaseError`; what decoding a record throws, such as `RowDecodingError`.
+    /// - throws: `DatabaseError`; the error of decoding a record, such as `RowDecodingError`.
     public static func fetchAll(_ db: Database, table: String?) throws -> [Self] {
         try all(in: table).fetchAll(db)
     }
@@ -202,12 +202,12 @@ extension FetchableRecord where Self: TableRecord {
     /// SELECT * FROM "player" LIMIT 1
     /// ```
     ///
-    /// - throws: `DatabaseError`; what decoding the record throws, such as `RowDecodingError`.
+    /// - throws: `DatabaseError`; the error of decoding the record, such as `RowDecodingError`.
     public static func fetchOne(_ db: Database) throws -> Self? {
         try all().fetchOne(db)
     }
 
-    /// Any record of another table than the type's own; nil if the table is empty.
+    /// Any record of a table other than the type's own; nil if the table is empty.
     ///
     /// ```swift
     /// let player = try Player.fetchOne(db, table: "formerPlayer") // Player?
@@ -217,7 +217,7 @@ extension FetchableRecord where Self: TableRecord {
     /// ```
     ///
     /// - parameter table: the table; nil for the type's own.
-    /// - throws: `DatabaseError`; what decoding the record throws, such as `RowDecodingError`.
+    /// - throws: `DatabaseError`; the error of decoding the record, such as `RowDecodingError`.
     public static func fetchOne(_ db: Database, table: String?) throws -> Self? {
         try all(in: table).fetchOne(db)
     }
@@ -233,12 +233,12 @@ extension FetchableRecord where Self: TableRecord & Hashable {
     /// SELECT * FROM "player"
     /// ```
     ///
-    /// - throws: `DatabaseError`; what decoding a record throws, such as `RowDecodingError`.
+    /// - throws: `DatabaseError`; the error of decoding a record, such as `RowDecodingError`.
     public static func fetchSet(_ db: Database) throws -> Set<Self> {
         try all().fetchSet(db)
     }
 
-    /// The set of all records of another table than the type's own.
+    /// The set of all records of a table other than the type's own.
     ///
     /// ```swift
     /// let players = try Player.fetchSet(db, table: "formerPlayer") // Set<Player>
@@ -248,7 +248,7 @@ extension FetchableRecord where Self: TableRecord & Hashable {
     /// ```
     ///
     /// - parameter table: the table; nil for the type's own.
-    /// - throws: `DatabaseError`; what decoding a record throws, such as `RowDecodingError`.
+    /// - throws: `DatabaseError`; the error of decoding a record, such as `RowDecodingError`.
     public static func fetchSet(_ db: Database, table: String?) throws -> Set<Self> {
         try all(in: table).fetchSet(db)
     }

@@ -68,7 +68,7 @@ extension FetchableRecord where Self: TableRecord & Identifiable, ID: DatabaseVa
     /// let player = try Player.find(db, id: 1) // Player
     /// ```
     ///
-    /// - throws: `RecordError.recordNotFound` if the record doesn't exist; otherwise as `fetchOne`.
+    /// - throws: `RecordError.recordNotFound` if the record doesn't exist; the other errors of `fetchOne`.
     public static func find(_ db: Database, id: ID, table: String? = nil) throws -> Self {
         try find(db, key: id, table: table)
     }

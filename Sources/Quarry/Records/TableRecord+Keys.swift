@@ -1,6 +1,6 @@
 public import QuarryCore
 
-// Verbs for rows by their key: a value of a primary key of one column, or the columns of a unique key by name.
+// Verbs for rows by their key: a value of a primary key with one column, or the columns of a unique key by name.
 
 extension TableRecord {
     // MARK: - Existence
@@ -29,7 +29,7 @@ extension TableRecord {
     /// try Citizenship.exists(db, key: ["citizenId": 1, "countryCode": "FR"])
     /// ```
     ///
-    /// - parameter key: the columns of the primary key or of a unique index, with their values; other columns too.
+    /// - parameter key: the columns of the primary key or of a unique index, with their values, and any other columns.
     /// - parameter table: the table, if it isn't the type's own.
     /// - throws: `SQLITE_MISUSE` if the columns contain no such key; `DatabaseError`.
     public static func exists(
@@ -201,7 +201,7 @@ extension FetchableRecord where Self: TableRecord {
     /// let player = try Player.find(db, key: 1) // Player
     /// ```
     ///
-    /// - throws: `RecordError.recordNotFound` if the record doesn't exist; otherwise as `fetchOne`.
+    /// - throws: `RecordError.recordNotFound` if the record doesn't exist; the other errors of `fetchOne`.
     public static func find(
         _ db: Database, key: some DatabaseValueConvertible, table: String? = nil
     ) throws -> Self {
@@ -218,7 +218,7 @@ extension FetchableRecord where Self: TableRecord {
     /// let player = try Player.find(db, key: ["email": "arthur@example.com"]) // Player
     /// ```
     ///
-    /// - throws: `RecordError.recordNotFound` if the record doesn't exist; otherwise as `fetchOne`.
+    /// - throws: `RecordError.recordNotFound` if the record doesn't exist; the other errors of `fetchOne`.
     public static func find(
         _ db: Database, key: [String: (any DatabaseValueConvertible)?], table: String? = nil
     ) throws -> Self {

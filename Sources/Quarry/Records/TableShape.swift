@@ -71,7 +71,7 @@ final class TableShape: Equatable {
         return try db.indexes(on: name, in: schema).filter { $0.isUnique && !$0.isPartial }.map(\.columns)
     }
 
-    /// The name of a column in the table, whatever the case; nil if there is none.
+    /// The name of a column in the table, ignoring case; nil if there is none.
     func column(_ name: String) -> String? { columns.first { $0.isSameName(as: name) } }
 
     func isOfPrimaryKey(_ column: String) -> Bool { primaryKey.contains { $0.isSameName(as: column) } }

@@ -39,7 +39,7 @@ extension ChangeStatement {
     /// try Player.filter { $0.name == "O'Brien" }.delete().sql(db) // DELETE FROM "player" WHERE "name" = 'O''Brien'
     /// ```
     ///
-    /// It is a single statement, even if the change runs as several.
+    /// The result is a single statement, even if the change runs as several.
     ///
     /// - throws: `SQLITE_MISUSE` for a change that can't be written as SQL; `DatabaseError`.
     public func sql(_ db: Database) throws -> String {
@@ -82,7 +82,7 @@ extension Change {
         return try db.countingChanges(of: table) { try statement.execute() }
     }
 
-    /// The rows to insert, if they may have more values than a statement can take.
+    /// The rows to insert, if they may have more values than a statement can have arguments.
     private func manyRows(_ db: Database) -> (Insertion, [[SQLExpression]])? {
         guard case .insertion(let insertion) = self, case .values(let rows) = insertion.rows, rows.count > 1,
             // A row may have more values than columns, and the statement may have other values.
@@ -144,6 +144,6 @@ extension ReturningStatement: FetchRequest {
     public func fetchCount(_ db: Database) throws -> Int {
         throw DatabaseError(
             resultCode: .SQLITE_MISUSE,
-            message: "a change returns rows as it runs: fetch them, or execute it, and count what is returned")
+            message: "the rows of a change are only known after it has run: fetch or execute it, and count the rows")
     }
 }

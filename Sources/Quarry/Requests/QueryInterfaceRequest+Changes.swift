@@ -24,7 +24,7 @@ extension QueryInterfaceRequest {
         return try db.countingChanges(of: query.sourceName) { try statement.execute() }
     }
 
-    /// A statement that deletes the rows, and returns columns of them.
+    /// A statement that deletes the rows, and returns some of their columns.
     ///
     /// - throws: `SQLITE_MISUSE` for a request whose rows are grouped, or an empty selection; `DatabaseError`.
     public func deleteAndFetchStatement(_ db: Database, selection: [any SQLSelectable]) throws -> Statement {
@@ -75,7 +75,7 @@ extension QueryInterfaceRequest {
         try updateAll(db, onConflict: conflictResolution, assignments)
     }
 
-    /// A statement that sets columns of the rows, and returns columns of them.
+    /// A statement that sets columns of the rows, and returns some of their columns.
     ///
     /// - throws: `SQLITE_MISUSE` for a request whose rows are grouped, an empty selection, or no assignment;
     ///   `DatabaseError`.
@@ -105,8 +105,8 @@ extension QueryInterfaceRequest {
         try update(db, conflictResolution, assignments, returnedSelection)
     }
 
-    /// A record is decoded from its own columns, whatever the request selects; values and rows from the request's
-    /// selection.
+    /// A record is decoded from its own columns, whatever the request selects; values and rows are decoded from the
+    /// request's selection.
     private var returnedSelection: [SQLSelection] {
         if let type = RowDecoder.self as? any (FetchableRecord & TableRecord).Type { return type.selection ?? all }
         return RowDecoder.self is any FetchableRecord.Type ? all : query.selection ?? all
@@ -136,7 +136,7 @@ extension QueryInterfaceRequest where RowDecoder: TableRecord {
     /// ```
     ///
     /// - returns: the number of updated rows.
-    /// - throws: `SQLITE_MISUSE` for a request whose rows are grouped; `DatabaseError`; what the closure throws.
+    /// - throws: `SQLITE_MISUSE` for a request whose rows are grouped; `DatabaseError`; the closure's error.
     @discardableResult
     public func updateAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
@@ -148,7 +148,7 @@ extension QueryInterfaceRequest where RowDecoder: TableRecord {
     /// Sets a column of the rows.
     ///
     /// - returns: the number of updated rows.
-    /// - throws: `SQLITE_MISUSE` for a request whose rows are grouped; `DatabaseError`; what the closure throws.
+    /// - throws: `SQLITE_MISUSE` for a request whose rows are grouped; `DatabaseError`; the closure's error.
     @discardableResult
     public func updateAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
@@ -157,18 +157,18 @@ extension QueryInterfaceRequest where RowDecoder: TableRecord {
         try updateAll(db, onConflict: conflictResolution, [try assignment(RowDecoder.databaseComponents)])
     }
 
-    /// A statement that deletes the rows, and returns columns of them.
+    /// A statement that deletes the rows, and returns some of their columns.
     ///
-    /// - throws: as `deleteAndFetchStatement(_:selection:)`; what the closure throws.
+    /// - throws: the errors of `deleteAndFetchStatement(_:selection:)`; the closure's error.
     public func deleteAndFetchStatement(
         _ db: Database, select: (RowDecoder.DatabaseComponents) throws -> [any SQLSelectable]
     ) throws -> Statement {
         try deleteAndFetchStatement(db, selection: try select(RowDecoder.databaseComponents))
     }
 
-    /// A statement that sets columns of the rows, and returns columns of them.
+    /// A statement that sets columns of the rows, and returns some of their columns.
     ///
-    /// - throws: as `updateAndFetchStatement(_:onConflict:_:selection:)`; what the closures throw.
+    /// - throws: the errors of `updateAndFetchStatement(_:onConflict:_:selection:)`; the errors of the closures.
     public func updateAndFetchStatement(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         assignments: (RowDecoder.DatabaseComponents) throws -> [ColumnAssignment],
@@ -198,7 +198,7 @@ extension QueryInterfaceRequest where RowDecoder: RowDecodable {
     /// DELETE FROM "player" WHERE "score" < 10 RETURNING *
     /// ```
     ///
-    /// - throws: `SQLITE_MISUSE` for a request whose rows are grouped; `DatabaseError`; what decoding a row throws,
+    /// - throws: `SQLITE_MISUSE` for a request whose rows are grouped; `DatabaseError`; the error of decoding a row,
     ///   such as `RowDecodingError`.
     public func deleteAndFetchAll(_ db: Database) throws -> [RowDecoder] {
         try RowDecoder.fetchAll(db, Prepared(deleting(db)))
@@ -206,7 +206,7 @@ extension QueryInterfaceRequest where RowDecoder: RowDecodable {
 
     /// Deletes the rows, and returns the set of them.
     ///
-    /// - throws: as `deleteAndFetchAll`.
+    /// - throws: the errors of `deleteAndFetchAll`.
     public func deleteAndFetchSet(_ db: Database) throws -> Set<RowDecoder> where RowDecoder: Hashable {
         try RowDecoder.fetchSet(db, Prepared(deleting(db)))
     }
@@ -231,8 +231,8 @@ extension QueryInterfaceRequest where RowDecoder: RowDecodable {
     /// UPDATE "player" SET "score" = "score" + 10 WHERE "teamId" = 1 RETURNING *
     /// ```
     ///
-    /// - throws: `SQLITE_MISUSE` for a request whose rows are grouped, or no assignment; `DatabaseError`; what decoding
-    ///   a row throws, such as `RowDecodingError`.
+    /// - throws: `SQLITE_MISUSE` for a request whose rows are grouped, or no assignment; `DatabaseError`; the error of
+    ///   decoding a row, such as `RowDecodingError`.
     public func updateAndFetchAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         _ assignments: [ColumnAssignment]
@@ -242,7 +242,7 @@ extension QueryInterfaceRequest where RowDecoder: RowDecodable {
 
     /// Updates the rows, and returns the set of them as updated.
     ///
-    /// - throws: as `updateAndFetchAll`.
+    /// - throws: the errors of `updateAndFetchAll`.
     public func updateAndFetchSet(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         _ assignments: [ColumnAssignment]
@@ -254,7 +254,7 @@ extension QueryInterfaceRequest where RowDecoder: RowDecodable {
 extension QueryInterfaceRequest where RowDecoder: RowDecodable & TableRecord {
     /// A cursor over the updated rows. Its first step updates all rows.
     ///
-    /// - throws: as `updateAndFetchCursor(_:onConflict:_:)`; what the closure throws.
+    /// - throws: the errors of `updateAndFetchCursor(_:onConflict:_:)`; the closure's error.
     public func updateAndFetchCursor(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         assignments: (RowDecoder.DatabaseComponents) throws -> [ColumnAssignment]
@@ -264,7 +264,7 @@ extension QueryInterfaceRequest where RowDecoder: RowDecodable & TableRecord {
 
     /// Updates the rows, and returns them as updated.
     ///
-    /// - throws: as `updateAndFetchAll(_:onConflict:_:)`; what the closure throws.
+    /// - throws: the errors of `updateAndFetchAll(_:onConflict:_:)`; the closure's error.
     public func updateAndFetchAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         assignments: (RowDecoder.DatabaseComponents) throws -> [ColumnAssignment]
@@ -274,7 +274,7 @@ extension QueryInterfaceRequest where RowDecoder: RowDecodable & TableRecord {
 
     /// Updates the rows, and returns the set of them as updated.
     ///
-    /// - throws: as `updateAndFetchAll(_:onConflict:_:)`; what the closure throws.
+    /// - throws: the errors of `updateAndFetchAll(_:onConflict:_:)`; the closure's error.
     public func updateAndFetchSet(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         assignments: (RowDecoder.DatabaseComponents) throws -> [ColumnAssignment]
@@ -290,7 +290,7 @@ extension QueryInterfaceRequest where RowDecoder: TableRecord & Identifiable, Ro
     /// DELETE FROM "player" WHERE "score" < 10 RETURNING "id"
     /// ```
     ///
-    /// - throws: as `deleteAndFetchAll`.
+    /// - throws: the errors of `deleteAndFetchAll`.
     public func deleteAndFetchIds(_ db: Database) throws -> Set<RowDecoder.ID> {
         try selectID().deleteAndFetchSet(db)
     }

@@ -2,8 +2,7 @@ public import QuarryCore
 public import QuarrySQL
 
 extension QueryInterfaceRequest: FetchRequest {
-    /// The statement, with its arguments set: the cached statement of the last request with the same SQL, if there is
-    /// one.
+    /// The statement, with its arguments set: the cached statement of the last request with the same SQL, if any.
     ///
     /// - throws: `SQLITE_MISUSE` for a request that can't be written as SQL; `DatabaseError`.
     public func makePreparedRequest(_ db: Database, forSingleResult singleResult: Bool = false) throws
@@ -22,14 +21,14 @@ extension QueryInterfaceRequest: FetchRequest {
     /// SELECT COUNT(*) FROM "player" WHERE "score" > 10
     /// ```
     ///
-    /// It is the number of elements that `fetchAll` returns.
+    /// This is the number of elements that `fetchAll` returns.
     ///
     /// - throws: `SQLITE_MISUSE` for a request that can't be written as SQL; `DatabaseError`.
     public func fetchCount(_ db: Database) throws -> Int {
         try db.prepare { try $0.write(countOf: query) }.value(Int.self)
     }
 
-    /// Whether the request has no row.
+    /// Whether the request has no rows.
     ///
     /// ```sql
     /// SELECT EXISTS (SELECT * FROM "player")

@@ -84,6 +84,8 @@ extension QueryInterfaceRequest where RowDecoder: TableRecord {
     /// ```swift
     /// let raise = Player.filter { $0.teamId == 1 }.update { [$0.score += 10] }
     /// ```
+    ///
+    /// - throws: the error of `assignments`.
     public func update(
         onConflict conflictResolution: Database.ConflictResolution? = nil,
         assignments: (RowDecoder.DatabaseComponents) throws -> [ColumnAssignment]
@@ -121,6 +123,8 @@ extension TableRecord {
     /// ```swift
     /// Player.insert({ [$0.name, $0.score] }, values: [["Arthur", 10], ["Barbara", 20]])
     /// ```
+    ///
+    /// - throws: the error of `columns`.
     public static func insert(
         _ columns: (DatabaseComponents) throws -> [any ColumnExpression], values: [[(any SQLExpressible)?]],
         onConflict conflictResolution: Database.ConflictResolution? = nil

@@ -85,7 +85,7 @@ extension FetchRequest {
     /// // `--SEARCH player USING INDEX player_on_name (name=?)
     /// ```
     ///
-    /// - throws: what preparing the request throws.
+    /// - throws: the error of preparing the request.
     public func explain(_ db: Database) throws -> QueryPlan {
         try QueryPlan(of: makePreparedRequest(db, forSingleResult: false).statement, db)
     }
@@ -96,7 +96,7 @@ extension FetchRequest {
     /// try Player.filter { $0.name == "O'Brien" }.sql(db) // SELECT * FROM "player" WHERE "name" = 'O''Brien'
     /// ```
     ///
-    /// - throws: what preparing the request throws.
+    /// - throws: the error of preparing the request.
     public func sql(_ db: Database) throws -> String {
         try db.literalSQL(of: makePreparedRequest(db, forSingleResult: false).statement)
     }

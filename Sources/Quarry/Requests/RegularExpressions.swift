@@ -11,8 +11,8 @@ extension SQLSpecificExpressible {
     /// SELECT * FROM "player" WHERE "email" REGEXP '@example\.(com|org)$'
     /// ```
     ///
-    /// SQLite has the operator, but no function that implements it. The connection that runs the request gets such a
-    /// function, unless it has its own. NULL matches nothing; numbers are matched as text. See
+    /// SQLite has the operator, but no function that implements it. The connection that runs the request receives such
+    /// a function, unless it has its own. NULL matches nothing; numbers are matched as text. See
     /// <https://www.sqlite.org/lang_expr.html#the_like_glob_regexp_match_and_extract_operators>.
     ///
     /// - parameter pattern: a pattern in the syntax of Swift's `Regex`. A request throws if it isn't valid.
@@ -65,7 +65,7 @@ extension DatabaseValue {
     }
 }
 
-/// The regular expression that was used last: a query uses the same one for all rows.
+/// The last regular expression used: a query uses the same one for all rows.
 // `@unchecked`: only the function of one connection uses it, and one thread at a time has the connection.
 private final class RegularExpressionCache: @unchecked Sendable {
     private var pattern = ""

@@ -1,7 +1,7 @@
 public import QuarryCore
 public import QuarrySQL
 
-// Rows by the values of a primary key of one column.
+// Rows by the values of a primary key with one column.
 
 extension TableRequest {
     /// The row with the given primary key; no row for nil.
@@ -13,7 +13,7 @@ extension TableRequest {
     /// SELECT * FROM "player" WHERE "id" = 1
     /// ```
     ///
-    /// - parameter key: a value of the primary key, which must be one column: a request throws if it has several.
+    /// - parameter key: a value of the primary key, which must be one column: a request throws if the key has several.
     @_disfavoredOverload
     public func filter(key: (any DatabaseValueConvertible & Sendable)?) -> Self {
         guard let key else { return filter(keys: [Int64]()) }

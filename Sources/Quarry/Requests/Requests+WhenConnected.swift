@@ -1,17 +1,17 @@
 public import QuarryCore
 public import QuarrySQL
 
-// Parts of requests that closures give, once the request has a connection.
+// Parts of requests that closures return, once the request has a connection.
 
 extension SelectionRequest {
-    /// The request with columns that are only known with a connection at hand.
+    /// The request with columns that are only known once a connection is available.
     public func selectWhenConnected(
         _ selection: @escaping @Sendable (Database) throws -> [any SQLSelectable]
     ) -> Self {
         select([SQLSelection(connected: selection)])
     }
 
-    /// The request with more columns, which are only known with a connection at hand.
+    /// The request with additional columns, which are only known once a connection is available.
     public func annotatedWhenConnected(
         with selection: @escaping @Sendable (Database) throws -> [any SQLSelectable]
     ) -> Self {
@@ -20,7 +20,7 @@ extension SelectionRequest {
 }
 
 extension FilteredRequest {
-    /// The rows for which a condition holds that is only known with a connection at hand.
+    /// The rows that satisfy a condition that is only known once a connection is available.
     public func filterWhenConnected(
         _ predicate: @escaping @Sendable (Database) throws -> any SQLExpressible
     ) -> Self {
@@ -29,7 +29,7 @@ extension FilteredRequest {
 }
 
 extension OrderedRequest {
-    /// The rows in an order that is only known with a connection at hand.
+    /// The rows in an order that is only known once a connection is available.
     public func orderWhenConnected(
         _ orderings: @escaping @Sendable (Database) throws -> [any SQLOrderingTerm]
     ) -> Self {
@@ -38,14 +38,15 @@ extension OrderedRequest {
 }
 
 extension AggregatingRequest {
-    /// One row for all that have the same values of what is only known with a connection at hand.
+    /// One row for each group of rows with the same values of expressions that are only known once a connection is
+    /// available.
     public func groupWhenConnected(
         _ expressions: @escaping @Sendable (Database) throws -> [any SQLExpressible]
     ) -> Self {
         group([SQLExpression(connected: expressions)])
     }
 
-    /// The groups for which a condition holds that is only known with a connection at hand.
+    /// The groups that satisfy a condition that is only known once a connection is available.
     public func havingWhenConnected(
         _ predicate: @escaping @Sendable (Database) throws -> any SQLExpressible
     ) -> Self {
@@ -56,12 +57,12 @@ extension AggregatingRequest {
 // MARK: - Closures as parts of a query
 
 extension SQLExpression {
-    /// An expression that a closure makes with the connection that the query is rendered for.
+    /// An expression that a closure returns for the connection that runs the query.
     static func connected(_ expression: @escaping @Sendable (Database) throws -> SQLExpression) -> SQLExpression {
         .deferred { schema in try expression(schema.connection()) }
     }
 
-    /// The expression that a closure gives, or a row value where it gives several.
+    /// The expression that a closure returns, or a row value if it returns several.
     fileprivate init(connected expressions: @escaping @Sendable (Database) throws -> [any SQLExpressible]) {
         self = .connected { db in
             let expressions = try expressions(db).map(\.sqlExpression)
@@ -71,14 +72,14 @@ extension SQLExpression {
 }
 
 extension SQLSelection {
-    /// Columns that a closure names with the connection that the query is rendered for.
+    /// The columns that a closure returns for the connection that runs the query.
     fileprivate init(connected selection: @escaping @Sendable (Database) throws -> [any SQLSelectable]) {
         self.init(content: .deferred { schema in try selection(schema.connection()).map(\.sqlSelection) })
     }
 }
 
 extension SQLOrdering {
-    /// Terms that a closure names with the connection that the query is rendered for.
+    /// The terms that a closure returns for the connection that runs the query.
     fileprivate init(connected orderings: @escaping @Sendable (Database) throws -> [any SQLOrderingTerm]) {
         self.init(content: .deferred { schema in try orderings(schema.connection()).map(\.sqlOrdering) })
     }

@@ -38,7 +38,7 @@ extension Table where RowDecoder: RowDecodable {
     /// let player = try archive.find(db, key: 1) // Player
     /// ```
     ///
-    /// - throws: `RecordError.recordNotFound` if the row doesn't exist; otherwise as `fetchOne`.
+    /// - throws: `RecordError.recordNotFound` if the row doesn't exist; the other errors of `fetchOne`.
     public func find(_ db: Database, key: some DatabaseValueConvertible & Sendable) throws -> RowDecoder {
         if let found = try fetchOne(db, key: key) { return found }
         let columns = try db.primaryKey(tableName).columns
@@ -48,7 +48,7 @@ extension Table where RowDecoder: RowDecodable {
 
     /// The row with the given unique key.
     ///
-    /// - throws: `RecordError.recordNotFound` if the row doesn't exist; otherwise as `fetchOne`.
+    /// - throws: `RecordError.recordNotFound` if the row doesn't exist; the other errors of `fetchOne`.
     public func find(_ db: Database, key: [String: (any DatabaseValueConvertible)?]) throws -> RowDecoder {
         if let found = try fetchOne(db, key: key) { return found }
         throw RecordError.recordNotFound(
@@ -99,7 +99,7 @@ where RowDecoder: RowDecodable & Identifiable, RowDecoder.ID: DatabaseValueConve
 
     /// The row with the given id.
     ///
-    /// - throws: `RecordError.recordNotFound` if the row doesn't exist; otherwise as `fetchOne`.
+    /// - throws: `RecordError.recordNotFound` if the row doesn't exist; the other errors of `fetchOne`.
     public func find(_ db: Database, id: RowDecoder.ID) throws -> RowDecoder { try find(db, key: id) }
 
     /// The rows with the given ids, in no particular order.

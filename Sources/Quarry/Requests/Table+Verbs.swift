@@ -102,7 +102,7 @@ extension Table where RowDecoder: TableRecord {
     /// ```
     ///
     /// - returns: the number of updated rows.
-    /// - throws: `DatabaseError`, for example for a violated constraint; what the closure throws.
+    /// - throws: `DatabaseError`, for example for a violated constraint; the closure's error.
     @discardableResult
     public func updateAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
@@ -114,7 +114,7 @@ extension Table where RowDecoder: TableRecord {
     /// Sets a column of all rows.
     ///
     /// - returns: the number of updated rows.
-    /// - throws: `DatabaseError`, for example for a violated constraint; what the closure throws.
+    /// - throws: `DatabaseError`, for example for a violated constraint; the closure's error.
     @discardableResult
     public func updateAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
@@ -155,26 +155,25 @@ extension Table where RowDecoder: RowDecodable {
 
     /// All rows: `SELECT * FROM "player"`.
     ///
-    /// - throws: `DatabaseError`; what decoding a row throws, such as `RowDecodingError`.
+    /// - throws: `DatabaseError`; the error of decoding a row, such as `RowDecodingError`.
     public func fetchAll(_ db: Database) throws -> [RowDecoder] { try all().fetchAll(db) }
 
     /// Any row: `SELECT * FROM "player" LIMIT 1`.
     ///
-    /// - throws: `DatabaseError`; what decoding the row throws, such as `RowDecodingError`.
+    /// - throws: `DatabaseError`; the error of decoding the row, such as `RowDecodingError`.
     public func fetchOne(_ db: Database) throws -> RowDecoder? { try all().fetchOne(db) }
 }
 
 extension Table where RowDecoder: RowDecodable & Hashable {
     /// The set of all rows: `SELECT * FROM "player"`.
     ///
-    /// - throws: `DatabaseError`; what decoding a row throws, such as `RowDecodingError`.
+    /// - throws: `DatabaseError`; the error of decoding a row, such as `RowDecodingError`.
     public func fetchSet(_ db: Database) throws -> Set<RowDecoder> { try all().fetchSet(db) }
 }
 
 extension Database {
-    /// The greatest number of keys of several columns in a statement: alternatives nest, and their depth is limited to
-    /// 1000.
-    /// https://www.sqlite.org/limits.html#max_expr_depth
+    /// The maximum number of keys with several columns in a statement: alternatives nest, and the depth is limited to
+    /// 1000. https://www.sqlite.org/limits.html#max_expr_depth
     fileprivate var maximumAlternatives: Int { Swift.max(1, limit(.expressionDepth) / 2 - 10) }
 }
 

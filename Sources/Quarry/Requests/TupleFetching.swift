@@ -1,7 +1,7 @@
 public import QuarryCore
 import QuarrySQL
 
-// Rows as tuples of their first columns. A tuple can't conform to a protocol, so it has verbs of its own.
+// Rows as tuples of their first columns. A tuple can't conform to a protocol, so it has its own verbs.
 
 /// The values of a row's first columns.
 private struct Values<each Value: DatabaseValueConvertible>: RowDecodable {

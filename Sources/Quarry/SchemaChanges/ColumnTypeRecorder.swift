@@ -1,13 +1,13 @@
 import QuarryCore
 import QuarrySQL
 
-/// Finds the columns of a record, by decoding it: notes which keys are asked for, and as what types, and answers with
-/// values that mean nothing.
+/// Infers the columns of a record by decoding it: notes the requested keys and types, and returns meaningless sample
+/// values.
 final class ColumnTypeRecorder: Decoder {
-    /// What one property is stored as.
+    /// The storage of a property.
     enum Storage {
         case column(Database.ColumnType)
-        /// Why that isn't known.
+        /// The reason why the storage is unknown.
         case unknown(String)
     }
 
@@ -16,7 +16,7 @@ final class ColumnTypeRecorder: Decoder {
 
     private init(_ recordType: any TableRecord.Type) { self.recordType = recordType }
 
-    /// The columns of a record; none where it isn't `Decodable`.
+    /// The columns of a record; none if the type isn't `Decodable`.
     ///
     /// - throws: `SQLITE_MISUSE` for a type that can't be decoded without its values.
     static func columns(of type: any TableRecord.Type) throws -> [InferredColumn] {
@@ -25,12 +25,12 @@ final class ColumnTypeRecorder: Decoder {
         do {
             _ = try decodable.init(from: recorder)
         } catch {
-            // The key that was asked for last is why.
+            // The key that was requested last is the reason.
             let key = recorder.columns.last.map { ", because of \($0.name)" } ?? ""
             let reason = (error as? NoValue)?.description ?? "\(error)"
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE,
-                message: "the columns of \(type) can't be found out\(key): \(reason); "
+                message: "the columns of \(type) can't be inferred\(key): \(reason); "
                     + "declare all with inferringColumns: false")
         }
         return recorder.columns
@@ -54,7 +54,7 @@ final class ColumnTypeRecorder: Decoder {
 
     // MARK: - Columns
 
-    /// Notes a column, unless it is there already.
+    /// Notes a column, unless it has been noted.
     fileprivate func note(_ type: Any.Type, _ key: any CodingKey, isOptional: Bool) {
         if let optional = type as? any OptionalValue.Type { return note(optional.wrapped, key, isOptional: true) }
         let name = columnName(key)
@@ -78,7 +78,7 @@ final class ColumnTypeRecorder: Decoder {
         return key.stringValue
     }
 
-    /// - parameter depth: how many single values are around this one.
+    /// - parameter depth: the number of enclosing single values.
     private func storage(of type: Any.Type, column: String, depth: Int = 0) -> Storage {
         if let known = type as? any InferableColumnValue.Type {
             return known.columnType(column, of: recordType as? any RecordEncodingStrategies.Type)
@@ -86,7 +86,7 @@ final class ColumnTypeRecorder: Decoder {
         return storage(ofOther: type, column: column, depth: depth)
     }
 
-    /// The storage of the values of a type that has no strategy.
+    /// The storage of a type to which no strategy applies.
     private func storage(ofOther type: Any.Type, column: String, depth: Int = 0) -> Storage {
         switch type {
         case is Bool.Type: return .column(.boolean)
@@ -103,12 +103,12 @@ final class ColumnTypeRecorder: Decoder {
             return .unknown("\(type) converts itself to a value of the database")
         }
         guard let decodable = type as? any Decodable.Type else { return .unknown("\(type) isn't Decodable") }
-        // A value, or JSON: the type itself knows.
+        // A value, or JSON: decoding a sample shows which.
         let sample = SampleDecoder()
         _ = try? decodable.init(from: sample)
         switch sample.request {
         case .value(let value):
-            // It has the strategies of the column, however deep it is nested.
+            // The strategies of the column apply, however deeply the value is nested.
             let optional = value as? any OptionalValue.Type
             if optional != nil { columns[columns.count - 1].isOptional = true }
             let value = optional?.wrapped ?? value
@@ -120,26 +120,26 @@ final class ColumnTypeRecorder: Decoder {
         }
     }
 
-    /// The type converts itself, without a strategy.
+    /// The storage of a type that converts itself, without a strategy.
     private func storage<Raw: RawRepresentable>(ofRaw type: Raw.Type, column: String) -> Storage {
         storage(ofOther: Raw.RawValue.self, column: column)
     }
 }
 
-/// A type of Foundation's, whose columns are known.
+/// A type of Foundation with a known column type.
 protocol InferableColumnValue {
-    /// A value that means nothing.
+    /// A meaningless value.
     static var sample: Self? { get }
 
-    /// What a column of a record type is declared as.
+    /// The declared type of a column of a record type.
     ///
-    /// - parameter recordType: nil for values that no strategy of the record type is asked about.
+    /// - parameter recordType: nil for values to which no strategy of the record type applies.
     static func columnType(
         _ column: String, of recordType: (any RecordEncodingStrategies.Type)?
     ) -> ColumnTypeRecorder.Storage
 }
 
-/// There is no value of a type that could stand for one that means nothing.
+/// Thrown if no sample of a type can be made.
 struct NoValue: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }
@@ -166,7 +166,7 @@ private struct RecordedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
         return nil
     }
 
-    // Those of the standard types are others than the generic ones.
+    // The methods of the standard types aren't calls of the generic method.
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { noteOptional(type, key) }
     func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { noteOptional(type, key) }
     func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { noteOptional(type, key) }

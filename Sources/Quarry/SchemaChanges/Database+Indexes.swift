@@ -18,7 +18,7 @@ extension Database {
         try execute(sql: "DROP INDEX \(qualified(name, schemaName))")
     }
 
-    /// Drops the index on columns of a table, whatever its name. Has no effect if there is no such index.
+    /// Drops the index on the given columns of a table, whatever its name. Has no effect if there is no such index.
     ///
     /// ```swift
     /// try db.drop(indexOn: "player", columns: ["teamId", "number"])
@@ -155,7 +155,7 @@ extension Database {
                 condition: condition))
     }
 
-    /// Creates an index on columns, with a name made from the table's and theirs.
+    /// Creates an index on columns, named after the table and the columns.
     ///
     /// ```swift
     /// try db.create(indexOn: "player", columns: ["teamId", "number"])
@@ -184,7 +184,7 @@ extension Database {
 // MARK: - With built conditions and expressions
 
 extension Database {
-    /// Creates an index on the rows that meet a condition.
+    /// Creates an index on the rows that satisfy a condition.
     ///
     /// ```swift
     /// try db.create(index: "winners", on: "player", columns: ["score"], condition: Column("score") > 1000)
@@ -242,7 +242,7 @@ extension Database {
             options: options, condition: condition.map { SQL($0.sqlExpression) })
     }
 
-    /// Creates an index on the rows that meet a condition, with a name made from the table's and its columns'.
+    /// Creates an index on the rows that satisfy a condition, named after the table and the columns.
     ///
     /// ```swift
     /// try db.create(indexOn: "player", columns: ["score"], condition: Column("score") > 1000)

@@ -12,19 +12,19 @@ extension Database {
     /// }
     /// ```
     ///
-    /// Each column gets the values of the old column with its name; columns in `filling` get the values of an
+    /// Each column receives the values of the old column with its name; columns in `filling` receive the values of an
     /// expression of the old columns; other columns get their defaults. Old columns that the definition doesn't name
     /// are dropped.
     ///
     /// Indexes, triggers, rowids and the sequence of AUTOINCREMENT are kept, and so are the views, triggers and foreign
     /// keys of other tables that name the table. If an index, a trigger or a view needs a column that is dropped, the
-    /// call throws: drop it before, and create it again after.
+    /// call throws: drop it first, and create it again afterwards.
     ///
-    /// The rebuild is one savepoint: if any step fails, nothing changes. Foreign key enforcement is suspended
-    /// meanwhile, in a transaction too; if it is enabled, the keys of the table, and the keys that reference it, are
+    /// The rebuild is one savepoint: if any step fails, nothing changes. Foreign key enforcement is suspended during
+    /// the rebuild, even in a transaction. If it is enabled, the keys of the table, and the keys that reference it, are
     /// checked at the end.
     ///
-    /// It takes the steps of <https://www.sqlite.org/lang_altertable.html#otheralter>.
+    /// The steps are those of <https://www.sqlite.org/lang_altertable.html#otheralter>.
     ///
     /// - parameter name: the name of a table that is neither virtual nor SQLite's own.
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first schema with the
@@ -32,7 +32,7 @@ extension Database {
     /// - parameter options: `.strict` and `.withoutRowID`, for the new definition.
     /// - parameter expressions: expressions of the old columns, by the columns that they fill.
     /// - parameter body: defines all columns and constraints.
-    /// - throws: what `body` throws; `DatabaseError`: `SQLITE_CONSTRAINT` for rows that violate the definition,
+    /// - throws: the error of `body`; `DatabaseError`: `SQLITE_CONSTRAINT` for rows that violate the definition,
     ///   `SQLITE_MISUSE` while deferred foreign keys are violated.
     public func rebuild(
         table name: String, in schemaName: String? = nil, options: TableOptions = [],
@@ -41,7 +41,7 @@ extension Database {
         try checkAccess()
         guard options.isDisjoint(with: [.ifNotExists, .temporary]) else {
             throw DatabaseError(
-                resultCode: .SQLITE_MISUSE, message: "a table is rebuilt where it is: neither ifNotExists nor temporary"
+                resultCode: .SQLITE_MISUSE, message: "a rebuilt table can't have the options ifNotExists and temporary"
             )
         }
         try inSavepoint {

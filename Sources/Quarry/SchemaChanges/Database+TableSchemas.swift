@@ -45,19 +45,19 @@ extension Database {
     /// record doesn't declare stay. Existing columns and constraints stay unchanged; differences are reported as
     /// `mismatches`.
     ///
-    /// With `rebuildIfNeeded`, a table that has mismatches, or columns that can't be added, gets the declared
-    /// definition by `rebuild(table:)`, and keeps its rows. Its undeclared columns keep their definitions; its
+    /// With `rebuildIfNeeded`, `rebuild(table:)` gives the declared definition to a table that has mismatches, or
+    /// columns that can't be added. The table keeps its rows. Its undeclared columns keep their definitions; its
     /// undeclared constraints are dropped.
     ///
     /// - parameter type: the record.
     /// - parameter name: the table's name; nil for `databaseTableName`.
     /// - parameter schemaName: the name of an attached database; nil for `main`.
-    /// - parameter dryRun: whether all changes are rolled back; the report then tells what would be done, and what is
-    ///   impossible.
+    /// - parameter dryRun: whether all changes are rolled back; the report then contains the changes that would be
+    ///   made, and the impossible ones.
     /// - parameter rebuildIfNeeded: whether the table may be rebuilt.
     /// - returns: a report of the changes.
-    /// - throws: `SchemaSyncError` if something can't be added; `DatabaseError` as `create(tableFor:)`, and for rows
-    ///   that violate the definition of a rebuilt table.
+    /// - throws: `SchemaSyncError` if a column or an index can't be added; the errors of `create(tableFor:)`;
+    ///   `DatabaseError` for rows that violate the definition of a rebuilt table.
     public func synchronizeSchema(
         of type: any TableSchemaProviding.Type, named name: String? = nil, in schemaName: String? = nil,
         dryRun: Bool = false, rebuildIfNeeded: Bool = false

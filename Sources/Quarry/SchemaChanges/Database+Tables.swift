@@ -26,7 +26,7 @@ extension Database {
     ///   temporary.
     /// - parameter options: the options of the statement, such as `.ifNotExists`.
     /// - parameter body: defines columns and constraints.
-    /// - throws: what `body` throws; `DatabaseError`, for example if the table exists.
+    /// - throws: the error of `body`; `DatabaseError`, for example if the table exists.
     public func create(
         table name: String, in schemaName: String? = nil, options: TableOptions = [],
         body: (TableDefinition) throws -> Void
@@ -41,7 +41,7 @@ extension Database {
 
     /// Creates a table; the method with `options` is shorter.
     ///
-    /// - throws: what `body` throws; `DatabaseError`, for example if the table exists.
+    /// - throws: the error of `body`; `DatabaseError`, for example if the table exists.
     @_disfavoredOverload
     public func create(
         table name: String, temporary: Bool = false, ifNotExists: Bool = false, withoutRowID: Bool = false,
@@ -74,7 +74,7 @@ extension Database {
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first schema with the
     ///   table.
     /// - parameter body: defines the changes.
-    /// - throws: what `body` throws; `DatabaseError`, for example for a duplicate or missing column.
+    /// - throws: the error of `body`; `DatabaseError`, for example for a duplicate or missing column.
     public func alter(
         table name: String, in schemaName: String? = nil, body: (TableAlteration) throws -> Void
     ) throws {
@@ -84,7 +84,7 @@ extension Database {
         try alteration.forEachStatement(schemaResolver) { sql in try execute(sql: sql) }
     }
 
-    /// Renames a table, in foreign keys, triggers and views too.
+    /// Renames a table, also in foreign keys, triggers and views.
     ///
     /// ```sql
     /// ALTER TABLE "player" RENAME TO "user"
@@ -93,7 +93,7 @@ extension Database {
     /// - parameter name: the table's name.
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first schema with the
     ///   table.
-    /// - parameter newName: its new name.
+    /// - parameter newName: the table's new name.
     /// - throws: `DatabaseError`, for example if the table doesn't exist, or another table has the new name.
     public func rename(table name: String, in schemaName: String? = nil, to newName: String) throws {
         try execute(sql: "ALTER TABLE \(qualified(name, schemaName)) RENAME TO \(newName.quotedDatabaseIdentifier)")

@@ -10,9 +10,9 @@ extension Database {
     /// The type that a value is cast to: `cast(Column("score"), as: .real)`.
     public typealias StorageClass = SQLColumnType
 
-    /// What happens when a change violates a constraint: `.ignore`.
+    /// The action when a change violates a constraint: `.ignore`.
     public typealias ConflictResolution = SQLConflictResolution
 
-    /// What happens to the child rows when a parent row goes, or its key changes: `.cascade`.
+    /// The action on referencing rows when the referenced row is deleted or its key changes: `.cascade`.
     public typealias ForeignKeyAction = SQLForeignKeyAction
 }

@@ -4,7 +4,7 @@ public import QuarrySQL
 extension Database {
     // MARK: - Views
 
-    /// Creates a view from SQL, in which values are written as literals.
+    /// Creates a view from SQL. Values are written as literals.
     ///
     /// ```swift
     /// try db.create(view: "hero", asLiteral: "SELECT * FROM player WHERE score > \(1000)")
@@ -19,7 +19,7 @@ extension Database {
     /// - parameter schemaName: the name of an attached database; nil for `main`, or for `temp` if the view is
     ///   temporary.
     /// - parameter options: the options of the statement, such as `.ifNotExists`.
-    /// - parameter columns: the names of its columns; nil for the query's names.
+    /// - parameter columns: the names of the view's columns; nil for the query's names.
     /// - parameter sqlLiteral: the query.
     /// - throws: `DatabaseError`, for example if the view exists; `SQLITE_MISMATCH` for a value that can't be stored.
     public func create(
@@ -32,7 +32,7 @@ extension Database {
         try execute(sql: view.sql(schemaResolver))
     }
 
-    /// Creates a view from a request, in which values are written as literals.
+    /// Creates a view from a request. Values are written as literals.
     ///
     /// ```swift
     /// try db.create(view: "hero", as: Player.filter(Column("score") > 1000))
@@ -45,7 +45,7 @@ extension Database {
     /// - parameter schemaName: the name of an attached database; nil for `main`, or for `temp` if the view is
     ///   temporary.
     /// - parameter options: the options of the statement, such as `.ifNotExists`.
-    /// - parameter columns: the names of its columns; nil for the request's names.
+    /// - parameter columns: the names of the view's columns; nil for the request's names.
     /// - parameter request: the request.
     /// - throws: `DatabaseError`, for example if the view exists; `SQLITE_MISUSE` for a request that can't be written
     ///   as SQL.
@@ -92,9 +92,9 @@ extension Database {
     /// - parameter name: the trigger's name.
     /// - parameter schemaName: the schema of the trigger; nil for the table's schema, or for `temp` if it is temporary.
     /// - parameter table: a table, or a view.
-    /// - parameter event: the event that runs it.
+    /// - parameter event: the event that runs the trigger.
     /// - parameter options: the options of the statement, such as `.ifNotExists`.
-    /// - parameter condition: the condition for rows for which it runs; nil for all rows.
+    /// - parameter condition: the condition for rows for which the trigger runs; nil for all rows.
     /// - parameter body: statements, separated by semicolons. Values are written as literals.
     /// - throws: `DatabaseError`, for example if the trigger exists, or the table doesn't.
     public func create(
@@ -124,7 +124,7 @@ extension Database {
 }
 
 extension Database {
-    /// Creates a view from a request, in which values are written as literals.
+    /// Creates a view from a request. Values are written as literals.
     ///
     /// ```swift
     /// let heroes: SQLRequest<Row> = "SELECT * FROM player WHERE score > \(1000)"
@@ -135,7 +135,7 @@ extension Database {
     /// - parameter schemaName: the name of an attached database; nil for `main`, or for `temp` if the view is
     ///   temporary.
     /// - parameter options: the options of the statement, such as `.ifNotExists`.
-    /// - parameter columns: the names of its columns; nil for the request's names.
+    /// - parameter columns: the names of the view's columns; nil for the request's names.
     /// - parameter request: the query.
     /// - throws: `DatabaseError`, for example if the view exists.
     public func create<RowDecoder>(

@@ -57,7 +57,7 @@ extension Database {
     /// - parameter options: the options of the statement, such as `.ifNotExists`.
     /// - parameter module: the module.
     /// - parameter body: defines the table; nil if the module needs no definition.
-    /// - throws: what `body` and the module throw; `DatabaseError`. Then nothing is created.
+    /// - throws: the errors of `body` and of the module; `DatabaseError`. Then nothing is created.
     public func create<Module: VirtualTableModule>(
         virtualTable tableName: String, in schemaName: String? = nil, options: VirtualTableOptions = [],
         using module: Module, _ body: ((Module.TableDefinition) throws -> Void)? = nil
@@ -78,7 +78,7 @@ extension Database {
 
     /// Creates a virtual table with a module's own definition, in a savepoint.
     ///
-    /// - throws: what `body` and the module throw; `DatabaseError`. Then nothing is created.
+    /// - throws: the errors of `body` and of the module; `DatabaseError`. Then nothing is created.
     @_disfavoredOverload
     public func create<Module: VirtualTableModule>(
         virtualTable tableName: String, ifNotExists: Bool = false, using module: Module,

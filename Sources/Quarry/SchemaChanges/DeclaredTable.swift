@@ -19,7 +19,7 @@ struct DeclaredTable {
         guard schema.options.isDisjoint(with: [.ifNotExists, .temporary]) else {
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE,
-                message: "the schema of \(self.name) says what its table is: neither ifNotExists nor temporary")
+                message: "the schema of \(self.name) can't have the options ifNotExists and temporary")
         }
         inferred = schema.wantsInferredColumns ? try ColumnTypeRecorder.columns(of: type) : []
         definition = TableDefinition(name: self.name, schemaName: schemaName, options: schema.options)

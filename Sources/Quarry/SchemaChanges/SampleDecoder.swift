@@ -1,7 +1,6 @@
 import QuarryCore
 
-/// Makes a value of a type that means nothing, and notes what the type asks for first: a single value, or a container
-/// of several.
+/// Makes a meaningless value of a type, and notes the type's first request: a single value, or a container of several.
 final class SampleDecoder: Decoder {
     enum Request {
         case value(Any.Type)
@@ -10,17 +9,17 @@ final class SampleDecoder: Decoder {
 
     private(set) var request: Request?
 
-    /// How many single values are around this one.
+    /// The number of enclosing single values.
     fileprivate let depth: Int
 
-    /// A type whose value is one of its own has no end.
+    /// A type whose only value is of its own type would nest without end.
     private static let maximumDepth = 64
 
     init(depth: Int = 0) { self.depth = depth }
 
-    /// A value of a type.
+    /// A meaningless value of a type.
     ///
-    /// - throws: `NoValue` where none could be made.
+    /// - throws: `NoValue` if none could be made.
     static func sample<T: Decodable>(of type: T.Type, depth: Int = 0) throws -> T {
         if let known = knownSample(of: type) as? T { return known }
         guard depth < maximumDepth else { throw NoValue("values of \(type) are nested without end") }
@@ -43,11 +42,11 @@ final class SampleDecoder: Decoder {
         }
     }
 
-    /// The first case of an enum, whose raw values aren't known.
+    /// The first case of an enum with unknown raw values.
     private static func firstCase<T>(of type: T.Type) -> T? {
         if let iterable = type as? any CaseIterable.Type { return iterable.first as? T }
-        // Each value of such a type is some cases of enums, numbers and booleans, in one byte: all of these have a
-        // value whose bits are zero. An enum without cases has no raw value, and can't be decoded.
+        // A value of such a type consists of cases of enums, numbers and booleans, in one byte: all of these have a
+        // value with zero bits. An enum without cases has no raw value, and can't be decoded.
         guard type is any RawRepresentable.Type, _isPOD(type), MemoryLayout<T>.size <= 1 else { return nil }
         return withUnsafeTemporaryAllocation(of: T.self, capacity: 1) { buffer in
             UnsafeMutableRawBufferPointer(buffer).initializeMemory(as: UInt8.self, repeating: 0)
@@ -99,7 +98,7 @@ private struct SampleKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProto
     func decodeNil(forKey key: Key) throws -> Bool { true }
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T { try SampleDecoder.sample(of: type) }
 
-    // `decodeNil` answers true: nothing that is optional is decoded, and no type goes on without end.
+    // `decodeNil` returns true: optionals aren't decoded, so no type nests without end.
 
     func nestedContainer<NestedKey: CodingKey>(
         keyedBy type: NestedKey.Type, forKey key: Key

@@ -8,7 +8,7 @@ struct TableFacts {
         var sql: String
     }
 
-    /// A foreign key, whatever the definition of the referenced table.
+    /// A foreign key, ignoring the definition of the referenced table.
     struct ForeignKey: Hashable {
         var columns: [SchemaName]
         var text: String
@@ -62,7 +62,8 @@ struct TableFacts {
     }
 }
 
-/// The columns, indexes and constraints that a table lacks, has in addition, or has otherwise than its record declares.
+/// The columns, indexes and constraints of a table that differ from its record's declaration: missing, additional or
+/// changed.
 struct TableComparison {
     var missingColumns: [ColumnInfo] = []
     var undeclaredColumns: [ColumnInfo] = []

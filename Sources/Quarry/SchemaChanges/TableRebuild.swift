@@ -19,7 +19,7 @@ struct TableRebuild {
         table = try db.schema.table(name, in: schemaName, db)
         let type = try db.schema.listing(of: table, db)?.type
         guard type == "table", !Database.isSQLiteInternalTable(table.name) else {
-            throw DatabaseError(message: "table \(table.name) can't be rebuilt: it is no ordinary table")
+            throw DatabaseError(message: "table \(table.name) can't be rebuilt: it isn't an ordinary table")
         }
         self.expressions = Dictionary(
             expressions.map { (SchemaName($0.key), (column: $0.key, value: $0.value)) }, uniquingKeysWith: { $1 })
@@ -115,7 +115,7 @@ struct TableRebuild {
         return try? db.schema.primaryKey(of: table, db).rowIDColumn
     }
 
-    /// Makes errors name the table, not its temporary name.
+    /// Makes errors name the table instead of its temporary name.
     private func nameErrors(_ body: () throws -> Void) throws {
         do {
             try body()
@@ -152,7 +152,7 @@ struct TableRebuild {
 
     /// Throws if a view or trigger doesn't fit the schema.
     ///
-    /// SQLite checks all of them when it renames a table, so a temporary table is created and dropped for that.
+    /// SQLite checks all of them when it renames a table, so this creates and drops a temporary table.
     private func checkSchema() throws {
         let first = "quarry_check_\(newName)"
         try db.inSavepoint {

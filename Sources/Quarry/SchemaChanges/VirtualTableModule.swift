@@ -1,7 +1,7 @@
 public import QuarryCore
 public import QuarrySQL
 
-/// A module of virtual tables, with a definition of its own.
+/// A module of virtual tables, with its own type of definition.
 ///
 /// ```swift
 /// struct RTree: VirtualTableModule {
@@ -20,18 +20,22 @@ public import QuarrySQL
 ///
 /// See <https://www.sqlite.org/vtab.html>.
 public protocol VirtualTableModule<TableDefinition> {
-    /// What the closure that defines a table gets.
+    /// The argument of the closure that defines a table.
     associatedtype TableDefinition
 
     /// The name of the module in SQL.
     var moduleName: String { get }
 
-    /// A definition to begin with.
+    /// Makes an empty definition.
     func makeTableDefinition(configuration: VirtualTableConfiguration) -> TableDefinition
 
     /// The arguments of the module, as SQL.
+    ///
+    /// - throws: any error: creating the table throws it.
     func moduleArguments(for definition: TableDefinition, in db: Database) throws -> [String]
 
     /// Called when the table has been created, in the same transaction.
+    ///
+    /// - throws: any error: the creation is rolled back, and throws it.
     func database(_ db: Database, didCreate tableName: String, using definition: TableDefinition) throws
 }

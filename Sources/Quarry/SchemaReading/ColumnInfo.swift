@@ -19,7 +19,7 @@ public struct ColumnInfo: Hashable, Sendable {
     /// The declared type; empty if there is none.
     public let type: String
 
-    /// Whether it was declared NOT NULL.
+    /// Whether the column was declared NOT NULL.
     public let isNotNull: Bool
 
     /// The default value in SQL: `0`, `'text'`, `CURRENT_TIMESTAMP`; nil if there is none.
@@ -42,7 +42,7 @@ extension ColumnInfo: FetchableRecord {
     /// let columns = try ColumnInfo.fetchAll(db, sql: "SELECT * FROM pragma_table_xinfo('player')") // [ColumnInfo]
     /// ```
     ///
-    /// `table_info` leaves generated columns out, and doesn't mark a column as generated.
+    /// `table_info` omits generated columns, and doesn't mark a column as generated.
     ///
     /// - throws: `RowDecodingError` for a row with other columns.
     public init(row: borrowing Row) throws {

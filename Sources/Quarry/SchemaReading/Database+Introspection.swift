@@ -3,7 +3,7 @@ public import QuarryCore
 extension Database {
     // MARK: - Existence
 
-    /// Whether a table with that name exists, whatever the case.
+    /// Whether a table with that name exists, ignoring case.
     ///
     /// ```swift
     /// try db.tableExists("player")
@@ -17,7 +17,7 @@ extension Database {
         try exists(name, .table, in: schemaName)
     }
 
-    /// Whether a view with that name exists, whatever the case.
+    /// Whether a view with that name exists, ignoring case.
     ///
     /// ```swift
     /// try db.viewExists("bestPlayer")
@@ -30,7 +30,7 @@ extension Database {
         try exists(name, .view, in: schemaName)
     }
 
-    /// Whether a trigger with that name exists, whatever the case.
+    /// Whether a trigger with that name exists, ignoring case.
     ///
     /// ```swift
     /// try db.triggerExists("player_score")

@@ -1,7 +1,7 @@
 import QuarryCore
 import QuarrySQL
 
-/// A connection is the schema that its queries are rendered from.
+/// The schema from which a connection's queries are rendered.
 extension Database: QuerySchema {
     package func keyColumns(of table: String) throws -> [String] { try primaryKey(table).columns }
 
@@ -20,7 +20,7 @@ extension Database: QuerySchema {
     package func columnNames(of table: String) throws -> [String] { try columns(in: table).map(\.name) }
 
     package func uniqueKeys(of table: String) throws -> [[String]] {
-        // A virtual table has no index; a view only the key that a schema source gives it.
+        // A virtual table has no index; a view has only the key that a schema source provides.
         guard let key = try? primaryKey(table) else { return [] }
         guard try tableExists(table) else { return [key.columns] }
         let indexes = try indexes(on: table).filter { $0.isUnique && !$0.isPartial }.map(\.columns)
@@ -39,14 +39,14 @@ extension Database: QuerySchema {
 }
 
 extension QuerySchema {
-    /// The connection that a query is rendered for.
+    /// The connection that runs the query.
     ///
-    /// - throws: `SQLITE_MISUSE` if the schema is no connection.
+    /// - throws: `SQLITE_MISUSE` if the schema isn't a connection.
     func connection() throws -> Database {
         guard let database = self as? Database else {
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE,
-                message: "a part of the request is only known with a connection, and it is rendered without one")
+                message: "a part of the request needs a connection, but the request is rendered without one")
         }
         return database
     }

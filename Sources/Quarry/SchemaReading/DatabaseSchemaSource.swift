@@ -49,7 +49,7 @@ public struct DatabaseObjectID: Hashable, Sendable {
 public protocol DatabaseSchemaSource: Sendable {
     /// The columns that identify a row of a view; nil if this source doesn't know the view.
     ///
-    /// It may use the connection. It must always return the same columns for a schema.
+    /// The method may use the connection. It must always return the same columns for a schema.
     ///
     /// - throws: any error: the request that needs the key throws it.
     func columnsForPrimaryKey(_ db: Database, inView view: DatabaseObjectID) throws -> [String]?
@@ -83,11 +83,13 @@ extension Database {
         return configuration.schemaSource
     }
 
-    /// Runs `block` with another source, or with none.
+    /// Runs `block` with another source, or without one.
     ///
     /// ```swift
     /// try db.withSchemaSource(nil) { try db.primaryKey("player").columns }
     /// ```
+    ///
+    /// - throws: the error of `block`.
     public func withSchemaSource<T>(
         _ schemaSource: (any DatabaseSchemaSource)?, execute block: () throws -> T
     ) rethrows -> T {

@@ -14,10 +14,10 @@ public struct ForeignKeyInfo: Sendable {
     /// The columns, each with its referenced column.
     public internal(set) var mapping: [(origin: String, destination: String)] = []
 
-    /// The action when the parent row is deleted; nil for none, so that the deletion violates the key.
+    /// The action when the referenced row is deleted; nil for none, so that the deletion violates the key.
     public let deleteAction: Database.ForeignKeyAction?
 
-    /// The action when the key of the parent row is updated; nil for none, so that the update violates the key.
+    /// The action when the referenced key is updated; nil for none, so that the update violates the key.
     public let updateAction: Database.ForeignKeyAction?
 
     /// The columns of the table that has the key.

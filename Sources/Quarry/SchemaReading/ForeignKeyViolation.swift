@@ -125,8 +125,8 @@ extension Database {
     /// PRAGMA "main".foreign_key_check
     /// ```
     ///
-    /// - throws: `DatabaseError`. The cursor throws too, for example for a key whose referenced columns aren't unique
-    ///   ("foreign key mismatch").
+    /// - throws: `DatabaseError`. The cursor may also throw, for example for a key whose referenced columns aren't
+    ///   unique ("foreign key mismatch").
     public func foreignKeyViolations() throws -> ForeignKeyViolationCursor {
         try checkAccess()
         let schemas = try schema.lookupOrder(self).filter { name in
@@ -184,7 +184,7 @@ extension Database {
     /// - parameter tableName: the name of a table.
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for the first schema with the
     ///   table.
-    /// - throws: as `checkForeignKeys()`; "no such table: player".
+    /// - throws: the errors of `checkForeignKeys()`; "no such table: player".
     public func checkForeignKeys(in tableName: String, in schemaName: String? = nil) throws {
         if let violation = try foreignKeyViolations(in: tableName, in: schemaName).next() {
             throw violation.databaseError(self)

@@ -15,7 +15,7 @@ public struct PrimaryKeyInfo: Hashable, Sendable {
     /// The columns, in the order of the key. For a hidden rowid, a name of the rowid.
     public let columns: [String]
 
-    /// The column that is the rowid; nil if there is none: <https://www.sqlite.org/lang_createtable.html#rowid>.
+    /// The rowid column; nil if there is none: <https://www.sqlite.org/lang_createtable.html#rowid>.
     public let rowIDColumn: String?
 
     /// Whether the key is the rowid, hidden or not.

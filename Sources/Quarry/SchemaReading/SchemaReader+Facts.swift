@@ -12,7 +12,7 @@ extension SchemaReader {
         }
     }
 
-    /// The columns of a table that may be missing in the schema's table, such as `sqlite_master` or `json_each`.
+    /// The columns of a table that may not be listed in the schema, such as `sqlite_master` or `json_each`.
     static func columns(named name: String, schema: String, _ db: Database) throws -> [ColumnInfo] {
         try pragma("table_xinfo", name, schema, db) { row in
             let hidden: Int = row["hidden"]
@@ -61,7 +61,7 @@ extension SchemaReader {
             let rows: [Row] = try Self.pragma("index_list", name, known.name, db) { $0.copy() }
             return try rows.compactMap { row in
                 let terms: [IndexInfo.Term] = try Self.pragma("index_xinfo", row["name"], known.name, db) { row in
-                    // Columns that SQLite adds to find the row aren't part of the key.
+                    // SQLite adds columns to find the row, which aren't part of the key.
                     (row["key"] as Bool) ? IndexInfo.Term(row) : nil
                 }
                 return IndexInfo(row, terms: terms)

@@ -86,7 +86,7 @@ final class SchemaReader: ConnectionAttachment {
                 return known
             }
             schemas[schema] = nil
-            // Statements prepared before have other columns now.
+            // Statements prepared earlier have other columns now.
             try db.noteForeignSchemaChanges()
         }
         let known = try KnownSchema(db, name: schema, version: db.schemaVersion(of: schema))

@@ -1,7 +1,7 @@
 public import QuarryCore
 
-// Settings of databases and connections. Each setting is read by a method, for one database of the connection, and set
-// by another if possible: https://www.sqlite.org/pragma.html
+// Settings of databases and connections. A method reads each setting for one database of the connection, and another
+// one sets it if possible: https://www.sqlite.org/pragma.html
 
 extension Database {
     /// The kind of rollback journal: <https://www.sqlite.org/pragma.html#pragma_journal_mode>.
@@ -22,11 +22,11 @@ extension Database {
 
     /// The treatment of unused pages: <https://www.sqlite.org/pragma.html#pragma_auto_vacuum>.
     public enum AutoVacuumMode: Int, Sendable {
-        /// They stay in the file until VACUUM.
+        /// Unused pages stay in the file until VACUUM.
         case none = 0
-        /// Each commit removes them from the file.
+        /// Each commit removes unused pages from the file.
         case full = 1
-        /// `incrementalVacuum` removes them from the file.
+        /// `incrementalVacuum` removes unused pages from the file.
         case incremental = 2
     }
 
@@ -125,7 +125,7 @@ extension Database {
     /// PRAGMA "main".auto_vacuum = 2
     /// ```
     ///
-    /// If the database has tables, a change from or to `none` takes effect with the next VACUUM by this connection.
+    /// If the database has tables, a change to or from `none` takes effect with the next VACUUM by this connection.
     ///
     /// - parameter mode: the treatment of unused pages.
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database.
@@ -135,7 +135,7 @@ extension Database {
         let _: Int? = try set("auto_vacuum", schemaName, "\(mode.rawValue)")
     }
 
-    /// A number for the application's use, often the version of its schema. 0 at first.
+    /// A number for the application's use, often the version of its schema; initially 0.
     ///
     /// ```sql
     /// PRAGMA "main".user_version
@@ -158,7 +158,7 @@ extension Database {
         let _: Int? = try set("user_version", schemaName, "\(version)")
     }
 
-    /// A number that identifies the kind of the file. 0 at first.
+    /// A number that identifies the kind of the file; initially 0.
     ///
     /// ```sql
     /// PRAGMA "main".application_id
@@ -223,7 +223,7 @@ extension Database {
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database.
     /// - throws: `DatabaseError`: `unknown database "archive"`.
     public func cacheSize(of schemaName: String = "main") throws -> Int {
-        // A negative number counts kibibytes, a positive one pages.
+        // A negative number is in kibibytes, a positive one in pages.
         let size: Int = try setting("cache_size", schemaName)
         return size < 0 ? -size * 1024 : try size * pageSize(of: schemaName)
     }
@@ -238,11 +238,11 @@ extension Database {
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database.
     /// - throws: `SQLITE_MISUSE` for a negative number, or one above SQLite's limit.
     public func setCacheSize(_ size: Int, of schemaName: String = "main") throws {
-        guard 0...(1024 * Int(Int32.max)) ~= size else { throw misuse("a cache of \(size) bytes") }
+        guard 0...(1024 * Int(Int32.max)) ~= size else { throw misuse("a cache can't have \(size) bytes") }
         let _: Int? = try set("cache_size", schemaName, "-\(max(1, size / 1024))")
     }
 
-    /// The greatest number of bytes of the file that are mapped into memory; 0 for a database without a file.
+    /// The maximum number of bytes of the file that are mapped into memory; 0 for a database without a file.
     ///
     /// ```sql
     /// PRAGMA "main".mmap_size
@@ -267,7 +267,7 @@ extension Database {
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database.
     /// - throws: `SQLITE_MISUSE` for a negative number.
     public func setMmapSize(_ size: Int, of schemaName: String = "main") throws {
-        guard size >= 0 else { throw misuse("a memory map of \(size) bytes") }
+        guard size >= 0 else { throw misuse("a memory map can't have \(size) bytes") }
         let _: Int? = try set("mmap_size", schemaName, "\(size)")
     }
 

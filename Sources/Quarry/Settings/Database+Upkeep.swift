@@ -12,17 +12,17 @@ extension Database {
     /// PRAGMA integrity_check(100)
     /// ```
     ///
-    /// It reads the whole file, which takes long if the file is large. Foreign keys have a check of their own:
+    /// The check reads the whole file, which takes long for a large file. Foreign keys have a separate check:
     /// `checkForeignKeys()`. See <https://www.sqlite.org/pragma.html#pragma_integrity_check>.
     ///
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for all.
-    /// - parameter maximumCount: the greatest number of problems to return.
+    /// - parameter maximumCount: the maximum number of problems to return.
     /// - throws: `SQLITE_CORRUPT`, `SQLITE_NOTADB` if the file can't be read at all.
     public func integrityCheck(of schemaName: String? = nil, maximumCount: Int = 100) throws -> [String] {
         try check("integrity_check", schemaName, maximumCount)
     }
 
-    /// The problems of the file, except indexes that don't match their tables: faster than `integrityCheck`.
+    /// The problems of the file, except indexes that don't match their tables. Faster than `integrityCheck`.
     ///
     /// ```sql
     /// PRAGMA quick_check(100)
@@ -31,7 +31,7 @@ extension Database {
     /// See <https://www.sqlite.org/pragma.html#pragma_quick_check>.
     ///
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for all.
-    /// - parameter maximumCount: the greatest number of problems to return.
+    /// - parameter maximumCount: the maximum number of problems to return.
     /// - throws: `SQLITE_CORRUPT`, `SQLITE_NOTADB` if the file can't be read at all.
     public func quickCheck(of schemaName: String? = nil, maximumCount: Int = 100) throws -> [String] {
         try check("quick_check", schemaName, maximumCount)
@@ -40,7 +40,7 @@ extension Database {
     private func check(_ name: String, _ schemaName: String?, _ maximumCount: Int) throws -> [String] {
         guard 1...Int(Int32.max) ~= maximumCount else {
             throw DatabaseError(
-                resultCode: .SQLITE_MISUSE, message: "\(name) tells at least 1 problem, not \(maximumCount)")
+                resultCode: .SQLITE_MISUSE, message: "\(name) returns at least 1 problem, not \(maximumCount)")
         }
         let schema = schemaName.map { "\($0.quotedDatabaseIdentifier)." } ?? ""
         let problems = try String.fetchAll(makeStatement(sql: "PRAGMA \(schema)\(name)(\(maximumCount))"))
@@ -56,7 +56,7 @@ extension Database {
     /// PRAGMA optimize
     /// ```
     ///
-    /// It is fast; long-lived connections run it from time to time, others before they close.
+    /// The update is fast. Long-lived connections should run it from time to time, others before they close.
     ///
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database; nil for all.
     /// - throws: `DatabaseError`, for example `SQLITE_BUSY` if another connection has the lock.
@@ -125,7 +125,7 @@ extension Database {
     ///
     /// See <https://www.sqlite.org/pragma.html#pragma_incremental_vacuum>.
     ///
-    /// - parameter pageCount: the greatest number of pages; nil for all.
+    /// - parameter pageCount: the maximum number of pages; nil for all.
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database.
     /// - returns: the number of removed pages; 0 in other auto-vacuum modes.
     /// - throws: `SQLITE_MISUSE` for a number below one; `SQLITE_READONLY`.
@@ -133,7 +133,7 @@ extension Database {
     public func incrementalVacuum(pageCount: Int? = nil, of schemaName: String = "main") throws -> Int {
         if let pageCount, !(1...Int(Int32.max) ~= pageCount) {
             throw DatabaseError(
-                resultCode: .SQLITE_MISUSE, message: "an incremental vacuum of \(pageCount) pages")
+                resultCode: .SQLITE_MISUSE, message: "an incremental vacuum can't remove \(pageCount) pages")
         }
         let before = try freePageCount(of: schemaName)
         let argument = pageCount.map { "(\($0))" } ?? ""

@@ -1,16 +1,17 @@
 import Synchronization
 
-/// One access that can be cancelled while it waits and while it runs.
+/// An access that can be cancelled while it waits and while it runs.
 ///
-/// Cancelling raises a flag, and interrupts the connection only while this access has it: the connection's next user
-/// never feels it.
+/// Cancelling raises a flag. It interrupts the connection only while this access has the connection, and never
+/// interrupts the connection's next user.
 package final class AccessToken: @unchecked Sendable {
-    // Sendable: `connection` is written before `phase` says that the access runs, and read after it was seen to.
+    // Sendable: `connection` is written before `phase` says that the access runs, and read only after `phase` has said
+    // so.
 
     private enum Phase {
         static let waiting = 0
         static let running = 1
-        /// Who cancels is about to interrupt: the end of the access waits for that.
+        /// The cancelling thread is about to interrupt the connection; the end of the access waits for it.
         static let interrupting = 2
     }
 

@@ -1,8 +1,8 @@
 extension Database {
-    /// Decides whether to try again: called with the number of tries so far.
+    /// Decides whether to try again. Receives the number of tries so far.
     public typealias BusyCallback = @Sendable (_ numberOfTries: Int) -> Bool
 
-    /// What happens when another connection holds a lock that is needed.
+    /// The reaction to a lock that another connection holds.
     ///
     /// ```swift
     /// var config = Configuration()
@@ -11,13 +11,13 @@ extension Database {
     ///
     /// See <https://www.sqlite.org/c3ref/busy_handler.html>.
     public enum BusyMode: Sendable {
-        /// `SQLITE_BUSY` is thrown at once.
+        /// Throws `SQLITE_BUSY` immediately.
         case immediateError
 
-        /// Waits up to a number of seconds, then `SQLITE_BUSY` is thrown. Cancelling the task ends the wait.
+        /// Waits for a number of seconds, then throws `SQLITE_BUSY`. Cancelling the task ends the wait.
         case timeout(_ seconds: Double)
 
-        /// Tries again as long as the callback answers true.
+        /// Tries again as long as the callback returns true.
         case callback(BusyCallback)
     }
 }

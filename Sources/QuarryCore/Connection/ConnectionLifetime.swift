@@ -8,36 +8,36 @@ public import Synchronization
     import Glibc
 #endif
 
-/// How long a connection lives, and which thread has it.
+/// The lifetime of a connection, and the thread that has the connection.
 ///
-/// `Database` and each of its statements hold the lifetime; the connection is closed when the last of them is gone, so
-/// that no statement ever points to a closed connection, and holding a statement doesn't keep a `Database` alive.
+/// `Database` and each of its statements hold the lifetime. The connection is closed when the last of them is released.
+/// So no statement ever points to a closed connection, and holding a statement doesn't keep a `Database` alive.
 ///
-/// An access begins by writing its thread's number to `owner`, and ends by writing 0. Whoever calls into SQLite
-/// compares, so that use from another thread or after the access ended is an error, not a race.
+/// An access begins by writing its thread's number to `owner`, and ends by writing 0. Each call into SQLite first
+/// compares its thread with `owner`, so that use from another thread or after the access is an error, not a race.
 @usableFromInline
 final class ConnectionLifetime: @unchecked Sendable {
-    // Sendable: `owner` is atomic, the graveyard is locked, and the rest is touched by the owner alone.
+    // Sendable: `owner` is atomic, the graveyard is locked, and only the owner touches the rest.
 
-    /// The thread that has the connection; 0 between accesses; `lent` during a backup; `closed` for good.
+    /// The thread that has the connection; 0 between accesses; `lent` during a backup; `closed` after closing.
     @usableFromInline
     let owner = Atomic<UInt>(0)
 
     static let closed = UInt.max
 
-    /// The owner while a backup writes to the connection, which nobody may use meanwhile.
+    /// The owner while a backup writes to the connection. Nobody else may use the connection during that time.
     static let lent = UInt.max - 1
 
-    /// The thread that had the connection before it was lent; 0 otherwise.
+    /// The thread that had the connection before lending it; 0 otherwise.
     private let lender = Atomic<UInt>(0)
 
-    /// The connection, for the functions that take a pointer. Valid while the lifetime lives and isn't closed.
+    /// The connection, for functions that take a pointer. Valid until the lifetime is released or closed.
     @usableFromInline
     let pointer: SQLiteConnection
 
     private var handle: ConnectionHandle?
 
-    /// The connection's `Database`, which takes itself out when it goes.
+    /// The connection's `Database`, which removes itself when it is released.
     var database: Database? {
         get { reference?.takeUnretainedValue() }
         set { reference = newValue.map { Unmanaged.passUnretained($0) } }
@@ -46,15 +46,15 @@ final class ConnectionLifetime: @unchecked Sendable {
     @exclusivity(unchecked)
     private var reference: Unmanaged<Database>?
 
-    /// What a thread that doesn't have the connection leaves to the next owner.
+    /// An item that a thread without the connection leaves to the next owner.
     private enum Bequest {
-        /// To be finalized.
+        /// A statement to finalize.
         case statement(SQLiteStatement)
-        /// To be thrown: the misuse of a method that can't throw.
+        /// An error to throw: the misuse of a method that can't throw.
         case error(any Error)
     }
 
-    /// The error of each use, where there has never been a connection.
+    /// The error that each use throws, if there has never been a connection.
     private let refusal: DatabaseError?
 
     private let graveyard = Lock<[Bequest]>([])
@@ -66,7 +66,7 @@ final class ConnectionLifetime: @unchecked Sendable {
         refusal = nil
     }
 
-    /// A lifetime without a connection: closed from the beginning.
+    /// Makes a lifetime without a connection, closed from the beginning.
     ///
     /// - parameter refusal: the error that each use throws.
     init(refusing refusal: DatabaseError) {
@@ -80,11 +80,11 @@ final class ConnectionLifetime: @unchecked Sendable {
         UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1))
 
     deinit {
-        // No statement is left, so nobody else can reach the connection.
+        // No statement is left, so no other thread can reach the connection.
         _ = exhume()
     }
 
-    /// A number for the thread that runs.
+    /// The number of the current thread.
     @usableFromInline
     static var currentThread: UInt {
         #if canImport(Darwin) || canImport(Musl)
@@ -94,45 +94,45 @@ final class ConnectionLifetime: @unchecked Sendable {
         #endif
     }
 
-    /// Whether the thread that runs has the connection.
+    /// Whether the current thread has the connection.
     @usableFromInline
     var isOwned: Bool { owner.load(ordering: .relaxed) == Self.currentThread }
 
     var isClosed: Bool { owner.load(ordering: .relaxed) == Self.closed }
 
-    /// Makes the thread that runs the owner.
+    /// Makes the current thread the owner.
     ///
     /// - returns: an error that another thread has left.
     func take() throws(DatabaseError) -> (any Error)? {
-        // The lease of the connection (a lock) orders this after what its last owner did.
+        // The lease of the connection (a lock) orders this after all accesses of the last owner.
         guard !isClosed else { throw refusal ?? .connectionIsClosed() }
         owner.store(Self.currentThread, ordering: .relaxed)
         return hasGraves.load(ordering: .acquiring) ? exhume() : nil
     }
 
-    /// Takes the connection for a `Database` that goes, when nobody can have it any more.
+    /// Takes the connection for a `Database` that is being released. No access can have the connection by then.
     func takeForGood() { owner.store(Self.currentThread, ordering: .relaxed) }
 
     func leave() {
         if !isClosed { owner.store(0, ordering: .relaxed) }
     }
 
-    /// The database, if the thread that runs has the connection.
+    /// The database, if the current thread has the connection.
     @inline(__always)
     func accessedDatabase() throws(DatabaseError) -> Database {
         guard isOwned, let reference else { throw accessError() }
         return reference.takeUnretainedValue()
     }
 
-    /// Throws unless the thread that runs has the connection.
+    /// Throws unless the current thread has the connection.
     @inline(__always)
     func checkAccess() throws(DatabaseError) {
         guard isOwned else { throw accessError() }
     }
 
-    /// Runs `body` with the database, if the thread that runs has the connection.
+    /// Runs `body` with the database, if the current thread has the connection.
     ///
-    /// The access keeps the database: `body` needn't.
+    /// The access retains the database, so `body` needn't.
     @inline(__always)
     func withAccessedDatabase<T>(_ body: (Database) throws -> T) throws -> T {
         guard isOwned, let reference else { throw accessError() }
@@ -149,7 +149,7 @@ final class ConnectionLifetime: @unchecked Sendable {
         return owner == 0 ? .outsideAccess() : .wrongThread()
     }
 
-    /// Runs `body` on the owner's thread, while the connection counts as nobody's.
+    /// Runs `body` on the owner's thread, while the connection counts as used by no thread.
     func lend<T>(_ body: () throws -> T) rethrows -> T {
         let thread = owner.exchange(Self.lent, ordering: .relaxed)
         lender.store(thread, ordering: .relaxed)
@@ -160,16 +160,16 @@ final class ConnectionLifetime: @unchecked Sendable {
         return try body()
     }
 
-    /// Whether an access of the thread that runs is under way, even if it can't use the connection now.
+    /// Whether the current thread's access has the connection, even if the access can't use it now.
     var isAccessed: Bool { isOwned || lender.load(ordering: .relaxed) == Self.currentThread }
 
-    /// The thread whose access is under way; 0 if there is none.
+    /// The thread whose access has the connection; 0 if none has.
     var accessingThread: UInt {
         let thread = owner.load(ordering: .relaxed)
         return thread == Self.lent ? lender.load(ordering: .relaxed) : thread == Self.closed ? 0 : thread
     }
 
-    /// Finalizes a statement, now or when the owner is back.
+    /// Finalizes a statement, now or when the next owner takes the connection.
     func finalize(_ statement: SQLiteStatement) {
         if isOwned {
             StatementCalls.finalize(statement)
@@ -178,7 +178,7 @@ final class ConnectionLifetime: @unchecked Sendable {
         }
     }
 
-    /// Keeps an error for the next access, which throws it.
+    /// Keeps an error, which the next access throws.
     func leave(error: any Error) { bequeath(.error(error)) }
 
     private func bequeath(_ bequest: Bequest) {
@@ -186,7 +186,7 @@ final class ConnectionLifetime: @unchecked Sendable {
         hasGraves.store(true, ordering: .releasing)
     }
 
-    /// Finalizes what was left, and gives the first error among it.
+    /// Finalizes the statements that were left, and returns the first error.
     private func exhume() -> (any Error)? {
         hasGraves.store(false, ordering: .relaxed)
         let bequests = graveyard.withLock { graves in
@@ -203,8 +203,8 @@ final class ConnectionLifetime: @unchecked Sendable {
         return first
     }
 
-    /// Closes the connection for good, or throws `SQLITE_BUSY` and leaves it usable. In the latter case the remaining
-    /// statements go to the error log.
+    /// Closes the connection, or throws `SQLITE_BUSY` and leaves it usable. In the latter case the error log receives
+    /// the SQL of the remaining statements.
     func close() throws(DatabaseError) {
         _ = exhume()
         guard let code = handle?.close() else { return }

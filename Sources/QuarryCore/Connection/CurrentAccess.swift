@@ -1,47 +1,48 @@
-/// The access that has the connection: how it is cancelled, what its statements must not do, and the error that its end
+/// The access that has the connection: how it is cancelled, which statements it refuses, and the error that its end
 /// throws.
 ///
-/// Its methods are the transitions. Methods that come in pairs nest.
+/// The methods are the transitions. Paired methods nest.
 struct CurrentAccess {
     /// How the access is cancelled.
     enum Cancellation {
-        /// It can't be.
+        /// The access can't be cancelled.
         case none
-        /// With the task that runs it, on whose thread it stays: the task is asked.
+        /// Cancelled with the task that runs it. The access stays on the task's thread and asks the task.
         case task
-        /// From any thread, by a token, which interrupts the connection, too.
+        /// Cancelled from any thread, by a token, which also interrupts the connection.
         case token(AccessToken)
     }
 
-    /// Another number for each access.
+    /// A different number for each access.
     private(set) var number = 0
 
     private var cancellation = Cancellation.none
 
-    /// Whether a progress handler asks, while statements run, if the access is cancelled: from the first access on that
-    /// can be.
+    /// Whether a progress handler checks for cancellation while statements run. True from the first access that can be
+    /// cancelled.
     private var isWatched = false
 
     private var ignoringDepth = 0
 
-    /// Whether the token is kept from interrupting the connection.
+    /// Whether the token is prevented from interrupting the connection.
     private var isShielded = false
 
     private var readOnlyDepth = 0
     private var sealDepth = 0
 
-    /// Whether a lock that another connection has is an error at once: the access must not wait where it runs.
+    /// Whether a lock held by another connection is an error immediately, because the access must not wait where it
+    /// runs.
     var refusesToWait = false
 
-    /// The error that the end of the access throws: that of a method that can't throw, or of a change whose cursor was
-    /// left before its end.
+    /// The error that the end of the access throws: the error of a method that can't throw, or of a change whose cursor
+    /// was released before its end.
     private(set) var error: (any Error)?
 
     // MARK: - Begin and end
 
-    /// Begins an access, which nothing cancels yet.
+    /// Begins an access, which can't be cancelled yet.
     ///
-    /// - parameter error: an error that was left for it.
+    /// - parameter error: an error that was left for this access.
     mutating func begin(error: (any Error)?) {
         number &+= 1
         self.error = error
@@ -49,25 +50,25 @@ struct CurrentAccess {
 
     /// Lets the access be cancelled.
     ///
-    /// - returns: whether a progress handler must be set, which asks `isCancelled`: once for a connection.
+    /// - returns: whether to install a progress handler that asks `isCancelled`; true once for a connection.
     mutating func follow(_ cancellation: Cancellation) -> Bool {
         self.cancellation = cancellation
         defer { isWatched = true }
         return !isWatched
     }
 
-    /// Ends what `follow` began: the access ends, or goes to another thread.
+    /// Ends the effect of `follow`: the access ends, or moves to another thread.
     ///
-    /// - returns: the token that has cancelled it until now, and must forget the connection.
+    /// - returns: the token that could cancel the access until now, and must forget the connection.
     mutating func unfollow() -> AccessToken? {
         defer { cancellation = .none }
         guard case .token(let token) = cancellation else { return nil }
         return token
     }
 
-    /// Keeps an error for the end of the access, which throws the first one.
+    /// Keeps an error for the end of the access, which throws the first error.
     ///
-    /// - returns: whether it is the first.
+    /// - returns: whether this is the first error.
     @discardableResult
     mutating func note(_ error: any Error) -> Bool {
         guard self.error == nil else { return false }
@@ -75,20 +76,20 @@ struct CurrentAccess {
         return true
     }
 
-    /// Takes the error out: it is thrown.
+    /// Removes and returns the error, for the caller to throw.
     mutating func takeError() -> (any Error)? { error.take() }
 
     // MARK: - Cancellation
 
-    /// Whether the access may be cancelled some time.
+    /// Whether the access can be cancelled at all.
     var canBeCancelled: Bool {
         if case .none = cancellation { false } else { true }
     }
 
-    /// Whether the access is cancelled, and doesn't ignore that.
+    /// Whether the access is cancelled and heeds the cancellation.
     @inline(__always)
     var isCancelled: Bool {
-        // Inlined, because a call would retain what the value refers to.
+        // Inlined, because a call would retain the objects that the value refers to.
         switch cancellation {
         case .none: false
         case .task: ignoringDepth == 0 && Task.isCancelled
@@ -96,14 +97,14 @@ struct CurrentAccess {
         }
     }
 
-    /// Whether cancellation is ignored: a rollback has to run.
+    /// Whether cancellation is ignored, because a rollback has to run.
     @inline(__always)
     var ignoresCancellation: Bool { ignoringDepth > 0 }
 
     /// Ignores cancellation, until `heedCancellation`.
     ///
     /// - parameter shields: whether the token must not interrupt the connection meanwhile, either.
-    /// - returns: the token that would, if nothing keeps it from that yet: it must forget the connection.
+    /// - returns: the token that must forget the connection; nil if no token could interrupt the connection.
     mutating func ignoreCancellation(shields: Bool) -> AccessToken? {
         ignoringDepth += 1
         guard shields, !isShielded, case .token(let token) = cancellation else { return nil }
@@ -111,9 +112,9 @@ struct CurrentAccess {
         return token
     }
 
-    /// Ends what `ignoreCancellation` began.
+    /// Ends the effect of `ignoreCancellation`.
     ///
-    /// - parameter endsShield: whether that gave a token, which knows the connection again.
+    /// - parameter endsShield: whether `ignoreCancellation` returned a token, which has the connection again.
     mutating func heedCancellation(endsShield: Bool) {
         ignoringDepth -= 1
         if endsShield { isShielded = false }
@@ -133,14 +134,14 @@ struct CurrentAccess {
 
     mutating func endReadOnly() { readOnlyDepth -= 1 }
 
-    /// Lets nothing be written, and no transaction begin or end: SQLite calls a collation or a tokenizer in the midst
-    /// of work on pages or on the schema, and reads what such a statement would free.
+    /// Prevents writing, and beginning or ending transactions: SQLite calls a collation or a tokenizer in the middle of
+    /// its work on pages or on the schema, and continues to read memory that such a statement would free.
     mutating func seal() {
         sealDepth += 1
         readOnlyDepth += 1
     }
 
-    /// Ends what `seal` began.
+    /// Ends the effect of `seal`.
     mutating func unseal() {
         sealDepth -= 1
         readOnlyDepth -= 1

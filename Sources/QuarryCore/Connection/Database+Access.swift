@@ -1,11 +1,12 @@
-// The frame of an access: what the queue and the pool call before and after a closure gets the connection.
+// The frame of an access: the calls of the queue and the pool before and after a closure has the connection.
 
 extension Database {
-    /// Makes the thread that runs the connection's owner. The caller has the connection's lease.
+    /// Makes the current thread the connection's owner. The caller has the connection's lease.
     ///
     /// - parameter token: lets the access be cancelled while it runs.
-    /// - parameter followsTask: whether it is cancelled with the task that runs it, on whose thread it stays. Then it
-    ///   needs no token: cancelling a task interrupts no connection, but the task is asked.
+    /// - parameter followsTask: whether the access is cancelled with the task that runs it, and stays on the task's
+    ///   thread. Then it needs no token: the connection isn't interrupted, but asks the task.
+    /// - throws: `SQLITE_MISUSE` if the connection is closed; the error of a rollback that was due.
     package func beginAccess(_ token: AccessToken?, followsTask: Bool = false) throws {
         access.begin(error: try lifetime.take())
         if rollbackIsDue { try rollBackAtLast() }
@@ -19,8 +20,8 @@ extension Database {
 
     /// Ends the access and its cursors, and rolls back a transaction that it left open.
     ///
-    /// - returns: an error if a transaction was left open, a change failed whose cursor was left before its end, or a
-    ///   method that can't throw has failed.
+    /// - returns: an error if a transaction was left open, if a change failed whose cursor was released before its end,
+    ///   or if a method that can't throw has failed.
     package func endAccess() -> (any Error)? {
         let wasCancelled = endCancellation()
         stopAllStatements()
@@ -36,9 +37,9 @@ extension Database {
         return error
     }
 
-    /// Keeps the access from being cancelled any more.
+    /// Prevents further cancellation of the access.
     ///
-    /// - returns: whether a token has cancelled it: SQLite may still have its interruption to come.
+    /// - returns: whether a token has cancelled the access: SQLite may not have received the interruption yet.
     @inline(__always)
     private func endCancellation() -> Bool {
         guard let token = access.unfollow() else { return false }
@@ -46,7 +47,8 @@ extension Database {
         return token.isCancelled
     }
 
-    /// Rolls back what the last access could not, for lack of memory. As long as that fails, no access begins.
+    /// Rolls back the transaction that the last access could not roll back for lack of memory. No access begins until
+    /// this succeeds.
     @inline(never)
     private func rollBackAtLast() throws {
         do {
@@ -64,7 +66,7 @@ extension Database {
         for statement in activeStatements.newestFirst { statement.stopExecution(self) }
     }
 
-    /// Ends the executions that have not taken a step.
+    /// Ends the executions that haven't taken a step.
     @inline(never)
     func stopUnsteppedStatements() {
         guard activeStatements.count > 0 else { return }
@@ -73,9 +75,9 @@ extension Database {
         }
     }
 
-    /// Runs the body of a method that can't throw, as its callers expect: its error is thrown when the access ends.
+    /// Runs the body of a method that can't throw. Its error is thrown when the access ends.
     ///
-    /// Where there is no access, the next one throws it.
+    /// Outside an access, the next access throws the error.
     package func failingAccess(_ body: () throws -> Void) {
         do {
             try body()
@@ -84,28 +86,28 @@ extension Database {
         }
     }
 
-    /// Whether an access of the thread that runs has the connection.
+    /// Whether an access on the current thread has the connection.
     package var isOwned: Bool { lifetime.isAccessed }
 
-    /// The thread whose access has the connection, as a number that is another one for each thread; 0 if there is none.
+    /// The number of the thread whose access has the connection; 0 if none has. Each thread has a different number.
     package var accessingThread: UInt { lifetime.accessingThread }
 
-    /// The number of the thread that runs.
+    /// The number of the current thread.
     package static var currentThread: UInt { ConnectionLifetime.currentThread }
 
-    /// The connection itself, for those who wait for it from other threads.
+    /// Whether the connection is closed; may be read from any thread.
     package var isClosed: Bool { lifetime.isClosed }
 
-    /// Interrupts what runs, from any thread: <https://www.sqlite.org/c3ref/interrupt.html>.
+    /// Interrupts the running statements, from any thread: <https://www.sqlite.org/c3ref/interrupt.html>.
     ///
-    /// The caller keeps the connection from being closed meanwhile.
+    /// The caller prevents the connection from being closed meanwhile.
     package func interrupt() {
         if !lifetime.isClosed { ConnectionCalls.interrupt(pointer) }
     }
 
-    /// Closes the connection for good.
+    /// Closes the connection.
     ///
-    /// - throws: `SQLITE_BUSY` if statements, blobs or backups are left; the connection stays usable.
+    /// - throws: `SQLITE_BUSY` if statements, blobs or backups are left; then the connection stays usable.
     package func close() throws {
         guard !lifetime.isClosed else { return }
         try checkAccess()
@@ -116,7 +118,7 @@ extension Database {
 
     /// Runs `body` so that cancelling the task doesn't stop it.
     ///
-    /// - parameter isShielded: whether no interruption may come meanwhile. Without, a statement may still be
+    /// - parameter isShielded: whether no interruption may arrive meanwhile. Otherwise a statement may still be
     ///   interrupted.
     func withoutCancellation<T>(isShielded: Bool = true, _ body: () throws -> T) rethrows -> T {
         let token = access.ignoreCancellation(shields: isShielded)
@@ -128,7 +130,7 @@ extension Database {
         return try body()
     }
 
-    /// Frees as much memory as can be: <https://www.sqlite.org/c3ref/db_release_memory.html>.
+    /// Frees as much memory as possible: <https://www.sqlite.org/c3ref/db_release_memory.html>.
     ///
     /// ```swift
     /// try dbQueue.read { db in db.releaseMemory() }
@@ -142,7 +144,7 @@ extension Database {
         }
     }
 
-    /// Lets every text be prepared anew when it comes again.
+    /// Forgets all kept statements, so that every text is prepared again.
     func forgetKeptStatements() {
         statementCache.removeAll()
         _ = attachments.removeStatementKeepers()
@@ -153,13 +155,15 @@ extension Database {
         for index in controlStatements.indices { controlStatements[index] = nil }
     }
 
-    /// Runs `body` where nothing can be written.
+    /// Runs `body` while nothing may be written.
     ///
     /// ```swift
     /// try db.readOnly {
     ///     try db.execute(sql: "DELETE FROM player") // throws SQLITE_READONLY
     /// }
     /// ```
+    ///
+    /// - throws: `SQLITE_MISUSE` outside an access; the error of `body`.
     public func readOnly<T>(_ body: () throws -> T) throws -> T {
         try checkAccess()
         access.beginReadOnly()
@@ -167,20 +171,20 @@ extension Database {
         return try body()
     }
 
-    /// Runs a callback that SQLite calls in the midst of its work on pages or on the schema: see `CurrentAccess.seal`.
+    /// Runs a callback that SQLite calls in the middle of its work on pages or on the schema: see `CurrentAccess.seal`.
     func sealed<T>(_ body: () throws -> T) rethrows -> T {
         access.seal()
         defer { access.unseal() }
         return try body()
     }
 
-    /// Whether nothing can be written.
+    /// Whether writing is prevented.
     package var isReadOnly: Bool { options.readonly || access.isReadOnly }
 }
 
 extension Database {
-    /// Leaves the connection to another thread in the middle of an access: its transaction stays open, its statements
-    /// must have ended.
+    /// Leaves the connection to another thread in the middle of an access. The transaction stays open; statements and
+    /// blobs end.
     package func suspendAccess() {
         stopAllStatements()
         if !openBlobs.isEmpty { closeBlobs() }

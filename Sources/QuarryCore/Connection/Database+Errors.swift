@@ -1,5 +1,5 @@
 extension Database {
-    /// The error of a step or a preparation that failed.
+    /// The error of a failed step or preparation.
     ///
     /// - parameter statement: the statement that was stepped.
     @inline(never)
@@ -7,7 +7,7 @@ extension Database {
         if options.readonly, statement.kind == .other, code & 0xFF == ResultCode.SQLITE_IOERR.rawValue,
             statement.sql.lowercased().contains("journal_mode")
         {
-            // SQLite finds out late that it can't leave WAL mode. There is nothing wrong with the disk.
+            // SQLite finds out late that it can't leave WAL mode. Nothing is wrong with the disk.
             return DatabaseError(
                 resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database", sql: statement.sql)
         }
@@ -18,8 +18,8 @@ extension Database {
     func error(_ code: CInt, sql: String?, arguments: StatementArguments? = nil) -> any Error {
         let tokenizerFailure = takeTokenizerFailure(code)
         let extendedCode = ConnectionCalls.errorCode(pointer)
-        // The connection has a message for its last error, which isn't always this one: SQL that is too long never
-        // reaches it.
+        // The connection has a message for its last error, which may be another one: SQL that is too long never reaches
+        // the connection.
         let isConnectionError = extendedCode.primaryResultCode.rawValue == code & 0xFF
         var resultCode = tokenizerFailure?.code ?? (isConnectionError ? extendedCode : ResultCode(rawValue: code))
         let primary = resultCode.primaryResultCode

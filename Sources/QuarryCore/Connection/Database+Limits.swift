@@ -42,14 +42,14 @@ extension Database {
         lifetime.isOwned ? Int(ConnectionCalls.limit(pointer, limit.rawValue, -1)) : 0
     }
 
-    /// Lowers or raises a limit, up to the one SQLite was built with.
+    /// Lowers or raises a limit, up to the maximum of the SQLite build.
     ///
     /// ```swift
     /// config.prepareDatabase { db in try db.setLimit(.sqlLength, to: 100_000) }
     /// ```
     ///
-    /// - returns: the value before.
-    /// - throws: `SQLITE_MISUSE` outside an access, for a negative value, or a limit that SQLite doesn't have.
+    /// - returns: the previous value.
+    /// - throws: `SQLITE_MISUSE` outside an access, for a negative value, or for a limit that SQLite doesn't have.
     @discardableResult
     public func setLimit(_ limit: Limit, to value: Int) throws -> Int {
         try checkAccess()

@@ -1,23 +1,23 @@
-// What the layers above need to keep knowledge of the schema, and to rebuild tables.
+// Functions that the layers above need to cache the schema and to rebuild tables.
 
 extension Database {
-    /// A count that another number follows whenever this connection may have changed its schema, or what is attached.
+    /// A count that changes whenever this connection may have changed its schema, or the attached databases.
     package var schemaChangeCount: Int { schemaClock.changeCount }
 
-    /// The schemas, and the number that SQLite has given their states.
+    /// The schemas, and SQLite's numbers for their states.
     struct SeenSchemas: Equatable {
         var versions: [String: Int32] = [:]
 
-        // With the same two numbers, the versions are still true: no query is needed.
+        // While these two numbers are unchanged, the versions are current, and no query is needed.
         var dataVersion: UInt32? = nil
         var changeCount = -1
     }
 
-    /// Finds out whether other connections have changed the schemas, and lets SQLite learn it: one `PRAGMA
-    /// schema_version` for each schema, none in a transaction that has asked before.
+    /// Finds out whether other connections have changed the schemas, and makes SQLite notice: runs one `PRAGMA
+    /// schema_version` for each schema, and none in a transaction that has run it before.
     ///
-    /// SQLite itself notices such a change when a statement that reads the schema runs. Until then the names of other
-    /// statements keep the meaning that they had.
+    /// SQLite itself notices such a change when a statement that reads the schema runs. Until then, names in other
+    /// statements keep their previous meaning.
     @inline(never)
     package func noteForeignSchemaChanges() throws {
         let isKnown = !hasAttached && seenSchemas.changeCount == schemaClock.changeCount
@@ -40,10 +40,10 @@ extension Database {
             versions: versions, dataVersion: pinnedDataVersion(schema: "main"), changeCount: schemaClock.changeCount)
     }
 
-    /// Another number whenever this connection may have changed its schema, or has seen that others may have.
+    /// A number that changes whenever this connection may have changed its schema, or has noticed that others may have.
     var schemaStamp: Int { schemaClock.changeCount &+ foreignSchemaChangeCount }
 
-    /// The names of the columns of a statement, prepared for that alone.
+    /// The names of the columns of a statement, which is prepared only for this.
     func columnNames(ofFirst sql: String) throws -> [String] {
         try withSQL(sql) { text in
             var start = 0
@@ -55,15 +55,15 @@ extension Database {
         }
     }
 
-    /// The number that tells whether the schema that is read has changed since.
+    /// The number that changes when the current state of the database changes.
     ///
-    /// - returns: nil where no transaction reads the database: the state it will read isn't decided yet.
+    /// - returns: nil if no transaction reads the database, because the state to read isn't decided yet.
     package func pinnedDataVersion(schema: String) -> UInt32? {
         guard ConnectionCalls.isInUse(pointer, schema: schema) else { return nil }
         return ConnectionCalls.dataVersion(pointer, schema: schema)
     }
 
-    /// The number SQLite changes with each change of a schema.
+    /// The number that SQLite changes with each change of a schema.
     ///
     /// - parameter schema: `main`, `temp`, or the name of an attached database.
     package func schemaVersion(of schema: String) throws -> Int32 {
@@ -72,16 +72,17 @@ extension Database {
         return try Int32.fetchOne(statement) ?? 0
     }
 
-    /// Whether foreign keys are checked: <https://www.sqlite.org/pragma.html#pragma_foreign_keys>.
+    /// Whether foreign keys are enforced: <https://www.sqlite.org/pragma.html#pragma_foreign_keys>.
     package var checksForeignKeys: Bool { ConnectionCalls.isOn(pointer, .foreignKeys) }
 
-    /// Whether deferred foreign keys are violated for the moment.
+    /// Whether deferred foreign keys are currently violated.
     package var hasDeferredForeignKeyViolations: Bool { ConnectionCalls.hasDeferredViolations(pointer) }
 
-    /// Runs `body` while foreign keys are neither checked nor acted upon, and renaming a table changes no other.
+    /// Runs `body` with foreign key enforcement and actions suspended. Renaming a table doesn't change references to
+    /// it.
     ///
-    /// `PRAGMA foreign_keys` does nothing in a transaction, so that no deferred violation is forgotten. The caller
-    /// looks for violations that were there before, and for those that `body` leaves.
+    /// `PRAGMA foreign_keys` does nothing in a transaction, in order that no deferred violation is forgotten. The
+    /// caller checks for violations that existed before, and for violations that `body` leaves.
     package func withoutForeignKeysAndReferences<T>(_ body: () throws -> T) throws -> T {
         try checkAccess()
         let checked = ConnectionCalls.isOn(pointer, .foreignKeys)
@@ -95,10 +96,10 @@ extension Database {
         return try body()
     }
 
-    /// Runs `body` while foreign keys are neither checked nor acted upon. They are what they were again, however it
-    /// ends.
+    /// Runs `body` with foreign key enforcement and actions suspended, and then restores the setting, even after an
+    /// error.
     ///
-    /// As `PRAGMA foreign_keys = OFF`, but no statement, which could fail, or be cancelled.
+    /// Has the effect of `PRAGMA foreign_keys = OFF`, without a statement that could fail or be cancelled.
     package func withoutForeignKeys<T>(_ body: () throws -> T) throws -> T {
         try checkAccess()
         let checked = ConnectionCalls.isOn(pointer, .foreignKeys)

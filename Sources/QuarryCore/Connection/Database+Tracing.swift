@@ -36,7 +36,7 @@ extension Database {
 
             /// The SQL with its arguments: `SELECT * FROM player WHERE id = 1`.
             ///
-            /// - warning: arguments may hold what logs must not: passwords, names, addresses.
+            /// - warning: arguments may hold data that logs must not: passwords, names, addresses.
             public var expandedSQL: String { traced.expandedSQL }
 
             /// The SQL, with arguments only if `Configuration.publicStatementArguments` is true.
@@ -62,7 +62,7 @@ extension Database {
 
         /// As `description`, with the arguments.
         ///
-        /// - warning: arguments may hold what logs must not: passwords, names, addresses.
+        /// - warning: arguments may hold data that logs must not: passwords, names, addresses.
         public var expandedDescription: String {
             switch self {
             case .statement(let statement): statement.expandedSQL

@@ -1,9 +1,9 @@
-/// What the busy handler knows of the wait it is in.
+/// The busy handler's knowledge of the current wait.
 struct BusyState {
     var start: UInt64 = 0
 }
 
-/// The time a statement may run.
+/// The time that a statement may run.
 struct StatementDeadline {
     /// Seconds.
     var limit: Double?
@@ -16,16 +16,16 @@ struct StatementDeadline {
         end = SystemClock.monotonicNanoseconds() &+ UInt64(max(0, min(limit, 1e9)) * 1e9)
     }
 
-    /// Nanoseconds that the statement may still take.
+    /// The nanoseconds that the statement may still take.
     var remaining: UInt64 {
         let now = SystemClock.monotonicNanoseconds()
         return now < end ? end - now : 0
     }
 
-    /// The statement is stopped, since it has run for too long.
+    /// Notes that the statement is stopped because it has run for too long.
     mutating func exceed() { isExceeded = true }
 
-    /// The limit, if it is why the statement was stopped.
+    /// The limit, if exceeding it stopped the statement.
     mutating func exceeded() -> Double? {
         defer { isExceeded = false }
         return isExceeded ? limit : nil
@@ -33,8 +33,8 @@ struct StatementDeadline {
 }
 
 extension Database {
-    /// Waits in short sleeps of our own, not with `sqlite3_busy_timeout`: cancelling ends the wait, and so does the
-    /// statement's timeout.
+    /// Waits in short sleeps, rather than with `sqlite3_busy_timeout`, so that cancellation and the statement's timeout
+    /// end the wait.
     func installBusyHandler() {
         switch options.busyMode {
         case .immediateError:
@@ -60,27 +60,27 @@ extension Database {
         !access.refusesToWait && (access.ignoresCancellation || !access.isCancelled && timeLeft > 0)
     }
 
-    /// Nanoseconds that the statement which runs may still take; notes when there are none.
+    /// The nanoseconds that the running statement may still take. Notes if none are left.
     private var timeLeft: UInt64 {
         guard deadline.limit != nil, !access.ignoresCancellation else { return .max }
         let remaining = deadline.remaining
         guard remaining == 0 else { return remaining }
-        // A checkpoint, a backup and the reading of the schema are no statements: the time is that of one that has
-        // ended.
+        // A checkpoint, a backup and the reading of the schema aren't statements: the deadline is that of a statement
+        // that has ended.
         guard runDepth > 0 || activeStatements.newestFirst.contains(where: \.activity.isStepping) else { return .max }
         deadline.exceed()
         return 0
     }
 
-    /// Makes statements that run look for cancellation.
+    /// Makes running statements check for cancellation.
     ///
-    /// `sqlite3_interrupt` alone isn't enough: the flag it raises is cleared when a statement starts while no other
-    /// runs, so that a statement may miss it that is just about to start.
+    /// `sqlite3_interrupt` alone isn't enough: it raises a flag, which SQLite clears when a statement starts while no
+    /// other statement runs. A statement that is just about to start may miss it.
     func installCancellation() {
         _ = hooks.onProgress { [unowned self] in !access.isCancelled }
     }
 
-    /// Counts SQLite's own time and its caller's, from the first step of a statement.
+    /// Limits the time of a statement, SQLite's own and its caller's, from the first step.
     func installStatementDeadline() {
         guard let seconds = options.statementTimeout else { return }
         deadline.limit = seconds

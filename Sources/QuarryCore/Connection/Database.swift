@@ -1,4 +1,4 @@
-/// A connection, as the closures of `read` and `write` get it.
+/// A connection, as passed to the closures of `read` and `write`.
 ///
 /// ```swift
 /// let count = try dbQueue.read { db in
@@ -6,12 +6,13 @@
 /// }
 /// ```
 ///
-/// A `Database` is used in the closure that gets it, on that closure's thread. Elsewhere it throws `SQLITE_MISUSE`.
+/// A `Database` is used inside the closure that receives it, on the closure's thread. Elsewhere it throws
+/// `SQLITE_MISUSE`.
 public final class Database {
     @usableFromInline
     let lifetime: ConnectionLifetime
 
-    /// What identifies the connection in logs: the configuration's label, or the path.
+    /// The connection's name in logs: the configuration's label, or the path.
     public let description: String
 
     package let options: ConnectionOptions
@@ -28,11 +29,11 @@ public final class Database {
     @exclusivity(unchecked)
     var statementCache: StatementCache
 
-    /// Statements that run, in the order they began.
+    /// The running statements, in the order in which they began.
     @exclusivity(unchecked)
     var activeStatements = ActiveStatements()
 
-    /// How many statements that run to their end are in a step: a function that one calls may run another.
+    /// The number of statements in a step that run to their end in one call: a function called by one may run another.
     @exclusivity(unchecked)
     var runDepth = 0
 
@@ -42,7 +43,7 @@ public final class Database {
     /// Binds the parameters of the statements of `execute(binding:)`.
     private(set) lazy var parameterBinder = ParameterBinder()
 
-    /// Blobs that the access has opened and not yet closed.
+    /// The blobs that the access has opened and not yet closed.
     @exclusivity(unchecked)
     var openBlobs: [OpenBlob] = []
 
@@ -54,16 +55,18 @@ public final class Database {
     @exclusivity(unchecked)
     var access = CurrentAccess()
 
-    /// Another number for each access.
+    /// A different number for each access.
     package var accessNumber: Int { access.number }
 
-    /// Whether a lock that another connection has is an error at once: the access must not wait where it runs.
+    /// Whether a lock held by another connection is an error immediately, because the access must not wait where it
+    /// runs.
     package var refusesToWait: Bool {
         get { access.refusesToWait }
         set { access.refusesToWait = newValue }
     }
 
-    /// Whether the last access has left a transaction that couldn't be rolled back: the next one begins with that.
+    /// Whether the last access left a transaction that couldn't be rolled back. The next access begins by rolling it
+    /// back.
     @exclusivity(unchecked)
     var rollbackIsDue = false
 
@@ -81,25 +84,25 @@ public final class Database {
 
     // MARK: Schema
 
-    /// Tells when what is known of the schema has to be read again.
+    /// Tells when cached facts about the schema have to be read again.
     @exclusivity(unchecked)
     var schemaClock = SchemaClock()
 
-    /// Whether a database has been attached: then a new table may hide one that kept statements read.
+    /// Whether a database has been attached. If so, a new table may hide a table that kept statements read.
     @exclusivity(unchecked)
     var hasAttached = false
 
-    /// Counts the changes of others that `noteForeignSchemaChanges` has seen.
+    /// Counts the changes by other connections that `noteForeignSchemaChanges` has noticed.
     @exclusivity(unchecked)
     var foreignSchemaChangeCount = 0
 
-    /// The states of the schemas that `noteForeignSchemaChanges` has seen last.
+    /// The states of the schemas that `noteForeignSchemaChanges` has last seen.
     @exclusivity(unchecked)
     var seenSchemas = SeenSchemas()
 
     // MARK: Full text
 
-    /// What a tokenizer has thrown, until the error of its statement is made.
+    /// The error that a tokenizer has thrown, until the error of its statement is made.
     @exclusivity(unchecked)
     var tokenizerFailure: ReportedFailure?
 
@@ -114,7 +117,7 @@ public final class Database {
     /// Opens a connection, and sets it up: busy handler, string literals, foreign keys, pragmas.
     ///
     /// - parameter followsTask: whether opening is cancelled with the task that runs it.
-    /// - parameter prepare: the last step: what the user does to each connection.
+    /// - parameter prepare: the last step: the user's preparation of each connection.
     package init(
         path: String, options: ConnectionOptions, followsTask: Bool = false,
         prepare: (Database) throws -> Void = { _ in }
@@ -134,7 +137,7 @@ public final class Database {
         do {
             try naming(path, showsSQL: true) { try setUp() }
             try prepare(self)
-            // A file that is no database is found out here, not at the first use.
+            // A file that isn't a database is detected here, not at its first use.
             try naming(path, showsSQL: false) {
                 if options.checksSchema {
                     try executeOnce(sql: "SELECT * FROM sqlite_master LIMIT 1")
@@ -149,7 +152,7 @@ public final class Database {
         if let error = endAccess() { throw error }
     }
 
-    /// A stand-in for a connection, for a closure that must be given one where there is none.
+    /// Makes a substitute for a closure that must be given a connection when none exists.
     ///
     /// - parameter error: the error that each use throws.
     package init(refusing error: DatabaseError) {
@@ -162,23 +165,24 @@ public final class Database {
     }
 
     deinit {
-        // Cached statements go while the connection is taken, if it is free: they need no grave then.
+        // If the connection is free, it is taken to finalize the cached statements at once rather than leave them to a
+        // next owner.
         if !lifetime.isClosed {
             lifetime.takeForGood()
             forgetStatements()
-            // Statements may outlive the hooks' owner, and so may the transaction that closing rolls back.
+            // Statements may outlive the owner of the hooks, and so may the transaction that closing rolls back.
             hooks.removeAll()
             lifetime.leave()
         }
         lifetime.database = nil
     }
 
-    /// Runs a part of the opening, whose errors name the file.
+    /// Runs a part of the opening. Its errors name the file.
     private func naming(_ path: String, showsSQL: Bool, _ body: () throws -> Void) throws {
         do {
             try body()
         } catch let error as DatabaseError {
-            // A file that is no database fails whatever statement comes first.
+            // In a file that isn't a database, the first statement fails, whichever it is.
             let sql = showsSQL && error.resultCode != .SQLITE_NOTADB ? error.sql : nil
             throw DatabaseError(
                 resultCode: error.extendedResultCode, message: error.message, sql: sql
@@ -198,19 +202,19 @@ public final class Database {
 
     var pointer: SQLiteConnection { lifetime.pointer }
 
-    /// SQLite's connection; nil when it is closed.
+    /// SQLite's connection; nil after closing.
     public var sqliteConnection: SQLiteConnection? { lifetime.isClosed ? nil : pointer }
 
-    /// Throws unless the thread that runs has the connection.
+    /// Throws unless the current thread has the connection.
     package func checkAccess() throws {
         try lifetime.checkAccess()
     }
 
     // MARK: - Information
 
-    // Outside of an access these are 0, or nothing: another thread may use the connection, or close it.
+    // Outside an access these are 0 or empty, because another thread may use or close the connection.
 
-    /// The rowid of the last row that was inserted: <https://www.sqlite.org/c3ref/last_insert_rowid.html>.
+    /// The rowid of the last inserted row: <https://www.sqlite.org/c3ref/last_insert_rowid.html>.
     ///
     /// ```swift
     /// try db.execute(sql: "INSERT INTO player (name) VALUES ('Arthur')")
@@ -238,10 +242,10 @@ public final class Database {
     /// SQLite's version as a number: 3040001 for 3.40.1.
     public static var sqliteLibVersionNumber: CInt { SQLiteLibrary.versionNumber }
 
-    /// The most arguments a statement can have: <https://www.sqlite.org/limits.html#max_variable_number>.
+    /// The maximum number of arguments of a statement: <https://www.sqlite.org/limits.html#max_variable_number>.
     public var maximumStatementArgumentCount: Int { limit(.variableNumber) }
 
-    /// The number SQLite changes with each change of the schema.
+    /// The number that SQLite changes with each change of the schema.
     ///
     /// ```swift
     /// let version = try db.schemaVersion()
@@ -249,6 +253,8 @@ public final class Database {
     /// ```sql
     /// PRAGMA schema_version
     /// ```
+    ///
+    /// - throws: `DatabaseError`; `CancellationError` in a cancelled task.
     public func schemaVersion() throws -> Int32 {
         let statement = try controlStatement(.schemaVersion)
         return try Int32.fetchOne(statement) ?? 0

@@ -9,13 +9,13 @@ extension DatabaseValue: DatabaseValueConvertible, StatementColumnConvertible {
 
     /// The value of a column of the current row.
     ///
-    /// Text that isn't UTF-8 is read as a blob of its bytes, so that nothing is lost.
+    /// Text that isn't UTF-8 is read as a blob, so that no bytes are lost.
     @inlinable
     public init(sqliteStatement: SQLiteStatement, index: CInt) {
         self = StatementColumns.value(sqliteStatement, index)
     }
 
-    /// Reads NULL as well.
+    /// Reads the column; NULL is read as `.null`.
     @inlinable
     public static func fromStatement(
         _ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt

@@ -23,8 +23,8 @@ public protocol StatementBinding {
 /// try db.execute(sql: "DELETE FROM player WHERE email = ?", arguments: [emails[0]])
 /// ```
 ///
-/// Conversions of the library's types are exact or fail: an `Int` is made from an integer, or from a real with an
-/// integer value; never from text.
+/// Conversions of the library's types are exact or fail: an `Int` is read from an integer, or from a real with an
+/// integer value, but never from text.
 public protocol DatabaseValueConvertible: StatementBinding, RowDecodable, SQLExpressible {
     /// The value to store.
     var databaseValue: DatabaseValue { get }
@@ -36,13 +36,13 @@ public protocol DatabaseValueConvertible: StatementBinding, RowDecodable, SQLExp
     /// `.some(nil)`.
     static func fromMissingColumn() -> Self?
 
-    /// The encoder of the type's JSON, if the type chooses one: `JSONEncoder`.
+    /// The type of the JSON encoder, if the type chooses its own: `JSONEncoder`.
     associatedtype DatabaseJSONEncoder = StandardJSONCoder
 
-    /// The decoder of the type's JSON, if the type chooses one: `JSONDecoder`.
+    /// The type of the JSON decoder, if the type chooses its own: `JSONDecoder`.
     associatedtype DatabaseJSONDecoder = StandardJSONCoder
 
-    /// The encoder of a type that is `Encodable`, and stored as JSON.
+    /// The encoder of a type that is `Encodable` and stored as JSON.
     ///
     /// ```swift
     /// struct Visit: Codable, DatabaseValueConvertible {
@@ -56,12 +56,12 @@ public protocol DatabaseValueConvertible: StatementBinding, RowDecodable, SQLExp
     /// ```
     static func databaseJSONEncoder() -> DatabaseJSONEncoder
 
-    /// The decoder of a type that is `Decodable`, and stored as JSON.
+    /// The decoder of a type that is `Decodable` and stored as JSON.
     static func databaseJSONDecoder() -> DatabaseJSONDecoder
 
     /// The Swift value of a column of the current row of a statement.
     ///
-    /// Types that are `StatementColumnConvertible` use their fast path, others their `fromDatabaseValue`.
+    /// `StatementColumnConvertible` types use their fast path, other types `fromDatabaseValue`.
     ///
     /// - parameter index: the column, from 0, which must be in the row.
     static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> Self?
@@ -85,9 +85,9 @@ extension DatabaseValueConvertible {
     }
 }
 
-/// A type that reads itself straight from a column of a statement: the fast path of `DatabaseValueConvertible`.
+/// A type that reads itself directly from a column of a statement: the fast path of `DatabaseValueConvertible`.
 ///
-/// It must agree with `fromDatabaseValue`.
+/// The initializer must agree with `fromDatabaseValue`.
 ///
 /// ```swift
 /// struct Meters: DatabaseValueConvertible, StatementColumnConvertible {
@@ -108,9 +108,9 @@ extension DatabaseValueConvertible {
 /// }
 /// ```
 public protocol StatementColumnConvertible {
-    /// Reads a column of the current row, or nil if it has no such value.
+    /// Reads a column of the current row; nil if the type has no such value.
     ///
-    /// It is never called for NULL, which goes to `fromDatabaseValue`.
+    /// Never called for NULL, which is passed to `fromDatabaseValue`.
     ///
     /// - parameter sqliteStatement: a statement with a current row.
     /// - parameter index: the column, from 0, which must be in the row.
@@ -120,7 +120,7 @@ public protocol StatementColumnConvertible {
 extension DatabaseValueConvertible where Self: StatementColumnConvertible {
     /// Reads the column without an intermediate `DatabaseValue`, unless it is NULL.
     ///
-    /// The library's own types override this: they tell NULL from other values as they read.
+    /// The library's own types override this: they detect NULL while reading.
     @inlinable
     @inline(__always)
     public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> Self? {

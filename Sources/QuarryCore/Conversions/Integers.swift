@@ -1,15 +1,15 @@
-/// Integers: stored as INTEGER; read from INTEGER, or from a REAL that is an integer, when they fit.
+/// Integers: stored as INTEGER; read from an INTEGER, or a REAL with an integer value, that fits.
 public protocol SQLInteger: DatabaseValueConvertible, StatementColumnConvertible, FixedWidthInteger {}
 
 extension SQLInteger {
-    /// An integer. A value above `Int64.max` can't be stored: binding it throws.
+    /// An integer. A value above `Int64.max` can't be stored, and binding it throws.
     @inlinable
     public var databaseValue: DatabaseValue {
         if let value = Int64(exactly: self) { return DatabaseValue(content: .int64(value)) }
         return .unrepresentable(String(self), reason: "it doesn't fit in a signed integer of 64 bits")
     }
 
-    /// An integer that fits, or a real that is an integer and fits; nil for anything else.
+    /// An integer that fits, or a real with an integer value that fits; nil for other values.
     @inlinable
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self? {
         switch dbValue.content {
@@ -19,7 +19,7 @@ extension SQLInteger {
         }
     }
 
-    /// Reads an integer that fits, or a real that is an integer and fits.
+    /// Reads an integer that fits, or a real with an integer value that fits.
     @inlinable
     @inline(__always)
     public init?(sqliteStatement: SQLiteStatement, index: CInt) {

@@ -1,7 +1,8 @@
-// An enum or struct whose raw value is convertible is convertible too: `enum Kind: String, DatabaseValueConvertible`.
+// An enum or struct with a convertible raw value can also be convertible: `enum Kind: String,
+// DatabaseValueConvertible`.
 //
-// Only the two conversions are implemented here: `bind` and `fromStatement` of the raw value would bypass the
-// conversions that a type writes itself.
+// Only the two conversions are implemented here: `bind` and `fromStatement` of the raw value would bypass conversions
+// that a type implements itself.
 extension DatabaseValueConvertible where Self: RawRepresentable, RawValue: DatabaseValueConvertible {
     /// The database value of the raw value.
     @inlinable
@@ -15,7 +16,7 @@ extension DatabaseValueConvertible where Self: RawRepresentable, RawValue: Datab
 }
 
 extension StatementColumnConvertible where Self: RawRepresentable, RawValue: StatementColumnConvertible {
-    /// Reads the raw value, and makes the value from it.
+    /// Reads the raw value, and converts it.
     @inlinable
     public init?(sqliteStatement: SQLiteStatement, index: CInt) {
         guard let rawValue = RawValue(sqliteStatement: sqliteStatement, index: index) else { return nil }

@@ -14,7 +14,7 @@ extension DatabaseValueConvertible where DatabaseJSONEncoder == StandardJSONCode
 }
 
 extension DatabaseValueConvertible where DatabaseJSONDecoder == StandardJSONCoder {
-    /// The library's decoder, which reads what its encoder writes.
+    /// The library's decoder, which reads the encoder's JSON.
     @inlinable
     public static func databaseJSONDecoder() -> StandardJSONCoder { StandardJSONCoder() }
 }

@@ -26,7 +26,7 @@ extension StatementArguments {
         namedValues = dictionary.mapValues { $0?.databaseValue ?? .null }
     }
 
-    /// Named arguments, without the prefix of their parameters. The last of a name counts.
+    /// Named arguments, without the prefix of their parameters. If a name occurs twice, the last value counts.
     public init<S: Sequence>(_ sequence: S) where S.Element == (String, (any DatabaseValueConvertible)?) {
         values = []
         namedValues = Dictionary(
@@ -48,7 +48,7 @@ extension StatementArguments: ExpressibleByArrayLiteral {
         values = []
         guard let first = elements.baseAddress else { return }
         if elements.count == 1 {
-            // A key, mostly.
+            // A single argument is mostly a key.
             values = [layout.value(of: first)]
             return
         }
@@ -57,11 +57,11 @@ extension StatementArguments: ExpressibleByArrayLiteral {
     }
 }
 
-/// How an optional existential lies in memory: copying one goes through the runtime, and costs more than binding its
+/// The memory layout of an optional existential. Copying one calls the Swift runtime, which costs more than binding its
 /// value.
 ///
-/// Three words of content, or a pointer to it; the type; the conformance. nil has no type. So it is in all of Swift 5
-/// and 6; what isn't guaranteed is looked at.
+/// The layout has three words for the content or a pointer to it, then the type, then the conformance; nil has no type.
+/// Swift 5 and 6 use this layout but don't guarantee it, so it is checked at run time.
 private struct ArgumentLayout {
     static let current = ArgumentLayout()
 
@@ -83,12 +83,12 @@ private struct ArgumentLayout {
             && withUnsafeBytes(of: some) { $0.load(fromByteOffset: Self.typeOffset, as: Int.self) } == int
     }
 
-    /// The value of an element, without a copy of the element.
+    /// The value of an element, without copying the element.
     @inline(__always)
     func value(of element: UnsafePointer<(any DatabaseValueConvertible)?>) -> DatabaseValue {
         guard isKnown else { return element.pointee?.databaseValue ?? .null }
         let bytes = UnsafeRawPointer(element)
-        // Most arguments are of these types, which lie in the existential itself.
+        // Most arguments are of these types, which the existential holds inline.
         switch bytes.load(fromByteOffset: Self.typeOffset, as: Int.self) {
         case 0: return .null
         case int: return DatabaseValue(content: .int64(Int64(bytes.load(as: Int.self))))
@@ -101,7 +101,7 @@ private struct ArgumentLayout {
 }
 
 extension StatementArguments: ExpressibleByDictionaryLiteral {
-    /// Named arguments: `["name": "Arthur", "score": 1000]`. The last of a name counts.
+    /// Named arguments: `["name": "Arthur", "score": 1000]`. If a name occurs twice, the last value counts.
     @inlinable
     public init(dictionaryLiteral elements: (String, (any DatabaseValueConvertible)?)...) {
         // Inlinable, so that the elements stay on the stack.
@@ -118,7 +118,7 @@ extension StatementArguments: ExpressibleByDictionaryLiteral {
         names.reserveCapacity(elements.count)
         values.reserveCapacity(elements.count)
         for index in elements.indices {
-            // A tuple's elements lie one behind the other. To copy one means to copy the existential.
+            // The elements of a tuple follow each other in memory. Copying the tuple would copy the existential.
             let name = UnsafeRawPointer(first + index).assumingMemoryBound(to: String.self)
             let value = UnsafeRawPointer(name + 1).assumingMemoryBound(to: (any DatabaseValueConvertible)?.self)
             names.append(name.pointee)

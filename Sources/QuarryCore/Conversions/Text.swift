@@ -1,5 +1,5 @@
 extension String: DatabaseValueConvertible, StatementColumnConvertible {
-    /// Text, with all its bytes: NULs too.
+    /// Text, with all its bytes, also NULs.
     @inlinable
     public var databaseValue: DatabaseValue { DatabaseValue(content: .string(self)) }
 

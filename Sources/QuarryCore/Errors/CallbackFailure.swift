@@ -25,7 +25,7 @@ struct CallbackFailure {
     }
 }
 
-/// A failure of a callback that SQLite is about to report.
+/// A failure of a tokenizer that SQLite is about to report.
 struct ReportedFailure {
     let failure: CallbackFailure
     let accessNumber: Int

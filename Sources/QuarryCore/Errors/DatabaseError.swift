@@ -1,4 +1,4 @@
-/// An error of SQLite, or of Quarry on SQLite's behalf.
+/// An error reported by SQLite, or by Quarry in SQLite's terms.
 ///
 /// ```swift
 /// do {
@@ -14,7 +14,7 @@
 /// Misuse of the library (a reentrant access, a closed connection, wrong arguments) has the code `SQLITE_MISUSE`.
 /// See <https://www.sqlite.org/rescode.html>.
 public struct DatabaseError: Error, Sendable {
-    // One reference: an error that is thrown costs a word on the way that doesn't throw.
+    // One reference, so that functions that don't throw only pay for a word.
     private let content: Content
 
     private final class Content: Sendable {
@@ -45,7 +45,7 @@ public struct DatabaseError: Error, Sendable {
     /// ```
     ///
     /// - parameter resultCode: SQLite's code.
-    /// - parameter message: what went wrong, in words; nil for SQLite's text for the code.
+    /// - parameter message: a description of the problem; nil for SQLite's text for the code.
     /// - parameter sql: the statement that failed.
     /// - parameter arguments: the arguments of that statement.
     /// - parameter publicStatementArguments: whether `description` shows the arguments.
@@ -116,7 +116,7 @@ public struct DatabaseError: Error, Sendable {
 }
 
 extension DatabaseError: CustomStringConvertible {
-    /// `SQLite error 19: UNIQUE constraint failed: player.id - while executing …`; the arguments only where they are
+    /// `SQLite error 19: UNIQUE constraint failed: player.id - while executing …`; shows the arguments only if they are
     /// public.
     public var description: String {
         describe(withArguments: publicStatementArguments)
@@ -124,7 +124,7 @@ extension DatabaseError: CustomStringConvertible {
 
     /// As `description`, with the arguments.
     ///
-    /// - warning: arguments may hold what logs must not: passwords, names, addresses.
+    /// - warning: arguments may hold data that logs must not: passwords, names, addresses.
     public var expandedDescription: String {
         describe(withArguments: true)
     }

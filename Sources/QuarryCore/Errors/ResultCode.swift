@@ -28,8 +28,8 @@ public struct ResultCode: RawRepresentable, Hashable, Sendable {
 
     var isPrimary: Bool { self == primaryResultCode }
 
-    /// Whether `code` matches a thrown error: a primary code matches all of its extended codes, an extended code
-    /// itself.
+    /// Whether `code` matches a thrown error: a primary code matches all its extended codes, and an extended code
+    /// matches itself.
     ///
     /// ```swift
     /// do {
@@ -43,7 +43,8 @@ public struct ResultCode: RawRepresentable, Hashable, Sendable {
         return code ~= error.extendedResultCode
     }
 
-    /// Whether `pattern` matches `code`: a primary code matches all of its extended codes, an extended code itself.
+    /// Whether `pattern` matches `code`: a primary code matches all its extended codes, and an extended code matches
+    /// itself.
     ///
     /// ```swift
     /// switch ResultCode.SQLITE_IOERR_READ {

@@ -1,6 +1,6 @@
 /// The names of SQLite's result codes, spelled as SQLite spells them.
 ///
-/// `ResultCode` and `DatabaseError` both have them, so that a code can be matched where an error is caught:
+/// `ResultCode` and `DatabaseError` both conform, so that `catch` clauses can match a code:
 ///
 /// ```swift
 /// do {

@@ -1,4 +1,4 @@
-/// Thrown when a database value can't become the Swift value that is asked for.
+/// Thrown when a database value can't be converted to the requested Swift type.
 ///
 /// ```swift
 /// let ids = try Int.fetchAll(db, sql: "SELECT 'foo' AS id")
@@ -18,7 +18,7 @@ public struct RowDecodingError: Error, Sendable {
 
     /// A value that can't be converted to the requested type.
     ///
-    /// - parameter value: as `Row.shown` has it.
+    /// - parameter value: the value, as `Row.shown` describes it.
     static func mismatch(_ type: Any.Type, value: String, place: Place) -> RowDecodingError {
         RowDecodingError("could not decode \(type) from database value \(value)", place)
     }

@@ -1,21 +1,21 @@
 extension RangeReplaceableCollection {
-    /// A collection of the elements that are left in a cursor.
+    /// A collection of the remaining elements of a cursor.
     ///
     /// ```swift
     /// let names = try Array(String.fetchCursor(db, sql: "SELECT name FROM player"))
     /// ```
     ///
-    /// - throws: what the cursor throws.
+    /// - throws: the cursor's error.
     @inlinable
     public init(_ cursor: some Cursor<Element>) throws {
         self.init()
         try append(contentsOf: cursor)
     }
 
-    /// A collection of the elements that are left in a cursor, with memory reserved for a number of them.
+    /// A collection of the remaining elements of a cursor, with memory reserved for a number of them.
     ///
     /// - parameter minimumCapacity: the number of elements to reserve memory for.
-    /// - throws: what the cursor throws.
+    /// - throws: the cursor's error.
     @inlinable
     public init(_ cursor: some Cursor<Element>, minimumCapacity: Int) throws {
         self.init()
@@ -23,14 +23,14 @@ extension RangeReplaceableCollection {
         try append(contentsOf: cursor)
     }
 
-    /// Appends the elements that are left in a cursor.
+    /// Appends the remaining elements of a cursor.
     ///
     /// ```swift
     /// var names = ["nobody"]
     /// try names.append(contentsOf: String.fetchCursor(db, sql: "SELECT name FROM player"))
     /// ```
     ///
-    /// - throws: what the cursor throws. The elements in front of the error are appended.
+    /// - throws: the cursor's error. The elements in front of the error are appended.
     @inlinable
     public mutating func append(contentsOf newElements: some Cursor<Element>) throws {
         // Not `forEach`: a closure that captures `self` costs three times the step.
@@ -39,36 +39,36 @@ extension RangeReplaceableCollection {
 }
 
 extension Set {
-    /// A set of the elements that are left in a cursor.
+    /// A set of the remaining elements of a cursor.
     ///
     /// ```swift
     /// let teamIds = try Set(Int64.fetchCursor(db, sql: "SELECT teamId FROM player"))
     /// ```
     ///
-    /// - throws: what the cursor throws.
+    /// - throws: the cursor's error.
     @inlinable
     public init(_ cursor: some Cursor<Element>) throws {
         self.init()
         try formUnion(cursor)
     }
 
-    /// A set of the elements that are left in a cursor, with memory reserved for a number of them.
+    /// A set of the remaining elements of a cursor, with memory reserved for a number of them.
     ///
     /// - parameter minimumCapacity: the number of elements to reserve memory for.
-    /// - throws: what the cursor throws.
+    /// - throws: the cursor's error.
     @inlinable
     public init(_ cursor: some Cursor<Element>, minimumCapacity: Int) throws {
         self.init(minimumCapacity: Swift.max(0, minimumCapacity))
         try formUnion(cursor)
     }
 
-    /// A set of the elements of this set, and of the elements that are left in a cursor.
+    /// A set of the elements of this set, and of the remaining elements of a cursor.
     ///
     /// ```swift
     /// let ids = try Set([1, 2]).union(Int.fetchCursor(db, sql: "SELECT id FROM player"))
     /// ```
     ///
-    /// - throws: what the cursor throws.
+    /// - throws: the cursor's error.
     @inlinable
     public func union(_ cursor: some Cursor<Element>) throws -> Set<Element> {
         var result = self
@@ -76,14 +76,14 @@ extension Set {
         return result
     }
 
-    /// Inserts the elements that are left in a cursor.
+    /// Inserts the remaining elements of a cursor.
     ///
     /// ```swift
     /// var ids: Set = [1, 2]
     /// try ids.formUnion(Int.fetchCursor(db, sql: "SELECT id FROM player"))
     /// ```
     ///
-    /// - throws: what the cursor throws. The elements in front of the error are inserted.
+    /// - throws: the cursor's error. The elements in front of the error are inserted.
     @inlinable
     public mutating func formUnion(_ cursor: some Cursor<Element>) throws {
         try cursor.forEach { insert($0) }
@@ -95,7 +95,7 @@ extension Set {
     /// let known = try Set([1, 2]).intersection(Int.fetchCursor(db, sql: "SELECT id FROM player"))
     /// ```
     ///
-    /// - throws: what the cursor throws.
+    /// - throws: the cursor's error.
     @inlinable
     public func intersection(_ cursor: some Cursor<Element>) throws -> Set<Element> {
         var result = Set<Element>()
@@ -108,7 +108,7 @@ extension Set {
 
     /// Removes the elements that a cursor doesn't produce.
     ///
-    /// - throws: what the cursor throws. The set is unchanged then.
+    /// - throws: the cursor's error. The set is unchanged then.
     @inlinable
     public mutating func formIntersection(_ cursor: some Cursor<Element>) throws {
         self = try intersection(cursor)
@@ -116,14 +116,14 @@ extension Set {
 }
 
 extension Dictionary {
-    /// A dictionary of the elements that are left in a cursor, grouped by a key, each group in the cursor's order.
+    /// A dictionary of the remaining elements of a cursor, grouped by a key, each group in the cursor's order.
     ///
     /// ```swift
     /// let players = try Player.fetchCursor(db, sql: "SELECT * FROM player")
     /// let playersByTeam = try Dictionary(grouping: players) { $0.teamId }
     /// ```
     ///
-    /// - throws: what the cursor or the closure throws.
+    /// - throws: the error of the cursor or the closure.
     @inlinable
     public init<C: Cursor>(
         grouping cursor: C, by keyForValue: (C.Element) throws -> Key
@@ -131,10 +131,10 @@ extension Dictionary {
         try self.init(minimumCapacity: 0, grouping: cursor, by: keyForValue)
     }
 
-    /// A dictionary of the elements that are left in a cursor, grouped by a key, each group in the cursor's order.
+    /// A dictionary of the remaining elements of a cursor, grouped by a key, each group in the cursor's order.
     ///
     /// - parameter minimumCapacity: the number of groups to reserve memory for.
-    /// - throws: what the cursor or the closure throws.
+    /// - throws: the error of the cursor or the closure.
     @inlinable
     public init<C: Cursor>(
         minimumCapacity: Int, grouping cursor: C, by keyForValue: (C.Element) throws -> Key
@@ -145,7 +145,7 @@ extension Dictionary {
         }
     }
 
-    /// A dictionary of the pairs that are left in a cursor.
+    /// A dictionary of the remaining pairs of a cursor.
     ///
     /// ```swift
     /// let names = try Row.fetchCursor(db, sql: "SELECT id, name FROM player").map { row in
@@ -154,16 +154,16 @@ extension Dictionary {
     /// let nameById = try Dictionary(uniqueKeysWithValues: names)
     /// ```
     ///
-    /// - throws: what the cursor throws, and a `DatabaseError` that names the key if two pairs have the same.
+    /// - throws: the cursor's error, and a `DatabaseError` that names the key if two pairs have the same.
     @inlinable
     public init(uniqueKeysWithValues keysAndValues: some Cursor<(Key, Value)>) throws {
         try self.init(minimumCapacity: 0, uniqueKeysWithValues: keysAndValues)
     }
 
-    /// A dictionary of the pairs that are left in a cursor.
+    /// A dictionary of the remaining pairs of a cursor.
     ///
     /// - parameter minimumCapacity: the number of pairs to reserve memory for.
-    /// - throws: what the cursor throws, and a `DatabaseError` that names the key if two pairs have the same.
+    /// - throws: the cursor's error, and a `DatabaseError` that names the key if two pairs have the same.
     @inlinable
     public init(minimumCapacity: Int, uniqueKeysWithValues keysAndValues: some Cursor<(Key, Value)>) throws {
         self.init(minimumCapacity: Swift.max(0, minimumCapacity))
@@ -177,6 +177,6 @@ extension DatabaseError {
     @inline(never)
     @usableFromInline
     static func duplicateKey(_ key: some Any) -> DatabaseError {
-        DatabaseError(message: "Dictionary(uniqueKeysWithValues:): the key \(String(reflecting: key)) is there twice")
+        DatabaseError(message: "Dictionary(uniqueKeysWithValues:): the key \(String(reflecting: key)) occurs twice")
     }
 }

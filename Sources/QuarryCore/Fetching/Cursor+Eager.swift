@@ -3,7 +3,7 @@ extension Cursor {
     ///
     /// Reading it consumes an element. SQL's `EXISTS` answers the question without a row.
     ///
-    /// - throws: what the cursor throws.
+    /// - throws: the cursor's error.
     @inlinable
     public var isEmpty: Bool {
         get throws { try next() == nil }
@@ -16,7 +16,7 @@ extension Cursor {
     /// try names.contains { $0.hasPrefix("A") }
     /// ```
     ///
-    /// - throws: what the cursor or the closure throws.
+    /// - throws: the error of the cursor or the closure.
     @inlinable
     public func contains(where predicate: (Element) throws -> Bool) throws -> Bool {
         while let element = try next() {
@@ -31,7 +31,7 @@ extension Cursor {
     /// let name = try String.fetchCursor(db, sql: "SELECT name FROM player").first { $0.count > 20 }
     /// ```
     ///
-    /// - throws: what the cursor or the closure throws.
+    /// - throws: the error of the cursor or the closure.
     @inlinable
     public func first(where predicate: (Element) throws -> Bool) throws -> Element? {
         while let element = try next() {
@@ -46,7 +46,7 @@ extension Cursor {
     /// let total = try Int.fetchCursor(db, sql: "SELECT score FROM player").reduce(0, +)
     /// ```
     ///
-    /// - throws: what the cursor or the closure throws.
+    /// - throws: the error of the cursor or the closure.
     @inlinable
     public func reduce<Result>(
         _ initialResult: Result,
@@ -64,7 +64,7 @@ extension Cursor {
     ///     .reduce(into: [:]) { counts, name in counts[name.count, default: 0] += 1 }   // [Int: Int]
     /// ```
     ///
-    /// - throws: what the cursor or the closure throws.
+    /// - throws: the error of the cursor or the closure.
     @inlinable
     public func reduce<Result>(
         into initialResult: Result,
@@ -81,7 +81,7 @@ extension Cursor {
     /// let shortest = try String.fetchCursor(db, sql: "SELECT name FROM player").min { $0.count < $1.count }
     /// ```
     ///
-    /// - throws: what the cursor or the closure throws.
+    /// - throws: the error of the cursor or the closure.
     @inlinable
     public func min(by areInIncreasingOrder: (Element, Element) throws -> Bool) throws -> Element? {
         guard var result = try next() else { return nil }
@@ -93,7 +93,7 @@ extension Cursor {
 
     /// The greatest element by a strict weak order, or nil if no element is left. Among equal elements, the first.
     ///
-    /// - throws: what the cursor or the closure throws.
+    /// - throws: the error of the cursor or the closure.
     @inlinable
     public func max(by areInIncreasingOrder: (Element, Element) throws -> Bool) throws -> Element? {
         guard var result = try next() else { return nil }
@@ -109,9 +109,9 @@ extension Cursor {
     /// let last = try String.fetchCursor(db, sql: "SELECT message FROM log ORDER BY id").suffix(10)
     /// ```
     ///
-    /// It consumes the cursor (unless `maxLength` is 0), and holds no more than `maxLength` elements.
+    /// This consumes the cursor (unless `maxLength` is 0), and holds no more than `maxLength` elements.
     ///
-    /// - throws: what the cursor throws; a `DatabaseError` with the code `SQLITE_MISUSE` if `maxLength` is negative.
+    /// - throws: the cursor's error; a `DatabaseError` with the code `SQLITE_MISUSE` if `maxLength` is negative.
     @inlinable
     public func suffix(_ maxLength: Int) throws -> [Element] {
         guard maxLength >= 0 else { throw DatabaseError.negativeCount(maxLength, in: "suffix(_:)") }
@@ -135,7 +135,7 @@ extension Cursor {
     /// let allButTheWorst = try String.fetchCursor(db, sql: "SELECT name FROM player ORDER BY score DESC").dropLast()
     /// ```
     ///
-    /// - throws: what the cursor throws.
+    /// - throws: the cursor's error.
     @inlinable
     public func dropLast() throws -> [Element] {
         try dropLast(1)
@@ -143,7 +143,7 @@ extension Cursor {
 
     /// The elements but the last `n`, in an array.
     ///
-    /// - throws: what the cursor throws; a `DatabaseError` with the code `SQLITE_MISUSE` if `n` is negative.
+    /// - throws: the cursor's error; a `DatabaseError` with the code `SQLITE_MISUSE` if `n` is negative.
     @inlinable
     public func dropLast(_ n: Int) throws -> [Element] {
         guard n >= 0 else { throw DatabaseError.negativeCount(n, in: "dropLast(_:)") }
@@ -160,7 +160,7 @@ extension Cursor where Element: Equatable {
     /// let isThere = try String.fetchCursor(db, sql: "SELECT name FROM player").contains("Arthur")
     /// ```
     ///
-    /// - throws: what the cursor throws.
+    /// - throws: the cursor's error.
     @inlinable
     public func contains(_ element: Element) throws -> Bool {
         try contains { $0 == element }
@@ -170,7 +170,7 @@ extension Cursor where Element: Equatable {
 extension Cursor where Element: Comparable {
     /// The least element, or nil if no element is left. Among equal elements, the first.
     ///
-    /// - throws: what the cursor throws.
+    /// - throws: the cursor's error.
     @inlinable
     public func min() throws -> Element? {
         try min(by: <)
@@ -182,7 +182,7 @@ extension Cursor where Element: Comparable {
     /// let longest = try String.fetchCursor(db, sql: "SELECT name FROM player").map(\.count).max() // Int?
     /// ```
     ///
-    /// - throws: what the cursor throws.
+    /// - throws: the cursor's error.
     @inlinable
     public func max() throws -> Element? {
         try max(by: <)
@@ -197,7 +197,7 @@ extension Cursor where Element: StringProtocol {
     /// ```
     ///
     /// - parameter separator: the text between two elements.
-    /// - throws: what the cursor throws.
+    /// - throws: the cursor's error.
     @inlinable
     public func joined(separator: String = "") throws -> String {
         var result = ""

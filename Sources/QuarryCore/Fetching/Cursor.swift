@@ -12,8 +12,8 @@
 ///
 /// Cursors promise:
 ///
-/// - **Laziness**: nothing is produced before `next()` asks for it, and no more than it asks for.
-/// - **One way**: a cursor can't start over. `isEmpty`, `first(where:)` and the like consume the elements they look at.
+/// - **Laziness**: nothing is produced before `next()` requests it, and nothing more.
+/// - **One way**: a cursor can't start over. `isEmpty`, `first(where:)` and the like consume the elements they read.
 /// - **Exhaustion**: `next()` returns nil at the end, and at every later call.
 /// - **Errors**: an error thrown by a cursor, or by a closure given to it, reaches the caller of `next()`. The current
 ///   element is lost. A derived cursor doesn't remember the error: its next step steps its base again.
@@ -37,7 +37,8 @@ public protocol Cursor<Element>: AnyObject {
     /// }
     /// ```
     ///
-    /// It is a requirement, so that a cursor can run the whole loop faster: with one dynamic call, not one per element.
+    /// This is a requirement, so that a cursor can run the whole loop faster: with one dynamic call, not one per
+    /// element.
     ///
     /// - throws: the first error of the cursor or of `body`; no element after it is produced.
     func forEach(_ body: (Element) throws -> Void) throws
@@ -97,7 +98,7 @@ public final class AnyCursor<Element>: Cursor {
         self.init { try base.next() }
     }
 
-    /// A cursor of the elements that are left in an iterator.
+    /// A cursor of the remaining elements of an iterator.
     @inlinable
     public convenience init(iterator: some IteratorProtocol<Element>) {
         var iterator = iterator

@@ -1,5 +1,5 @@
 extension Execution {
-    /// How far an execution is: a number, since each step compares it with that of the statement's execution.
+    /// The progress of an execution: a number, because each step compares it with that of the statement's execution.
     ///
     /// ```
     ///  unbegun ──▶ stepping ──▶ ended
@@ -9,7 +9,7 @@ extension Execution {
     /// ```
     @usableFromInline
     struct State: Equatable {
-        /// The number of the statement's execution, which isn't negative where steps are taken.
+        /// The number of the statement's execution; not negative while steps are taken.
         @usableFromInline
         let number: Int
 
@@ -17,21 +17,21 @@ extension Execution {
         @inline(__always)
         init(number: Int) { self.number = number }
 
-        /// Steps are taken, as long as the statement's execution is the one of that number.
+        /// Steps are taken as long as the statement's current execution has that number.
         @inlinable
         @inline(__always)
         static func stepping(_ id: Int) -> State { State(number: id) }
 
-        /// The last row was given.
+        /// The last row has been returned.
         static var ended: State { State(number: -1) }
 
-        /// No step has been taken: the first one looks whether the thread that runs has the connection.
+        /// No step has been taken: the first step checks whether the current thread has the connection.
         static var unbegun: State { State(number: -2) }
 
-        /// An error has ended it, which was thrown.
+        /// An error has ended the execution, and was thrown.
         static var failed: State { State(number: -3) }
 
-        /// All rows are read before the first is given.
+        /// All rows are read before the first is returned.
         static var buffered: State { State(number: -4) }
 
         @inlinable

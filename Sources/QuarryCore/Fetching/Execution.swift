@@ -1,6 +1,6 @@
-/// A statement that runs, step by step, and the row that its columns are read from.
+/// A running statement, which is stepped from row to row, and the row that its columns are read from.
 ///
-/// It resets the statement when it ends. All fetch verbs and cursors use it.
+/// The execution resets the statement when it ends. All fetch verbs and cursors use it.
 @usableFromInline
 struct Execution: ~Copyable {
     @usableFromInline
@@ -9,7 +9,7 @@ struct Execution: ~Copyable {
     @usableFromInline
     let sqliteStatement: SQLiteStatement
 
-    /// The row that decoders read: the statement's, or what an adapter makes of it.
+    /// The row that decoders read: the statement's row, or an adapter's view of it.
     @usableFromInline
     var row: Row
 
@@ -26,14 +26,14 @@ struct Execution: ~Copyable {
     @usableFromInline
     var hasStepped = false
 
-    /// Whether an error of the database has ended it.
+    /// Whether a database error has ended the execution.
     var hasFailed: Bool { state == .failed }
 
-    /// Begins, with the arguments bound, but takes no step.
+    /// Begins the execution with bound arguments, but takes no step.
     ///
-    /// - parameter outlivesCall: whether the steps follow after this call. Then another thread may take them, so the
-    ///   first step checks the thread: checking at each step would slow loops over rows. And the names of the columns
-    ///   may be requested before the first step.
+    /// - parameter outlivesCall: whether steps follow after this call. Then another thread may take them, so the first
+    ///   step checks the thread: checking at each step would slow loops over rows. The names of the columns may also be
+    ///   requested before the first step.
     @usableFromInline
     init(_ statement: Statement, _ box: AdapterBox?, outlivesCall: Bool = false) throws {
         let id = try statement.beginExecution()
@@ -70,14 +70,14 @@ struct Execution: ~Copyable {
 
     /// The value of the row.
     ///
-    /// The execution keeps its row meanwhile, as its only owner.
+    /// The execution is the row's only owner while the value is decoded.
     @inlinable
     @inline(__always)
     func detached<Value: RowDecodable>() throws -> Value {
         try Unmanaged.passUnretained(row)._withUnsafeGuaranteedRef { try Value.detached(from: $0) }
     }
 
-    /// The first row, the end, or an error.
+    /// Takes the first step.
     @usableFromInline
     @inline(never)
     mutating func advanceUnusually(_ code: CInt) throws -> Bool {
@@ -87,7 +87,7 @@ struct Execution: ~Copyable {
             return true
         }
         state = .failed
-        // The columns of a result without rows are known after the step too. Most callers ask for them only with a row.
+        // The step also reveals the columns of a result without rows. Most callers request columns only with a row.
         if !hasStepped, row.knowsColumns, code == StatementCalls.done { try learnColumns() }
         try statement.endExecution(code)
         state = .ended
@@ -199,6 +199,6 @@ extension Statement {
         } catch {
             return error
         }
-        return .misuse("The cursor is over: its statement has been run again, or its access has ended.", sql: sql)
+        return .misuse("The cursor has ended: its statement has been run again, or its access has ended.", sql: sql)
     }
 }

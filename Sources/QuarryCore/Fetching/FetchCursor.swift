@@ -34,9 +34,9 @@ public final class FetchCursor<Element: RowDecodable>: DatabaseCursor {
         followingRequest = following
     }
 
-    /// The value of the next row, or nil after the last.
+    /// The value of the next row; nil after the last.
     ///
-    /// - throws: `DatabaseError`; `RowDecodingError`; `CancellationError` in a task that is cancelled. After a database
+    /// - throws: `DatabaseError`; `RowDecodingError`; `CancellationError` in a cancelled task. After a database
     ///   error the cursor is exhausted, and returns nil.
     @inlinable
     public func next() throws -> Element? {
@@ -70,7 +70,7 @@ public final class FetchCursor<Element: RowDecodable>: DatabaseCursor {
     public var columnCount: Int { execution.columnNames.count }
 }
 
-/// A cursor of rows: each step gives the same `Row` with other values.
+/// A cursor of rows: each step returns the same `Row` with other values.
 public typealias RowCursor = FetchCursor<Row>
 
 /// A cursor of values of the leftmost column.

@@ -1,4 +1,4 @@
-/// A statement to run, and the type that its rows are decoded to.
+/// A statement to run, and the type that the rows are decoded to.
 ///
 /// ```swift
 /// struct Winners: FetchRequest {
@@ -41,7 +41,7 @@ extension FetchRequest {
         return try Int.fetchOne(count, arguments: statement.arguments) ?? 0
     }
 
-    /// The request with its rows seen through an adapter.
+    /// The request, with its rows seen through an adapter.
     ///
     /// ```swift
     /// let request = SQLRequest<Row>(sql: "SELECT 1 AS a, 2 AS b").adapted { _ in SuffixRowAdapter(fromIndex: 1) }
@@ -109,7 +109,7 @@ public struct PreparedRequest {
 }
 
 extension Statement {
-    /// Sets the arguments, if there are some: seen from here, they are copied once.
+    /// Sets the arguments, if there are any. The optional is unwrapped here, so that the arguments are copied once.
     @usableFromInline
     func setGivenArguments(_ arguments: StatementArguments?) throws {
         if let arguments { try setArguments(arguments) }
@@ -127,7 +127,7 @@ final class AdapterBox {
     /// The rows of an execution that has read them all.
     var buffer: BufferedRows?
 
-    /// Whether the execution goes on after the call that begins it.
+    /// Whether the execution continues after the call that begins it.
     let outlivesCall: Bool
 
     @usableFromInline
@@ -154,7 +154,7 @@ public struct AdaptedFetchRequest<Base: FetchRequest>: FetchRequest {
 
     /// The base's statement, with the adapter.
     ///
-    /// - throws: what the base or the adapter throws.
+    /// - throws: the error of the base or the adapter.
     public func makePreparedRequest(_ db: Database, forSingleResult singleResult: Bool) throws -> PreparedRequest {
         var request = try base.makePreparedRequest(db, forSingleResult: singleResult)
         let outer = try adapter(db)
@@ -164,7 +164,7 @@ public struct AdaptedFetchRequest<Base: FetchRequest>: FetchRequest {
 
     /// The number of rows.
     ///
-    /// - throws: what the base throws.
+    /// - throws: the base's error.
     public func fetchCount(_ db: Database) throws -> Int { try base.fetchCount(db) }
 }
 
@@ -202,7 +202,7 @@ public struct AnyFetchRequest<RowDecoder>: FetchRequest {
 
     /// The wrapped request's statement.
     ///
-    /// - throws: what the wrapped request throws.
+    /// - throws: the wrapped request's error.
     public func makePreparedRequest(_ db: Database, forSingleResult singleResult: Bool = false) throws
         -> PreparedRequest
     {
@@ -211,6 +211,6 @@ public struct AnyFetchRequest<RowDecoder>: FetchRequest {
 
     /// The number of rows.
     ///
-    /// - throws: what the wrapped request throws.
+    /// - throws: the wrapped request's error.
     public func fetchCount(_ db: Database) throws -> Int { try count(db) }
 }

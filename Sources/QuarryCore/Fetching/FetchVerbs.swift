@@ -53,8 +53,8 @@ extension RowDecodable {
     /// while let name = try names.next() { … }
     /// ```
     ///
-    /// - parameter arguments: the statement's arguments; nil for those that were set before.
-    /// - parameter adapter: changes the columns that are seen.
+    /// - parameter arguments: the statement's arguments; nil to use those set before.
+    /// - parameter adapter: changes the visible columns.
     /// - throws: `DatabaseError` if the arguments don't fit, or the statement isn't used inside an access to its
     ///   database.
     @inlinable
@@ -128,7 +128,7 @@ extension RowDecodable {
     ///
     /// - parameter sql: one statement.
     /// - parameter arguments: its arguments.
-    /// - parameter adapter: changes the columns that are seen.
+    /// - parameter adapter: changes the visible columns.
     /// - throws: `DatabaseError` if the SQL is wrong, or the arguments don't fit.
     @inlinable
     public static func fetchCursor(

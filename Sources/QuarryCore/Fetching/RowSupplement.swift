@@ -11,10 +11,10 @@ package protocol RowSupplement: AnyObject {
     ///   the lists can be fetched on demand.
     func supply(_ rows: [Row], isDecodedAtOnce: Bool) throws
 
-    /// Throws the error of a row's decoding that could not be thrown where it occurred.
+    /// Throws the error of decoding a row that could not be thrown where it occurred.
     func check() throws
 
-    /// Called when all rows are decoded, and the rows that nothing keeps are released.
+    /// Called when all rows are decoded and the unneeded rows are released.
     func finish() throws
 }
 

@@ -1,4 +1,4 @@
-/// A request with its own SQL.
+/// A request with raw SQL.
 ///
 /// ```swift
 /// let request: SQLRequest<String> = "SELECT name FROM player WHERE teamId = \(teamId)"
@@ -29,7 +29,7 @@ public struct SQLRequest<RowDecoder>: FetchRequest {
     /// let name = try request.fetchOne(db)
     /// ```
     ///
-    /// - parameter adapter: changes the columns that are seen.
+    /// - parameter adapter: changes the visible columns.
     /// - parameter cached: whether to keep the statement, even if it isn't a query.
     public init(
         sql: String, arguments: StatementArguments = StatementArguments(), adapter: (any RowAdapter)? = nil,
@@ -44,7 +44,7 @@ public struct SQLRequest<RowDecoder>: FetchRequest {
     /// let request = SQLRequest<String>(literal: "SELECT name FROM player WHERE teamId = \(teamId)", cached: true)
     /// ```
     ///
-    /// - parameter adapter: changes the columns that are seen.
+    /// - parameter adapter: changes the visible columns.
     /// - parameter cached: whether to keep the statement, even if it isn't a query.
     public init(literal sqlLiteral: SQL, adapter: (any RowAdapter)? = nil, cached: Bool = false) {
         self.init(sqlLiteral, adapter, cached)
@@ -71,7 +71,7 @@ extension SQLRequest where RowDecoder == Row {
     /// let player = try Player.fetchOne(db, request)
     /// ```
     ///
-    /// - parameter adapter: changes the columns that are seen.
+    /// - parameter adapter: changes the visible columns.
     /// - parameter cached: whether to keep the statement, even if it isn't a query.
     public init(
         sql: String, arguments: StatementArguments = StatementArguments(), adapter: (any RowAdapter)? = nil,
@@ -86,7 +86,7 @@ extension SQLRequest where RowDecoder == Row {
     /// let players = try Player.fetchAll(db, SQLRequest(literal: "SELECT * FROM player WHERE teamId = \(teamId)"))
     /// ```
     ///
-    /// - parameter adapter: changes the columns that are seen.
+    /// - parameter adapter: changes the visible columns.
     /// - parameter cached: whether to keep the statement, even if it isn't a query.
     public init(literal sqlLiteral: SQL, adapter: (any RowAdapter)? = nil, cached: Bool = false) {
         self.init(sqlLiteral, adapter, cached)
@@ -123,7 +123,7 @@ extension Database {
         return statement
     }
 
-    /// A prepared statement that the connection keeps, with its arguments set.
+    /// A prepared statement with its arguments set, which the connection keeps for later calls.
     ///
     /// ```swift
     /// let name = try String.fetchOne(db.cachedStatement(literal: "SELECT name FROM player WHERE id = \(1)"))
@@ -156,13 +156,13 @@ extension Database {
         return try allStatements(sql: sql, arguments: arguments.isEmpty ? nil : arguments)
     }
 
-    /// Runs one or several statements.
+    /// Runs one or more statements.
     ///
     /// ```swift
     /// try db.execute(literal: "INSERT INTO player (name) VALUES (\(name))")
     /// ```
     ///
-    /// - throws: `DatabaseError`; `CancellationError` in a task that is cancelled.
+    /// - throws: `DatabaseError`; `CancellationError` in a cancelled task.
     public func execute(literal sqlLiteral: SQL) throws {
         let (sql, arguments) = try sqlLiteral.build(self)
         try execute(sql: sql, arguments: arguments)
@@ -170,8 +170,9 @@ extension Database {
 }
 
 extension SQLInterpolation {
-    /// `score = \(request)`: the SQL of a request, in parentheses, unless these are already written, as in `IN
-    /// (\(request))`, or a statement begins: `WITH … \(request)`, `INSERT INTO player \(request)`.
+    /// `score = \(request)`: the SQL of a request, in parentheses. The parentheses are omitted if they are already
+    /// written, as in `IN (\(request))`, or if a statement begins: `WITH … \(request)`, `INSERT INTO player
+    /// \(request)`.
     public mutating func appendInterpolation<Decoder>(_ request: SQLRequest<Decoder>) {
         let isOpen = isBeforeStatement
         if !isOpen { elements.append(.sql("(", StatementArguments())) }

@@ -14,13 +14,13 @@ public final class SQLStatementCursor: Cursor {
 
     /// The next statement with its arguments set, or nil after the last.
     ///
-    /// - throws: `DatabaseError` if the SQL is wrong, arguments are missing, or left over at the last statement;
-    ///   `CancellationError` in a task that is cancelled.
+    /// - throws: `DatabaseError` if the SQL is wrong, if arguments are missing, or if some are left over at the last
+    ///   statement; `CancellationError` in a cancelled task.
     public func next() throws -> Statement? {
         try database.checkAccess()
         try database.checkCancellation()
         return try database.withSQL(sql) { text in
-            // Once: each statement would look through the whole text again.
+            // Checked once: checking for each statement would read the whole text each time.
             if !isChecked { try database.checkNoNUL(text, sql) }
             isChecked = true
             while start < text.count {
@@ -52,10 +52,12 @@ extension Database {
     /// while let statement = try statements.next() { try statement.execute() }
     /// ```
     ///
-    /// Each is prepared when it is asked for: it sees the tables that those before it have made.
+    /// Each statement is prepared when it is requested, so it sees the tables that the previous statements have
+    /// created.
     ///
-    /// - parameter arguments: the arguments of all; nil to set none. Where some are left over, the cursor throws
-    ///   instead of giving the last statement.
+    /// - parameter arguments: the arguments of all statements; nil to set none. If arguments are left over, the cursor
+    ///   throws instead of returning the last statement.
+    /// - throws: `SQLITE_MISUSE` outside an access. The cursor throws the errors of the SQL.
     public func allStatements(sql: String, arguments: StatementArguments? = nil) throws -> SQLStatementCursor {
         try checkAccess()
         return SQLStatementCursor(self, sql: sql, arguments: arguments)

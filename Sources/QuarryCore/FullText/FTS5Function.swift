@@ -1,5 +1,4 @@
-/// An auxiliary function of FTS5 that is written in Swift: it computes a value from a row that a full-text query has
-/// found.
+/// An auxiliary function of FTS5 written in Swift: it computes a value from a row that a full-text query has found.
 ///
 /// ```swift
 /// /// How often the phrases of the query stand in the row.
@@ -11,9 +10,9 @@
 ///     """)
 /// ```
 ///
-/// The first argument of the call is the table. Each connection has its own functions: add them in `prepareDatabase`. A
-/// thrown `DatabaseError` is the query's error, with its code and message; another error becomes `SQLITE_ERROR` with
-/// its description.
+/// The first argument of the call is the table. Each connection has its own functions: add them in `prepareDatabase`.
+/// If the function throws a `DatabaseError`, the query fails with its code and message; any other error becomes
+/// `SQLITE_ERROR` with its description.
 ///
 /// See <https://www.sqlite.org/fts5.html#custom_auxiliary_functions>.
 public final class FTS5Function: Sendable {

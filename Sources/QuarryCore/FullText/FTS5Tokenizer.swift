@@ -61,7 +61,7 @@ public protocol FTS5Tokenizer: AnyObject {
     /// - parameter nText: its length in bytes.
     /// - parameter tokenCallback: called for each token. It returns `SQLITE_MISUSE` for a token that is outside the
     ///   text.
-    /// - returns: `SQLITE_OK`, or what `tokenCallback` has returned, or the code of an error.
+    /// - returns: `SQLITE_OK`, the code returned by `tokenCallback`, or the code of an error.
     func tokenize(
         context: UnsafeMutableRawPointer?, tokenization: FTS5Tokenization, pText: UnsafePointer<CChar>?, nText: CInt,
         tokenCallback: @escaping FTS5TokenCallback
@@ -124,7 +124,7 @@ package struct FTS5Token {
     package var end: Int
 }
 
-/// A tokenizer of FTS5 that is written in Swift.
+/// A tokenizer of FTS5 written in Swift.
 ///
 /// Conform to `FTS5TextTokenizer` to find tokens in texts, to `FTS5WrapperTokenizer` to change the tokens of another
 /// tokenizer.
@@ -155,7 +155,7 @@ public protocol FTS5CustomTokenizer: FTS5Tokenizer {
 /// A tokenizer that splits a text itself.
 ///
 /// ```swift
-/// /// Words are what stands between spaces.
+/// /// Splits texts at spaces.
 /// final class SpaceTokenizer: FTS5TextTokenizer {
 ///     static let name = "space"
 ///     init(db: Database, arguments: [String]) {}

@@ -70,8 +70,8 @@ extension Database {
             resultCode: ResultCode(rawValue: code), message: "\(message): \(ConnectionCalls.errorMessage(pointer))")
     }
 
-    /// Adds functions and collations that the process never releases, so that SQLite needs no destructor for them:
-    /// calling one costs more than the rest.
+    /// Adds functions and collations that the process never releases. SQLite needs no destructor for them: calling it
+    /// would cost more than the rest.
     package func addForGood(_ functions: [DatabaseFunction], _ collations: [DatabaseCollation]) {
         failingAccess {
             try checkAccess()

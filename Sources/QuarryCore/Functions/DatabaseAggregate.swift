@@ -14,13 +14,13 @@
 /// let name = try String.fetchOne(db, sql: "SELECT longest(name) FROM player")
 /// ```
 ///
-/// Each group of rows has an aggregate of its own, which is released when the query ends, however it ends. A thrown
-/// `DatabaseError` is the query's error, with its code and message; another error becomes `SQLITE_ERROR` with its
+/// Each group of rows has its own aggregate, which is released when the query ends, even after an error. If a method
+/// throws a `DatabaseError`, the query fails with its code and message; any other error becomes `SQLITE_ERROR` with its
 /// description.
 ///
 /// See <https://www.sqlite.org/appfunc.html#the_aggregate_function_callbacks>.
 public protocol DatabaseAggregate: SendableMetatype {
-    /// An aggregate of no rows.
+    /// Makes an aggregate of no rows.
     init()
 
     /// Adds a row to the aggregate.
@@ -68,6 +68,6 @@ public protocol DatabaseWindowAggregate: DatabaseAggregate {
 extension DatabaseWindowAggregate {
     /// The value of the last window.
     ///
-    /// - throws: what `value()` throws.
+    /// - throws: the error of `value()`.
     public func finalize() throws -> (any DatabaseValueConvertible)? { try value() }
 }

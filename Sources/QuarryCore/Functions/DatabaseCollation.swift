@@ -1,4 +1,4 @@
-/// A collation: an order of texts that is written in Swift, for `COLLATE` clauses.
+/// A collation: an order of texts written in Swift, for `COLLATE` clauses.
 ///
 /// ```swift
 /// let byLength = DatabaseCollation("byLength") { lhs, rhs in lhs.count - rhs.count }
@@ -14,7 +14,7 @@
 ///
 /// See <https://www.sqlite.org/c3ref/create_collation.html>.
 public final class DatabaseCollation: Identifiable, Sendable {
-    /// The identity of a collation: its name, whatever the case.
+    /// The identity of a collation: its name, ignoring case.
     public struct ID: Hashable, Sendable {
         private let name: String
 

@@ -1,4 +1,4 @@
-/// A function of SQL that is written in Swift.
+/// An SQL function written in Swift.
 ///
 /// ```swift
 /// let reversed = DatabaseFunction("reversed", argumentCount: 1, pure: true) { values in
@@ -11,11 +11,11 @@
 ///
 /// Each connection has its own functions: add them in `prepareDatabase`, so that all readers of a pool have them.
 ///
-/// A thrown `DatabaseError` is the query's error, with its code and message. `CancellationError` ends the query as
-/// cancelling it does; another error becomes `SQLITE_ERROR` with its description. See
+/// If the function throws a `DatabaseError`, the query fails with its code and message. `CancellationError` ends the
+/// query as cancelling it does; any other error becomes `SQLITE_ERROR` with its description. See
 /// <https://www.sqlite.org/appfunc.html>.
 public final class DatabaseFunction: Identifiable, Sendable {
-    /// The identity of a function: its name, whatever the case, and its number of arguments.
+    /// The identity of a function: its name, ignoring case, and its number of arguments.
     public struct ID: Hashable, Sendable {
         private let name: String
         private let argumentCount: Int?
@@ -57,7 +57,7 @@ public final class DatabaseFunction: Identifiable, Sendable {
     /// The identity of this function.
     public let id: ID
 
-    /// nil for any number.
+    /// nil for any number of arguments.
     let argumentCount: Int?
     let isPure: Bool
     let options: Options
@@ -89,9 +89,9 @@ public final class DatabaseFunction: Identifiable, Sendable {
     /// - parameter name: the name in SQL.
     /// - parameter argumentCount: the number of arguments, from 0 to 127 (1000 from SQLite 3.48 on); nil for any
     ///   number.
-    /// - parameter pure: whether the same arguments always give the same result (`SQLITE_DETERMINISTIC`): SQLite then
-    ///   calls it less often, and accepts it in indexes.
-    /// - parameter options: the places where SQL may call it.
+    /// - parameter pure: whether the same arguments always give the same result (`SQLITE_DETERMINISTIC`). If so, SQLite
+    ///   calls the function less often, and accepts it in indexes.
+    /// - parameter options: the places where SQL may call the function.
     /// - parameter function: takes the arguments, and returns the result; nil is NULL.
     public convenience init(
         _ name: String, argumentCount: Int? = nil, pure: Bool = false, options: Options = [],
@@ -118,7 +118,7 @@ public final class DatabaseFunction: Identifiable, Sendable {
     /// - parameter argumentCount: the number of arguments, from 0 to 127 (1000 from SQLite 3.48 on); nil for any
     ///   number.
     /// - parameter pure: whether the same rows always give the same result (`SQLITE_DETERMINISTIC`).
-    /// - parameter options: the places where SQL may call it.
+    /// - parameter options: the places where SQL may call the function.
     /// - parameter aggregate: the type whose instances aggregate the rows.
     public convenience init<Aggregate: DatabaseAggregate>(
         _ name: String, argumentCount: Int? = nil, pure: Bool = false, options: Options = [],

@@ -20,8 +20,8 @@ final class CollationRegistration {
         self.database = database
     }
 
-    /// Compares two texts. Meanwhile nothing can be written, and no transaction can end: SQLite may be in the middle of
-    /// an index, which would change under it.
+    /// Compares two texts. During the comparison nothing may be written and no transaction may end, because SQLite may
+    /// be in the middle of an index that must not change.
     func compare(_ lhs: UnsafeRawBufferPointer, _ rhs: UnsafeRawBufferPointer) -> Int {
         guard let database else { return collation.compare(lhs, rhs) }
         return database.sealed { collation.compare(lhs, rhs) }
@@ -32,7 +32,7 @@ final class CollationRegistration {
 struct FunctionArguments {
     private var values: [DatabaseValue] = []
 
-    /// Takes the array from its owner until it is given back: a function may call itself through a query.
+    /// Takes the array from its owner, until it is given back: a function may call itself through a query.
     mutating func borrow() -> FunctionArguments {
         let borrowed = self
         values = []
@@ -40,7 +40,7 @@ struct FunctionArguments {
     }
 
     mutating func giveBack(_ arguments: inout FunctionArguments) {
-        // Long values aren't kept until the next call.
+        // Long values aren't kept for the next call.
         arguments.values.removeAll(keepingCapacity: true)
         swap(&self, &arguments)
     }
@@ -68,7 +68,7 @@ struct FunctionArguments {
 final class AggregateRun<Family: AggregateFamily> {
     var aggregate: Family.Aggregate
 
-    /// Whether a step has thrown: then the aggregate has no result.
+    /// Whether a step has thrown; if so, the aggregate has no result.
     var hasFailed = false
 
     init(_ aggregate: Family.Aggregate) {

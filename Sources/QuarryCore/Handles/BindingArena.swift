@@ -2,13 +2,13 @@ import CSQLite
 
 /// Holds the text and blobs of arguments for the length of an execution, so that SQLite need not copy them.
 ///
-/// Swift gives no pointer to a string's bytes that outlives a closure; a copy on the stack costs a few nanoseconds,
-/// SQLite's own an allocation for each. What doesn't fit is copied by SQLite.
+/// Swift lends a pointer to a string's bytes only for the length of a closure. A copy on the stack costs a few
+/// nanoseconds; a copy by SQLite costs an allocation for each value. SQLite copies the values that don't fit.
 struct BindingArena: ~Copyable {
     private let buffer: UnsafeMutableRawBufferPointer
     private var used = 0
 
-    /// Whether SQLite has borrowed bytes of the arena.
+    /// Whether SQLite has borrowed bytes from the arena.
     private(set) var lends = false
 
     private init(_ buffer: UnsafeMutableRawBufferPointer) {

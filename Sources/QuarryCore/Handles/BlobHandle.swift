@@ -1,6 +1,6 @@
 import CSQLite
 
-/// Owns an open blob, and closes it when it ends.
+/// Owns an open blob, and closes it when the handle is released.
 struct BlobHandle: ~Copyable {
     private let pointer: OpaquePointer
 
@@ -16,7 +16,7 @@ struct BlobHandle: ~Copyable {
         var pointer: OpaquePointer?
         let code = sqlite3_blob_open(connection, schema, table, column, rowID, writes ? 1 : 0, &pointer)
         guard code == SQLITE_OK, let pointer else {
-            // It is null then, but for a row without such a value: https://www.sqlite.org/c3ref/blob_open.html
+            // `pointer` is null then, except if the row has no such value: https://www.sqlite.org/c3ref/blob_open.html
             sqlite3_blob_close(pointer)
             return .failure(code)
         }
@@ -28,7 +28,7 @@ struct BlobHandle: ~Copyable {
     /// The corresponding C function is `sqlite3_blob_bytes`.
     var count: Int { Int(sqlite3_blob_bytes(pointer)) }
 
-    /// Reads as many bytes as the buffer has. The corresponding C function is `sqlite3_blob_read`.
+    /// Fills the buffer. The corresponding C function is `sqlite3_blob_read`.
     borrowing func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> CInt {
         sqlite3_blob_read(pointer, buffer.baseAddress, CInt(clamping: buffer.count), CInt(clamping: offset))
     }
@@ -41,8 +41,8 @@ struct BlobHandle: ~Copyable {
     /// Moves to another row. The corresponding C function is `sqlite3_blob_reopen`.
     borrowing func reopen(rowID: Int64) -> CInt { sqlite3_blob_reopen(pointer, rowID) }
 
-    /// Closes, and ends the transaction that a write outside of any has begun. The corresponding C function is
-    /// `sqlite3_blob_close`.
+    /// Closes the blob. If the blob was written to outside a transaction, this commits the change. The corresponding C
+    /// function is `sqlite3_blob_close`.
     consuming func close() -> CInt {
         let pointer = pointer
         discard self

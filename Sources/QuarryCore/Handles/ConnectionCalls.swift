@@ -1,6 +1,6 @@
 import CSQLite
 
-/// The functions of a connection whose handle `ConnectionLifetime` holds.
+/// The functions of a connection whose handle is held by `ConnectionLifetime`.
 enum ConnectionCalls {
     /// The corresponding C function is `sqlite3_get_autocommit`.
     @inline(__always)
@@ -12,10 +12,11 @@ enum ConnectionCalls {
         sqlite3_txn_state(connection, schema) > SQLITE_TXN_NONE
     }
 
-    /// A number that changes when the file does, by this connection or others; nil for what is no file.
+    /// A number that changes when the file changes, through this connection or another; nil for a database that is no
+    /// file.
     ///
-    /// It is that of the transaction that reads, and tells nothing of what came after it began. The corresponding C
-    /// function is `sqlite3_file_control`.
+    /// The number belongs to the transaction that reads: it doesn't show changes made after the transaction began. The
+    /// corresponding C function is `sqlite3_file_control`.
     static func dataVersion(_ connection: SQLiteConnection, schema: String) -> UInt32? {
         var version: UInt32 = 0
         let code = sqlite3_file_control(connection, schema, SQLITE_FCNTL_DATA_VERSION, &version)
@@ -46,13 +47,13 @@ enum ConnectionCalls {
         return result != 0
     }
 
-    /// Turns a switch, even where a PRAGMA of that name would do nothing: in a transaction. The corresponding C
-    /// function is `sqlite3_db_config`.
+    /// Turns a switch on or off, even in a transaction, where a PRAGMA with that name would do nothing. The
+    /// corresponding C function is `sqlite3_db_config`.
     static func turn(_ connection: SQLiteConnection, _ theSwitch: Switch, on isOn: Bool) {
         _ = csqlite_db_config_bool(connection, theSwitch.option, isOn ? 1 : 0, nil)
     }
 
-    /// Whether deferred foreign keys are violated for the moment. The corresponding C function is `sqlite3_db_status`.
+    /// Whether deferred foreign keys are currently violated. The corresponding C function is `sqlite3_db_status`.
     static func hasDeferredViolations(_ connection: SQLiteConnection) -> Bool {
         var current: CInt = 0
         var highest: CInt = 0
@@ -63,10 +64,11 @@ enum ConnectionCalls {
     /// The corresponding C function is `sqlite3_interrupt`.
     static func interrupt(_ connection: SQLiteConnection) { sqlite3_interrupt(connection) }
 
-    /// Forgets an interruption that no statement has met; it would stop a checkpoint, or a blob that is opened, later.
+    /// Clears an interruption that no statement has received. Otherwise it would stop a later checkpoint or
+    /// `sqlite3_blob_open`.
     ///
-    /// SQLite forgets it when SQL is parsed and no statement runs. The corresponding C function is
-    /// `sqlite3_prepare_v2`, of no SQL.
+    /// SQLite clears the interruption when SQL is parsed while no statement runs. The corresponding C function is
+    /// `sqlite3_prepare_v2`, with empty SQL.
     static func forgetInterruption(_ connection: SQLiteConnection) {
         var statement: OpaquePointer?
         sqlite3_prepare_v2(connection, "", 0, &statement, nil)
@@ -105,20 +107,20 @@ enum ConnectionCalls {
     ) -> (code: CInt, walFrames: Int, checkpointedFrames: Int) {
         var frames: CInt = -1
         var checkpointed: CInt = -1
-        // An interruption concerns what runs: one that came before has nothing to do with this.
+        // An interruption is for the running statement: an earlier one must not stop the checkpoint.
         forgetInterruption(connection)
         let code = sqlite3_wal_checkpoint_v2(connection, schema, mode, &frames, &checkpointed)
         return (code, Int(frames), Int(checkpointed))
     }
 
-    /// Switches foreign keys on or off. The corresponding C function is `sqlite3_db_config`.
+    /// Turns foreign keys on or off. The corresponding C function is `sqlite3_db_config`.
     ///
     /// See <https://www.sqlite.org/c3ref/c_dbconfig_defensive.html#sqlitedbconfigenablefkey>.
     static func setForeignKeysEnabled(_ connection: SQLiteConnection, _ enabled: Bool) {
         _ = csqlite_db_config_bool(connection, CInt(SQLITE_DBCONFIG_ENABLE_FKEY), enabled ? 1 : 0, nil)
     }
 
-    /// Switches string literals in double quotes off or on. The corresponding C function is `sqlite3_db_config`.
+    /// Accepts or rejects string literals in double quotes. The corresponding C function is `sqlite3_db_config`.
     ///
     /// See <https://www.sqlite.org/quirks.html#double_quoted_string_literals_are_accepted>.
     static func setAcceptsDoubleQuotedStringLiterals(_ connection: SQLiteConnection, _ accepts: Bool) {
@@ -127,7 +129,7 @@ enum ConnectionCalls {
         }
     }
 
-    /// The SQL of the statements that there are. The corresponding C functions are `sqlite3_next_stmt` and
+    /// The SQL of the connection's prepared statements. The corresponding C functions are `sqlite3_next_stmt` and
     /// `sqlite3_sql`.
     static func statements(_ connection: SQLiteConnection) -> [String] {
         var texts: [String] = []
@@ -139,7 +141,7 @@ enum ConnectionCalls {
         return texts
     }
 
-    /// Whether a statement runs that may write. The corresponding C functions are `sqlite3_next_stmt`,
+    /// Whether a running statement may write. The corresponding C functions are `sqlite3_next_stmt`,
     /// `sqlite3_stmt_busy` and `sqlite3_stmt_readonly`.
     static func isWriting(_ connection: SQLiteConnection) -> Bool {
         var statement = sqlite3_next_stmt(connection, nil)
@@ -150,7 +152,7 @@ enum ConnectionCalls {
         return false
     }
 
-    /// Ends every statement of the connection that runs. The corresponding C functions are `sqlite3_next_stmt` and
+    /// Ends every running statement of the connection. The corresponding C functions are `sqlite3_next_stmt` and
     /// `sqlite3_reset`.
     static func resetAllStatements(_ connection: SQLiteConnection) {
         var statement = sqlite3_next_stmt(connection, nil)

@@ -11,13 +11,13 @@ import CSQLite
 /// A pointer to a connection: <https://www.sqlite.org/c3ref/sqlite3.html>.
 public typealias SQLiteConnection = OpaquePointer
 
-/// Owns a connection, and closes it when it ends.
+/// Owns a connection, and closes it when the handle is released.
 ///
 /// The connection is opened without SQLite's own mutex: one access at a time owns it (see `ConnectionLifetime`).
 struct ConnectionHandle: ~Copyable {
     let pointer: SQLiteConnection
 
-    /// How a file is opened: <https://www.sqlite.org/c3ref/c_open_autoproxy.html>.
+    /// The modes of opening a file: <https://www.sqlite.org/c3ref/c_open_autoproxy.html>.
     enum Mode {
         case readOnly
         case readWriteCreate
@@ -35,7 +35,7 @@ struct ConnectionHandle: ~Copyable {
     /// Opens a connection. The corresponding C function is `sqlite3_open_v2`.
     init(path: String, mode: Mode, vfs: String?) throws(DatabaseError) {
         guard !path.utf8.contains(0) else {
-            // SQLite would open the file that is named before it.
+            // SQLite would open the file that the part before the NUL names.
             throw DatabaseError(
                 resultCode: .SQLITE_CANTOPEN, message: "the path has a NUL character: \(String(reflecting: path))")
         }
@@ -43,7 +43,7 @@ struct ConnectionHandle: ~Copyable {
             throw DatabaseError.misuse("the name of a VFS has a NUL character: \(String(reflecting: vfs ?? ""))")
         }
         if let kind = FileKind(databasePath: path), kind != .file {
-            // SQLite would wait for who writes to a pipe, without end.
+            // SQLite would wait forever for another process to write to a pipe.
             throw DatabaseError(
                 resultCode: .SQLITE_CANTOPEN, message: SQLiteLibrary.errorString(SQLITE_CANTOPEN)
             ).with(circumstances: ": it is \(kind.rawValue) - while opening \(path)")
@@ -54,7 +54,7 @@ struct ConnectionHandle: ~Copyable {
             let reason = pointer.flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) }
             let systemReason = code == SQLITE_CANTOPEN ? Self.systemReason(pointer, path, vfs) : ""
             let extendedCode = pointer.map { sqlite3_extended_errcode($0) } ?? code
-            // A connection that failed to open has to be closed all the same.
+            // A connection that failed to open must be closed, too.
             sqlite3_close_v2(pointer)
             throw DatabaseError(
                 resultCode: ResultCode(rawValue: extendedCode), message: reason ?? SQLiteLibrary.errorString(code)
@@ -63,8 +63,8 @@ struct ConnectionHandle: ~Copyable {
         self.pointer = pointer
     }
 
-    /// What the system says about a file that couldn't be opened: `: No such file or directory`. A VFS of another kind
-    /// needs no system.
+    /// The system's reason why a file couldn't be opened: `: No such file or directory`. Empty for other VFSs, which
+    /// may not use the system's files.
     ///
     /// The corresponding C function is `sqlite3_system_errno`.
     private static func systemReason(_ pointer: OpaquePointer?, _ path: String, _ vfs: String?) -> String {
@@ -74,14 +74,14 @@ struct ConnectionHandle: ~Copyable {
     }
 
     deinit {
-        // Statements hold the lifetime that holds this handle: none is left, and neither are blobs and backups.
+        // Statements hold the lifetime that holds this handle, so no statement is left, and no blob or backup either.
         sqlite3_close_v2(pointer)
     }
 
-    /// Closes, or answers `SQLITE_BUSY` when statements, blobs or backups are left: the connection stays usable then.
-    /// The corresponding C function is `sqlite3_close`.
+    /// Closes the connection. Returns `SQLITE_BUSY` if statements, blobs or backups are left; then the connection stays
+    /// usable. The corresponding C function is `sqlite3_close`.
     borrowing func close() -> CInt { sqlite3_close(pointer) }
 
-    /// Ends a handle whose connection is closed.
+    /// Gives up the handle of a connection that has been closed.
     consuming func forget() { discard self }
 }

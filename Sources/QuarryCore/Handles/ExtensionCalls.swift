@@ -2,10 +2,11 @@ import CSQLite
 
 /// Loads extensions into a connection.
 enum ExtensionCalls {
-    /// Loads a shared library, while the connection allows the C function to do so, and never the SQL function
-    /// `load_extension()`. The corresponding C functions are `sqlite3_load_extension` and `sqlite3_db_config`.
+    /// Loads a shared library. Only the C function is enabled, and only for this call: the SQL function
+    /// `load_extension()` stays disabled. The corresponding C functions are `sqlite3_load_extension` and
+    /// `sqlite3_db_config`.
     ///
-    /// - returns: SQLite's code, and its message for an error.
+    /// - returns: SQLite's code, and its message if there was an error.
     static func load(
         _ connection: SQLiteConnection, path: String, entryPoint: String?
     ) -> (code: CInt, message: String?) {

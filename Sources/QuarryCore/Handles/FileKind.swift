@@ -6,15 +6,15 @@
     import Glibc
 #endif
 
-/// What stands at a path.
+/// The kind of the file at a path.
 enum FileKind: String {
-    /// What can be a database, or a device.
+    /// A regular file, which may be a database, or a device.
     case file = "a file"
     case folder = "a folder"
     case pipe = "a pipe"
     case socket = "a socket"
 
-    /// What stands where SQLite would look for a database; nil if there is nothing.
+    /// The kind of the file that SQLite would open as a database; nil if none exists.
     ///
     /// The corresponding C function is `stat`.
     ///
@@ -30,10 +30,10 @@ enum FileKind: String {
         }
     }
 
-    /// A path that SQLite takes for no URI, whatever options the library was built with: `./file:a` for `file:a`.
+    /// A path that SQLite never takes for a URI, whatever options the library was built with: `./file:a` for `file:a`.
     static func plainPath(_ path: String) -> String { path.utf8.starts(with: "file:".utf8) ? "./" + path : path }
 
-    /// The path of a URI; another path as it is.
+    /// The path that a URI names; any other path unchanged.
     private static func filePath(_ path: String) -> String {
         guard path.utf8.starts(with: "file:".utf8) else { return path }
         var rest = Substring(path).utf8.dropFirst(5)

@@ -1,6 +1,6 @@
 import CSQLite
 
-/// Databases as bytes.
+/// Converts databases to bytes and back.
 enum SerializationCalls {
     enum Outcome {
         case bytes([UInt8])
@@ -8,16 +8,17 @@ enum SerializationCalls {
         case failure(CInt)
     }
 
-    /// The bytes of a database file. The corresponding C functions are `sqlite3_serialize` and
-    /// `sqlite3_db_readonly`, which tells whether there is such a database.
+    /// The bytes of a database file. The corresponding C functions are `sqlite3_serialize` and `sqlite3_db_readonly`,
+    /// which tells whether the database exists.
     static func serialize(_ connection: SQLiteConnection, schema: String) -> Outcome {
-        // A database without a page has no byte. Newer versions would write a first page to have one, in a read too.
+        // A database without pages has no bytes. Newer versions of SQLite would write a first page, even in a read.
         if pageCount(connection, schema: schema) == 0 { return .bytes([]) }
         var size: sqlite3_int64 = 0
         guard let bytes = sqlite3_serialize(connection, schema, &size, 0) else {
             if size == 0 { return .bytes([]) }
             if sqlite3_db_readonly(connection, schema) < 0 { return .noSuchSchema }
-            // It prepares and steps a PRAGMA, whose error is the connection's; of memory that is out it tells nothing.
+            // SQLite prepares and steps a PRAGMA, whose error the connection keeps. It keeps none if memory has run
+            // out.
             let code = sqlite3_extended_errcode(connection)
             return .failure(size < 0 && code != SQLITE_OK && code != SQLITE_DONE ? code : SQLITE_NOMEM)
         }
@@ -25,7 +26,7 @@ enum SerializationCalls {
         return .bytes(Array(UnsafeBufferPointer(start: bytes, count: Int(size))))
     }
 
-    /// How many pages a database has; nil where it can't be read, or there is no such schema.
+    /// The number of pages of a database; nil if the schema doesn't exist or can't be read.
     ///
     /// The corresponding C functions are `sqlite3_prepare_v3`, `sqlite3_step` and `sqlite3_column_int64`.
     private static func pageCount(_ connection: SQLiteConnection, schema: String) -> Int64? {
@@ -37,10 +38,10 @@ enum SerializationCalls {
         return sqlite3_column_int64(statement, 0)
     }
 
-    /// Makes a database of a connection one in memory, with a copy of these bytes. The corresponding C function is
-    /// `sqlite3_deserialize`.
+    /// Replaces a database of a connection with a database in memory that has a copy of these bytes. The corresponding
+    /// C function is `sqlite3_deserialize`.
     ///
-    /// - returns: SQLite's code, and what it means. After an error the connection is as it was.
+    /// - returns: SQLite's code and its meaning. After an error the connection is unchanged.
     static func deserialize(
         _ connection: SQLiteConnection, schema: String, _ bytes: UnsafeRawBufferPointer, readOnly: Bool
     ) -> (code: CInt, message: String) {
@@ -49,26 +50,26 @@ enum SerializationCalls {
         }
         let buffer = UnsafeMutableRawBufferPointer(start: copy, count: bytes.count)
         buffer.copyMemory(from: bytes)
-        // A database in memory has no log: with the version of WAL mode in its header it couldn't be opened.
+        // A database in memory has no log: it couldn't be opened with the version of WAL mode in its header.
         for index in 18...19 where index < buffer.count && buffer[index] == 2 { buffer[index] = 1 }
         let flags =
             SQLITE_DESERIALIZE_FREEONCLOSE | (readOnly ? SQLITE_DESERIALIZE_READONLY : SQLITE_DESERIALIZE_RESIZEABLE)
         let size = sqlite3_int64(bytes.count)
         let pages = copy.assumingMemoryBound(to: UInt8.self)
-        // The connection loses the database it has: one that can't be read must not take its place.
+        // The connection loses its present database, so an unreadable database must not replace it.
         if let failure = failure(of: pages, size) {
             sqlite3_free(copy)
             return failure
         }
-        // From here on SQLite frees it: when the database is closed, and when this fails.
+        // From here on SQLite frees the copy: when the database is closed, or if this call fails.
         let code = sqlite3_deserialize(connection, schema, pages, size, size, UInt32(flags))
         let message = code == SQLITE_ERROR ? "there is no such schema to replace" : SQLiteLibrary.errorString(code)
         return (code, message)
     }
 
-    /// Why the schema of a database can't be read; nil if it can.
+    /// The reason why the schema of a database can't be read; nil if it can.
     ///
-    /// The corresponding C functions are `sqlite3_deserialize` and `sqlite3_exec`, with a connection of their own.
+    /// The corresponding C functions are `sqlite3_deserialize` and `sqlite3_exec`, on a separate connection.
     private static func failure(
         of pages: UnsafeMutablePointer<UInt8>, _ size: sqlite3_int64
     ) -> (code: CInt, message: String)? {

@@ -1,8 +1,9 @@
 public import CSQLite
 
-/// Binds values to the parameters of a statement, which count from 1.
+/// Binds values to the parameters of a statement, which are numbered from 1.
 ///
-/// Text and blobs are bound with their length. See <https://www.sqlite.org/c3ref/bind_blob.html>.
+/// For types that implement `bind(to:at:)` of `DatabaseValueConvertible`; other code passes `StatementArguments`. Text
+/// and blobs are bound with their length. See <https://www.sqlite.org/c3ref/bind_blob.html>.
 public enum StatementBindings {
     /// SQLite copies the bytes before the function returns: <https://www.sqlite.org/c3ref/c_static.html>.
     @usableFromInline
@@ -77,7 +78,7 @@ public enum StatementBindings {
         return sqlite3_bind_blob64(statement, index, base, UInt64(bytes.count), destructor)
     }
 
-    /// Binds a value of any storage class; `SQLITE_MISMATCH` for one that can't be stored.
+    /// Binds a value of any storage class; returns `SQLITE_MISMATCH` for a value that can't be stored.
     @inlinable
     public static func bind(_ value: DatabaseValue, to statement: SQLiteStatement, at index: CInt) -> CInt {
         switch value.content {

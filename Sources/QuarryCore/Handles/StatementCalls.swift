@@ -1,9 +1,9 @@
 public import CSQLite
 
-/// The functions of a statement that `Statement` owns.
+/// The functions of a statement that is owned by a `Statement`.
 @usableFromInline
 enum StatementCalls {
-    /// The code of a step that gave a row.
+    /// The code of a step that returned a row.
     @inlinable
     static var row: CInt {
         @inline(__always) get { SQLITE_ROW }
@@ -17,7 +17,7 @@ enum StatementCalls {
     @inline(__always)
     static func step(_ statement: SQLiteStatement) -> CInt { sqlite3_step(statement) }
 
-    /// Ends the execution; the code is that of the last step. The corresponding C function is `sqlite3_reset`.
+    /// Ends the execution, and returns the code of the last step. The corresponding C function is `sqlite3_reset`.
     @inlinable
     @discardableResult
     static func reset(_ statement: SQLiteStatement) -> CInt { sqlite3_reset(statement) }
@@ -31,7 +31,7 @@ enum StatementCalls {
     /// The corresponding C function is `sqlite3_stmt_readonly`.
     static func isReadOnly(_ statement: SQLiteStatement) -> Bool { sqlite3_stmt_readonly(statement) != 0 }
 
-    /// Whether it has been stepped, and neither finished nor was reset. The corresponding C function is
+    /// Whether the statement has been stepped, and has neither finished nor been reset. The corresponding C function is
     /// `sqlite3_stmt_busy`.
     static func isBusy(_ statement: SQLiteStatement) -> Bool { sqlite3_stmt_busy(statement) != 0 }
 
@@ -48,8 +48,8 @@ enum StatementCalls {
         (0..<columnCount(statement)).map { columnName(statement, $0) }
     }
 
-    /// How often SQLite has prepared it again, because the schema had changed. The corresponding C function is
-    /// `sqlite3_stmt_status`.
+    /// The number of times SQLite has prepared the statement again because the schema had changed. The corresponding C
+    /// function is `sqlite3_stmt_status`.
     static func repreparationCount(_ statement: SQLiteStatement) -> CInt {
         sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_REPREPARE, 0)
     }
@@ -68,15 +68,15 @@ enum StatementCalls {
         return String(cString: name + 1)
     }
 
-    /// The SQL with the bound values in it. The corresponding C function is `sqlite3_expanded_sql`.
+    /// The SQL with the bound values. The corresponding C function is `sqlite3_expanded_sql`.
     static func expandedSQL(_ statement: SQLiteStatement) -> String? {
         guard let text = sqlite3_expanded_sql(statement) else { return nil }
         defer { sqlite3_free(text) }
         return String(cString: text)
     }
 
-    /// Whether a traced text is the statement's own SQL, not a comment in its place, which begins with two dashes.
-    /// The corresponding C function is `sqlite3_sql`.
+    /// Whether a traced text is the statement's own SQL. A comment in its place begins with two dashes. The
+    /// corresponding C function is `sqlite3_sql`.
     static func isSQL(_ text: UnsafePointer<CChar>, of statement: SQLiteStatement) -> Bool {
         let dash = CChar(UInt8(ascii: "-"))
         return text[0] != dash || text[1] != dash || UnsafePointer(sqlite3_sql(statement)) == text

@@ -10,8 +10,8 @@ public import CSQLite
 
 /// Reads the columns of the current row of a statement.
 ///
-/// Indexes count from 0 and aren't checked: SQLite answers NULL for one that is out of range.
-/// See <https://www.sqlite.org/c3ref/column_blob.html>.
+/// For types that conform to `StatementColumnConvertible`; other code reads a `Row`. Indexes count from 0 and aren't
+/// checked: SQLite returns NULL for an index that is out of range. See <https://www.sqlite.org/c3ref/column_blob.html>.
 public enum StatementColumns {
     /// The storage class of a column.
     public enum StorageType: CInt {
@@ -52,15 +52,15 @@ public enum StatementColumns {
         sqlite3_column_double(statement, index)
     }
 
-    // `sqlite3_column_type` and `sqlite3_column_int64` each look the column up: together they cost twice what one does.
-    // The functions of a value need no look-up. SQLite calls such a value unprotected, which makes no difference
-    // without mutexes, as here: https://www.sqlite.org/c3ref/value.html
+    // `sqlite3_column_type` and `sqlite3_column_int64` each look the column up: both together cost twice as much as
+    // one. The functions of a value need no look-up. SQLite calls such a value unprotected; without mutexes, as in
+    // Quarry, that makes no difference: https://www.sqlite.org/c3ref/value.html
 
-    /// The value of a column, until the next step. The corresponding C function is `sqlite3_column_value`.
+    /// The value of a column, valid until the next step. The corresponding C function is `sqlite3_column_value`.
     @inlinable
     @inline(__always)
     package static func borrow(_ statement: SQLiteStatement, _ index: CInt) -> OpaquePointer {
-        // Not null: an index out of range gives a value that is NULL.
+        // Never null: SQLite returns a NULL value for an index that is out of range.
         sqlite3_column_value(statement, index).unsafelyUnwrapped
     }
 
@@ -81,8 +81,8 @@ public enum StatementColumns {
     @inline(__always)
     package static func double(ofBorrowed value: OpaquePointer) -> Double { sqlite3_value_double(value) }
 
-    /// The UTF-8 of text, or the bytes of a blob; none where SQLite has no memory for them. The corresponding C
-    /// functions are `sqlite3_value_text`, `sqlite3_value_blob` and `sqlite3_value_bytes`.
+    /// The UTF-8 of text, or the bytes of a blob; none if SQLite has no memory for them. The corresponding C functions
+    /// are `sqlite3_value_text`, `sqlite3_value_blob` and `sqlite3_value_bytes`.
     @inlinable
     @inline(__always)
     package static func bytes(ofBorrowed value: OpaquePointer, _ type: StorageType) -> UnsafeRawBufferPointer {
@@ -100,7 +100,7 @@ public enum StatementColumns {
         return sqlite3_value_type(value) == SQLITE_INTEGER ? sqlite3_value_int64(value) : nil
     }
 
-    /// An integer, or nil in it for NULL; nil for any other storage class.
+    /// An integer; `.some(nil)` for NULL; nil for any other storage class.
     @inlinable
     @inline(__always)
     package static func integerOrNull(_ statement: SQLiteStatement, _ index: CInt) -> Int64?? {
@@ -120,7 +120,7 @@ public enum StatementColumns {
         return sqlite3_value_type(value) == SQLITE_FLOAT ? sqlite3_value_double(value) : nil
     }
 
-    /// A number as a real, or nil for any other storage class.
+    /// An integer or a real, as a `Double`; nil for any other storage class.
     @inlinable
     @inline(__always)
     public static func number(_ statement: SQLiteStatement, _ index: CInt) -> Double? {
@@ -148,7 +148,7 @@ public enum StatementColumns {
         }
     }
 
-    /// The text of a number. `sqlite3_value_text` would change the value in place.
+    /// The text of a number. `sqlite3_value_text` would convert the value in place.
     @usableFromInline
     @inline(never)
     static func text(ofNumber value: OpaquePointer) -> String {
@@ -165,7 +165,9 @@ public enum StatementColumns {
         }
     }
 
-    /// The bytes of a blob or the UTF-8 of text, without a copy; they are gone at the next step.
+    /// Passes `body` the bytes of a blob or the UTF-8 of text, without a copy. They are valid until the next step.
+    ///
+    /// - throws: the error of `body`.
     @inlinable
     public static func withBytes<T, E: Error>(
         _ statement: SQLiteStatement, _ index: CInt, _ body: (UnsafeRawBufferPointer) throws(E) -> T
@@ -174,8 +176,10 @@ public enum StatementColumns {
         return try withBlob(statement, index, body)
     }
 
-    /// The bytes of a blob, without a copy; they are gone at the next step. The corresponding C functions are
-    /// `sqlite3_column_blob` and `sqlite3_column_bytes`.
+    /// Passes `body` the bytes of a blob, without a copy. They are valid until the next step. The corresponding C
+    /// functions are `sqlite3_column_blob` and `sqlite3_column_bytes`.
+    ///
+    /// - throws: the error of `body`.
     @inlinable
     @inline(__always)
     public static func withBlob<T, E: Error>(
@@ -186,10 +190,12 @@ public enum StatementColumns {
         return try body(UnsafeRawBufferPointer(start: pointer, count: pointer == nil ? 0 : count))
     }
 
-    /// The UTF-8 of text, without a copy; it is gone at the next step. The corresponding C functions are
-    /// `sqlite3_column_text` and `sqlite3_column_bytes`.
+    /// Passes `body` the UTF-8 of text, without a copy. It is valid until the next step. The corresponding C functions
+    /// are `sqlite3_column_text` and `sqlite3_column_bytes`.
     ///
-    /// In a database of UTF-16 it is converted, where `sqlite3_column_blob` would give the UTF-16.
+    /// In a UTF-16 database SQLite converts the text; `sqlite3_column_blob` would return UTF-16.
+    ///
+    /// - throws: the error of `body`.
     @inlinable
     @inline(__always)
     public static func withUTF8<T, E: Error>(
@@ -200,7 +206,7 @@ public enum StatementColumns {
         return try body(UnsafeRawBufferPointer(start: pointer, count: pointer == nil ? 0 : count))
     }
 
-    /// The value of a column. Text that isn't UTF-8 comes as the blob of its bytes.
+    /// The value of a column. Text that isn't UTF-8 is returned as a blob.
     @inlinable
     public static func value(_ statement: SQLiteStatement, _ index: CInt) -> DatabaseValue {
         let value = borrow(statement, index)
@@ -221,7 +227,7 @@ public enum StatementColumns {
 }
 
 extension String {
-    /// The text of UTF-8, or nil for bytes that aren't. Most texts are ASCII, which is told in less time.
+    /// The text of UTF-8; nil for other bytes. Most texts are ASCII, which is faster to check.
     @inlinable
     init?(utf8 bytes: UnsafeBufferPointer<UInt8>) {
         if #available(macOS 26, *), UnsafeRawBufferPointer(bytes).areASCII {
@@ -231,8 +237,8 @@ extension String {
         }
     }
 
-    /// Decoding with repair and comparing is faster than `String(validating:as:)`, which isn't specialized for bytes in
-    /// Swift 6.3.
+    /// Decodes with repair, and compares: this is faster than `String(validating:as:)`, which isn't specialized for
+    /// bytes in Swift 6.3.
     @usableFromInline
     @inline(never)
     init?(checking bytes: UnsafeBufferPointer<UInt8>) {
@@ -257,7 +263,7 @@ extension UnsafeRawBufferPointer {
         return bits & 0x8080_8080_8080_8080 == 0
     }
 
-    /// The same of less than eight bytes.
+    /// As `areASCII`, for fewer than eight bytes.
     @inlinable
     @inline(__always)
     var areFewASCII: Bool {
@@ -268,7 +274,7 @@ extension UnsafeRawBufferPointer {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether the bytes are the UTF-8 of a text, which is made contiguous for that.
+    /// Whether the bytes are the UTF-8 of a text. The text is made contiguous for the comparison.
     package func isUTF8(of text: inout String) -> Bool {
         text.withUTF8 { text in
             count == text.count

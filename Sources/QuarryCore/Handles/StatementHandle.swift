@@ -5,11 +5,11 @@ public typealias SQLiteStatement = OpaquePointer
 
 /// Owns a prepared statement.
 ///
-/// `Statement` decides where it is finalized: on the thread that has the connection.
+/// `Statement` decides where the pointer is finalized: on the thread that has the connection.
 struct StatementHandle: ~Copyable {
     let pointer: SQLiteStatement
 
-    /// What becomes of the first statement of some SQL.
+    /// The result of preparing the first statement of some SQL.
     enum Outcome: ~Copyable {
         case statement(StatementHandle)
         /// White space and comments only.
@@ -17,10 +17,10 @@ struct StatementHandle: ~Copyable {
         case failure(CInt)
     }
 
-    /// Prepares the first statement of `sql[start...]`, and moves `start` to where the next begins.
-    /// The corresponding C function is `sqlite3_prepare_v3`.
+    /// Prepares the first statement of `sql[start...]`, and moves `start` to the beginning of the next. The
+    /// corresponding C function is `sqlite3_prepare_v3`.
     ///
-    /// - parameter sql: UTF-8 that ends with a NUL, which isn't counted.
+    /// - parameter sql: UTF-8, followed by a NUL that isn't counted.
     static func prepare(
         _ connection: SQLiteConnection, sql: UnsafeBufferPointer<UInt8>, from start: inout Int, persistent: Bool
     ) -> Outcome {
@@ -42,7 +42,7 @@ struct StatementHandle: ~Copyable {
         }
     }
 
-    /// Gives the pointer to one who finalizes it.
+    /// Passes the pointer to a caller that finalizes it.
     consuming func release() -> SQLiteStatement {
         let pointer = pointer
         discard self

@@ -1,9 +1,9 @@
 import CSQLite
 
-/// Reads values that SQLite lends for the length of a call: arguments of functions, columns of rows that change.
+/// Reads values that SQLite lends for the length of a call: arguments of functions, columns of changing rows.
 enum ValueCalls {
-    /// The value, copied; nil where SQLite has no memory to convert it. Text that isn't UTF-8 comes as the blob of its
-    /// bytes. The corresponding C functions are `sqlite3_value_type` and its kin.
+    /// A copy of the value; nil if SQLite has no memory to convert it. Text that isn't UTF-8 is returned as a blob. The
+    /// corresponding C functions are `sqlite3_value_type` and its relatives.
     static func value(_ value: OpaquePointer) -> DatabaseValue? {
         switch sqlite3_value_type(value) {
         case SQLITE_INTEGER:
@@ -18,7 +18,7 @@ enum ValueCalls {
         case SQLITE_BLOB:
             let count = Int(sqlite3_value_bytes(value))
             guard count > 0 else { return DatabaseValue(content: .blob([])) }
-            // The zeros of a zeroblob are made now.
+            // SQLite expands a zeroblob now.
             guard let start = sqlite3_value_blob(value) else { return nil }
             return DatabaseValue(content: .blob(Array(UnsafeRawBufferPointer(start: start, count: count))))
         default:

@@ -22,9 +22,9 @@ extension Database {
     ///
     /// The connections of a pool attach it in `prepareDatabase`. See <https://www.sqlite.org/lang_attach.html>.
     ///
-    /// - parameter path: the file, which is created if it is missing, unless the connection is read-only; `:memory:`
-    ///   for a database in memory; a URI with options.
-    /// - parameter name: its name in SQL.
+    /// - parameter path: the file, which is created if missing, unless the connection is read-only; `:memory:` for a
+    ///   database in memory; or a URI with options.
+    /// - parameter name: the database's name in SQL.
     /// - throws: `DatabaseError`: "database archive is already in use"; `SQLITE_CANTOPEN`; `SQLITE_MISUSE` inside a
     ///   transaction, because the database would stay attached after a rollback.
     public func attach(_ path: String, as name: String) throws {
@@ -38,7 +38,7 @@ extension Database {
         }
         let path = options.acceptsURIs ? path : FileKind.plainPath(path)
         if let kind = FileKind(databasePath: path), kind != .file {
-            // SQLite would wait for a pipe's writer without end.
+            // SQLite would wait forever for another process to write to a pipe.
             throw DatabaseError(
                 resultCode: .SQLITE_CANTOPEN, message: "unable to open database: \(path): it is \(kind.rawValue)")
         }
@@ -53,7 +53,7 @@ extension Database {
     ///
     /// See <https://www.sqlite.org/lang_detach.html>.
     ///
-    /// - parameter name: its name in SQL.
+    /// - parameter name: the database's name in SQL.
     /// - throws: `DatabaseError`: "no such database: archive", "cannot detach database main", "database archive is
     ///   locked" while a statement reads it; `SQLITE_MISUSE` inside a transaction.
     public func detach(_ name: String) throws {

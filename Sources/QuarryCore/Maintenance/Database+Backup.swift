@@ -1,5 +1,5 @@
 extension Database {
-    /// Copies this database over another, page by page.
+    /// Copies this database over another one, page by page.
     ///
     /// ```swift
     /// try source.read { sourceDb in
@@ -15,16 +15,14 @@ extension Database {
     /// a transaction, the copy has the state that the transaction sees; outside, it starts over whenever another
     /// connection writes to the source between steps.
     ///
-    /// The backup waits for locks of other connections as the busy mode of each connection says. Cancelling the task
-    /// ends the backup between steps. See <https://www.sqlite.org/backup.html>.
+    /// The backup waits for locks of other connections according to the busy mode of each connection. Cancelling the
+    /// task ends the backup between steps. See <https://www.sqlite.org/backup.html>.
     ///
-    /// - parameter destDb: the connection to the destination, also inside an access, and outside a transaction.
+    /// - parameter destDb: the connection to the destination, also in an access, and outside a transaction.
     /// - parameter pagesPerStep: the number of pages copied between calls of `progress`; negative for all.
-    /// - parameter progress: called after each step. An error it throws ends the backup, unless the backup is complete.
-    ///   It
-    ///   can't use the destination:
-    ///   <https://www.sqlite.org/c3ref/backup_finish.html#concurrent_usage_of_database_handles>.
-    /// - throws: `DatabaseError`; what `progress` throws; `CancellationError` in a task that is cancelled.
+    /// - parameter progress: called after each step. An error ends the backup, unless it is complete. The closure can't
+    ///   use the destination: <https://www.sqlite.org/c3ref/backup_finish.html#concurrent_usage_of_database_handles>.
+    /// - throws: `DatabaseError`; the error of `progress`; `CancellationError` in a cancelled task.
     public func backup(
         to destDb: Database, pagesPerStep: CInt = -1, progress: ((DatabaseBackupProgress) throws -> Void)? = nil
     ) throws {
@@ -77,7 +75,8 @@ extension Database {
         // The pages under the destination's statements have been replaced.
         destDb.forgetStatements()
         destDb.schemaClock.schemaWasReplaced()
-        // The code of finishing doesn't report a lock, because the backup could go on after it: the step's code does.
+        // The code of finishing doesn't report a lock, because the backup could continue after it: the step's code
+        // does.
         let failure = code == .SQLITE_DONE ? finishCode : code.rawValue
         guard failure != ResultCode.SQLITE_OK.rawValue else { return }
         let error = destDb.error(failure, operation: "backup of \(description) to \(destDb.description)")

@@ -5,7 +5,7 @@ extension Database {
     /// try dbPool.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
     /// ```
     public enum CheckpointMode: CInt, Sendable {
-        /// Checkpoints the frames that need no waiting for readers and writers.
+        /// Checkpoints the frames that can be copied without waiting for readers and writers.
         case passive = 0
         /// Checkpoints all frames, after waiting for the writer, and for readers that don't see the end of the log.
         case full = 1
@@ -26,7 +26,7 @@ extension Database {
     /// - parameter kind: the extent of the checkpoint.
     /// - parameter dbName: the name of a database of the connection; nil for all.
     /// - returns: the number of frames (pages) in the log, and the number of checkpointed frames; -1 outside WAL mode.
-    /// - throws: `SQLITE_BUSY` if other connections keep it from finishing; `SQLITE_LOCKED` inside a transaction.
+    /// - throws: `SQLITE_BUSY` if other connections prevent it from finishing; `SQLITE_LOCKED` inside a transaction.
     @discardableResult
     public func checkpoint(
         _ kind: CheckpointMode = .passive, on dbName: String? = "main"

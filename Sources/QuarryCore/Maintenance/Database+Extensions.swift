@@ -7,11 +7,11 @@ extension Database {
     /// config.prepareDatabase { db in try db.loadExtension(path: "/usr/lib/sqlite3/pcre.so") }
     /// ```
     ///
-    /// An extension is native code: load only what you trust. The SQL function `load_extension()` stays disabled. See
+    /// An extension is native code: load only code you trust. The SQL function `load_extension()` stays disabled. See
     /// <https://www.sqlite.org/loadext.html>.
     ///
-    /// - parameter path: the shared library; its suffix may be left out.
-    /// - parameter entryPoint: the name of its C function; nil for the name that SQLite derives from the file's.
+    /// - parameter path: the shared library; the suffix may be omitted.
+    /// - parameter entryPoint: the name of its C function; nil for the name that SQLite derives from the file's name.
     /// - throws: `SQLITE_MISUSE` unless `Configuration.allowsLoadingExtensions` is set; `DatabaseError` with the
     ///   linker's message if the library is missing or can't be loaded.
     public func loadExtension(path: String, entryPoint: String? = nil) throws {

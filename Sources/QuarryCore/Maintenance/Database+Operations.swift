@@ -1,4 +1,4 @@
-// Operations that no statement runs: blobs, backups, extensions. They follow the same rules as statements.
+// Operations that aren't statements: blobs, backups, extensions. They follow the same rules as statements.
 
 extension Database {
     /// Called before an operation: throws if it must not run.
@@ -16,7 +16,7 @@ extension Database {
         }
     }
 
-    /// Throws for a name with a NUL, at which C would end it, so that it would be another name.
+    /// Throws for a name with a NUL. C strings end there, so that it would be another name.
     func checkName(_ name: String, of kind: String) throws(DatabaseError) {
         guard !name.utf8.contains(0) else {
             throw DatabaseError.misuse("the name of a \(kind) has a NUL character: \(String(reflecting: name))")

@@ -84,15 +84,15 @@ extension Database {
         try checkName(schema, of: "schema")
         guard !options.isWriterOfPool || schema.lowercased() != "main" else {
             throw DatabaseError.misuse(
-                "could not deserialize into main: the readers of its pool would stay on the file")
+                "could not deserialize into main: its pool would keep reading the file")
         }
         // The shortest database is a page of 512 bytes: https://www.sqlite.org/fileformat.html
         guard bytes.isEmpty || (bytes.count >= 512 && bytes.starts(with: "SQLite format 3\0".utf8)) else {
             throw DatabaseError(
                 resultCode: .SQLITE_NOTADB, message: "could not deserialize into \(schema): the bytes are no database")
         }
-        // SQLite's documentation says that it refuses, but it doesn't: readers of the old content would read freed
-        // memory.
+        // SQLite's documentation says that SQLite refuses this, but it doesn't: readers of the old content would read
+        // freed memory.
         guard !isInsideTransaction, !isBackedUp, !ConnectionCalls.isInUse(pointer, schema: schema) else {
             throw DatabaseError(
                 resultCode: .SQLITE_BUSY,

@@ -17,6 +17,6 @@ public struct DatabaseBackupProgress: Sendable {
     /// The number of copied pages.
     public var completedPageCount: Int { totalPageCount - remainingPageCount }
 
-    /// Whether the backup is complete: an error can't end it any more.
+    /// Whether the backup is complete, so that an error can no longer end it.
     public let isCompleted: Bool
 }

@@ -1,4 +1,4 @@
-/// An open blob or text of a row, which is read and written in pieces.
+/// An open blob or text of a row, to read and write in pieces.
 ///
 /// ```swift
 /// try dbQueue.write { db in
@@ -60,16 +60,16 @@ public final class DatabaseBlob {
 
     // MARK: - Reading
 
-    /// Reads from the position on, and moves the position after the bytes read.
+    /// Reads from the position on, and moves the position past the bytes read.
     ///
     /// ```swift
     /// let header = try blob.read(count: 16)
     /// let rest = try blob.read()
     /// ```
     ///
-    /// - parameter count: the greatest number of bytes; nil for all.
-    /// - returns: fewer bytes if the blob ends, none at its end.
-    /// - throws: `DatabaseError`; `CancellationError` in a task that is cancelled.
+    /// - parameter count: the maximum number of bytes; nil for all.
+    /// - returns: fewer bytes if the blob ends, no bytes at its end.
+    /// - throws: `DatabaseError`; `CancellationError` in a cancelled task.
     public func read(count: Int? = nil) throws -> [UInt8] {
         let wanted = min(max(0, count ?? .max), self.count - position)
         let bytes = try read(count: wanted, at: position)
@@ -83,7 +83,7 @@ public final class DatabaseBlob {
     /// let header = try blob.read(count: 16, at: 0)
     /// ```
     ///
-    /// - throws: `SQLITE_RANGE` unless the blob has all of these bytes; other errors as `read(count:)`.
+    /// - throws: `SQLITE_RANGE` unless the blob has all of these bytes; the other errors of `read(count:)`.
     public func read(count: Int, at offset: Int) throws -> [UInt8] {
         try check(count: count, at: offset)
         return try [UInt8](unsafeUninitializedCapacity: count) { buffer, initializedCount in
@@ -92,10 +92,10 @@ public final class DatabaseBlob {
         }
     }
 
-    /// Reads from the position on into the caller's memory, and moves the position after the bytes read.
+    /// Reads from the position on into the caller's memory, and moves the position past the bytes read.
     ///
     /// - returns: the number of bytes read: the size of the buffer, fewer if the blob ends, 0 at its end.
-    /// - throws: as `read(count:)`.
+    /// - throws: the errors of `read(count:)`.
     public func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         let wanted = min(buffer.count, count - position)
         try read(into: buffer, count: wanted, at: position)
@@ -111,7 +111,7 @@ public final class DatabaseBlob {
 
     // MARK: - Writing
 
-    /// Overwrites the bytes from the position on, and moves the position after them.
+    /// Overwrites the bytes from the position on, and moves the position past them.
     ///
     /// ```swift
     /// let blob = try db.openBlob(table: "file", column: "content", rowID: 1, readOnly: false)
@@ -119,14 +119,14 @@ public final class DatabaseBlob {
     /// ```
     ///
     /// - throws: `SQLITE_RANGE` for more bytes than the blob has left, before anything is written; `SQLITE_READONLY` if
-    ///   the blob can't be written; other errors as `read(count:)`.
+    ///   the blob can't be written; the other errors of `read(count:)`.
     public func write(_ bytes: [UInt8]) throws {
         try bytes.withUnsafeBytes { try write($0) }
     }
 
-    /// Overwrites the bytes from the position on, and moves the position after them.
+    /// Overwrites the bytes from the position on, and moves the position past them.
     ///
-    /// - throws: as `write(_:)` of an array.
+    /// - throws: the errors of `write(_:)` of an array.
     public func write(_ bytes: UnsafeRawBufferPointer) throws {
         try write(bytes, at: position)
         position += bytes.count
@@ -138,7 +138,7 @@ public final class DatabaseBlob {
     /// try blob.write([0, 1], at: 16)
     /// ```
     ///
-    /// - throws: as `write(_:)`.
+    /// - throws: the errors of `write(_:)`.
     public func write(_ bytes: [UInt8], at offset: Int) throws {
         try bytes.withUnsafeBytes { try write($0, at: offset) }
     }
@@ -159,7 +159,7 @@ public final class DatabaseBlob {
     /// try blob.seek(to: 16)
     /// ```
     ///
-    /// - throws: `SQLITE_RANGE` for another position; other errors as `read(count:)`.
+    /// - throws: `SQLITE_RANGE` for another position; the other errors of `read(count:)`.
     public func seek(to position: Int) throws {
         guard 0...count ~= position else {
             throw error(.SQLITE_RANGE, "position \(position) is outside of its \(count) bytes")
@@ -284,7 +284,7 @@ extension Database {
         let code = handle.close()
         let isCommitted = code == ResultCode.SQLITE_OK.rawValue
         if blob.hasWritten, !isInsideTransaction, !transaction.isInside { transactionDidEnd(committed: isCommitted) }
-        // An expired blob reports this again here.
+        // An expired blob reports the error again here.
         guard blob.hasWritten, !isCommitted, ResultCode(rawValue: code).primaryResultCode != .SQLITE_ABORT else {
             return
         }

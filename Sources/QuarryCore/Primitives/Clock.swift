@@ -22,7 +22,7 @@ package enum SystemClock {
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 
-    /// Passes about a tenth of a microsecond.
+    /// Takes about a tenth of a microsecond.
     package static func pause() {
         for _ in 0..<4 { _ = monotonicNanoseconds() }
     }

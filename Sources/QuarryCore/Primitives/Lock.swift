@@ -8,16 +8,18 @@
 
 /// A mutual exclusion lock over a value.
 ///
-/// It stands on `pthread_mutex_t`: the thread sanitizer reports falsely on the standard library's `Mutex` on Linux.
+/// Built on `pthread_mutex_t`, because the thread sanitizer reports false races for the standard library's `Mutex` on
+/// Linux.
 ///
-/// Inlinable, and usable from inlinable code: a lock on the way of each access must not cost a generic call, and the
-/// compiler inlines no method of a type that it knows in the package alone.
+/// Inlinable, and usable from inlinable code: each access takes locks, which must not cost a generic call, and the
+/// compiler inlines no method of a type that is visible in the package alone.
 @usableFromInline
 package final class Lock<Value>: @unchecked Sendable {
-    // Sendable: `contents` is reached with the mutex held, and only for the length of the body.
+    // Sendable: `contents` is reached with the mutex held, and only during the body.
     @usableFromInline package let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
-    /// The value, which is in no field: other modules' accesses to a field look for overlapping ones, each time.
+    /// The value, outside of any stored property: other modules check each access to a property for overlapping
+    /// accesses.
     @usableFromInline package let contents: UnsafeMutablePointer<Value>
 
     @inlinable
@@ -26,7 +28,8 @@ package final class Lock<Value>: @unchecked Sendable {
         contents.initialize(to: value)
         mutex = .allocate(capacity: 1)
         #if canImport(Glibc)
-            // A lock is held for less time than falling asleep takes: who finds it taken looks again for a moment.
+            // A lock is held for less time than it takes to fall asleep, so a thread that finds it taken retries for a
+            // moment.
             var attributes = pthread_mutexattr_t()
             pthread_mutexattr_init(&attributes)
             pthread_mutexattr_settype(&attributes, CInt(PTHREAD_MUTEX_ADAPTIVE_NP))
@@ -45,12 +48,12 @@ package final class Lock<Value>: @unchecked Sendable {
         contents.deallocate()
     }
 
-    /// Takes the lock, for those who then use `contents` in place.
+    /// Takes the lock, for callers that use `contents` directly.
     @inlinable
     @inline(__always)
     package func lock() { pthread_mutex_lock(mutex) }
 
-    /// Gives the lock back.
+    /// Releases the lock.
     @inlinable
     @inline(__always)
     package func unlock() { pthread_mutex_unlock(mutex) }

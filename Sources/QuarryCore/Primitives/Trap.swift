@@ -6,11 +6,11 @@
     import Glibc
 #endif
 
-/// Ends the process with a message: for subscripts that can't throw and have no value to give (`row["missing"] as
+/// Ends the process with a message, for subscripts that can't throw and have no value to return (`row["missing"] as
 /// Int`).
 ///
-/// GRDB's call sites have such subscripts; `Row.decode` throws instead. A precondition alone would end a release build
-/// without a message.
+/// GRDB's call sites have such subscripts; `Row.decode` throws instead. In a release build, a precondition alone would
+/// end the process without a message.
 @inline(never)
 @usableFromInline
 package func trap(_ message: @autoclosure () -> String, file: StaticString = #file, sourceLine: UInt = #line) -> Never {

@@ -38,7 +38,7 @@ final class RowAdaptation: Sendable {
     }
 }
 
-/// The source of a row that is seen through an adapter: another row, and the columns of it to show.
+/// The source of a row that is seen through an adapter: another row, and the columns to show of it.
 @usableFromInline
 final class AdaptedRowSource {
     /// The row with all columns: that of a statement, or a copy of it.
@@ -89,7 +89,7 @@ final class AdaptedRowSource {
         self.attachment = attachment
     }
 
-    /// Marks the row as left by its cursor: it only outlives the cursor from now on.
+    /// Marks the row as left by its cursor: from now on the row only outlives the cursor.
     ///
     /// - returns: the attachment, for the cursor's next row.
     func resignCurrent() -> AnyObject? {
@@ -119,7 +119,7 @@ final class AdaptedRowSource {
 extension Row {
     /// A row that shows a cursor's row through an adapter, and changes with it.
     ///
-    /// It must be detached before this one.
+    /// The adapted row must be detached before this row.
     ///
     /// - throws: the adapter's error, with the SQL of the statement.
     func adapted(by adapter: any RowAdapter, _ statement: Statement) throws -> Row {

@@ -6,7 +6,7 @@
 /// try Row.fetchOne(db, sql: sql, adapter: adapter)   // [id:1 name:"Arthur"]
 /// ```
 ///
-/// The columns keep the order they have in the row. Their names in the row are found whatever the case; the leftmost
+/// The columns keep their order in the row. Their names in the row are looked up ignoring case; the leftmost column
 /// wins.
 public struct ColumnMapping: RowAdapter {
     private let mapping: [String: String]
@@ -84,7 +84,7 @@ public struct RangeRowAdapter: RowAdapter {
         self.init(from: range.lowerBound, to: range.upperBound.addingClamped(1))
     }
 
-    /// Takes any bounds: the fetch throws if they are wrong.
+    /// Accepts any bounds: the fetch throws if they are wrong.
     init(from lowerBound: Int, to upperBound: Int) {
         self.lowerBound = lowerBound
         self.upperBound = upperBound

@@ -1,8 +1,8 @@
-/// A memory of facts about names, which are found in the order in which they are requested.
+/// Remembers facts about names, which are found in the order in which they are requested.
 ///
-/// Code that reads the columns of rows names the same columns in the same order for each row. So the expected name is
-/// found by one comparison of two words, without hashing. After an unexpected name, the memory expects that name there
-/// the next time.
+/// Code that reads the columns of rows names the same columns in the same order for each row. So comparing
+/// two words finds the expected name, without hashing. After an unexpected name, the memo expects that name at the same
+/// place the next time.
 @usableFromInline
 package struct NameMemo<Fact> {
     @usableFromInline
@@ -63,7 +63,7 @@ package struct NameMemo<Fact> {
 
     /// The place of a name that isn't the expected one; nil for an unknown name.
     ///
-    /// - parameter spelled: whether to look for the same bytes, not only for the same storage.
+    /// - parameter spelled: whether to compare the bytes, not only the storage.
     @inlinable
     package mutating func place(_ name: String, spelled: Bool) -> Int? {
         let bits = unsafeBitCast(name, to: (UInt64, UInt64).self)

@@ -59,13 +59,13 @@ extension Row: ExpressibleByDictionaryLiteral {
 extension Row: CustomStringConvertible {
     /// `[id:1 name:"Arthur"]`
     ///
-    /// A row whose cursor has ended is described too, because errors show rows.
+    /// A row whose cursor has ended also has a description, because errors show rows.
     public var description: String {
-        if case .expired = unadapted.source { return "[a row whose cursor is over]" }
+        if case .expired = unadapted.source { return "[a row whose cursor has ended]" }
         return "[" + map { "\($0.0):\($0.1)" }.joined(separator: " ") + "]"
     }
 
-    /// The row as errors show it: `[id:INTEGER name:TEXT]` if values are private.
+    /// The row's description in errors: `[id:INTEGER name:TEXT]` if values are private.
     var shown: String {
         if case .expired = unadapted.source { return description }
         return "[" + map { "\($0.0):\(shown($0.1))" }.joined(separator: " ") + "]"
@@ -73,8 +73,8 @@ extension Row: CustomStringConvertible {
 }
 
 extension Row: Hashable {
-    /// Whether two rows have the same columns, in the same order, with the same case of names, and equal values; and
-    /// the same scopes and lists of rows.
+    /// Whether two rows have the same columns in the same order, with the same case of names and equal values, and the
+    /// same scopes and lists of rows.
     public static func == (lhs: Row, rhs: Row) -> Bool {
         lhs === rhs
             || (lhs.count == rhs.count && lhs.elementsEqual(rhs) { $0 == $1 }

@@ -7,7 +7,7 @@ extension Row {
     /// ```
     ///
     /// - parameter index: the column, from 0.
-    /// - throws: `RowDecodingError` if the row has no such column, or the column no such value.
+    /// - throws: `RowDecodingError` if the row has no such column, or if the value can't be converted.
     @inlinable
     public func decode<Value: DatabaseValueConvertible>(
         _ type: Value.Type = Value.self, atIndex index: Int
@@ -22,7 +22,7 @@ extension Row {
     /// let name = try row.decode(String.self, forColumn: "name")
     /// ```
     ///
-    /// - throws: `RowDecodingError` if the row has no such column, or the column no such value.
+    /// - throws: `RowDecodingError` if the row has no such column, or if the value can't be converted.
     @inlinable
     public func decode<Value: DatabaseValueConvertible>(
         _ type: Value.Type = Value.self, forColumn columnName: String
@@ -37,7 +37,7 @@ extension Row {
     /// let name = try row.decode(String.self, forColumn: Column("name"))
     /// ```
     ///
-    /// - throws: `RowDecodingError` if the row has no such column, or the column no such value.
+    /// - throws: `RowDecodingError` if the row has no such column, or if the value can't be converted.
     @inlinable
     public func decode<Value: DatabaseValueConvertible>(
         _ type: Value.Type = Value.self, forColumn column: some NamedColumn
@@ -45,9 +45,9 @@ extension Row {
         try decode(type, forColumn: column.name)
     }
 
-    // MARK: - Off the hot road
+    // MARK: - Off the hot path
 
-    /// Converts a value that the fast path didn't: from other sources of rows, and in every failure.
+    /// Converts a value that the fast path did not convert: from other sources of rows, and after every failure.
     @usableFromInline
     @inline(never)
     func decodeSlowly<Value: DatabaseValueConvertible>(
@@ -115,7 +115,7 @@ extension Row {
     }
 
     var expiredError: DatabaseError {
-        .misuse("The row's cursor is over: copy() a row to keep it.")
+        .misuse("The row's cursor has ended: copy() a row to keep it.")
     }
 
     /// SQLite's error, if it had no memory to convert a value: such a value looks like NULL.

@@ -11,7 +11,7 @@ extension Row {
     /// A row without an adapter has no scopes.
     public var scopes: ScopesView { ScopesView(source: adaptedSource) }
 
-    /// The scopes of the row, the scopes of these, and so on.
+    /// The scopes of the row, their scopes, and so on.
     ///
     /// ```swift
     /// row.scopesTree["country"]   // the same as row.scopes["team"]?.scopes["country"], if there is no nearer one
@@ -68,7 +68,7 @@ extension Row {
         }
     }
 
-    /// The scopes of a row, the scopes of these, and so on.
+    /// The scopes of a row, their scopes, and so on.
     public struct ScopesTreeView {
         fileprivate let row: Row
 
@@ -111,7 +111,7 @@ extension Row: CustomDebugStringConvertible {
         guard let adaptedSource else { return description }
         let parts = scopesDescription(indentation: "  ")
         let base = adaptedSource.base
-        // An adapter that only carries lists of rows shows the row as it is.
+        // An adapter that only carries lists of rows shows its base row unchanged.
         let isSame = scopes.isEmpty && base.count == count && base.elementsEqual(self) { $0 == $1 }
         if isSame { return parts.isEmpty ? description : "▿ \(self)" + parts }
         return "▿ \(self)\n  unadapted: \(base)" + parts

@@ -1,8 +1,8 @@
 extension Row {
     // MARK: - By index
 
-    /// The value of a column, converted. Ends the process if the row has no such column, or the column no such value:
-    /// `decode` throws instead.
+    /// The value of a column, converted. Ends the process if the row has no such column, or if the value can't be
+    /// converted; `decode` throws instead.
     ///
     /// ```swift
     /// let id: Int64 = row[0]
@@ -18,10 +18,10 @@ extension Row {
 
     // MARK: - By name
 
-    /// The value of the leftmost column with that name, whatever the case, converted.
+    /// The value of the leftmost column with that name, ignoring case, converted.
     ///
-    /// A missing column is nil for an optional. Ends the process if the column is missing for another type, or has no
-    /// such value: `decode` throws instead.
+    /// If the column is missing, an optional is nil. Ends the process if the column is missing for another type, or if
+    /// the value can't be converted; `decode` throws instead.
     ///
     /// ```swift
     /// let name: String = row["name"]
@@ -36,7 +36,7 @@ extension Row {
 
     // MARK: - By column
 
-    /// The value of a column, converted: same as by name.
+    /// The value of a column, converted. Same as the subscript by name.
     ///
     /// ```swift
     /// let name: String = row[Column("name")]
@@ -48,7 +48,7 @@ extension Row {
 
     // MARK: - Questions
 
-    /// Whether the row has a column with that name, whatever the case.
+    /// Whether the row has a column with that name, ignoring case.
     ///
     /// ```swift
     /// let row = try Row.fetchOne(db, sql: "SELECT 1 AS id")!
@@ -58,7 +58,7 @@ extension Row {
         columnIndex(columnName) != nil
     }
 
-    /// Whether a column is NULL, without making its value.
+    /// Whether a column is NULL. Doesn't create the value.
     ///
     /// ```swift
     /// let row = try Row.fetchOne(db, sql: "SELECT 1 AS id, NULL AS name")!
@@ -105,7 +105,7 @@ extension Row {
     /// let size = try row.withUnsafeBytes(atIndex: 0) { bytes in bytes?.count ?? 0 }
     /// ```
     ///
-    /// - throws: `RowDecodingError` if the index is outside the row; what the closure throws.
+    /// - throws: `RowDecodingError` if the index is outside the row; the closure's error.
     public func withUnsafeBytes<T>(
         atIndex index: Int, _ body: (UnsafeRawBufferPointer?) throws -> T
     ) throws -> T {

@@ -9,18 +9,18 @@
 /// }
 /// ```
 ///
-/// Columns are found by index, name (whatever the case; the leftmost wins) or column expression. The subscripts that
+/// Columns are found by index, name (ignoring case; the leftmost column wins) or column expression. Subscripts that
 /// return a non-optional end the process if the value can't be converted; `decode` throws instead.
 ///
-/// A cursor gives the same `Row` at each step, with other values: `copy()` one to keep it. `fetchAll` and `fetchOne`
-/// give copies.
+/// A cursor returns the same `Row` at each step, with other values: use `copy()` to keep one. `fetchAll` and `fetchOne`
+/// return copies.
 public final class Row {
     /// The source of a row's values.
     @usableFromInline
     enum Source {
         /// The current row of a running statement.
         case statement(RunningStatement)
-        /// Values of its own.
+        /// The row's own values.
         case block(RowBlock)
         /// Another row, seen through an adapter.
         case adapted(AdaptedRowSource)
@@ -28,7 +28,7 @@ public final class Row {
         case expired
     }
 
-    /// A running statement, which its connection keeps: when the execution ends, its row expires.
+    /// A running statement. Its connection keeps it alive: when the execution ends, the row expires.
     @usableFromInline
     struct RunningStatement {
         @usableFromInline let reference: Unmanaged<Statement>
@@ -57,7 +57,7 @@ public final class Row {
     @exclusivity(unchecked)
     final var memo = NameMemo<Int>()
 
-    // Of 16 bits, next to the memo's 32: a result may have many rows, and SQLite's rows have at most 32767 columns:
+    // 16 bits fit next to the memo's 32 bits: a result may have many rows. SQLite's rows have at most 32767 columns:
     // https://www.sqlite.org/limits.html
 
     /// The index in the statement of the leftmost column.
@@ -117,7 +117,7 @@ public final class Row {
         return true
     }
 
-    /// Ends the use of a cursor's row. Rows that see it through an adapter must be detached before.
+    /// Ends the use of a cursor's row. Rows that see it through an adapter must be detached first.
     func detach() {
         sqliteStatement = nil
         switch source {
@@ -136,7 +136,7 @@ public final class Row {
         }
     }
 
-    // MARK: - Rows of their own
+    // MARK: - Rows with their own values
 
     /// A row without columns.
     public convenience init() {
@@ -250,7 +250,7 @@ public final class Row {
 
     // MARK: - Values
 
-    /// The identity of the columns: rows with the same object have the same columns, as long as it is kept.
+    /// The identity of the columns: rows with the same object have the same columns, as long as the object is kept.
     @inlinable
     package final var columnsIdentity: AnyObject {
         @inline(__always) get { layout }
@@ -267,16 +267,16 @@ public final class Row {
     /// The name of a column; the index must be in the row.
     package func columnName(atUncheckedIndex index: Int) -> String { layout.names[index] }
 
-    /// The error of decoding something of the row.
+    /// The error of decoding a part of the row.
     ///
-    /// - parameter problem: what went wrong.
+    /// - parameter problem: a description of the problem.
     /// - parameter columnIndex: the column, if the error concerns one.
     package func decodingError(_ problem: String, columnIndex: Int? = nil) -> RowDecodingError {
         RowDecodingError(
             problem, place(columnName: columnIndex.map { layout.names[$0] }, columnIndex: columnIndex))
     }
 
-    /// A value as errors show it: its content only if the connection makes arguments public.
+    /// A value as errors show it: with its content only if the connection makes arguments public.
     package func shown(_ value: DatabaseValue) -> String { showsValues ? value.description : value.storageClass }
 
     /// Whether errors may show the row's values.
@@ -292,7 +292,7 @@ public final class Row {
         }
     }
 
-    /// The index of the leftmost column with that name, whatever the case.
+    /// The index of the leftmost column with that name, ignoring case.
     @inlinable
     @inline(__always)
     package final func columnIndex(_ name: String) -> Int? {
@@ -316,7 +316,7 @@ public final class Row {
     @inline(never)
     final func layoutIndex(_ name: String) -> Int? { layout.index(of: name) }
 
-    /// The value of a column of a row with values of its own; nil for other rows, and for an index outside the row.
+    /// The value of a column of a row with its own values; nil for other rows, and for an index outside the row.
     @usableFromInline
     final func ownedValue(atIndex index: Int) -> DatabaseValue? {
         guard case .block(let block) = source, index >= 0, index < count else { return nil }
@@ -344,8 +344,8 @@ public final class Row {
         return (sqliteStatement, index &+ CInt(columnOffset))
     }
 
-    /// `fastDecode` of a row with values of its own. Inlinable to be specialised: a generic conversion costs many times
-    /// more.
+    /// `fastDecode` for a row with its own values. Inlinable in order to be specialised: a generic conversion costs
+    /// many times more.
     @inlinable
     @inline(never)
     final func ownedDecode<Value: DatabaseValueConvertible>(_ type: Value.Type, _ index: Int) -> Value? {
@@ -356,7 +356,7 @@ public final class Row {
         return ownedValue(atIndex: index).flatMap { Value.fromDatabaseValue($0) }
     }
 
-    /// The integer of a column of a row with values of its own; nil for other rows and values.
+    /// The integer of a column of a row with its own values; nil for other rows and other types.
     @usableFromInline
     final func ownedInteger(atIndex index: Int) -> Int64? {
         guard case .block(let block) = source, index >= 0, index < count else { return nil }

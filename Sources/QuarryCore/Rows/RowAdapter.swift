@@ -21,9 +21,9 @@
 public protocol RowAdapter: Sendable {
     /// The visible columns and the scopes of rows with the given columns.
     ///
-    /// It is called once for an execution of a statement, not for each row.
+    /// Called once for each execution of a statement, not for each row.
     ///
-    /// - parameter columnNames: the names of the columns of the rows, from left to right, as SQLite gives them.
+    /// - parameter columnNames: the names of the rows' columns, from left to right, as SQLite reports them.
     /// - throws: an error that ends the fetch, such as a `DatabaseError` that names a missing column.
     func projection(of columnNames: [String]) throws -> RowProjection
 }

@@ -10,13 +10,13 @@ struct RowBlockHeader {
 
 /// The values of one row, copied: a word and a tag for each column, then the bytes of text and blobs.
 ///
-/// The object itself holds all of it: a row of ten integers takes 114 bytes.
+/// The object itself holds everything: a row of ten integers takes 114 bytes.
 @usableFromInline
 final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
     /// The place of text or a blob: the start of its bytes in the block, and their number.
     ///
-    /// A value has less than 2^31 bytes (https://www.sqlite.org/limits.html), and a row of a result may have many. The
-    /// start has 33 bits: in blocks of more than 8 GiB it counts units of several bytes.
+    /// A value has fewer than 2^31 bytes (https://www.sqlite.org/limits.html), and a row of a result may have many
+    /// values. The start has 33 bits: in blocks of more than 8 GiB it counts units of several bytes.
     private struct Span {
         let bits: UInt64
 
@@ -40,7 +40,7 @@ final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
     @inline(__always)
     private var base: UnsafeMutableRawPointer { withUnsafeMutablePointerToElements { UnsafeMutableRawPointer($0) } }
 
-    /// - parameter byteCount: the bytes of text and blobs.
+    /// - parameter byteCount: the number of bytes of text and blobs.
     private static func make(count: Int, byteCount: Int, shift: Int32) -> RowBlock {
         let padding = shift == 0 ? 0 : count << Int(shift)
         let block = create(minimumCapacity: (9 * count + byteCount + padding + 7) / 8) { _ in
@@ -58,7 +58,7 @@ final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
 
     /// Copies the current row of a statement.
     ///
-    /// - parameter shift: for tests; by default what the row needs.
+    /// - parameter shift: set by tests; by default the smallest that fits the row.
     static func copy(_ statement: SQLiteStatement, count: Int, shift: Int32? = nil) -> RowBlock {
         // Each column is read once: its word and tag stay on the stack until the length of the text is known.
         withUnsafeTemporaryAllocation(byteCount: 16 * count, alignment: 8) { buffer in
@@ -94,8 +94,8 @@ final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
                 let type = block.type(index)
                 guard type == .text || type == .blob else { continue }
                 let value = StatementColumns.borrow(statement, CInt(index))
-                // Where memory runs out, SQLite may read a text of UTF-16 as empty the first time, and convert it the
-                // second time.
+                // If memory runs out, SQLite may read a UTF-16 text as empty the first time, and convert it the second
+                // time.
                 let bytes = StatementColumns.bytes(ofBorrowed: value, type)
                 let found = words.load(fromByteOffset: 8 * index, as: Span.self).count
                 block.append(
@@ -107,7 +107,7 @@ final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
 
     /// Copies values.
     ///
-    /// - parameter shift: for tests; by default what the row needs.
+    /// - parameter shift: set by tests; by default the smallest that fits the row.
     static func copy(_ values: [DatabaseValue], shift: Int32? = nil) -> RowBlock {
         let byteCount = values.reduce(0) { sum, value in
             switch value.rawStorage {

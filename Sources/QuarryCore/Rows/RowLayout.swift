@@ -2,14 +2,14 @@ import Synchronization
 
 /// The names of the columns of a result, shared by its rows.
 ///
-/// It never changes, so that rows of one result can be read by several threads.
+/// A layout never changes, so that several threads can read the rows of one result.
 @usableFromInline
 final class RowLayout: Sendable {
     @usableFromInline
     let names: [String]
 
-    /// The leftmost index of each name in lower case, for names that aren't ASCII, and for rows with so many names that
-    /// a search would take longer; made by the first search.
+    /// The leftmost index of each name in lower case. Used for names that aren't ASCII, and for rows with so many names
+    /// that a linear search would take longer. Created by the first search.
     private let indexes = AtomicLazyReference<ColumnIndexes>()
 
     private final class ColumnIndexes: Sendable {

@@ -32,14 +32,14 @@ public struct ScopeAdapter: RowAdapter {
 
     /// An adapter that shows the columns of another adapter, and adds scopes.
     ///
-    /// - parameter scopes: the adapters of the scopes. They win over scopes of the base with the same name.
+    /// - parameter scopes: the adapters of the scopes. They replace scopes of the base with the same name.
     public init(base: some RowAdapter, scopes: [String: any RowAdapter]) {
         content = Content(base: base, scopes: scopes)
     }
 
-    /// The columns of the base, and its scopes with those of this adapter.
+    /// The columns of the base, and its scopes together with those of this adapter.
     ///
-    /// - throws: what the base or the adapter of a scope throws.
+    /// - throws: the error of the base or of a scope's adapter.
     public func projection(of columnNames: [String]) throws -> RowProjection {
         var projection =
             try content.base?.projection(of: columnNames) ?? RowProjection(0..<columnNames.count, of: columnNames)
@@ -57,8 +57,8 @@ extension RowAdapter {
     /// let adapter = RangeRowAdapter(0..<2).addingScopes(["team": SuffixRowAdapter(fromIndex: 2)])
     /// ```
     ///
-    /// - parameter scopes: the adapters of the scopes. They apply to all columns of the row, and win over scopes
-    ///   of this adapter with the same name.
+    /// - parameter scopes: the adapters of the scopes. They apply to all columns of the row, and replace scopes of this
+    ///   adapter with the same name.
     public func addingScopes(_ scopes: [String: any RowAdapter]) -> any RowAdapter {
         scopes.isEmpty ? self : ScopeAdapter(base: self, scopes: scopes)
     }

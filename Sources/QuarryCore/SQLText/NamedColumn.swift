@@ -1,4 +1,4 @@
-/// Something that names a column of a row.
+/// A type that names a column of a row.
 ///
 /// ```swift
 /// enum Columns: String, ColumnExpression {

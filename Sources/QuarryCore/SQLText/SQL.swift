@@ -104,7 +104,7 @@ extension SQL: ExpressibleByStringInterpolation {
 }
 
 extension Sequence where Element == SQL {
-    /// The elements joined, with `separator` in between.
+    /// The elements, joined with `separator` in between.
     ///
     /// ```swift
     /// let conditions: [SQL] = ["name = \("Arthur")", "score > \(1000)"]

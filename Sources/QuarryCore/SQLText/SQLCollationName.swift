@@ -11,14 +11,14 @@ public struct SQLCollationName: RawRepresentable, Hashable, Sendable {
 
     /// Compares bytes.
     public static let binary = SQLCollationName("BINARY")
-    /// Ignores the case of ASCII letters.
+    /// Ignores the case of the letters A to Z.
     public static let nocase = SQLCollationName("NOCASE")
-    /// Ignores spaces at the end.
+    /// Ignores trailing spaces.
     public static let rtrim = SQLCollationName("RTRIM")
 }
 
 extension SQLCollationName {
-    /// The name as it stands in SQL, in quotes where it needs them.
+    /// The name as written in SQL, quoted if needed.
     package var sql: String {
         let isWord = rawValue.utf8.allSatisfy { byte in
             switch byte {

@@ -70,13 +70,14 @@ public struct SQLInterpolation: StringInterpolationProtocol, Sendable {
         elements.append(.value(bytes.databaseValue))
     }
 
-    /// `IN \([1, 2, 3])`: values as arguments in parentheses, `(?,?,?)`; an empty list if there are none.
+    /// `IN \([1, 2, 3])`: values as arguments in parentheses, `(?,?,?)`; an empty list if there are no values.
     public mutating func appendInterpolation<T: DatabaseValueConvertible>(_ array: [T]) {
-        // Overloads the sequences below: those are disfavored, so the literal would be a blob before it is a list.
+        // Overloads the sequences below, which are disfavored: otherwise a literal would become a blob rather than a
+        // list.
         appendList(array.map(\.databaseValue))
     }
 
-    /// `IN \(1...3)`: values as arguments in parentheses, `(?,?,?)`; an empty list if there are none.
+    /// `IN \(1...3)`: values as arguments in parentheses, `(?,?,?)`; an empty list if there are no values.
     @_disfavoredOverload
     public mutating func appendInterpolation<S: Sequence>(_ sequence: S) where S.Element: DatabaseValueConvertible {
         appendList(sequence.map(\.databaseValue))
@@ -84,12 +85,12 @@ public struct SQLInterpolation: StringInterpolationProtocol, Sendable {
 
     /// `IN \([1, 2, 3])`: integers as arguments in parentheses, `(?,?,?)`.
     ///
-    /// Without it, a literal of integers would be interpreted as bytes, which are one value, a blob.
+    /// Without this overload, a literal of integers would be interpreted as bytes, which are one value, a blob.
     public mutating func appendInterpolation(_ integers: [Int]) {
         appendList(integers.map(\.databaseValue))
     }
 
-    /// `IN \(values)`: values as arguments in parentheses, `(?,?,?)`; an empty list if there are none.
+    /// `IN \(values)`: values as arguments in parentheses, `(?,?,?)`; an empty list if there are no values.
     @_disfavoredOverload
     public mutating func appendInterpolation<S: Sequence>(_ sequence: S)
     where S.Element == any DatabaseValueConvertible {
@@ -98,7 +99,7 @@ public struct SQLInterpolation: StringInterpolationProtocol, Sendable {
 
     private mutating func appendList(_ values: [DatabaseValue]) {
         guard !values.isEmpty else {
-            // `()` is SQLite's own extension, and not a subquery; this text is both portable and empty.
+            // `()` is SQLite's own extension, and isn't a subquery; this text is both portable and empty.
             elements.append(.sql("(SELECT NULL WHERE NULL)", StatementArguments()))
             return
         }

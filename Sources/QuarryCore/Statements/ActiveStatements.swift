@@ -1,11 +1,11 @@
-/// Statements that run and may outlast the call that began them, in the order they began: a list without memory of its
-/// own.
+/// The running statements that may outlast the call that began them, in the order they began: a list that allocates no
+/// memory of its own.
 struct ActiveStatements {
     private var newest: Statement?
 
     private(set) var count = 0
 
-    /// All, the last one that began first.
+    /// All statements, the one that began last first.
     var newestFirst: [Statement] {
         guard newest != nil else { return [] }
         return Array(
@@ -22,11 +22,11 @@ struct ActiveStatements {
         count += 1
     }
 
-    /// Removes a statement that is there.
+    /// Removes a statement, which must be in the list.
     @inline(__always)
     mutating func remove(_ statement: Statement) {
         count -= 1
-        // Executions mostly end in the reverse of the order they began.
+        // Executions mostly end in the reverse of the order in which they began.
         if newest === statement {
             newest = statement.olderActive.take()
         } else {

@@ -1,37 +1,37 @@
 /// The arguments of a statement's next executions, and whether SQLite has them.
 ///
-/// Arguments are given by `give`, `giveIntegers` or `forget`, after which nothing is bound; `didBind` says that their
-/// values are.
+/// `give`, `giveIntegers` and `forget` set the arguments, after which nothing is bound. `didBind` says that their
+/// values are bound.
 struct BoundArguments {
     enum Form: Equatable {
-        /// `given`, which hasn't been compared with the parameters.
+        /// `given`, not yet compared with the parameters.
         case given
-        /// `given`, which gives the parameters `checkedValues`.
+        /// `given`, whose values for the parameters are `checkedValues`.
         case checked
-        /// Integers alone, one for each parameter; `given` is of an earlier execution.
+        /// Integers alone, one for each parameter; `given` belongs to an earlier execution.
         case integers(named: Bool)
     }
 
     private(set) var form: Form
 
-    /// Whether SQLite has the values: an execution needn't bind them.
+    /// Whether SQLite has the values, so that an execution needn't bind them.
     private(set) var isBound: Bool
 
     private(set) var given = StatementArguments()
 
-    /// A value for each parameter, where the form is `checked`; empty otherwise.
+    /// A value for each parameter, if the form is `checked`; empty otherwise.
     private(set) var checkedValues: [DatabaseValue] = []
 
-    /// Room for integers, and the names they are compared with.
+    /// Storage for integers, and the names that integers are compared with.
     var integers = IntegerArguments()
 
-    /// No arguments. A statement without parameters has all it needs.
+    /// Begins without arguments. A statement without parameters needs none.
     init(parameterCount: Int) {
         form = parameterCount == 0 ? .checked : .given
         isBound = parameterCount == 0
     }
 
-    /// Whether the arguments are the values, one for each parameter.
+    /// Whether the arguments are the values already, one for each parameter.
     @inline(__always)
     func areValues(parameterCount: Int) -> Bool {
         form == .given && given.isPositional && given.values.count == parameterCount
@@ -39,23 +39,23 @@ struct BoundArguments {
 
     // MARK: - Transitions
 
-    /// Gives arguments that may not fit the parameters.
+    /// Sets arguments that may not fit the parameters.
     @inline(__always)
     mutating func give(_ arguments: StatementArguments) {
         given = arguments
         becomeGiven()
     }
 
-    /// Gives arguments whose values are known: one for each parameter.
+    /// Sets arguments whose values for the parameters are known.
     mutating func give(_ arguments: StatementArguments, values: [DatabaseValue]) {
         given = arguments
         check(values)
         isBound = false
     }
 
-    /// Gives as many integers as there are parameters.
+    /// Sets as many integers as there are parameters.
     ///
-    /// - returns: room for them, to be filled.
+    /// - returns: the storage of the integers, for the caller to fill.
     @inline(__always)
     mutating func giveIntegers(named: Bool, count: Int) -> UnsafeMutableBufferPointer<Int64> {
         becomeGiven()
@@ -63,24 +63,24 @@ struct BoundArguments {
         return integers.makeRoom(count)
     }
 
-    /// Gives no arguments: the next execution binds its parameters itself, or must be given some.
+    /// Sets no arguments: the next execution binds its parameters itself, or needs new arguments.
     @inline(__always)
     mutating func forget() {
         if !given.isEmpty { given = StatementArguments() }
         becomeGiven()
     }
 
-    /// Notes the values that `given` was found to give.
+    /// Keeps the values that `given` has for the parameters.
     mutating func check(_ values: [DatabaseValue]) {
         checkedValues = values
         form = .checked
     }
 
-    /// SQLite has the values, for any number of executions.
+    /// Notes that SQLite has the values, for any number of executions.
     @inline(__always)
     mutating func didBind() { isBound = true }
 
-    /// SQLite has not got all values.
+    /// Notes that SQLite does not have all values.
     mutating func didNotBind() { isBound = false }
 
     @inline(__always)

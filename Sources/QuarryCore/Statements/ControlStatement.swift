@@ -47,7 +47,7 @@ extension Database {
         do {
             _ = try controlStatement(.rollback)
         } catch let error as DatabaseError where error.resultCode != .SQLITE_NOMEM {
-            // Any other problem also makes BEGIN fail, and BEGIN's error names what the caller asked for.
+            // Any other problem also makes BEGIN fail, and BEGIN's error names the caller's request.
         }
     }
 

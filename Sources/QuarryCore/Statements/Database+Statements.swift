@@ -9,7 +9,7 @@ extension Database {
     /// ```
     ///
     /// - parameter sql: exactly one statement.
-    /// - throws: `DatabaseError` if the SQL is wrong, holds no statement, or more than one.
+    /// - throws: `DatabaseError` if the SQL is wrong, or has no statement or more than one.
     public func makeStatement(sql: String) throws -> Statement {
         try makeStatement(sql: sql, persistent: true)
     }
@@ -27,22 +27,22 @@ extension Database {
         return first
     }
 
-    /// A prepared statement that the connection keeps for its next use.
+    /// A prepared statement, which the connection keeps for later calls.
     ///
     /// ```swift
     /// let statement = try db.cachedStatement(sql: "SELECT name FROM player WHERE id = ?")
     /// let name = try String.fetchOne(statement, arguments: [1])
     /// ```
     ///
-    /// While somebody holds the statement of some SQL, others get one of their own. The connection keeps a limited
-    /// number, and drops the one that wasn't used for longest.
+    /// While a caller holds the cached statement, a second caller receives a new one. The connection keeps a limited
+    /// number of statements, and drops the least recently used one.
     ///
     /// - parameter sql: exactly one statement.
-    /// - throws: as `makeStatement`.
+    /// - throws: the errors of `makeStatement`.
     public func cachedStatement(sql: String) throws -> Statement {
         try checkAccess()
         if let statement = statementCache.newestStatement(for: sql) {
-            // Its last user may have left arguments.
+            // The previous user may have left arguments.
             statement.bound.forget()
             return statement
         }
@@ -56,15 +56,15 @@ extension Database {
         return statement
     }
 
-    /// The statement that `cachedStatement` has kept for some SQL; nil where it would prepare one.
+    /// The statement that `cachedStatement` has kept for some SQL; nil if `cachedStatement` would prepare one.
     package func keptStatement(sql: String) throws -> Statement? {
         try checkAccess()
         return statementCache.newestStatement(for: sql) ?? statementCache.statement(for: SQLKey(sql))
     }
 
-    /// The statement of SQL that may well run again.
+    /// A statement for SQL that is likely to run again.
     ///
-    /// Only queries and changes of rows are kept: a PRAGMA may act when it is prepared.
+    /// Only queries and changes of rows are kept, because a PRAGMA may act when it is prepared.
     @usableFromInline
     package func reusableStatement(sql: String) throws -> Statement {
         try checkAccess()
@@ -79,7 +79,7 @@ extension Database {
 
     // MARK: - Executing
 
-    /// Runs one statement or several, to the end.
+    /// Runs one or more statements to the end.
     ///
     /// ```swift
     /// try db.execute(sql: "INSERT INTO player (name) VALUES (?)", arguments: ["Arthur"])
@@ -90,12 +90,13 @@ extension Database {
     ///         """, arguments: ["a": "Arthur", "b": "Barbara"])
     /// ```
     ///
-    /// Positional arguments go to the statements from left to right; named ones to all that name them. Arguments that
-    /// are left over are an error of the last statement, which doesn't run.
+    /// Statements take positional arguments from left to right; each statement that names a named argument takes it. If
+    /// positional arguments are left over, the last statement throws and doesn't run.
     ///
-    /// - parameter sql: statements, with semicolons between them.
-    /// - parameter arguments: their arguments, all of which must be used.
-    /// - throws: `DatabaseError`; the statements before the one that failed have run.
+    /// - parameter sql: statements, separated by semicolons.
+    /// - parameter arguments: the arguments of all statements; every positional argument must be used.
+    /// - throws: `DatabaseError`; the statements before the failed one have run. `CancellationError` in a cancelled
+    ///   task.
     public func execute(sql: String, arguments: StatementArguments = StatementArguments()) throws {
         try checkAccess()
         if let statement = statementCache.newestStatement(for: sql) {
@@ -122,12 +123,12 @@ extension Database {
         }
     }
 
-    /// Runs one statement that won't come again.
+    /// Runs one statement that won't be used again.
     func executeOnce(sql: String) throws { try makeStatement(sql: sql, persistent: false).execute() }
 
-    /// Prepares the statements of some SQL, and gives each to `body` before the next is prepared.
+    /// Prepares the statements of some SQL, and passes each to `body` before the next is prepared.
     ///
-    /// - parameter body: is told whether the statement is the last one.
+    /// - parameter body: receives the statement, and whether it is the last one.
     private func forEachStatement(
         sql: String, persistent: Bool, _ body: (_ statement: Statement, _ isLast: Bool) throws -> Void
     ) throws {
@@ -143,14 +144,14 @@ extension Database {
         }
     }
 
-    /// Whether only space and comments follow.
+    /// Whether only white space and comments follow.
     func isEnd(of sql: String, at position: Int) -> Bool {
         position >= sql.utf8.count || Substring(sql).utf8.dropFirst(position).skippingSpaceAndComments.isEmpty
     }
 
     /// Prepares the statement that begins at a byte of some SQL.
     ///
-    /// - returns: the statement, nil if there is only space, and the byte where the next begins.
+    /// - returns: the statement, or nil if there is only white space; and the byte where the next statement begins.
     func prepare(
         _ text: UnsafeBufferPointer<UInt8>, from start: Int, sql: String, persistent: Bool
     ) throws -> (statement: Statement?, end: Int) {
@@ -173,7 +174,7 @@ extension Database {
         }
     }
 
-    /// The bytes of some SQL, which a NUL follows.
+    /// Passes `body` the bytes of some SQL; a NUL follows them.
     func withSQL<T>(_ sql: String, _ body: (UnsafeBufferPointer<UInt8>) throws -> T) throws -> T {
         try sql.withCString { text in
             let count = sql.utf8.count
@@ -183,7 +184,7 @@ extension Database {
         }
     }
 
-    /// Throws for SQL with a NUL: SQLite would read up to it, and leave the rest without a word.
+    /// Throws for SQL with a NUL: SQLite would stop there, and silently ignore the rest.
     func checkNoNUL(_ text: UnsafeBufferPointer<UInt8>, _ sql: String) throws(DatabaseError) {
         guard let index = text.firstIndex(of: 0) else { return }
         throw DatabaseError.misuse("SQL has a NUL character at byte \(index)", sql: sql)

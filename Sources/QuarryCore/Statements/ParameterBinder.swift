@@ -1,11 +1,11 @@
-/// Binds the parameters of a statement one by one, straight from where the values are, for its next execution.
+/// Binds the parameters of a statement's next execution one by one, without collecting the values first.
 ///
-/// Text and blobs are copied into a buffer of the binder's and lent to SQLite from there, which costs less than a copy
-/// of SQLite's own for each: <https://www.sqlite.org/c3ref/c_static.html>.
+/// Text and blobs are copied into the binder's buffer, which SQLite borrows. This costs less than letting SQLite copy
+/// each value: <https://www.sqlite.org/c3ref/c_static.html>.
 package final class ParameterBinder {
     private static let capacity = 4096
 
-    /// Larger ones are copied by SQLite: they would take the place of many.
+    /// SQLite copies larger values, which would fill the buffer.
     private static let longestLent = 1024
 
     private let buffer = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 16)
@@ -18,19 +18,19 @@ package final class ParameterBinder {
 
     /// The statement, during an execution.
     package var boundStatement: SQLiteStatement? {
-        // Called: other modules look for overlapping accesses to a field they read, each time.
+        // A function, because other modules check each read of a field for overlapping accesses.
         @inline(never) get { statement }
     }
 
-    /// Whether an execution has the binder.
+    /// Whether an execution uses the binder.
     @exclusivity(unchecked)
     fileprivate var isBusy = false
 
-    /// Whether SQLite has borrowed bytes of the buffer.
+    /// Whether SQLite has borrowed bytes from the buffer.
     @exclusivity(unchecked)
     fileprivate var lends = false
 
-    /// The first value that could not be bound.
+    /// The first value that couldn't be bound.
     @exclusivity(unchecked)
     fileprivate var failure: (code: CInt, value: DatabaseValue, index: Int)?
 
@@ -95,9 +95,9 @@ package final class ParameterBinder {
         if code != 0 { fail(code, [UInt8](bytes).databaseValue, index) }
     }
 
-    /// Binds text that `write` writes, and answers how many bytes it is.
+    /// Binds text that `write` writes into a buffer. `write` returns the number of bytes.
     ///
-    /// - parameter capacity: the most bytes, 1024.
+    /// - parameter capacity: the size of the buffer, at most 1024 bytes.
     package func bindText(capacity: Int, at index: CInt, _ write: (UnsafeMutableBufferPointer<UInt8>) -> Int) {
         guard let statement else { return }
         guard let place = reserve(capacity) else {
@@ -119,17 +119,17 @@ package final class ParameterBinder {
         if code != 0 { fail(code, value.databaseValue, index) }
     }
 
-    /// Binds a value of a type that is only known now; nil is NULL.
+    /// Binds a value of a type known only at run time; nil is NULL.
     package func bind(_ value: (any DatabaseValueConvertible)?, at index: CInt) {
         guard let value else { return bindNull(at: index) }
-        // The type of most values that are worth it.
+        // Most values that profit are of this type.
         if type(of: value) == String.self, let text = value as? String { return bind(text, at: index) }
         bind(opening: value, at: index)
     }
 
     private func bind(opening value: some DatabaseValueConvertible, at index: CInt) { bind(value, at: index) }
 
-    /// Binds a database value.
+    /// Binds a `DatabaseValue`.
     package func bind(_ value: DatabaseValue, at index: CInt) {
         guard let statement else { return }
         switch value.content {
@@ -154,12 +154,12 @@ package final class ParameterBinder {
 }
 
 extension Statement {
-    /// Runs to the end, with parameters that `bind` binds: all of them.
+    /// Runs the statement to the end with parameters that `bind` binds; it must bind all of them.
     ///
-    /// Its errors tell no arguments, since none are kept.
+    /// Errors show no arguments, because none are kept.
     ///
-    /// - parameter bind: answers whether to go on.
-    /// - returns: what `bind` has answered.
+    /// - parameter bind: returns whether to run the statement.
+    /// - returns: the result of `bind`.
     package func execute(binding bind: (ParameterBinder) throws -> Bool) throws -> Bool {
         let database = try lifetime.accessedDatabase()
         // `bind` may run user code, which may run statements.

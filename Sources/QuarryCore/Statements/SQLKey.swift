@@ -6,14 +6,14 @@
     import Glibc
 #endif
 
-/// SQL as it is spelled.
+/// SQL, compared byte by byte.
 ///
-/// Strings are equal in Swift when they are canonically equivalent, such as "é" and "e" with a combining accent. To
-/// SQLite they are different texts, and so are the statements that hold them.
+/// In Swift, strings are equal if they are canonically equivalent, such as "é" and "e" with a combining accent. SQLite
+/// treats them as different texts, so statements that contain them differ, too.
 struct SQLKey: Hashable {
     let text: String
 
-    /// Made once: a text is looked for, and kept, and forgotten.
+    /// Computed once, because a text is looked up, kept and forgotten.
     let hash: Int
 
     init(_ text: String) {
@@ -22,10 +22,9 @@ struct SQLKey: Hashable {
         hash = text.withUTF8 { Self.hash(UnsafeRawBufferPointer($0)) }
     }
 
-    /// A hash of bytes that costs little for texts of some hundred bytes.
+    /// A hash of bytes that is cheap for texts of some hundred bytes.
     ///
-    /// It isn't made for texts that somebody chooses so that they collide; but few are kept, and only those are
-    /// compared.
+    /// An attacker could choose texts with the same hash. But few texts are kept, and only kept texts are compared.
     private static func hash(_ bytes: UnsafeRawBufferPointer) -> Int {
         var hash = UInt64(truncatingIfNeeded: bytes.count)
         func mix(_ word: UInt64) {
@@ -49,7 +48,7 @@ struct SQLKey: Hashable {
     /// Whether two texts have the same bytes.
     @inline(__always)
     static func isSameText(_ lhs: String, _ rhs: String) -> Bool {
-        // The same storage, which both sides keep: literals, mostly.
+        // The strings share their storage, which both sides keep; they are mostly the same literal.
         let lhsBits = unsafeBitCast(lhs, to: (UInt64, UInt64).self)
         let rhsBits = unsafeBitCast(rhs, to: (UInt64, UInt64).self)
         return lhsBits == rhsBits || hasSameBytes(lhs, rhs)

@@ -7,8 +7,8 @@ extension Statement {
     /// let name = try String.fetchOne(statement)
     /// ```
     ///
-    /// Setting arguments that don't fit the statement doesn't throw: its execution does. Use `setArguments` to know at
-    /// once.
+    /// Setting arguments that don't fit the statement doesn't throw: the execution does. Use `setArguments` to find out
+    /// immediately.
     public var arguments: StatementArguments {
         get {
             guard case .integers(let named) = bound.form else { return bound.given }
@@ -17,12 +17,13 @@ extension Statement {
         set { bound.give(newValue) }
     }
 
-    /// Throws `SQLITE_MISUSE` unless the arguments give each parameter its value, and none is left over.
+    /// Checks that the arguments have a value for each parameter, and that none is left over.
     ///
     /// ```swift
     /// let statement = try db.makeStatement(sql: "SELECT ?, ?")
     /// try statement.validateArguments([1]) // wrong number of statement arguments: 1
     /// ```
+    /// - throws: `SQLITE_MISUSE` if a value is missing or left over.
     public func validateArguments(_ arguments: StatementArguments) throws {
         _ = try values(of: arguments)
     }
@@ -37,10 +38,10 @@ extension Statement {
     /// }
     /// ```
     ///
-    /// - throws: `SQLITE_MISUSE` unless they give each parameter its value, and none is left over.
+    /// - throws: `SQLITE_MISUSE` if a parameter has no value, or if an argument is left over.
     public func setArguments(_ arguments: StatementArguments) throws {
         if arguments.isPositional, arguments.values.count == parameterCount {
-            // The usual case: the arguments are the values.
+            // The usual case: the arguments are the values already.
             self.arguments = arguments
             return
         }
@@ -56,20 +57,20 @@ extension Statement {
         return values
     }
 
-    /// Forgets the arguments, and what SQLite copied of them.
+    /// Forgets the arguments, and SQLite's copies of them.
     func clearArguments() {
         guard parameterCount > 0 else { return }
         StatementCalls.clearBindings(sqliteStatement)
         bound.forget()
     }
 
-    /// Runs to the end, and keeps no arguments: those of an execution that failed aren't kept either.
+    /// Runs the statement to the end, and keeps no arguments, even if the execution fails.
     func executeAndForget(_ arguments: StatementArguments) throws {
         defer { clearArguments() }
         try execute(arguments: arguments)
     }
 
-    /// Binds copies that last for any number of steps.
+    /// Binds copies of the values, which remain for any number of steps.
     func bindCopies() throws(DatabaseError) {
         if bound.areValues(parameterCount: parameterCount) {
             try bound.given.values.withUnsafeBufferPointer { values throws(DatabaseError) in
@@ -94,7 +95,7 @@ extension Statement {
         }
     }
 
-    /// The values of the arguments, which are checked if they have not been.
+    /// The values of the arguments, which are checked first if necessary.
     func checkedValues() throws(DatabaseError) -> [DatabaseValue] {
         if bound.form == .checked { return bound.checkedValues }
         if bound.areValues(parameterCount: parameterCount) { return bound.given.values }
@@ -109,7 +110,7 @@ extension Statement {
         let parameter = parameterNames[index].map { ":\($0)" } ?? "\(index + 1)"
         let message =
             if case .unrepresentable(let value) = value.content {
-                // A number or a date, which an error may show.
+                // The value is a number or a date, which an error may show.
                 "could not bind \(value) to parameter \(parameter): \(value.reason)"
             } else {
                 "could not bind parameter \(parameter): \(SQLiteLibrary.errorString(code))"

@@ -1,41 +1,41 @@
 extension Statement {
-    /// The number of columns of its rows; 0 if it has none.
+    /// The number of columns in the statement's rows; 0 for a statement without columns.
     ///
     /// ```swift
     /// try db.makeStatement(sql: "SELECT id, name FROM player").columnCount // 2
     /// ```
     public var columnCount: Int {
-        // Statements without columns never get some.
+        // A statement without columns never gains any.
         let count = StatementCalls.columnCount(sqliteStatement)
         return count == 0 ? 0 : presentLayout(asksForOthers: true).names.count
     }
 
-    /// The names of the columns, as SQLite gives them. They are those of the schema that is there now: a statement that
-    /// was made before a change of the schema is prepared again when it runs.
+    /// The names of the columns, as SQLite reports them for the current schema. A statement prepared before a change of
+    /// the schema is prepared again when it runs.
     ///
     /// ```swift
     /// try db.makeStatement(sql: "SELECT id, name FROM player").columnNames // ["id", "name"]
     /// ```
     public var columnNames: [String] { presentLayout(asksForOthers: true).names }
 
-    /// The same for callers that have read the schema just now: what other connections have changed is known.
+    /// As `columnNames`, for callers that have just read the schema: the changes of other connections are known.
     package var knownColumnNames: [String] { presentLayout(asksForOthers: false).names }
 
-    /// The index of the leftmost column of that name, whatever the case; nil if there is none.
+    /// The index of the leftmost column with that name, ignoring case; nil if there is none.
     ///
     /// ```swift
     /// try db.makeStatement(sql: "SELECT id, name FROM player").index(ofColumn: "NAME") // 1
     /// ```
     public func index(ofColumn name: String) -> Int? { presentLayout(asksForOthers: true).index(of: name) }
 
-    /// The columns of the row that the statement stands on; those that it will have, where it has not taken a step.
+    /// The columns of the statement's current row. Before the first step, the columns that the rows will have.
     ///
-    /// - parameter asksForOthers: whether to ask SQLite if other connections have changed the schema.
+    /// - parameter asksForOthers: whether to check if other connections have changed the schema.
     private func presentLayout(asksForOthers: Bool) -> RowLayout {
         guard !StatementCalls.isBusy(sqliteStatement), lifetime.isOwned, let database = lifetime.database else {
             return layout
         }
-        // Where that fails, the statement fails when it runs.
+        // If the check fails, the statement fails when it runs.
         if asksForOthers { try? database.noteForeignSchemaChanges() }
         return layoutOfSchema(database)
     }
@@ -52,12 +52,12 @@ extension Statement {
         return layout
     }
 
-    /// Whether `layout` is that one.
+    /// Whether `layout` is still this statement's layout.
     func hasLayout(_ layout: RowLayout) -> Bool {
         currentLayout === layout && repreparationCount == StatementCalls.repreparationCount(sqliteStatement)
     }
 
-    /// The names of the columns; made again when SQLite has prepared the statement again.
+    /// The names of the columns. They are read again after SQLite has prepared the statement again.
     var layout: RowLayout {
         let count = StatementCalls.repreparationCount(sqliteStatement)
         if let currentLayout, repreparationCount == count { return currentLayout }
@@ -69,6 +69,6 @@ extension Statement {
         return layout
     }
 
-    /// How often SQLite has prepared it again, because the schema had changed.
+    /// The number of times SQLite has prepared the statement again because the schema had changed.
     package var repreparations: CInt { StatementCalls.repreparationCount(sqliteStatement) }
 }

@@ -1,16 +1,16 @@
 extension Statement {
-    /// Runs to the end with integers as positional arguments.
+    /// Runs the statement to the end with integers as positional arguments.
     ///
     /// ```swift
     /// let statement = try db.makeStatement(sql: "INSERT INTO score (playerId, points) VALUES (?, ?)")
     /// try statement.execute(arguments: [playerId, 10])
     /// ```
     ///
-    /// It does what `execute(arguments:)` does with `StatementArguments`, in less time: the integers are bound from
-    /// the array.
+    /// Does the same as `execute(arguments:)` with `StatementArguments`, but faster: the integers are bound directly
+    /// from the array.
     ///
-    /// - parameter arguments: one for each parameter.
-    /// - throws: `DatabaseError`; `CancellationError` in a task that is cancelled.
+    /// - parameter arguments: one integer for each parameter.
+    /// - throws: `DatabaseError`; `CancellationError` in a cancelled task.
     @inlinable
     public func execute<Value: SQLInteger>(arguments: [Value]) throws {
         guard Value.isSigned, MemoryLayout<Value>.size == MemoryLayout<Int64>.size else {
@@ -19,18 +19,19 @@ extension Statement {
         try arguments.withUnsafeBytes { try execute(integers: $0.assumingMemoryBound(to: Int64.self)) }
     }
 
-    /// Runs to the end with integers as named arguments.
+    /// Runs the statement to the end with integers as named arguments.
     ///
     /// ```swift
     /// let statement = try db.makeStatement(sql: "INSERT INTO score (playerId, points) VALUES (:player, :points)")
     /// try statement.execute(arguments: ["player": playerId, "points": 10])
     /// ```
     ///
-    /// It does what `execute(arguments:)` does with `StatementArguments`, in less time where the names come in the
-    /// order of the parameters.
+    /// Does the same as `execute(arguments:)` with `StatementArguments`, but faster if the names are in the order of
+    /// the parameters.
     ///
-    /// - parameter arguments: the names without the prefix of their parameters. The last of a name counts.
-    /// - throws: `DatabaseError`; `CancellationError` in a task that is cancelled.
+    /// - parameter arguments: the names, without the prefix of the parameters. If a name occurs twice, the last value
+    ///   counts.
+    /// - throws: `DatabaseError`; `CancellationError` in a cancelled task.
     @inlinable
     public func execute<Value: SQLInteger>(arguments: KeyValuePairs<String, Value>) throws {
         guard Value.isSigned, MemoryLayout<Value>.size == MemoryLayout<Int64>.size, #available(macOS 26, *) else {
@@ -48,16 +49,16 @@ extension Statement {
         try execute(named: false, integers.count) { integers[$0] }
     }
 
-    /// Runs to the end, if the names are those of the parameters, in their order.
+    /// Runs the statement to the end, if the names are those of the parameters, in their order.
     ///
-    /// - returns: whether it has run.
+    /// - returns: whether the statement has run.
     @usableFromInline
     func execute(integers: UnsafeBufferPointer<NamedInteger>) throws -> Bool {
         if bound.integers.names == nil { bound.integers.takeNames(parameterNames) }
         guard integers.count == bound.integers.distinctNameCount, let names = bound.integers.names else {
             return false
         }
-        // Most names are literals of a few letters, which lie in the `String` itself.
+        // Most names are short literals, whose characters the `String` itself holds.
         for index in 0..<integers.count where integers[index].name != names[index] {
             guard hasName(of: integers, index) else { return false }
         }
@@ -90,7 +91,7 @@ extension Statement {
     }
 }
 
-/// What a pair of a `String` and an integer of 64 bits is in memory.
+/// The memory layout of a pair of a `String` and a 64-bit integer.
 @usableFromInline
 struct NamedInteger {
     /// The bits of the `String`.
@@ -98,18 +99,18 @@ struct NamedInteger {
     let value: Int64
 }
 
-/// The arguments of a statement that are integers alone, in the order of the parameters.
+/// The arguments of a statement, if all of them are integers, in the order of the parameters.
 struct IntegerArguments {
-    /// What the statement's property of that name says.
+    /// The number of parameters, if each has a name of its own; -1 otherwise.
     private(set) var distinctNameCount = -1
 
-    /// The bits of the names of the parameters, whose storage the statement keeps: equal bits mean an equal name.
+    /// The bits of the parameters' names, whose storage the statement keeps: equal bits mean equal names.
     private(set) var names: UnsafeMutableBufferPointer<(UInt64, UInt64)>?
 
-    /// Room for one integer for each parameter.
+    /// Storage for one integer per parameter.
     private var integers: UnsafeMutableBufferPointer<Int64>?
 
-    /// Room for the arguments of an execution.
+    /// Storage for the arguments of an execution.
     @inline(__always)
     mutating func makeRoom(_ count: Int) -> UnsafeMutableBufferPointer<Int64> {
         let integers = self.integers ?? .allocate(capacity: count)

@@ -4,14 +4,14 @@ extension Statement {
     @usableFromInline
     struct LostValue {
         let error: any Error
-        /// The number after the execution's.
+        /// The number after the execution's. The statement keeps it until it runs again.
         let executionID: Int
-        /// Whether the end of the access throws it too.
+        /// Whether the end of the access throws the error, too.
         let isAccessError: Bool
     }
 
-    /// A value that SQLite has no memory to convert looks like NULL. The next step would tell; where there is none, the
-    /// reset does.
+    /// Called when SQLite has no memory to convert a value, which then looks like NULL. The next step would report the
+    /// error; if there is none, the reset does.
     @inline(never)
     func readDidFail(_ code: CInt, _ database: Database) {
         guard ResultCode(rawValue: code).primaryResultCode == .SQLITE_NOMEM else { return }
@@ -20,7 +20,7 @@ extension Statement {
             error: error, executionID: activity.executionID, isAccessError: database.access.note(error))
     }
 
-    /// Throws the error of `lostValue`, which the access doesn't throw again then.
+    /// Throws the error of `lostValue`; the end of the access doesn't throw it again.
     @usableFromInline
     @inline(never)
     func throwLostValue() throws {

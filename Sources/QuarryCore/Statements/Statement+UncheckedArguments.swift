@@ -1,6 +1,6 @@
 extension Statement {
-    /// Sets arguments without a check: parameters without an argument are NULL, arguments without a parameter are
-    /// ignored.
+    /// Sets arguments without checking them: parameters without an argument are NULL, and arguments without a parameter
+    /// are ignored.
     ///
     /// ```swift
     /// let statement = try db.makeStatement(sql: "INSERT INTO player (name, score) VALUES (?, ?)")

@@ -10,20 +10,21 @@
 /// ```
 ///
 /// A statement runs only inside an access to its database; elsewhere it throws `SQLITE_MISUSE`. It doesn't keep its
-/// `Database` alive. Several cursors can't run on one statement at once: a new execution ends the one before, whose
-/// cursor then throws.
+/// `Database` alive. Two cursors can't run on one statement at the same time: a new execution ends the previous one,
+/// whose cursor then throws.
 ///
 /// See <https://www.sqlite.org/c3ref/stmt.html>.
 public final class Statement {
     /// SQLite's statement.
     public let sqliteStatement: SQLiteStatement
 
-    /// The SQL, without white space and semicolons around it.
+    /// The SQL, without surrounding white space and semicolons.
     public let sql: String
 
     package let kind: StatementKind
 
-    /// Whether running it can't change the database. The corresponding C function is `sqlite3_stmt_readonly`.
+    /// Whether running the statement can't change the database. The corresponding C function is
+    /// `sqlite3_stmt_readonly`.
     public let isReadonly: Bool
 
     /// The connection, which stays open at least as long as its statements.
@@ -32,19 +33,19 @@ public final class Statement {
 
     let parameterCount: Int
 
-    /// The names of the parameters without their prefix, nil for `?`.
+    /// The names of the parameters without their prefix; nil for `?`.
     private(set) lazy var parameterNames: [String?] = (0..<parameterCount).map {
         StatementCalls.parameterName(sqliteStatement, $0 + 1)
     }
 
-    /// Whether an execution runs, and its number.
+    /// Whether the statement runs, and the number of the execution.
     @usableFromInline
     @exclusivity(unchecked)
     var activity = StatementActivity()
 
-    /// Whether an execution has begun that hasn't ended.
+    /// Whether an execution has begun and not ended.
     package var isExecuting: Bool {
-        // Called: other modules look for overlapping accesses to a field they read, each time.
+        // A function, because other modules check each read of a field for overlapping accesses.
         @inline(never) get { activity.isExecuting }
     }
 
@@ -58,36 +59,36 @@ public final class Statement {
     @exclusivity(unchecked)
     var repreparationCount: CInt = 0
 
-    /// The columns, as the last adapter shows them.
+    /// The columns, as the last adapter presents them.
     @exclusivity(unchecked)
     var lastAdaptation: Adaptation?
 
-    /// The error of a value that was read and that SQLite had no memory for, where no further step has thrown it.
+    /// The error of a value that was read and that SQLite had no memory to convert, until it is thrown.
     @usableFromInline
     @exclusivity(unchecked)
     var lostValue: LostValue?
 
-    /// The row that reads the columns of an execution, which keeps it for the next one.
+    /// The row that reads the columns of an execution. It is kept for the next execution.
     @exclusivity(unchecked)
     var row: Row?
 
-    /// The execution's row, as an adapter shows it.
+    /// The execution's row, as an adapter presents it.
     @exclusivity(unchecked)
     var adaptedRow: Row?
 
-    /// Whether `row` belongs to the execution that runs.
+    /// Whether `row` belongs to the current execution.
     @exclusivity(unchecked)
     var isRowAttached = false
 
-    /// The statement whose execution began before this one's, and still runs.
+    /// The running statement whose execution began before this one's.
     @exclusivity(unchecked)
     var olderActive: Statement?
 
-    /// `Database.schemaStamp` when the columns were last known to be those of the schema.
+    /// The value of `Database.schemaStamp` when the columns were last known to match the schema.
     @exclusivity(unchecked)
     var schemaStamp: Int
 
-    /// The columns that the statement will have when it runs again; nil where they are those it was prepared with.
+    /// The columns that the statement will have when it runs again; nil if they are the prepared ones.
     @exclusivity(unchecked)
     var comingLayout: (layout: RowLayout, repreparationCount: CInt)?
 
@@ -116,19 +117,19 @@ public final class Statement {
 
     // MARK: - Execution
 
-    /// Runs to the end, whatever rows there are.
+    /// Runs the statement to the end, and ignores its rows.
     ///
     /// ```swift
     /// let statement = try db.makeStatement(sql: "UPDATE player SET score = ? WHERE id = ?")
     /// try statement.execute(arguments: [1000, 1])
     /// ```
     ///
-    /// - parameter arguments: the arguments; nil for those that were set before.
-    /// - throws: `DatabaseError`; `CancellationError` in a task that is cancelled.
+    /// - parameter arguments: the arguments; nil to use those set before.
+    /// - throws: `DatabaseError`; `CancellationError` in a cancelled task.
     public func execute(arguments: StatementArguments? = nil) throws {
         if let arguments {
             if arguments.isPositional, arguments.values.count == parameterCount {
-                // The usual case: the arguments are the values, and are bound from where they are.
+                // The usual case: the arguments are the values already, and are bound in place.
                 bound.give(arguments)
                 return try bindAndRun(arguments.values, startExecution(.call))
             }
@@ -156,7 +157,7 @@ public final class Statement {
                     throw bindingError(code, values[index], index)
                 }
             }
-            // What SQLite only borrowed must not stay bound.
+            // Values that SQLite only borrowed must not stay bound.
             defer { if arena.lends { StatementCalls.clearBindings(sqliteStatement) } else { bound.didBind() } }
             try run(database)
         }
@@ -171,7 +172,7 @@ public final class Statement {
         }
     }
 
-    /// Takes the steps of an execution that has begun.
+    /// Steps an execution that has begun, until it ends.
     @inline(__always)
     func run(_ database: Database) throws {
         var code: CInt

@@ -1,4 +1,4 @@
-/// The execution of a statement: at most one at a time, which has a number.
+/// The execution of a statement. A statement has at most one execution at a time, which has a number.
 ///
 /// ```
 ///         begin             willStep
@@ -8,12 +8,12 @@
 /// ```
 @usableFromInline
 struct StatementActivity: Equatable {
-    /// How long an execution may last.
+    /// The length of an execution.
     @usableFromInline
     enum Extent {
         /// The call that begins it runs it to its end.
         case call
-        /// A cursor takes its steps. The connection knows it: the end of the access ends it.
+        /// A cursor steps it. The connection knows the execution, and the end of the access ends it.
         case cursor
     }
 
@@ -22,18 +22,19 @@ struct StatementActivity: Equatable {
         case idle
         /// Between two steps, or before the first.
         case running(Extent)
-        /// SQLite is in a step: a function in Swift that it calls must not touch the statement.
+        /// SQLite is executing a step: a Swift function that SQLite calls must not touch the statement.
         case stepping(Extent)
     }
 
     @usableFromInline
     private(set) var phase = Phase.idle
 
-    /// The number of the execution that runs, or another one: a cursor of an earlier execution finds that it has ended.
+    /// The number of the current execution, or a later number: this tells the cursor of an earlier execution that it
+    /// has ended.
     @usableFromInline
     private(set) var executionID = 0
 
-    /// Whether an execution has begun that hasn't ended.
+    /// Whether an execution has begun and not ended.
     @inline(__always)
     var isExecuting: Bool {
         if case .idle = phase { false } else { true }
@@ -44,32 +45,32 @@ struct StatementActivity: Equatable {
         if case .stepping = phase { true } else { false }
     }
 
-    /// Whether the execution of that number has begun, and hasn't ended.
+    /// Whether the execution with that number has begun and not ended.
     @inline(__always)
     func isExecuting(_ id: Int) -> Bool { isExecuting && id == executionID }
 
-    /// Begins an execution, where none runs.
+    /// Begins an execution; none may be running.
     @inline(__always)
     mutating func begin(_ extent: Extent) {
         executionID &+= 1
         phase = .running(extent)
     }
 
-    /// SQLite is about to take a step of the execution.
+    /// Called before SQLite executes a step.
     ///
-    /// - parameter extent: that of the execution, which the caller knows: nothing is read.
+    /// - parameter extent: the execution's extent. The caller knows it, so that nothing is read.
     @inlinable
     @inline(__always)
     mutating func willStep(_ extent: Extent) { phase = .stepping(extent) }
 
-    /// Ends what `willStep` began.
+    /// Called after the step.
     @inlinable
     @inline(__always)
     mutating func didStep(_ extent: Extent) { phase = .running(extent) }
 
-    /// Ends the execution, which is in no step.
+    /// Ends the execution, outside a step.
     ///
-    /// - returns: whether it was a cursor's.
+    /// - returns: whether the execution was a cursor's.
     @inline(__always)
     mutating func end() -> Bool {
         let wasOfCursor = if case .running(.cursor) = phase { true } else { false }

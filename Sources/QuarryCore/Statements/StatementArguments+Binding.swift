@@ -1,4 +1,4 @@
-/// Where the arguments of several statements stand: each statement takes its positional ones from the front.
+/// The position in the arguments of several statements: each statement takes its positional arguments from the front.
 struct ArgumentCursor {
     let arguments: StatementArguments
     private(set) var position = 0

@@ -1,6 +1,6 @@
-/// The statements a connection keeps, by their SQL; the least recently used goes first.
+/// The statements that a connection keeps, by their SQL. The least recently used statement is dropped first.
 ///
-/// A statement that somebody holds isn't lent again: two users of one SQL have a statement each.
+/// A statement that a caller holds isn't lent again: two users of the same SQL have one statement each.
 struct StatementCache {
     private struct Entry {
         let sql: SQLKey
@@ -17,7 +17,8 @@ struct StatementCache {
     private var newest = none
     private var oldest = none
 
-    /// Hashes of texts that came while there was no room, each in the place that its bits say; empty until then.
+    /// The hashes of texts that came when the cache was full, each at the index given by its lowest bits. Empty until
+    /// the cache is full.
     private var passedBy: [Int] = []
 
     private let capacity: Int
@@ -30,14 +31,15 @@ struct StatementCache {
 
     // MARK: - Finding
 
-    /// The statement that was used last, if it is of that SQL and nobody uses it: one in a loop needs no search.
+    /// The most recently used statement, if it has that SQL and no caller holds it: a statement in a loop needs no
+    /// search.
     @inline(__always)
     mutating func newestStatement(for sql: String) -> Statement? {
         guard newest != Self.none, SQLKey.isSameText(entries[newest].sql.text, sql) else { return nil }
         return lend(newest)
     }
 
-    /// The statement of that SQL, unless there is none, or somebody uses it.
+    /// The statement with that SQL; nil if there is none, or if a caller holds it.
     mutating func statement(for sql: SQLKey) -> Statement? {
         guard let index = indexes[sql] else { return nil }
         if index != newest {
@@ -54,10 +56,10 @@ struct StatementCache {
 
     // MARK: - Keeping
 
-    /// Whether the statement of a text that wasn't found is worth keeping, where nobody has asked for that.
+    /// Whether to keep the statement of a text that wasn't found, when the caller hasn't asked for it.
     ///
-    /// While there is room, each is. Then a text has to come twice, so that texts that never come again neither drive
-    /// out those that do, nor cost what it takes to keep a statement.
+    /// While there is room, every statement is kept. After that, a text must come twice: texts that never come again
+    /// neither displace recurring ones nor cost the time of keeping a statement.
     mutating func admits(_ sql: SQLKey) -> Bool {
         if entries.count < capacity { return true }
         guard capacity > 0 else { return false }
@@ -68,7 +70,7 @@ struct StatementCache {
         return false
     }
 
-    /// Keeps a statement, unless one with that SQL is there.
+    /// Keeps a statement, unless the cache already has one with that SQL.
     mutating func insert(_ statement: Statement, for sql: SQLKey) {
         guard capacity > 0, indexes[sql] == nil else { return }
         let entry = Entry(sql: sql, statement: statement, newer: Self.none, older: Self.none)
@@ -86,14 +88,14 @@ struct StatementCache {
         link(index)
     }
 
-    /// Forgets a statement that has failed.
+    /// Drops a statement that has failed.
     mutating func remove(_ statement: Statement) {
         guard let index = entries.firstIndex(where: { $0.statement === statement }) else { return }
         unlink(index)
         indexes[entries[index].sql] = nil
         let last = entries.count - 1
         if index < last {
-            // The last one takes its place.
+            // The last entry takes its index.
             let (newer, older) = (entries[last].newer, entries[last].older)
             entries[index] = entries[last]
             indexes[entries[index].sql] = index
@@ -113,7 +115,7 @@ struct StatementCache {
 
     // MARK: - The order of use
 
-    /// Puts an entry at the end of those that were used last.
+    /// Makes an entry the most recently used one.
     private mutating func link(_ index: Int) {
         entries[index].newer = Self.none
         entries[index].older = newest

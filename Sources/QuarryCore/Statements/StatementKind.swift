@@ -1,4 +1,4 @@
-/// What a statement does to transactions, told from its first word; and whether it is worth keeping.
+/// The effect of a statement on transactions, and whether the statement is worth keeping. The first word tells both.
 package enum StatementKind: Sendable {
     case begin
     case commit
@@ -6,14 +6,14 @@ package enum StatementKind: Sendable {
     case rollbackToSavepoint
     case savepoint
     case release
-    /// SELECT, INSERT, UPDATE, DELETE, REPLACE, WITH, VALUES: what may run again as it is.
+    /// SELECT, INSERT, UPDATE, DELETE, REPLACE, WITH, VALUES: statements that may run again unchanged.
     case query
     /// ATTACH, DETACH
     case attachment
     /// PRAGMA, DDL, VACUUM, EXPLAIN, …
     case other
 
-    /// - parameter sql: a statement without white space and comments before it.
+    /// - parameter sql: a statement without leading white space and comments.
     init(sql: Substring.UTF8View) {
         var word = sql.makeWordIterator()
         switch word.next() {
@@ -44,13 +44,13 @@ extension Substring.UTF8View {
     struct WordIterator {
         var rest: Substring.UTF8View
 
-        /// The next word in capitals, or nil where there is none.
+        /// The next word in capitals; nil if there is none.
         mutating func next() -> String? {
             rest = rest.skippingSpaceAndComments
             let word = rest.prefix { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 & 0xDF }
             guard !word.isEmpty else { return nil }
             rest = rest[word.endIndex...]
-            // Keywords are short: a string of up to 15 bytes needs no block of its own.
+            // Keywords are short: a string of up to 15 bytes needs no allocation.
             return String(unsafeUninitializedCapacity: word.count) { buffer in
                 for (index, byte) in word.enumerated() { buffer[index] = byte & 0xDF }
                 return word.count
@@ -60,7 +60,7 @@ extension Substring.UTF8View {
 
     func makeWordIterator() -> WordIterator { WordIterator(rest: self) }
 
-    /// The text from the first byte that is no white space, comment or semicolon.
+    /// The text from the first byte that isn't white space, a semicolon, or part of a comment.
     ///
     /// See <https://www.sqlite.org/lang_comment.html>.
     var skippingSpaceAndComments: Substring.UTF8View {
@@ -84,18 +84,18 @@ extension Substring.UTF8View {
         return rest
     }
 
-    /// The text without white space and semicolons at its end.
+    /// The text without trailing white space and semicolons.
     var droppingTrailingSpace: Substring.UTF8View {
         var rest = self
         while let byte = rest.last, byte.separatesStatements { rest = rest.dropLast() }
-        // "/* " begins a comment that the end of the text ends; "/*" alone begins none.
+        // "/* " opens a comment, which the end of the text closes; "/*" at the very end opens none.
         let opensComment = rest.suffix(2).elementsEqual("/*".utf8)
         return opensComment && rest.endIndex < endIndex ? self[..<index(after: rest.endIndex)] : rest
     }
 }
 
 extension UInt8 {
-    /// Whether it is white space or a semicolon. SQLite takes a vertical tab for space where other space is before it.
+    /// Whether the byte is white space or a semicolon. SQLite accepts a vertical tab only after other white space.
     var separatesStatements: Bool {
         switch self {
         case UInt8(ascii: " "), 9...13, UInt8(ascii: ";"): true

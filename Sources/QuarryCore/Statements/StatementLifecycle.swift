@@ -1,7 +1,7 @@
-// What begins and ends an execution of a statement: the statement's part, then the connection's.
+// The beginning and the end of a statement's execution: first the statement's part, then the connection's.
 
 extension Statement {
-    /// Begins an execution whose steps a cursor takes.
+    /// Begins an execution that a cursor steps.
     ///
     /// - returns: the execution's number.
     @usableFromInline
@@ -19,7 +19,7 @@ extension Statement {
         return activity.executionID
     }
 
-    /// Begins an execution, and ends the one that runs.
+    /// Begins an execution, and ends the current one.
     @inline(__always)
     func startExecution(_ extent: StatementActivity.Extent) throws -> Database {
         let database = try lifetime.accessedDatabase()
@@ -41,8 +41,8 @@ extension Statement {
 
     /// Ends an execution before its last row.
     ///
-    /// SQLite commits, or refuses, the changes of a statement with RETURNING when the statement ends. The end of the
-    /// access throws the error of a refusal, since the cursor is gone.
+    /// SQLite commits or refuses the changes of a statement with RETURNING when the statement ends. If SQLite refuses
+    /// them, the end of the access throws the error, since the cursor no longer exists.
     func stopExecution(_ database: Database) {
         guard case .running = activity.phase else { return }
         if isReadonly {
@@ -65,14 +65,14 @@ extension Statement {
         database.statementDidEnd(self, succeeded: succeeded)
     }
 
-    /// Ends the execution that a cursor leaves, unless another has begun, or the access has ended.
+    /// Ends the execution of a released cursor, unless another execution has begun or the access has ended.
     @usableFromInline
     func abandonExecution(_ id: Int) {
         guard activity.isExecuting(id), lifetime.isOwned else { return }
         try? lifetime.withAccessedDatabase { database in stopExecution(database) }
     }
 
-    /// Ends an execution after a step that gave no row.
+    /// Ends an execution after a step that returned no row.
     ///
     /// - throws: the error of that step.
     func endExecution(_ code: CInt) throws {
@@ -102,7 +102,7 @@ extension Statement {
 }
 
 extension Database {
-    /// Called before a statement's first step: throws where it must not run.
+    /// Called before a statement's first step. Throws if the statement must not run.
     @inline(__always)
     func statementWillStart(_ statement: Statement) throws {
         if max(runDepth, activeStatements.count) >= Self.maximumNesting { try checkNesting(statement) }
@@ -117,10 +117,10 @@ extension Database {
         if deadline.limit != nil { deadline.start() }
     }
 
-    /// How many statements may run inside each other. Each needs some thousand bytes of the stack.
+    /// The limit of statements that run inside each other. Each needs some thousand bytes of the stack.
     private static var maximumNesting: Int { 100 }
 
-    /// Throws where statements nest too deep: a function, collation or trace that runs SQL may call itself without end.
+    /// Throws if statements nest too deep: a function, collation or trace that runs SQL may call itself without end.
     @inline(never)
     private func checkNesting(_ statement: Statement) throws(DatabaseError) {
         let depth = runDepth + activeStatements.newestFirst.count { $0.activity.isStepping }
@@ -130,11 +130,11 @@ extension Database {
             sql: statement.sql)
     }
 
-    /// Throws for a statement that may write, where nothing can be written.
+    /// Throws for a statement that may write, while nothing may be written.
     @inline(never)
     private func checkMayRunReadOnly(_ statement: Statement) throws(DatabaseError) {
-        // SQLite refuses what writes to a read-only connection, and lets it ask for its journal mode, which counts as
-        // writing.
+        // SQLite itself refuses to write to a read-only connection. It lets the connection query its journal mode,
+        // which counts as writing.
         if access.isSealed, statement.isReadonly {
             guard statement.kind.controlsTransactions else { return }
             throw DatabaseError.misuse("a collation or tokenizer can't begin or end a transaction", sql: statement.sql)
@@ -144,14 +144,14 @@ extension Database {
             resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database", sql: statement.sql)
     }
 
-    /// Whether a statement is `PRAGMA journal_mode`, which SQLite counts as one that writes, even where it only asks:
-    /// <https://www.sqlite.org/c3ref/stmt_readonly.html>.
+    /// Whether a statement is `PRAGMA journal_mode`. SQLite counts this statement as writing, even if it only queries
+    /// the mode: <https://www.sqlite.org/c3ref/stmt_readonly.html>.
     private func asksForJournalMode(_ statement: Statement) -> Bool {
         let sql = statement.sql.lowercased()
         return sql.hasPrefix("pragma") && sql.hasSuffix("journal_mode") && !sql.contains("=") && !sql.contains("(")
     }
 
-    /// A rollback ends a cancelled transaction, and so does a commit that has nothing to write.
+    /// A cancelled transaction may be rolled back. It may also be committed, if it has nothing to write.
     private func mayEndTransaction(_ statement: Statement) -> Bool {
         switch statement.kind {
         case .rollback, .rollbackToSavepoint: true
@@ -176,16 +176,16 @@ extension Database {
             isAutocommit: ConnectionCalls.isAutocommit(pointer))
         if case .attachment = statement.kind { hasAttached = true }
         if hasAttached, changeCount != schemaClock.changeCount { forgetKeptStatements() }
-        // Other statements that succeed neither begin nor end a transaction.
+        // Any other successful statement neither begins nor ends a transaction.
         if succeeded, !statement.kind.controlsTransactions, nextTransactionHandlers.isEmpty { return }
         let event = transaction.statementDidEnd(
             statement.kind, succeeded: succeeded, isReadonly: statement.isReadonly,
             isAutocommit: ConnectionCalls.isAutocommit(pointer))
-        // A cursor that has not taken a step must not begin without its transaction.
+        // A cursor that hasn't taken a step must not begin without its transaction.
         if transaction.isWrapped, event != .didBegin, !transaction.isInside { stopUnsteppedStatements() }
         switch event {
         case .none: break
-        // Where nothing is written, most transactions are never asked for their date.
+        // Transactions that can't write are rarely asked for their date.
         case .didBegin: transactionSeconds = isReadOnly ? nil : Result { try currentSeconds() }
         case .didCommit: transactionDidEnd(committed: true)
         case .didRollback: transactionDidEnd(committed: false)

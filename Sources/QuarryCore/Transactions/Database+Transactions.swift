@@ -57,7 +57,7 @@ extension Database {
     /// statements and this method throw `SQLITE_ABORT`, and so does another `BEGIN`.
     ///
     /// - parameter kind: nil for DEFERRED on a connection that can't write, IMMEDIATE otherwise.
-    /// - throws: what `operations` throws; `DatabaseError`, for example if a transaction is already open.
+    /// - throws: the error of `operations`; `DatabaseError`, for example if a transaction is already open.
     public func inTransaction(
         _ kind: TransactionKind? = nil, _ operations: () throws -> TransactionCompletion
     ) throws {
@@ -92,7 +92,7 @@ extension Database {
         return result
     }
 
-    /// Runs `operations` in a savepoint: a transaction of its own, or a part of the open transaction.
+    /// Runs `operations` in a savepoint: its own transaction, or a part of the open transaction.
     ///
     /// ```swift
     /// try db.inSavepoint {
@@ -112,7 +112,7 @@ extension Database {
     /// If SQL inside has released the savepoint (`RELEASE` of an outer one), its changes can't be rolled back alone:
     /// then the whole transaction is rolled back.
     ///
-    /// - throws: what `operations` throws, after the savepoint is rolled back; `DatabaseError`; `SQLITE_ABORT` if the
+    /// - throws: the error of `operations`, after the savepoint is rolled back; `DatabaseError`; `SQLITE_ABORT` if the
     ///   transaction has ended inside.
     public func inSavepoint(_ operations: () throws -> TransactionCompletion) throws {
         try checkAccess()

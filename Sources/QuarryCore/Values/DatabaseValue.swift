@@ -6,10 +6,10 @@
 /// Int.fromDatabaseValue(value) // 2
 /// ```
 ///
-/// `1 == 1.0` holds, as in SQL; other values are equal when they have the same storage class and content.
-/// See <https://www.sqlite.org/datatype3.html>.
+/// `1 == 1.0` is true, as in SQL; other values are equal if they have the same storage class and content. See
+/// <https://www.sqlite.org/datatype3.html>.
 public struct DatabaseValue: Sendable {
-    /// A storage class with its content, without Foundation's types. `DatabaseValue.Storage` is the one of programs.
+    /// A storage class with its content, without Foundation's types. Applications use `DatabaseValue.Storage`.
     ///
     /// See <https://www.sqlite.org/datatype3.html#storage_classes_and_datatypes>.
     @usableFromInline
@@ -26,7 +26,7 @@ public struct DatabaseValue: Sendable {
         case blob([UInt8])
     }
 
-    /// The content: a value that SQLite can store, or a value that it can't.
+    /// The content: a value that SQLite can store, or a value that it can't store.
     @usableFromInline
     enum Content: Sendable {
         case null
@@ -46,7 +46,7 @@ public struct DatabaseValue: Sendable {
         self.content = content
     }
 
-    /// The storage class and content. A value that SQLite can't store shows as text.
+    /// The storage class and content. A value that SQLite can't store is shown as text.
     @inlinable
     package var rawStorage: RawStorage {
         switch content {
@@ -82,7 +82,7 @@ public struct DatabaseValue: Sendable {
 }
 
 extension DatabaseValue: Hashable {
-    /// Whether two values are equal, without any conversion of types but `1 == 1.0`.
+    /// Whether two values are equal. No types are converted, except that `1 == 1.0`.
     public static func == (lhs: DatabaseValue, rhs: DatabaseValue) -> Bool {
         switch (lhs.content, rhs.content) {
         case (.null, .null): true
@@ -97,7 +97,7 @@ extension DatabaseValue: Hashable {
         }
     }
 
-    /// Hashes so that `1` and `1.0` have one hash.
+    /// Hashes the value; `1` and `1.0` have the same hash.
     public func hash(into hasher: inout Hasher) {
         switch content {
         case .null:
@@ -145,7 +145,7 @@ extension DatabaseValue: CustomStringConvertible {
 }
 
 extension [UInt8] {
-    /// Two lower-case digits a byte.
+    /// Two lower-case digits per byte.
     var hexadecimal: String {
         String(unsafeUninitializedCapacity: count * 2) { buffer in
             let digits: StaticString = "0123456789abcdef"

@@ -1,14 +1,14 @@
-/// The named arguments of a statement, in the order they were given.
+/// The named arguments of a statement, in the order in which they were passed.
 ///
-/// They are few, and mostly in the order of the parameters: so they are found by looking, without hashing.
+/// Arguments are few, and mostly in the order of the parameters, so a linear search finds them without hashing.
 final class NamedArguments: Sendable {
     let names: [String]
     let values: [DatabaseValue]
 
-    /// A name that `+` found on both sides: binding throws.
+    /// A name that both operands of `+` have: binding throws.
     let conflict: String?
 
-    /// Where there are so many that a search would take longer.
+    /// The indexes of the names, if there are too many for a linear search.
     private let indexes: [String: Int]?
 
     /// - parameter names: all different.
@@ -21,7 +21,7 @@ final class NamedArguments: Sendable {
 
     var dictionary: [String: DatabaseValue] { Dictionary(uniqueKeysWithValues: zip(names, values)) }
 
-    /// Whether the names are those of parameters, in their order.
+    /// Whether the names are those of the parameters, in the same order.
     func isInOrder(of parameterNames: [String?]) -> Bool {
         for index in names.indices {
             guard let name = parameterNames[index], Self.isSame(names[index], name) else { return false }
@@ -29,7 +29,7 @@ final class NamedArguments: Sendable {
         return true
     }
 
-    /// - parameter place: where the last name was found; -1 before the first.
+    /// - parameter place: the index of the last name found; -1 before the first.
     func value(_ name: String, after place: inout Int) -> DatabaseValue? {
         let next = place &+ 1
         if next < names.count, Self.isSame(names[next], name) {
@@ -41,14 +41,14 @@ final class NamedArguments: Sendable {
         return values[found]
     }
 
-    /// Whether all names are different.
+    /// Whether no name occurs twice.
     static func areUnique(_ names: [String]) -> Bool {
         guard names.count <= 16 else { return Set(names).count == names.count }
-        // A bit for each: two names with the same one are compared.
+        // Each name sets a bit; only names with the same bit are compared.
         var seen: UInt64 = 0
         for index in names.indices {
             let bits = unsafeBitCast(names[index], to: (UInt64, UInt64).self)
-            // Long names that are equal may differ in their bits.
+            // Equal long names may have different bits.
             guard isShortASCII(bits) else { return Set(names).count == names.count }
             let mark: UInt64 = 1 << (((bits.0 ^ bits.1 &* 31) &* 0x9E37_79B9_7F4A_7C15) >> 58)
             if seen & mark != 0 {
@@ -59,7 +59,8 @@ final class NamedArguments: Sendable {
         return true
     }
 
-    /// Whether two names are equal. Short ones of ASCII are told apart by their bits: they lie in the `String` itself.
+    /// Whether two names are equal. Short ASCII names are compared by the bits of the `String`, which holds the
+    /// characters.
     @inline(__always)
     private static func isSame(_ lhs: String, _ rhs: String) -> Bool {
         let left = unsafeBitCast(lhs, to: (UInt64, UInt64).self)
@@ -69,7 +70,7 @@ final class NamedArguments: Sendable {
         return lhs == rhs
     }
 
-    /// Whether the bits are those of a string of at most 15 ASCII characters, which lie in the `String` itself.
+    /// Whether the bits belong to a string of at most 15 ASCII characters, which the `String` itself holds.
     @inline(__always)
     private static func isShortASCII(_ bits: (UInt64, UInt64)) -> Bool { bits.1 >> 60 == 0xE }
 }

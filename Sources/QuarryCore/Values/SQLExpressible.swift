@@ -12,7 +12,7 @@ public protocol SQLExpressible {
     var sqlExpression: SQLExpression { get }
 }
 
-/// An expression of SQL.
+/// An SQL expression.
 ///
 /// ```swift
 /// let isWinner: SQLExpression = Column("score") > 1000
@@ -29,7 +29,7 @@ public struct SQLExpression: Sendable {
         case value(DatabaseValue)
         /// `"name"`, or `"table"."name"` if the query has several tables.
         case column(String)
-        /// An expression that is made of other expressions.
+        /// An expression composed of other expressions.
         case node(any SQLExpressionNode)
     }
 
@@ -45,11 +45,11 @@ extension SQLExpression: SQLExpressible {
     public var sqlExpression: SQLExpression { self }
 }
 
-/// An expression that is made of others. The query interface defines the kinds; this layer only passes them on.
+/// An expression composed of others. The query interface defines the kinds; this layer only passes them on.
 package protocol SQLExpressionNode: AnyObject, Sendable {}
 
-/// The context in which SQL is rendered: a connection, or a schema alone. The layer that writes a fragment knows its
-/// type.
+/// The context in which SQL is rendered: a connection, or a schema alone. The layer that defines a fragment knows the
+/// context's type.
 package protocol SQLContext: AnyObject {}
 
 /// SQL whose text depends on the rendering context.
@@ -60,7 +60,7 @@ package protocol SQLFragment: Sendable {
     /// The depth of nested expressions.
     var nestingDepth: Int { get }
 
-    /// Whether it defines a table of WITH: `"name" AS (SELECT …)`.
+    /// Whether the fragment defines a table of WITH: `"name" AS (SELECT …)`.
     var definesTable: Bool { get }
 }
 

@@ -7,12 +7,12 @@
 ///     arguments: ["name": "Arthur", "score": 1000])
 /// ```
 ///
-/// A named parameter (`:name`, `@name`, `$name`) takes the argument of that name, or else the next positional one;
+/// A named parameter (`:name`, `@name`, `$name`) takes the argument with that name, or else the next positional one;
 /// other parameters take the next positional one. See <https://www.sqlite.org/lang_expr.html#varparam>.
 public struct StatementArguments: Sendable {
     package internal(set) var values: [DatabaseValue]
 
-    /// The named arguments, if there are any: most statements have none, and arguments are copied often.
+    /// The named arguments; nil if there are none, because most statements have none and arguments are copied often.
     var named: NamedArguments?
 
     package internal(set) var namedValues: [String: DatabaseValue] {
@@ -20,7 +20,7 @@ public struct StatementArguments: Sendable {
         set { setNamed(newValue, conflict: conflict) }
     }
 
-    /// A name that `+` found on both sides: binding throws.
+    /// A name that both operands of `+` have: binding throws.
     package private(set) var conflict: String? {
         get { named?.conflict }
         set { setNamed(namedValues, conflict: newValue) }
@@ -32,15 +32,15 @@ public struct StatementArguments: Sendable {
             ? nil : NamedArguments(names: Array(values.keys), values: Array(values.values), conflict: conflict)
     }
 
-    /// The value of a name; nil if there is none.
+    /// The value of a named argument; nil if there is none.
     ///
-    /// - parameter place: where the last one was found: most statements name their parameters in the same order.
+    /// - parameter place: the index of the last name found: most statements name their parameters in the same order.
     @inline(__always)
     func namedValue(_ name: String, after place: inout Int) -> DatabaseValue? {
         named?.value(name, after: &place)
     }
 
-    /// The values, if all are named, and in the order of the parameters.
+    /// The values, if all arguments are named and in the order of the parameters.
     ///
     /// - parameter parameterNames: called only if the number of names is `parameterCount`.
     func values(
@@ -63,16 +63,16 @@ public struct StatementArguments: Sendable {
         self.values = values
     }
 
-    /// Whether there is no argument.
+    /// Whether there are no arguments.
     public var isEmpty: Bool { values.isEmpty && named == nil }
 
     // MARK: - Combining
 
-    /// Appends positional arguments, and adds named ones, which replace those of the same name.
+    /// Appends positional arguments, and adds named ones, which replace existing ones with the same name.
     ///
     /// ```swift
     /// var arguments: StatementArguments = ["score": 0]
-    /// arguments.append(contentsOf: ["score": 1000]) // ["score": 0], what was replaced
+    /// arguments.append(contentsOf: ["score": 1000]) // ["score": 0], the replaced value
     /// ```
     ///
     /// - returns: the named values that were replaced.
@@ -87,7 +87,7 @@ public struct StatementArguments: Sendable {
         return replaced
     }
 
-    /// Both sides' arguments. A name on both sides makes a statement throw: use `&+` to replace.
+    /// The arguments of both operands. If both have the same name, the statement throws: use `&+` to replace the value.
     ///
     /// ```swift
     /// let arguments: StatementArguments = ["Arthur"] + [1000] // ["Arthur", 1000]
@@ -98,8 +98,8 @@ public struct StatementArguments: Sendable {
         return sum
     }
 
-    /// Adds the arguments of the right side. A name on both sides makes a statement throw: use `append(contentsOf:)` to
-    /// replace.
+    /// Adds the arguments of the right operand. If both have the same name, the statement throws: use
+    /// `append(contentsOf:)` to replace the value.
     ///
     /// ```swift
     /// var arguments: StatementArguments = ["Arthur"]
@@ -110,7 +110,7 @@ public struct StatementArguments: Sendable {
         lhs.conflict = lhs.conflict ?? replaced.keys.min()
     }
 
-    /// Both sides' arguments; of two with the same name, the right one.
+    /// The arguments of both operands. If both have the same name, the right value counts.
     ///
     /// ```swift
     /// let arguments: StatementArguments = ["score": 0] &+ ["score": 1000] // ["score": 1000]
@@ -123,7 +123,7 @@ public struct StatementArguments: Sendable {
 }
 
 extension StatementArguments: Hashable {
-    /// Whether both have equal values, in the same order or under the same names.
+    /// Whether both have equal values, in the same order or with the same names.
     public static func == (lhs: StatementArguments, rhs: StatementArguments) -> Bool {
         lhs.values == rhs.values && lhs.namedValues == rhs.namedValues
     }

@@ -1,6 +1,6 @@
 import QuarryCore
 
-/// An association between tables: a way to find a table's rows by another table's, through a foreign key, another
+/// An association between tables: finds the rows of one table from the rows of another, through a foreign key, another
 /// association, or a condition.
 ///
 /// ```swift
@@ -13,7 +13,7 @@ import QuarryCore
 /// let players = try Player.including(required: Player.team).fetchAll(db)
 /// ```
 ///
-/// It can be modified like a request: `Team.players.filter { $0.score > 10 }.order(\.name)`.
+/// An association can be modified like a request: `Team.players.filter { $0.score > 10 }.order(\.name)`.
 public protocol Association<OriginRowDecoder, RowDecoder>: DerivableRequest {
     /// The type whose rows the association starts from.
     associatedtype OriginRowDecoder
@@ -68,7 +68,7 @@ extension Association {
     /// WHERE "quarry_rank" <= 3 ORDER BY "quarry_rank"
     /// ```
     ///
-    /// It replaces an earlier limit.
+    /// This limit replaces an earlier one.
     public func limit(_ limit: Int, offset: Int? = nil) -> Self {
         changing { $0.limit = SelectQuery.Limit(count: limit, offset: offset) }
     }

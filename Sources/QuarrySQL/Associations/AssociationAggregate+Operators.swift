@@ -1,6 +1,6 @@
 public import QuarryCore
 
-// Comparisons of aggregates, and what is computed with them: each is an aggregate again, without a name.
+// Comparisons of aggregates, and computations with them: each result is an aggregate without a name.
 
 extension AssociationAggregate {
     fileprivate func map(
@@ -335,7 +335,7 @@ extension AssociationAggregate {
         aggregate.map { -$0 }
     }
 
-    /// The aggregate, or a value where it is NULL: `IFNULL(MAX("player"."score"), 0)`. It keeps its name.
+    /// The aggregate, or another value if it is NULL: `IFNULL(MAX("player"."score"), 0)`. The column keeps its name.
     @_disfavoredOverload
     public static func ?? (lhs: AssociationAggregate, rhs: some SQLExpressible) -> AssociationAggregate {
         let rhs = rhs.sqlExpression
@@ -367,7 +367,7 @@ public func length<RowDecoder>(_ aggregate: AssociationAggregate<RowDecoder>) ->
     aggregate.map { length($0) }
 }
 
-/// An aggregate as a value of another type: `CAST(MAX("player"."score") AS TEXT)`. The name of its column stays.
+/// An aggregate as a value of another type: `CAST(MAX("player"."score") AS TEXT)`. The column keeps its name.
 ///
 /// ```swift
 /// let request = Team.annotated(with: cast(Team.players.max(Column("score")), as: .text)) // maxPlayerScore

@@ -1,29 +1,28 @@
 package import QuarryCore
 
-/// A value that is made of all rows of an association: their number, the largest of a column.
+/// A value computed from all rows of an association: their number, the largest value of a column.
 ///
 /// ```swift
 /// let request = Team.annotated(with: Team.players.count)                 // COUNT(DISTINCT "player"."id")
 /// let teams = Team.having(Team.players.max { $0.score } > 1000)          // HAVING MAX("player"."score") > 1000
 /// let empty = Team.having(Team.players.isEmpty)
 /// ```
-///
-/// Of several aggregates of different associations, `average`, `sum` and `total` count a row once for each pair of
-/// rows: ask for one of them in a request, or for any number of `count`, `min` and `max`.
+/// With several aggregates of different associations, `average`, `sum` and `total` count a row once for each pair of
+/// rows: use only one of them in a request, or any number of `count`, `min` and `max`.
 public struct AssociationAggregate<RowDecoder>: Sendable {
     package struct Prepared: Sendable {
         package var expression: SQLExpression
-        /// The opposite, where it has a form of its own.
+        /// The opposite, if it has its own form.
         package var negation: SQLExpression?
     }
 
-    /// Adds the association to a query, and tells the expression.
+    /// Adds the association to a query, and returns the expression.
     package let prepare: @Sendable (inout SelectQuery) -> Prepared
 
     /// The name of the column.
     package var key: String?
 
-    /// How many aggregates are inside each other.
+    /// The depth of nested aggregates.
     private(set) var depth = 1
 
     package init(key: String? = nil, _ prepare: @escaping @Sendable (inout SelectQuery) -> Prepared) {
@@ -33,13 +32,13 @@ public struct AssociationAggregate<RowDecoder>: Sendable {
 
     /// An aggregate that is computed from others.
     ///
-    /// - parameter depth: the depth of the deepest of them.
+    /// - parameter depth: the greatest depth of the others.
     init(
         key: String? = nil, computedAt depth: Int, _ prepare: @escaping @Sendable (inout SelectQuery) -> Prepared
     ) {
         self.key = key
         guard depth < NestingDepth.maximum else {
-            // Closures can't be taken apart: none is put into the other beyond the limit.
+            // Closures can't be taken apart, so no closure is nested beyond the limit.
             self.prepare = { _ in Prepared(expression: .deferred { _ in throw NestingDepth.error }) }
             self.depth = depth
             return
@@ -68,12 +67,12 @@ public struct AssociationAggregate<RowDecoder>: Sendable {
 extension AssociationToMany {
     /// The number of rows: `COUNT(DISTINCT "player"."id") AS "playerCount"`.
     ///
-    /// Of an association with `distinct()` and one selected column, the number of its values.
+    /// For an association with `distinct()` and one selected column, the number of distinct values.
     public var count: AssociationAggregate<OriginRowDecoder> {
         aggregate(key: path.last.key.singular + "Count") { .init(expression: $0) }
     }
 
-    /// Whether there is no row: `COUNT(DISTINCT "player"."id") = 0 AS "hasNoPlayer"`.
+    /// Whether there are no rows: `COUNT(DISTINCT "player"."id") = 0 AS "hasNoPlayer"`.
     public var isEmpty: AssociationAggregate<OriginRowDecoder> {
         aggregate(key: "hasNo" + path.last.key.singular.capitalizingFirst) { count in
             let zero = 0.sqlExpression
@@ -126,29 +125,29 @@ extension AssociationToMany {
         }
     }
 
-    /// The number of rows for which a condition holds:
-    /// `COUNT(DISTINCT "player"."id") FILTER (WHERE "player"."score" > 10)`.
+    /// The number of rows that satisfy a condition: `COUNT(DISTINCT "player"."id") FILTER (WHERE "player"."score" >
+    /// 10)`.
     ///
     /// ```swift
     /// Team.annotated(with: Team.players.count(filter: Column("score") > 10).forKey("winners"))
     /// ```
     ///
-    /// Counts of one association with several conditions join it once; a filter of the association itself makes it
-    /// another one, that needs another key. The column has no name but that of `forKey(_:)`.
+    /// Counts of one association with several conditions join it once. If the association itself is filtered, it is a
+    /// different association, and needs a different key. The column has no name unless `forKey(_:)` gives it one.
     public func count(filter: some SQLSpecificExpressible) -> AssociationAggregate<OriginRowDecoder> {
         count(of: nil, filter: filter.sqlExpression)
     }
 
-    /// The number of different values that aren't NULL: `COUNT(DISTINCT "player"."name")`.
+    /// The number of distinct values that aren't NULL: `COUNT(DISTINCT "player"."name")`.
     ///
-    /// - parameter filter: which rows count: `COUNT(DISTINCT "player"."name") FILTER (WHERE "player"."score" > 10)`.
+    /// - parameter filter: the rows to count: `COUNT(DISTINCT "player"."name") FILTER (WHERE "player"."score" > 10)`.
     public func count(
         distinct value: some SQLSpecificExpressible, filter: (any SQLSpecificExpressible)? = nil
     ) -> AssociationAggregate<OriginRowDecoder> {
         count(of: value.sqlExpression, filter: filter?.sqlExpression)
     }
 
-    /// - parameter value: nil for the rows.
+    /// - parameter value: nil to count rows.
     fileprivate func count(
         of value: SQLExpression?, filter: SQLExpression?
     ) -> AssociationAggregate<OriginRowDecoder> {
@@ -181,36 +180,39 @@ extension AssociationToMany {
         aggregate("MIN", expression) { "min" + $0.capitalizingFirst + $1 }
     }
 
-    /// The sum of a column, NULL if there is no value: `SUM("player"."score") AS "playerScoreSum"`.
+    /// The sum of a column; NULL if there are no values: `SUM("player"."score") AS "playerScoreSum"`.
     public func sum(_ expression: some SQLSpecificExpressible) -> AssociationAggregate<OriginRowDecoder> {
         aggregate("SUM", expression) { $0 + $1 + "Sum" }
     }
 
-    /// The sum of a column, a `Double`, 0 if there is no value: `TOTAL("player"."score") AS "playerScoreSum"`.
+    /// The sum of a column as a `Double`; 0 if there are no values: `TOTAL("player"."score") AS "playerScoreSum"`.
     public func total(_ expression: some SQLSpecificExpressible) -> AssociationAggregate<OriginRowDecoder> {
         aggregate("TOTAL", expression) { $0 + $1 + "Sum" }
     }
 }
 
 extension AssociationToMany where RowDecoder: TableRecord {
-    /// The number of rows for which a condition holds.
+    /// The number of rows that satisfy a condition.
     ///
     /// ```swift
     /// Team.annotated(with: Team.players.count { $0.score > 10 }.forKey("winners"))
     /// ```
+    ///
+    /// - throws: the error of `filter`.
     public func count(
         filter: (RowDecoder.DatabaseComponents) throws -> any SQLSpecificExpressible
     ) rethrows -> AssociationAggregate<OriginRowDecoder> {
         count(of: nil, filter: try filter(RowDecoder.databaseComponents).sqlExpression)
     }
 
-    /// The number of different values that aren't NULL.
+    /// The number of distinct values that aren't NULL.
     ///
     /// ```swift
     /// Team.annotated(with: Team.players.count(distinct: \.name) { $0.score > 10 }.forKey("names"))
     /// ```
     ///
-    /// - parameter filter: which rows count.
+    /// - parameter filter: the rows to count.
+    /// - throws: the error of `value`.
     public func count(
         distinct value: (RowDecoder.DatabaseComponents) throws -> some SQLSpecificExpressible,
         filter: ((RowDecoder.DatabaseComponents) throws -> any SQLSpecificExpressible)? = nil
@@ -220,6 +222,8 @@ extension AssociationToMany where RowDecoder: TableRecord {
     }
 
     /// The mean of a column: `AVG("player"."score") AS "averagePlayerScore"`.
+    ///
+    /// - throws: the error of `expression`.
     public func average(
         _ expression: (RowDecoder.DatabaseComponents) throws -> some SQLSpecificExpressible
     ) rethrows -> AssociationAggregate<OriginRowDecoder> {
@@ -227,6 +231,8 @@ extension AssociationToMany where RowDecoder: TableRecord {
     }
 
     /// The largest value of a column: `MAX("player"."score") AS "maxPlayerScore"`.
+    ///
+    /// - throws: the error of `expression`.
     public func max(
         _ expression: (RowDecoder.DatabaseComponents) throws -> some SQLSpecificExpressible
     ) rethrows -> AssociationAggregate<OriginRowDecoder> {
@@ -234,20 +240,26 @@ extension AssociationToMany where RowDecoder: TableRecord {
     }
 
     /// The smallest value of a column: `MIN("player"."score") AS "minPlayerScore"`.
+    ///
+    /// - throws: the error of `expression`.
     public func min(
         _ expression: (RowDecoder.DatabaseComponents) throws -> some SQLSpecificExpressible
     ) rethrows -> AssociationAggregate<OriginRowDecoder> {
         min(try expression(RowDecoder.databaseComponents))
     }
 
-    /// The sum of a column, NULL if there is no value: `SUM("player"."score") AS "playerScoreSum"`.
+    /// The sum of a column; NULL if there are no values: `SUM("player"."score") AS "playerScoreSum"`.
+    ///
+    /// - throws: the error of `expression`.
     public func sum(
         _ expression: (RowDecoder.DatabaseComponents) throws -> some SQLSpecificExpressible
     ) rethrows -> AssociationAggregate<OriginRowDecoder> {
         sum(try expression(RowDecoder.databaseComponents))
     }
 
-    /// The sum of a column, a `Double`, 0 if there is no value: `TOTAL("player"."score") AS "playerScoreSum"`.
+    /// The sum of a column as a `Double`; 0 if there are no values: `TOTAL("player"."score") AS "playerScoreSum"`.
+    ///
+    /// - throws: the error of `expression`.
     public func total(
         _ expression: (RowDecoder.DatabaseComponents) throws -> some SQLSpecificExpressible
     ) rethrows -> AssociationAggregate<OriginRowDecoder> {
@@ -260,7 +272,7 @@ extension SelectQuery {
     fileprivate mutating func identifyForAggregate() -> TableIdentity {
         let table = TableIdentity()
         identities.append(table)
-        // Without a limit, the order of rows doesn't matter.
+        // Without a limit, the order of the rows doesn't matter.
         if limit == nil {
             ordering = []
             isReversed = false
@@ -286,6 +298,6 @@ extension [SQLSelection] {
 }
 
 extension String {
-    /// With a capital letter first.
+    /// The text with a capital first letter.
     fileprivate var capitalizingFirst: String { prefix(1).uppercased() + dropFirst() }
 }

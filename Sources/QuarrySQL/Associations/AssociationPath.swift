@@ -19,7 +19,7 @@ package struct AssociationPath: Sendable {
     /// The steps before the last one, from `through:`.
     package var pivots: [Step]
     package var last: Step
-    /// Whether it was merged with an association that has other steps.
+    /// Whether the path was merged with an association that has other steps.
     package var isAmbiguous = false
 
     package init(_ step: Step) {
@@ -67,7 +67,7 @@ package struct AssociationPath: Sendable {
             let pivot = Join(
                 key: steps[index - 1].key.singular, kind: .inner, condition: steps[index].condition.reversed,
                 query: query, isSelected: false)
-            // First, because the rows are found by it.
+            // First, because the pivot's columns select the rows.
             joins.insert(pivot, at: 0)
             next.clauses.joins = joins
             query = next
@@ -158,7 +158,7 @@ extension Join {
 
 extension Prefetch {
     fileprivate mutating func merge(_ other: Prefetch) {
-        // If the paths differ in length, the first one is used, and found to be ambiguous.
+        // If the paths have different lengths, the first one is used, and marked as ambiguous.
         for (index, pivot) in other.path.pivots.enumerated() where path.pivots.indices.contains(index) {
             // Rows behind pivots with different keys are different rows.
             if path.pivots[index].key.plural != pivot.key.plural { path.isAmbiguous = true }
@@ -178,7 +178,7 @@ extension AssociationPath.Step {
 }
 
 extension SQLExpression {
-    /// The conditions that AND combines in this one.
+    /// The operands of AND in this condition; the condition itself otherwise.
     fileprivate var conditions: [SQLExpression] { operands(of: .and) }
 
     fileprivate func isSameObject(as other: SQLExpression) -> Bool {

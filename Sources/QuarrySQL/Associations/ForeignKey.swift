@@ -1,6 +1,6 @@
 import QuarryCore
 
-/// The columns by which an association finds its rows, where the schema has no foreign key, or several.
+/// The columns that an association uses to find its rows, if the schema has no foreign key, or several.
 ///
 /// ```swift
 /// extension Match {
@@ -14,26 +14,26 @@ public struct ForeignKey: Hashable, Sendable {
     package let originColumns: [String]
     package let destinationColumns: [String]?
 
-    /// Columns of a table, and those of another one that they refer to.
+    /// Makes a foreign key of columns of a table and the columns of another table that they reference.
     ///
-    /// - parameter originColumns: the columns of the table that refers to the other.
-    /// - parameter destinationColumns: the columns of the other table; nil for those that a foreign key of the schema
-    ///   tells, or else its primary key.
+    /// - parameter originColumns: the columns of the referencing table.
+    /// - parameter destinationColumns: the columns of the referenced table; nil for the columns that the schema's
+    ///   foreign key references, or otherwise the primary key.
     public init(_ originColumns: [String], to destinationColumns: [String]? = nil) {
         self.originColumns = originColumns
         self.destinationColumns = destinationColumns
     }
 
-    /// Columns of a table, and those of another one that they refer to.
+    /// Makes a foreign key of columns of a table and the columns of another table that they reference.
     public init(_ originColumns: [any ColumnExpression], to destinationColumns: [any ColumnExpression]? = nil) {
         self.init(originColumns.map(\.name), to: destinationColumns?.map(\.name))
     }
 }
 
 extension Join.Condition {
-    /// The columns of a foreign key are equal to those it refers to.
+    /// The condition that the columns of a foreign key are equal to the columns they reference.
     ///
-    /// - parameter key: the columns; nil to ask the schema.
+    /// - parameter key: the columns; nil to look them up in the schema.
     /// - parameter isRight: whether the joined table has the key.
     static func foreignKey(_ key: ForeignKey?, ofRightTable isRight: Bool) -> Join.Condition {
         .columns { left, right, schema in
@@ -70,7 +70,7 @@ extension Join.Condition {
         guard !key.originColumns.isEmpty, key.originColumns.count == destinationColumns.count else {
             throw misuse(
                 "the foreign key of \(origin) with the columns (\(list)) can't refer to \(destination) with the columns "
-                    + "(\(destinationColumns.joined(separator: ", "))): there must be as many")
+                    + "(\(destinationColumns.joined(separator: ", "))): the numbers of columns must be equal")
         }
         return zip(key.originColumns, destinationColumns).map { (origin: $0, destination: $1) }
     }
@@ -85,7 +85,8 @@ extension Join.Condition {
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE,
                 message:
-                    "table \(origin) has no foreign key to \(destination): say the columns with using: ForeignKey([…])")
+                    "table \(origin) has no foreign key to \(destination): name the columns with using: ForeignKey([…])"
+            )
         }
         guard references.count == 1 else {
             let keys = references.map { "(" + $0.columns.map(\.origin).joined(separator: ", ") + ")" }
@@ -93,12 +94,12 @@ extension Join.Condition {
                 resultCode: .SQLITE_MISUSE,
                 message:
                     "table \(origin) has several foreign keys to \(destination), \(keys.joined(separator: " and ")): "
-                    + "say which with using: ForeignKey([…])")
+                    + "choose one with using: ForeignKey([…])")
         }
         return reference.columns
     }
 
-    /// The columns that are equal; none if the condition is another one.
+    /// The pairs of equal columns; none if the condition is of another kind.
     package func pairs(
         from left: String, to right: String, _ schema: any QuerySchema
     ) throws -> [(left: String, right: String)] {
@@ -106,7 +107,7 @@ extension Join.Condition {
         return try columns(left, right, schema)
     }
 
-    /// The condition with the tables the other way round.
+    /// The condition with the tables exchanged.
     package var reversed: Join.Condition {
         switch self {
         case .none: .none

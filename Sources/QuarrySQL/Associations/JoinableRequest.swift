@@ -19,9 +19,9 @@ extension JoinableRequest {
     ///
     /// The association's columns are in a scope with the name of its key: `row.scopes["team"]`.
     ///
-    /// If the request already has an association with the same key, the two are merged: both conditions apply, a
-    /// required one stays required, and the last order and columns are used. The request throws if the two find their
-    /// rows differently.
+    /// If the request already has an association with the same key, the two are merged: both conditions apply, the
+    /// result is required if either is, and the last order and selection are used. The request throws if the two find
+    /// their rows differently.
     public func including<A: Association>(required association: A) -> Self where A.OriginRowDecoder == RowDecoder {
         changing { $0.join(association.path.join(.inner, isSelected: true)) }
     }
@@ -56,8 +56,8 @@ extension JoinableRequest {
     /// SELECT *, "teamId" AS "grdb_teamId" FROM "player" WHERE "teamId" IN (1, 2, 3)
     /// ```
     ///
-    /// One more statement prefetches them, or several if there are more keys than a statement has arguments. If the
-    /// request has no row, no such statement runs.
+    /// One additional statement prefetches the rows, or several if there are more keys than a statement can have
+    /// arguments. If the request returns no rows, no such statement runs.
     public func including<A: AssociationToMany>(all association: A) -> Self where A.OriginRowDecoder == RowDecoder {
         changing { $0.prefetch(Prefetch(association.path)) }
     }
@@ -164,7 +164,7 @@ extension JoinableRequest where Self: SelectionRequest & AggregatingRequest {
 }
 
 extension JoinableRequest where Self: AggregatingRequest {
-    /// The rows for which a condition on an aggregate of an association holds.
+    /// The rows that satisfy a condition on an aggregate of an association.
     ///
     /// ```swift
     /// let teams = try Team.having(Team.players.count >= 2).fetchAll(db)

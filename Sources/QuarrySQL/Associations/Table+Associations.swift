@@ -8,8 +8,8 @@ extension Table {
     /// An association to the row of another table that a foreign key of this table references.
     ///
     /// - parameter key: the name in results; nil for the table's name, in singular or plural.
-    /// - parameter foreignKey: the columns; nil for the foreign key in the schema: a request throws if there is none,
-    ///   or several.
+    /// - parameter foreignKey: the columns; nil for the foreign key in the schema: a request throws if there is none or
+    ///   more than one.
     public func belongsTo<Destination: TableRecord>(
         _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil
     ) -> BelongsToAssociation<RowDecoder, Destination> {
@@ -26,8 +26,8 @@ extension Table {
     /// An association to the row of another table whose foreign key references this table.
     ///
     /// - parameter key: the name in results; nil for the table's name, in singular or plural.
-    /// - parameter foreignKey: the columns; nil for the foreign key in the schema: a request throws if there is none,
-    ///   or several.
+    /// - parameter foreignKey: the columns; nil for the foreign key in the schema: a request throws if there is none or
+    ///   more than one.
     public func hasOne<Destination: TableRecord>(
         _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil
     ) -> HasOneAssociation<RowDecoder, Destination> {
@@ -44,8 +44,8 @@ extension Table {
     /// An association to the rows of another table whose foreign key references this table.
     ///
     /// - parameter key: the name in results; nil for the table's name, in singular or plural.
-    /// - parameter foreignKey: the columns; nil for the foreign key in the schema: a request throws if there is none,
-    ///   or several.
+    /// - parameter foreignKey: the columns; nil for the foreign key in the schema: a request throws if there is none or
+    ///   more than one.
     public func hasMany<Destination: TableRecord>(
         _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil
     ) -> HasManyAssociation<RowDecoder, Destination> {
@@ -61,7 +61,7 @@ extension Table {
 
     /// An association to the rows of another association's destination, through a pivot.
     ///
-    /// - parameter pivot: an association of this type.
+    /// - parameter pivot: an association of this table.
     /// - parameter target: an association of the pivot's destination.
     /// - parameter key: the name in results; nil for the target's name.
     public func hasMany<Pivot: Association, Target: Association>(
@@ -74,7 +74,7 @@ extension Table {
 
     /// An association to the row of another association's destination, through a pivot.
     ///
-    /// - parameter pivot: an association of this type.
+    /// - parameter pivot: an association of this table.
     /// - parameter target: an association of the pivot's destination.
     /// - parameter key: the name in results; nil for the target's name.
     public func hasOne<Pivot: AssociationToOne, Target: AssociationToOne>(
@@ -85,11 +85,11 @@ extension Table {
             _path: AssociationPath.through(pivot, target, key.map { AssociationKey(singular: $0) }))
     }
 
-    /// An association to the rows of a common table expression for which a condition holds.
+    /// An association to the rows of a common table expression that satisfy a condition.
     ///
     /// The request needs `with(_:)`.
     ///
-    /// - parameter condition: a condition on a row of each.
+    /// - parameter condition: a condition on a row of each table.
     public func association<Destination>(
         to cte: CommonTableExpression<Destination>,
         on condition:
@@ -162,14 +162,14 @@ extension Table {
         all().annotated(with: aggregates)
     }
 
-    /// The rows of the table for which a condition on an aggregate of an association holds.
+    /// The rows of the table that satisfy a condition on an aggregate of an association.
     public func having(_ predicate: AssociationAggregate<RowDecoder>) -> QueryInterfaceRequest<RowDecoder> {
         all().having(predicate)
     }
 }
 
 extension CommonTableExpression {
-    /// An association to the rows of another common table expression for which a condition holds.
+    /// An association to the rows of another common table expression that satisfy a condition.
     public func association<Destination>(
         to cte: CommonTableExpression<Destination>,
         on condition:
@@ -178,7 +178,7 @@ extension CommonTableExpression {
         JoinAssociation(_path: AssociationPath.join(cte.all().query, on: condition))
     }
 
-    /// An association to the rows of a table for which a condition holds.
+    /// An association to the rows of a table that satisfy a condition.
     public func association<Destination: TableRecord>(
         to destination: Destination.Type,
         on condition:
@@ -187,7 +187,7 @@ extension CommonTableExpression {
         JoinAssociation(_path: AssociationPath.join(Destination.all().query, on: condition))
     }
 
-    /// An association to the rows of a table for which a condition holds.
+    /// An association to the rows of a table that satisfy a condition.
     public func association<Destination>(
         to destination: Table<Destination>,
         on condition:

@@ -18,8 +18,8 @@ extension TableRecord {
     /// ```
     ///
     /// - parameter key: the name in results; nil for the table's name, in singular or plural.
-    /// - parameter foreignKey: the columns; nil for the foreign key in the schema: a request throws if there is none,
-    ///   or several.
+    /// - parameter foreignKey: the columns; nil for the foreign key in the schema: a request throws if there is none or
+    ///   more than one.
     public static func belongsTo<Destination: TableRecord>(
         _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil
     ) -> BelongsToAssociation<Self, Destination> {
@@ -46,8 +46,8 @@ extension TableRecord {
     /// ```
     ///
     /// - parameter key: the name in results; nil for the table's name, in singular or plural.
-    /// - parameter foreignKey: the columns; nil for the foreign key in the schema: a request throws if there is none,
-    ///   or several.
+    /// - parameter foreignKey: the columns; nil for the foreign key in the schema: a request throws if there is none or
+    ///   more than one.
     public static func hasOne<Destination: TableRecord>(
         _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil
     ) -> HasOneAssociation<Self, Destination> {
@@ -75,8 +75,8 @@ extension TableRecord {
     /// ```
     ///
     /// - parameter key: the name in results; nil for the table's name, in singular or plural.
-    /// - parameter foreignKey: the columns; nil for the foreign key in the schema: a request throws if there is none,
-    ///   or several.
+    /// - parameter foreignKey: the columns; nil for the foreign key in the schema: a request throws if there is none or
+    ///   more than one.
     public static func hasMany<Destination: TableRecord>(
         _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil
     ) -> HasManyAssociation<Self, Destination> {
@@ -137,7 +137,7 @@ extension TableRecord {
             _path: AssociationPath.through(pivot, target, key.map { AssociationKey(singular: $0) }))
     }
 
-    /// An association to the rows of a common table expression for which a condition holds.
+    /// An association to the rows of a common table expression that satisfy a condition.
     ///
     /// ```swift
     /// let best = CommonTableExpression<Row>(
@@ -151,7 +151,7 @@ extension TableRecord {
     ///
     /// The request needs `with(_:)`.
     ///
-    /// - parameter condition: a condition on a row of each.
+    /// - parameter condition: a condition on a row of each table.
     public static func association<Destination>(
         to cte: CommonTableExpression<Destination>,
         on condition:
@@ -224,7 +224,7 @@ extension TableRecord {
         all().annotated(with: aggregates)
     }
 
-    /// The rows of the table for which a condition on an aggregate of an association holds.
+    /// The rows of the table that satisfy a condition on an aggregate of an association.
     public static func having(_ predicate: AssociationAggregate<Self>) -> QueryInterfaceRequest<Self> {
         all().having(predicate)
     }

@@ -10,9 +10,9 @@ public import QuarryCore
 /// let winners = try Player.filter(Columns.score > 1000).fetchAll(db)
 /// ```
 ///
-/// The cases of an enum are Swift values too: where a Bool is accepted, as in `having` or `set(to:)`, `==` and `!=` of
-/// two cases compare in Swift, and the condition is a constant. Make one side an expression there, or give `Columns`
-/// static properties of the type ``Column``, which can only be compared by SQL.
+/// The cases of an enum are Swift values, too. In places that accept a Bool, such as `having` or `set(to:)`, `==` and
+/// `!=` of two cases compare them in Swift, so that the condition is a constant. There, make one side an expression, or
+/// give `Columns` static properties of the type ``Column``, which only SQL can compare.
 ///
 /// ```swift
 /// Player.group(Columns.id).having(Columns.score.sqlExpression == Columns.bonus)
@@ -26,8 +26,8 @@ extension ColumnExpression {
     /// The column: `"name"`, or `"table"."name"` if a query has several tables.
     public var sqlExpression: SQLExpression { SQLExpression(content: .column(name)) }
 
-    /// The column without its table, whatever tables a query has: `"name"`. Use it for names that a query has defined
-    /// itself.
+    /// The column without its table, whatever tables the query has: `"name"`. Use it for names that the query itself
+    /// defines.
     ///
     /// ```swift
     /// Team.annotated(with: Team.players.count).having(Column("playerCount").detached > 5)
@@ -60,7 +60,7 @@ extension NamedColumn where Self == Column {
     public static var rowID: Column { Column("rowid") }
 }
 
-// If a column is expected, the compiler prefers this one to those of the protocols that columns refine.
+// If a column is expected, the compiler prefers this property to those of the protocols that columns refine.
 extension ColumnExpression where Self == Column {
     /// The rowid: `ForeignKey([.rowID])`. See <https://www.sqlite.org/lang_createtable.html#rowid>.
     public static var rowID: Column { Column("rowid") }

@@ -26,7 +26,7 @@ extension ColumnExpression {
         ColumnAssignment(column: name, value: value?.sqlExpression ?? .null)
     }
 
-    /// Keeps the column's value if an upsert finds an existing row.
+    /// Keeps the column's value if the upsert updates an existing row.
     public var noOverwrite: ColumnAssignment { ColumnAssignment(column: name, value: nil) }
 
     private func set(_ infix: ExpressionNode.InfixOperator, _ value: some SQLExpressible) -> ColumnAssignment {

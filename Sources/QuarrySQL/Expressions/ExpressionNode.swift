@@ -1,15 +1,15 @@
 package import QuarryCore
 
-/// An expression that is made of others.
+/// An expression composed of other expressions.
 package final class ExpressionNode: SQLExpressionNode {
-    // Unchecked: it changes only when the node is destroyed, and then no other reference is left.
+    // Unchecked: `kind` changes only when the node is destroyed, when no other reference is left.
     @exclusivity(unchecked) package private(set) nonisolated(unsafe) var kind: Kind
 
-    /// How many expressions are inside each other, this one included.
+    /// The depth of nested expressions, including this one.
     let depth: Int32
 
-    /// Whether operands of it are of its own operator, and are written as operands of this one: in a list to which
-    /// operands were added one by one.
+    /// Whether the node is a list to which operands were added one by one. Operands with the same operator are then
+    /// written as operands of this node.
     let isLong: Bool
 
     init(_ kind: Kind, isLong: Bool = false) {
@@ -18,7 +18,7 @@ package final class ExpressionNode: SQLExpressionNode {
         self.isLong = isLong
     }
 
-    /// - parameter operands: the expressions inside, where `kind` is only known with a schema at hand.
+    /// - parameter operands: the operands, if `kind` is only known once a schema is available.
     init(_ kind: Kind, of operands: [SQLExpression]) {
         self.kind = kind
         depth = Int32(clamping: operands.reduce(0) { max($0, $1.depth) } + 1)
@@ -37,7 +37,7 @@ package final class ExpressionNode: SQLExpressionNode {
         return .expression(kind)
     }
 
-    /// Whether it is a list of operands of an operator, to which others can be added.
+    /// Whether the node is a list of an operator's operands, to which more can be added.
     func isOfLong(_ association: AssociativeOperator) -> Bool {
         if association.isFlattened, case .association(_, association) = kind { true } else { false }
     }
@@ -45,9 +45,9 @@ package final class ExpressionNode: SQLExpressionNode {
     package enum Kind: Sendable {
         /// `"alias"."name"`
         case aliasedColumn(String, TableIdentity)
-        /// `"name"`, whatever tables there are.
+        /// `"name"`, whatever tables the query has.
         case detachedColumn(String)
-        /// What was written as SQL.
+        /// Raw SQL.
         case sql(SQL)
         /// `lhs = rhs`, `lhs IS NULL`
         case equality(SQLExpression, Equality, SQLExpression)
@@ -77,19 +77,19 @@ package final class ExpressionNode: SQLExpressionNode {
         case collated(SQLExpression, SQLCollationName)
         /// `"alias"."id" IS NOT NULL`: whether an optional join has found a row.
         case rowExists(TableIdentity, isNegated: Bool)
-        /// `"alias"."id"`: a value that tells a table's rows apart, and is NULL where an optional join has found none.
+        /// `"alias"."id"`: a value that identifies a row of a table. NULL if an optional join has found no row.
         case rowIdentity(TableIdentity)
-        /// `0`: the number of a column among those of its table.
+        /// `0`: the index of a column among the columns of its table.
         case columnNumber(String, table: String)
-        /// `"id" = 1`: rows by their primary key, or by the columns of a unique one.
+        /// `"id" = 1`: rows by their primary key, or by the columns of a unique key.
         case key(KeyCondition)
         /// `CASE WHEN x THEN y ELSE z END`
         case choice(CaseExpression)
         /// `(x, y)`
         case rowValue([SQLExpression])
-        /// An expression whose columns are those of a table.
+        /// An expression whose columns belong to a table.
         case of(TableIdentity, SQLExpression)
-        /// What is only known with a schema at hand: a function of it.
+        /// A function of the schema, for an expression that is only known once a schema is available.
         case deferred(@Sendable (any QuerySchema) throws -> SQLExpression)
     }
 }
@@ -99,17 +99,17 @@ extension SQLExpression {
         SQLExpression(content: .node(ExpressionNode(kind)))
     }
 
-    /// The node, unless it is a value or a column.
+    /// The node; nil for a value or a column.
     var node: ExpressionNode? {
         guard case .node(let node) = content else { return nil }
-        // There is no other node.
+        // No other type conforms.
         return unsafeDowncast(node, to: ExpressionNode.self)
     }
 
-    /// The kind of the node, unless it is a value or a column.
+    /// The kind of the node; nil for a value or a column.
     package var kind: ExpressionNode.Kind? { node?.kind }
 
-    /// Whether it is a value, and NULL.
+    /// Whether the expression is the value NULL.
     var isNull: Bool {
         if case .value(let value) = content { value.isNull } else { false }
     }
@@ -144,7 +144,7 @@ extension ExpressionNode {
         case jsonExtract = "->"
         case jsonExtractSQL = "->>"
 
-        /// Whether a collation of one side is the comparison's.
+        /// Whether the operator is a comparison, to which the collation of one side applies.
         var isComparison: Bool {
             switch self {
             case .less, .lessOrEqual, .greater, .greaterOrEqual: true
@@ -162,7 +162,7 @@ extension ExpressionNode {
         case bitwiseAnd = "&"
         case bitwiseOr = "|"
 
-        /// The result for no operand at all.
+        /// The result without operands.
         var neutral: DatabaseValue {
             switch self {
             case .and, .multiply: 1.databaseValue
@@ -172,10 +172,10 @@ extension ExpressionNode {
             }
         }
 
-        /// Whether operands of the same operator need no parentheses.
+        /// Whether nested operands of the same operator need no parentheses.
         var isFlattened: Bool {
             switch self {
-            // Sums and products of reals depend on the order in which they are made.
+            // Sums and products of reals depend on the order of evaluation.
             case .add, .multiply: false
             default: true
             }
@@ -195,9 +195,9 @@ extension ExpressionNode {
         case match = "MATCH"
     }
 
-    /// The rows that have some keys.
+    /// A condition that selects rows by keys.
     package enum KeyCondition: Sendable {
-        /// Values of a primary key of one column, converted once the column is known.
+        /// Values of a primary key with one column, converted once the column is known.
         case values(count: Int, @Sendable (_ column: String) -> [DatabaseValue])
         /// Values of columns.
         case columns([[String: DatabaseValue]])
@@ -215,7 +215,7 @@ package struct FunctionCall: Sendable {
     package var filter: SQLExpression?
     package var window: WindowReference?
     package var isAggregate = false
-    /// Whether the result is JSON, which stays JSON inside of other JSON.
+    /// Whether the result is JSON, which remains JSON inside other JSON.
     package var isJSON = false
     package var requirement: SQLiteRequirement?
 
@@ -246,7 +246,7 @@ package struct WindowDefinition: Sendable {
 package struct CaseExpression: Sendable {
     package var base: SQLExpression?
     package var branches: [(condition: SQLExpression, result: SQLExpression)]
-    /// NULL where nothing is said.
+    /// nil for NULL.
     package var otherwise: SQLExpression?
 
     package init(

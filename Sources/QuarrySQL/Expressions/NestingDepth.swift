@@ -1,37 +1,37 @@
 package import QuarryCore
 import Synchronization
 
-// Expressions and queries are trees of any depth, which loops can build. A function that walks a tree calls itself for
-// each level, and the stack ends some thousand levels down. So each node has its depth from the beginning, and those
-// functions stop at a limit.
+// Expressions and queries are trees, which loops can build to any depth. A function that walks a tree calls itself for
+// each level, and the stack overflows after some thousand levels. So each node records its depth when it is made, and
+// those functions stop at a limit.
 
-/// How deep expressions and queries can be nested.
+/// The limits of nesting in expressions and queries.
 enum NestingDepth {
-    /// The depth that SQLite takes, unless it was built otherwise: <https://www.sqlite.org/limits.html#max_expr_depth>.
+    /// The depth that SQLite accepts, unless built otherwise: <https://www.sqlite.org/limits.html#max_expr_depth>.
     static let maximum = 1000
 
-    /// The levels that a query inside another one counts for: SQLite takes some dozens of them, and each needs more
+    /// The number of levels that a nested query counts as: SQLite accepts some dozens of them, and each needs more
     /// stack than an expression.
     static let ofQuery = 4
 
-    /// The levels that a joined table counts for, on top of its own: SQLite joins 64 tables.
+    /// The number of levels that a joined table adds to its own: SQLite joins up to 64 tables.
     static let ofJoin = 10
 
-    /// From this depth on, parts are destroyed one after the other.
+    /// From this depth on, parts are destroyed one after another.
     static let ofFlatDestruction = 64
 
     static var error: DatabaseError {
         DatabaseError(
             resultCode: .SQLITE_ERROR,
-            message: "a request is nested too deep: SQLite takes expressions of \(maximum) levels")
+            message: "a request is nested too deeply: SQLite accepts expressions of up to \(maximum) levels")
     }
 }
 
 extension SQLExpression {
-    /// How many expressions are inside each other.
+    /// The depth of nested expressions.
     package var depth: Int { node.map { Int($0.depth) } ?? 0 }
 
-    /// Whether it is nested deeper than SQLite takes: it can't be written, and is left as it is.
+    /// Whether the expression is nested too deeply for SQLite. Such an expression is neither written nor changed.
     package var isTooDeep: Bool { depth > NestingDepth.maximum }
 }
 
@@ -61,7 +61,7 @@ extension ExpressionNode.Kind {
 }
 
 extension SQLExpression {
-    /// Operands of the same operator are written side by side.
+    /// The depth, if operands of the same operator are written side by side.
     fileprivate func depth(besideOperandsOf association: ExpressionNode.AssociativeOperator) -> Int {
         guard let node else { return 0 }
         return node.isOfLong(association) ? Int(node.depth) - 1 : Int(node.depth)
@@ -152,7 +152,7 @@ extension SelectQuery.Clauses {
     }
 }
 
-/// Destroys deep trees one part after the other, rather than each part inside the destruction of the one around it.
+/// Destroys the parts of deep trees one after another, rather than recursively.
 enum FlatDestruction {
     /// The part of a destroyed object that holds the next level.
     enum Part: Sendable {
@@ -163,15 +163,15 @@ enum FlatDestruction {
 
     private struct Pending: Sendable {
         var parts: [Part] = []
-        /// Whether a thread takes parts out.
+        /// Whether a thread is destroying parts.
         var isDestroying = false
     }
 
     private static let pending = Mutex(Pending())
 
-    /// Keeps a part, which its owner must have given up.
+    /// Adds a part that its owner has given up.
     ///
-    /// - returns: whether the caller has to call `finish`: no other thread is there to destroy the part.
+    /// - returns: whether the caller must call `finish`, because no other thread is destroying parts.
     @inline(never)
     static func add(_ part: Part) -> Bool {
         pending.withLock { pending in
@@ -181,7 +181,7 @@ enum FlatDestruction {
         }
     }
 
-    /// Destroys what is kept, and what is added meanwhile.
+    /// Destroys the pending parts, including parts added meanwhile.
     @inline(never)
     static func finish() {
         while let part = next() { withExtendedLifetime(part) {} }

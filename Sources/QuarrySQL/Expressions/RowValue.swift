@@ -1,6 +1,6 @@
 public import QuarryCore
 
-/// Several values that are compared as one: `(x, y)`.
+/// Several values that are compared as one value: `(x, y)`.
 ///
 /// ```swift
 /// // The rows after the last one of a page.

@@ -13,9 +13,8 @@ public import QuarryCore
 /// FROM "player"
 /// ```
 ///
-/// The first condition that holds determines the value; if none holds, the value is that of `otherwise`, or NULL
-/// without it.
-/// See <https://www.sqlite.org/lang_expr.html#the_case_expression>.
+/// The value is that of the first condition that holds. If none holds, it is the value of `otherwise`, or NULL without
+/// `otherwise`. See <https://www.sqlite.org/lang_expr.html#the_case_expression>.
 public struct SQLCase: SQLSpecificExpressible, Sendable {
     private var choice: CaseExpression
 
@@ -24,7 +23,7 @@ public struct SQLCase: SQLSpecificExpressible, Sendable {
             base: base, branches: [(condition, result?.sqlExpression ?? .null)], otherwise: nil)
     }
 
-    /// The expression, NULL if no condition holds.
+    /// The expression; NULL if no condition holds.
     public var sqlExpression: SQLExpression { .node(.choice(choice)) }
 
     /// Adds a condition and its value; after ``caseOf(_:when:then:)``, a value to compare with.
@@ -34,7 +33,7 @@ public struct SQLCase: SQLSpecificExpressible, Sendable {
         return copy
     }
 
-    /// The expression with a value for the case that no condition holds.
+    /// The expression, with a value for when no condition holds.
     public func otherwise(_ result: (any SQLExpressible)?) -> SQLExpression {
         var choice = choice
         choice.otherwise = result?.sqlExpression ?? .null

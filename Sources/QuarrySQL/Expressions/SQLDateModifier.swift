@@ -145,7 +145,7 @@ public func strftime(
     dateFunction("STRFTIME", [format.sqlExpression, value.sqlExpression], modifiers)
 }
 
-/// The difference between two dates, as text `+0000-00-01 00:00:00.000`: `TIMEDIFF(x, y)`. It needs SQLite 3.43.
+/// The difference between two dates, as text `+0000-00-01 00:00:00.000`: `TIMEDIFF(x, y)`. Requires SQLite 3.43.
 ///
 /// See <https://www.sqlite.org/lang_datefunc.html#tmdif>.
 public func timeDiff(_ end: some SQLSpecificExpressible, _ start: some SQLExpressible) -> SQLExpression {

@@ -1,7 +1,7 @@
 package import QuarryCore
 
 extension SQLExpression {
-    /// The expression with its columns taken from a table. Subqueries, and what is written as SQL, stay as they are.
+    /// The expression with its columns taken from a table. Subqueries and raw SQL are unchanged.
     package func aliased(_ table: TableIdentity) -> SQLExpression {
         switch content {
         case .value: return self

@@ -1,7 +1,7 @@
 public import QuarryCore
 
 extension SQLExpression {
-    /// `lhs = rhs`; with NULL on one side, `IS`: nothing equals NULL.
+    /// `lhs = rhs`; `IS` if one side is NULL, because nothing equals NULL.
     static func equality(_ lhs: SQLExpression, _ equality: ExpressionNode.Equality, _ rhs: SQLExpression)
         -> SQLExpression
     {
@@ -20,7 +20,7 @@ extension SQLExpression {
         return collating(lhs, rhs) { .node(.infix($0, infix, $1)) }
     }
 
-    /// A comparison takes over the collation of what it compares: `"name" = 'arthur' COLLATE NOCASE`.
+    /// A comparison takes over the collation of its operands: `"name" = 'arthur' COLLATE NOCASE`.
     private static func collating(
         _ lhs: SQLExpression, _ rhs: SQLExpression, _ comparison: (SQLExpression, SQLExpression) -> SQLExpression
     ) -> SQLExpression {
@@ -33,7 +33,7 @@ extension SQLExpression {
         return comparison(lhs, rhs)
     }
 
-    /// `lhs AND rhs`, without parentheses around what is an AND itself.
+    /// `lhs AND rhs`, without parentheses around operands that are themselves ANDs.
     static func association(
         _ lhs: SQLExpression, _ association: ExpressionNode.AssociativeOperator, _ rhs: SQLExpression
     ) -> SQLExpression {
@@ -44,10 +44,10 @@ extension SQLExpression {
             content: .node(ExpressionNode(.association(operands, association), isLong: isLong || isLongToo)))
     }
 
-    /// Appends the expression, or its operands if they are few: a list that grows in a loop must not be copied each
-    /// time.
+    /// Appends the expression; or its operands, if they are few, because a list that grows in a loop must not be copied
+    /// each time.
     ///
-    /// - returns: whether operands of the same operator are among what was added.
+    /// - returns: whether an appended expression has the same operator.
     private func add(to list: inout [SQLExpression], of association: ExpressionNode.AssociativeOperator) -> Bool {
         if association.isFlattened, let node, case .association(let operands, association) = node.kind {
             if operands.count < 32 {
@@ -61,7 +61,7 @@ extension SQLExpression {
         return false
     }
 
-    /// The operands of an operator that are written side by side.
+    /// The operands of an operator, to be written side by side.
     package func operands(of association: ExpressionNode.AssociativeOperator) -> [SQLExpression] {
         guard let node, case .association(let operands, association) = node.kind else { return [self] }
         guard node.isLong else { return operands }
@@ -77,7 +77,7 @@ extension SQLExpression {
         return list
     }
 
-    /// The opposite, by another operator where there is one.
+    /// The opposite, by another operator if one exists.
     var negated: SQLExpression {
         switch kind {
         case .equality(let lhs, let equality, let rhs): .node(.equality(lhs, equality.negated, rhs))
@@ -85,7 +85,7 @@ extension SQLExpression {
             .node(.between(value, low, high, isNegated: !isNegated))
         case .inList(let value, let list, let isNegated): .node(.inList(value, list, isNegated: !isNegated))
         case .inQuery(let value, let query, let isNegated): .node(.inQuery(value, query, isNegated: !isNegated))
-        // Full-text search knows no NOT MATCH.
+        // Full-text search has no NOT MATCH.
         case .pattern(let value, let pattern, let text, let escape, let isNegated) where pattern != .match:
             .node(.pattern(value, pattern, text, escape: escape, isNegated: !isNegated))
         case .exists(let query, let isNegated): .node(.exists(query, isNegated: !isNegated))
@@ -104,7 +104,7 @@ extension SQLExpression {
         }
     }
 
-    /// `x IN (a, b)`; of one value, `x = a`.
+    /// `x IN (a, b)`; `x = a` for a single value.
     package static func membership(of value: SQLExpression, in list: [SQLExpression]) -> SQLExpression {
         if list.count == 1 { return .equality(value, .equal, list[0]) }
         // A list can't hold row values: https://www.sqlite.org/rowvalue.html#row_value_in_operators
@@ -112,28 +112,28 @@ extension SQLExpression {
         return .node(.inList(value, list, isNegated: false))
     }
 
-    /// `(x, y) IN "name"`: what WITH has named.
+    /// `(x, y) IN "name"`: a table that WITH defines.
     package static func membership(of values: [SQLExpression], inTable name: String) -> SQLExpression {
         .node(.inQuery(.node(.rowValue(values)), SQLSubquery(content: .name(name)), isNegated: false))
     }
 
-    /// Equal columns and values.
+    /// The condition that columns are equal to values.
     package static func equalities(_ pairs: [(column: String, value: DatabaseValue)]) -> SQLExpression {
         joining(
             pairs.map { .equality(SQLExpression(content: .column($0.column)), .equal, $0.value.sqlExpression) }, .and)
     }
 
-    /// No row: `0`.
+    /// A condition that no row satisfies: `0`.
     package static var nothing: SQLExpression { .node(.inList(.null, [], isNegated: false)) }
 
-    /// An expression that is only known with a schema at hand.
+    /// An expression that is only known once a schema is available.
     package static func deferred(
         _ expression: @escaping @Sendable (any QuerySchema) throws -> SQLExpression
     ) -> SQLExpression {
         .node(.deferred(expression))
     }
 
-    /// An expression of operands that is only known with a schema at hand.
+    /// An expression of operands that is only known once a schema is available.
     package static func deferred(
         _ operands: [SQLExpression], _ expression: @escaping @Sendable (any QuerySchema) throws -> SQLExpression
     ) -> SQLExpression {
@@ -142,29 +142,29 @@ extension SQLExpression {
 }
 
 extension SQLExpression {
-    /// Operators that don't depend on the grouping of their operands.
+    /// Operators whose result doesn't depend on the grouping of their operands.
     public struct AssociativeBinaryOperator: Hashable, Sendable {
         let kind: ExpressionNode.AssociativeOperator
 
-        /// `AND`; of nothing, true.
+        /// `AND`; true without operands.
         public static let and = AssociativeBinaryOperator(kind: .and)
-        /// `OR`; of nothing, false.
+        /// `OR`; false without operands.
         public static let or = AssociativeBinaryOperator(kind: .or)
-        /// `+`; of nothing, 0.
+        /// `+`; 0 without operands.
         public static let add = AssociativeBinaryOperator(kind: .add)
-        /// `*`; of nothing, 1.
+        /// `*`; 1 without operands.
         public static let multiply = AssociativeBinaryOperator(kind: .multiply)
-        /// `||`; of nothing, the empty text.
+        /// `||`; the empty text without operands.
         public static let concat = AssociativeBinaryOperator(kind: .concat)
-        /// `&`; of nothing, -1: all bits.
+        /// `&`; -1, all bits, without operands.
         public static let bitwiseAnd = AssociativeBinaryOperator(kind: .bitwiseAnd)
-        /// `|`; of nothing, 0.
+        /// `|`; 0 without operands.
         public static let bitwiseOr = AssociativeBinaryOperator(kind: .bitwiseOr)
     }
 }
 
 extension Sequence where Element: SQLSpecificExpressible {
-    /// All of them with an operator between.
+    /// The elements, combined by an operator.
     ///
     /// ```swift
     /// [Column("score") > 10, Column("name") != nil].joined(operator: .and)
@@ -178,14 +178,14 @@ extension Sequence where Element: SQLSpecificExpressible {
 }
 
 extension Sequence where Element == any SQLExpressible {
-    /// All of them with an operator between.
+    /// The elements, combined by an operator.
     public func joined(operator: SQLExpression.AssociativeBinaryOperator) -> SQLExpression {
         joining(map(\.sqlExpression), `operator`.kind)
     }
 }
 
 extension Sequence where Element == any SQLSpecificExpressible {
-    /// All of them with an operator between.
+    /// The elements, combined by an operator.
     public func joined(operator: SQLExpression.AssociativeBinaryOperator) -> SQLExpression {
         joining(map(\.sqlExpression), `operator`.kind)
     }
@@ -200,10 +200,10 @@ private func joining(_ operands: [SQLExpression], _ association: ExpressionNode.
 }
 
 extension SQLExpression {
-    /// The rows of primary keys of one column.
+    /// The condition that selects rows by a primary key with one column.
     ///
-    /// - parameter count: how many keys there are.
-    /// - parameter values: the values of the keys, for a column of that name.
+    /// - parameter count: the number of keys.
+    /// - parameter values: the values of the keys, for a column with that name.
     package init(keys count: Int, _ values: @escaping @Sendable (_ column: String) -> [DatabaseValue]) {
         self = .node(.key(.values(count: count, values)))
     }

@@ -1,8 +1,8 @@
 public import QuarryCore
 
 // Comparisons: <https://www.sqlite.org/datatype3.html#comparison_expressions>. Each operator has two overloads: with an
-// expression on the left, or on the right. The compiler tries the second only if the first doesn't fit: with both on
-// one level it would need seconds for a condition of a dozen terms.
+// expression on the left, and on the right. The compiler tries the second only if the first doesn't fit. If both had
+// the same priority, a condition of a dozen terms would take seconds to compile.
 
 extension SQLSpecificExpressible {
     /// `lhs = rhs`; with nil, `lhs IS NULL`.

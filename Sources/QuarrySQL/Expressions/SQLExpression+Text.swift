@@ -1,9 +1,9 @@
 public import QuarryCore
 
-// Patterns, collations and letters.
+// Patterns, collations and the case of letters.
 
 extension SQLSpecificExpressible {
-    /// Whether the text is like a pattern, in which `%` stands for any characters and `_` for one.
+    /// Whether the text matches a pattern, in which `%` matches any characters and `_` matches one character.
     ///
     /// ```swift
     /// Player.filter(Column("email").like("%@example.com"))
@@ -12,24 +12,24 @@ extension SQLSpecificExpressible {
     /// SELECT * FROM "player" WHERE "email" LIKE '%@example.com'
     /// ```
     ///
-    /// ASCII letters match in either case: <https://www.sqlite.org/lang_expr.html#like>.
+    /// ASCII letters match in upper and lower case: <https://www.sqlite.org/lang_expr.html#like>.
     ///
-    /// - parameter escape: the character before which `%` and `_` stand for themselves.
+    /// - parameter escape: the character that makes a following `%` or `_` match only itself.
     public func like(_ pattern: some SQLExpressible, escape: (any SQLExpressible)? = nil) -> SQLExpression {
         .node(
             .pattern(
                 sqlExpression, .like, pattern.sqlExpression, escape: escape?.sqlExpression, isNegated: false))
     }
 
-    /// Whether the text is like a pattern, in which `*` stands for any characters, `?` for one, `[a-z]` for one of
-    /// some.
+    /// Whether the text matches a pattern, in which `*` matches any characters, `?` matches one character, and `[a-z]`
+    /// matches a character of a range.
     ///
-    /// Letters match in their case: <https://www.sqlite.org/lang_expr.html#glob>.
+    /// The case of letters matters: <https://www.sqlite.org/lang_expr.html#glob>.
     public func glob(_ pattern: some SQLExpressible) -> SQLExpression {
         .node(.pattern(sqlExpression, .glob, pattern.sqlExpression, escape: nil, isNegated: false))
     }
 
-    /// The text, to be compared and sorted by a collation.
+    /// The text, compared and sorted by a collation.
     ///
     /// ```swift
     /// Player.filter(Column("name").collating(.nocase) == "arthur")
@@ -43,27 +43,27 @@ extension SQLSpecificExpressible {
         .node(.collated(sqlExpression, collation))
     }
 
-    /// The text, to be compared and sorted by a collation that is written in Swift.
+    /// The text, compared and sorted by a collation written in Swift.
     public func collating(_ collation: DatabaseCollation) -> SQLExpression {
         .node(.collated(sqlExpression, SQLCollationName(collation.name)))
     }
 
-    /// The text with a capital at the beginning of each word, by Unicode's rules.
+    /// The text with each word capitalized, by Unicode's rules.
     public var capitalized: SQLExpression { .function("swiftCapitalizedString", [sqlExpression]) }
 
-    /// The text in small letters, by Unicode's rules.
+    /// The text in lower case, by Unicode's rules.
     public var lowercased: SQLExpression { .function("swiftLowercaseString", [sqlExpression]) }
 
-    /// The text in capitals, by Unicode's rules.
+    /// The text in upper case, by Unicode's rules.
     public var uppercased: SQLExpression { .function("swiftUppercaseString", [sqlExpression]) }
 
-    /// The text with a capital at the beginning of each word, by the rules of the process's locale.
+    /// The text with each word capitalized, by the rules of the process's locale.
     public var localizedCapitalized: SQLExpression { .function("swiftLocalizedCapitalizedString", [sqlExpression]) }
 
-    /// The text in small letters, by the rules of the process's locale.
+    /// The text in lower case, by the rules of the process's locale.
     public var localizedLowercased: SQLExpression { .function("swiftLocalizedLowercaseString", [sqlExpression]) }
 
-    /// The text in capitals, by the rules of the process's locale.
+    /// The text in upper case, by the rules of the process's locale.
     public var localizedUppercased: SQLExpression { .function("swiftLocalizedUppercaseString", [sqlExpression]) }
 }
 

@@ -1,8 +1,8 @@
 public import QuarryCore
 
-// Functions that choose between values, or tell about them: <https://www.sqlite.org/lang_corefunc.html>.
+// Functions that choose between values, or describe them: <https://www.sqlite.org/lang_corefunc.html>.
 
-/// NULL where both are equal, the first otherwise: `NULLIF(x, y)`.
+/// NULL if both values are equal, the first value otherwise: `NULLIF(x, y)`.
 ///
 /// ```swift
 /// Player.select(nullIf(Column("nickname"), ""))
@@ -16,7 +16,7 @@ public func nullIf(_ value: some SQLSpecificExpressible, _ other: some SQLExpres
     .function("NULLIF", [value.sqlExpression, other.sqlExpression])
 }
 
-/// One value where a condition holds, another one otherwise: `IIF(x, y, z)`.
+/// One value if a condition holds, another value otherwise: `IIF(x, y, z)`.
 ///
 /// ```swift
 /// Player.select(iif(Column("score") > 1000, "winner", "player"))
@@ -47,7 +47,7 @@ public func typeOf(_ value: some SQLSpecificExpressible) -> SQLExpression {
     .function("TYPEOF", [value.sqlExpression])
 }
 
-/// A condition, with a hint for the query planner: how often it holds.
+/// A condition with a hint for the query planner: the probability that the condition holds.
 ///
 /// ```swift
 /// Player.filter(likelihood(Column("isCaptain") == true, 0.05))
@@ -58,30 +58,30 @@ public func typeOf(_ value: some SQLSpecificExpressible) -> SQLExpression {
 ///
 /// See <https://www.sqlite.org/lang_corefunc.html#likelihood>.
 ///
-/// - parameter probability: from 0.0 to 1.0; a request with another one throws.
+/// - parameter probability: from 0.0 to 1.0; a request with another number throws.
 public func likelihood(_ condition: some SQLSpecificExpressible, _ probability: Double) -> SQLExpression {
     guard 0...1 ~= probability else {
         return .failing("the probability of likelihood is \(probability), and must be from 0.0 to 1.0")
     }
-    // SQLite takes a literal here, and no parameter.
+    // SQLite requires a literal here, not a parameter.
     return .function("LIKELIHOOD", [condition.sqlExpression, .node(.sql(SQL(sql: "\(probability)")))])
 }
 
-/// A condition that holds nearly always: a hint for the query planner, `LIKELY(x)`.
+/// A condition that is usually true: a hint for the query planner, `LIKELY(x)`.
 ///
 /// See <https://www.sqlite.org/lang_corefunc.html#likely>.
 public func likely(_ condition: some SQLSpecificExpressible) -> SQLExpression {
     .function("LIKELY", [condition.sqlExpression])
 }
 
-/// A condition that holds hardly ever: a hint for the query planner, `UNLIKELY(x)`.
+/// A condition that is usually false: a hint for the query planner, `UNLIKELY(x)`.
 ///
 /// See <https://www.sqlite.org/lang_corefunc.html#unlikely>.
 public func unlikely(_ condition: some SQLSpecificExpressible) -> SQLExpression {
     .function("UNLIKELY", [condition.sqlExpression])
 }
 
-/// The smallest of several values, NULL if one is: `MIN(x, y)`.
+/// The smallest of several values; NULL if any value is NULL: `MIN(x, y)`.
 ///
 /// ```swift
 /// Player.select(min(Column("score"), Column("bonus"), 100))
@@ -97,7 +97,7 @@ public func min(
     .function("MIN", [first.sqlExpression, second.sqlExpression] + others.map(\.sqlExpression))
 }
 
-/// The largest of several values, NULL if one is: `MAX(x, y)`.
+/// The largest of several values; NULL if any value is NULL: `MAX(x, y)`.
 ///
 /// ```swift
 /// Player.select(max(Column("score"), 0))
@@ -114,12 +114,12 @@ public func max(
 }
 
 extension SQLExpression {
-    /// What can't be written: the request throws when it runs.
+    /// An expression that can't be written: the request throws when it runs.
     package static func failing(_ message: String) -> SQLExpression {
         .node(.deferred { _ in throw DatabaseError(resultCode: .SQLITE_MISUSE, message: message) })
     }
 
-    /// `NAME(x, y)`, of an SQLite that has it.
+    /// `NAME(x, y)`, for a function that some versions or builds of SQLite don't have.
     package static func function(_ name: String, _ arguments: [SQLExpression], _ requirement: SQLiteRequirement?)
         -> SQLExpression
     {

@@ -1,6 +1,7 @@
 public import QuarryCore
 
-// <https://www.sqlite.org/lang_mathfunc.html>. If SQLite is built without them, a request that uses one throws.
+// <https://www.sqlite.org/lang_mathfunc.html>. If SQLite is built without these functions, a request that uses one
+// throws.
 
 extension SQLExpression {
     fileprivate static func mathematics(_ name: String, _ arguments: SQLExpression...) -> SQLExpression {
@@ -8,7 +9,7 @@ extension SQLExpression {
     }
 }
 
-/// The number rounded to some decimal places, a real: `ROUND(x, digits)`.
+/// The number rounded to some decimal places, as a real: `ROUND(x, digits)`.
 ///
 /// ```swift
 /// Player.select(round(average(Column("score")), 1))
@@ -22,19 +23,19 @@ public func round(_ value: some SQLSpecificExpressible, _ digits: Int = 0) -> SQ
     .function("ROUND", [value.sqlExpression] + (digits == 0 ? [] : [digits.sqlExpression]))
 }
 
-/// The sign of the number: -1, 0 or 1: `SIGN(x)`. See <https://www.sqlite.org/lang_corefunc.html#sign>.
+/// The sign of the number, -1, 0 or 1: `SIGN(x)`. See <https://www.sqlite.org/lang_corefunc.html#sign>.
 public func sign(_ value: some SQLSpecificExpressible) -> SQLExpression { .function("SIGN", [value.sqlExpression]) }
 
-/// The smallest integer that isn't less: `CEIL(x)`.
+/// The smallest integer that isn't less than the number: `CEIL(x)`.
 public func ceil(_ value: some SQLSpecificExpressible) -> SQLExpression { .mathematics("CEIL", value.sqlExpression) }
 
-/// The largest integer that isn't greater: `FLOOR(x)`.
+/// The largest integer that isn't greater than the number: `FLOOR(x)`.
 public func floor(_ value: some SQLSpecificExpressible) -> SQLExpression { .mathematics("FLOOR", value.sqlExpression) }
 
 /// The integer part: `TRUNC(x)`.
 public func trunc(_ value: some SQLSpecificExpressible) -> SQLExpression { .mathematics("TRUNC", value.sqlExpression) }
 
-/// The remainder of a division, of reals too: `MOD(x, y)`.
+/// The remainder of a division, also for reals: `MOD(x, y)`.
 ///
 /// ```swift
 /// Player.select(mod(Column("score"), 2.5))

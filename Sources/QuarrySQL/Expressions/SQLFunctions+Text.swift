@@ -2,7 +2,7 @@ public import QuarryCore
 
 // Functions of text: <https://www.sqlite.org/lang_corefunc.html>.
 
-/// The text with all occurrences of another one replaced: `REPLACE(x, y, z)`.
+/// The text with all occurrences of another text replaced: `REPLACE(x, y, z)`.
 ///
 /// ```swift
 /// Player.updateAll(db, Column("name").set(to: replace(Column("name"), " ", with: "_")))
@@ -30,35 +30,35 @@ public func replace(
 /// See <https://www.sqlite.org/lang_corefunc.html#substr>.
 ///
 /// - parameter start: the first character, counted from 1; a negative number counts from the end.
-/// - parameter length: the number of characters; nil for all to the end.
+/// - parameter length: the number of characters; nil for all characters to the end.
 public func substr(
     _ text: some SQLSpecificExpressible, _ start: some SQLExpressible, _ length: (any SQLExpressible)? = nil
 ) -> SQLExpression {
     .function("SUBSTR", [text.sqlExpression, start.sqlExpression] + (length.map { [$0.sqlExpression] } ?? []))
 }
 
-/// The text without spaces, or some other characters, at both ends: `TRIM(x)`.
+/// The text without spaces, or other given characters, at both ends: `TRIM(x)`.
 ///
 /// See <https://www.sqlite.org/lang_corefunc.html#trim>.
 public func trim(_ text: some SQLSpecificExpressible, _ characters: (any SQLExpressible)? = nil) -> SQLExpression {
     .function("TRIM", [text.sqlExpression] + (characters.map { [$0.sqlExpression] } ?? []))
 }
 
-/// The text without spaces, or some other characters, at its start: `LTRIM(x)`.
+/// The text without spaces, or other given characters, at its start: `LTRIM(x)`.
 ///
 /// See <https://www.sqlite.org/lang_corefunc.html#ltrim>.
 public func ltrim(_ text: some SQLSpecificExpressible, _ characters: (any SQLExpressible)? = nil) -> SQLExpression {
     .function("LTRIM", [text.sqlExpression] + (characters.map { [$0.sqlExpression] } ?? []))
 }
 
-/// The text without spaces, or some other characters, at its end: `RTRIM(x)`.
+/// The text without spaces, or other given characters, at its end: `RTRIM(x)`.
 ///
 /// See <https://www.sqlite.org/lang_corefunc.html#rtrim>.
 public func rtrim(_ text: some SQLSpecificExpressible, _ characters: (any SQLExpressible)? = nil) -> SQLExpression {
     .function("RTRIM", [text.sqlExpression] + (characters.map { [$0.sqlExpression] } ?? []))
 }
 
-/// The position of the first occurrence of a text in another one, counted from 1; 0 for none: `INSTR(x, y)`.
+/// The position of the first occurrence of a text in another text, counted from 1; 0 if there is none: `INSTR(x, y)`.
 ///
 /// ```swift
 /// Player.filter(instr(Column("name"), "ur") > 0)
@@ -87,7 +87,7 @@ public func upper(_ text: some SQLSpecificExpressible) -> SQLExpression { .funct
 /// See <https://www.sqlite.org/lang_corefunc.html#hex>.
 public func hex(_ value: some SQLSpecificExpressible) -> SQLExpression { .function("HEX", [value.sqlExpression]) }
 
-/// The bytes of hexadecimal digits, or NULL: `UNHEX(x)`. It needs SQLite 3.41.
+/// The bytes of hexadecimal digits; NULL for other text: `UNHEX(x)`. Requires SQLite 3.41.
 ///
 /// See <https://www.sqlite.org/lang_corefunc.html#unhex>.
 public func unhex(_ digits: some SQLSpecificExpressible) -> SQLExpression {
@@ -119,7 +119,7 @@ public func printf(_ format: some SQLExpressible, _ values: any SQLExpressible..
 
 // MARK: - Aggregates
 
-/// All values of a group as one text: `GROUP_CONCAT(x, separator)`.
+/// All values of a group in one text: `GROUP_CONCAT(x, separator)`.
 ///
 /// ```swift
 /// Player.select(Column("teamId"), groupConcat(Column("name"), separator: ", ")).group(Column("teamId"))
@@ -128,12 +128,12 @@ public func printf(_ format: some SQLExpressible, _ values: any SQLExpressible..
 /// SELECT "teamId", GROUP_CONCAT("name", ', ') FROM "player" GROUP BY "teamId"
 /// ```
 ///
-/// NULL is left out. See <https://www.sqlite.org/lang_aggfunc.html#group_concat>.
+/// NULLs are omitted. See <https://www.sqlite.org/lang_aggfunc.html#group_concat>.
 ///
 /// - parameter separator: the text between the values; nil for a comma.
-/// - parameter isDistinct: whether equal values are included once. SQLite accepts no separator then: a request with
+/// - parameter isDistinct: whether equal values are included once. SQLite then accepts no separator: a request with
 ///   both throws.
-/// - parameter ordering: the order of the values, which needs SQLite 3.44; by default, the order is undefined.
+/// - parameter ordering: the order of the values, which requires SQLite 3.44; without it, the order is undefined.
 /// - parameter filter: the condition for rows to include.
 public func groupConcat(
     _ value: some SQLSpecificExpressible, separator: (any SQLExpressible)? = nil, distinct isDistinct: Bool = false,

@@ -13,7 +13,7 @@ public import QuarryCore
 /// ```
 public func rowNumber() -> SQLExpression { .function("ROW_NUMBER", []) }
 
-/// The row's rank: rows that are equal in the order share the number of the first of them: `RANK()`.
+/// The row's rank, `RANK()`. Rows that are equal in the order have the number of the first of them.
 ///
 /// ```swift
 /// Player.annotated(with: rank().over(orderBy: Column("score").desc).forKey("rank"))
@@ -23,16 +23,16 @@ public func rowNumber() -> SQLExpression { .function("ROW_NUMBER", []) }
 /// ```
 public func rank() -> SQLExpression { .function("RANK", []) }
 
-/// The row's rank without gaps: the number of its group of rows that are equal in the order: `DENSE_RANK()`.
+/// The row's rank without gaps, `DENSE_RANK()`: the number of the group of rows that are equal in the order.
 public func denseRank() -> SQLExpression { .function("DENSE_RANK", []) }
 
 /// The row's rank from 0.0 to 1.0: `PERCENT_RANK()`.
 public func percentRank() -> SQLExpression { .function("PERCENT_RANK", []) }
 
-/// The share of rows up to this row and the rows equal to it in the order: `CUME_DIST()`.
+/// The fraction of rows up to this row and the rows equal to it in the order: `CUME_DIST()`.
 public func cumeDist() -> SQLExpression { .function("CUME_DIST", []) }
 
-/// The number of the row's part, if the partition is divided into parts as even as possible: `NTILE(4)`.
+/// The number of the row's part, if the partition is divided into parts as equal as possible: `NTILE(4)`.
 ///
 /// ```swift
 /// Player.annotated(with: ntile(4).over(orderBy: Column("score")).forKey("quartile"))
@@ -89,12 +89,12 @@ public func firstValue(_ value: some SQLSpecificExpressible) -> SQLExpression {
 /// LAST_VALUE("name") OVER (ORDER BY "score" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
 /// ```
 ///
-/// Without a frame, the last row is the last one that is equal to the current row in the order.
+/// Without an explicit frame, the last row is the last one that is equal to the current row in the order.
 public func lastValue(_ value: some SQLSpecificExpressible) -> SQLExpression {
     .function("LAST_VALUE", [value.sqlExpression])
 }
 
-/// A value of one of the frame's rows, counted from 1, or NULL: `NTH_VALUE(x, n)`.
+/// The value of the frame's row with a number, counted from 1; NULL if there is no such row: `NTH_VALUE(x, n)`.
 public func nthValue(_ value: some SQLSpecificExpressible, _ number: some SQLExpressible) -> SQLExpression {
     .function("NTH_VALUE", [value.sqlExpression, number.sqlExpression])
 }

@@ -25,7 +25,7 @@ extension SQLExpression {
 /// `ABS(x)`
 public func abs(_ value: some SQLSpecificExpressible) -> SQLExpression { .function("ABS", [value.sqlExpression]) }
 
-/// `LENGTH(x)`: the characters of a text up to a NUL, the bytes of a blob.
+/// `LENGTH(x)`: the number of characters of a text up to a NUL, or of bytes of a blob.
 public func length(_ value: some SQLSpecificExpressible) -> SQLExpression {
     .function("LENGTH", [value.sqlExpression])
 }
@@ -35,7 +35,7 @@ public func cast(_ expression: some SQLSpecificExpressible, as type: SQLColumnTy
     .node(.cast(expression.sqlExpression, type.rawValue))
 }
 
-/// The first that isn't NULL: `COALESCE(x, y, z)`; of one, itself; of none, NULL.
+/// The first value that isn't NULL: `COALESCE(x, y, z)`. A single value is returned unchanged; without values, NULL.
 ///
 /// ```swift
 /// Player.select(coalesce([Column("nickname"), Column("name"), "nobody"]))
@@ -47,7 +47,7 @@ public func coalesce(_ values: some Collection<any SQLExpressible>) -> SQLExpres
     coalescing(values.map(\.sqlExpression))
 }
 
-/// The first that isn't NULL: `COALESCE(x, y, z)`; of one, itself; of none, NULL.
+/// The first value that isn't NULL: `COALESCE(x, y, z)`. A single value is returned unchanged; without values, NULL.
 public func coalesce(_ values: some Collection<any SQLSpecificExpressible>) -> SQLExpression {
     coalescing(values.map(\.sqlExpression))
 }
@@ -64,7 +64,7 @@ private func coalescing(_ values: [SQLExpression]) -> SQLExpression {
 
 /// The number of rows: `COUNT(*)`.
 ///
-/// - parameter filter: which rows count: `COUNT(*) FILTER (WHERE "score" > 0)`.
+/// - parameter filter: the rows to count: `COUNT(*) FILTER (WHERE "score" > 0)`.
 public func count(_ columns: AllColumns, filter: (any SQLSpecificExpressible)? = nil) -> SQLExpression {
     var call = FunctionCall("COUNT", [])
     call.isAggregate = true
@@ -75,25 +75,25 @@ public func count(_ columns: AllColumns, filter: (any SQLSpecificExpressible)? =
 
 /// The number of values that aren't NULL: `COUNT(x)`.
 ///
-/// - parameter filter: which rows count: `COUNT(x) FILTER (WHERE "score" > 0)`.
+/// - parameter filter: the rows to count: `COUNT(x) FILTER (WHERE "score" > 0)`.
 public func count(
     _ counted: some SQLSpecificExpressible, filter: (any SQLSpecificExpressible)? = nil
 ) -> SQLExpression {
     .aggregate("COUNT", [counted.sqlExpression], filter: filter)
 }
 
-/// The number of different values that aren't NULL: `COUNT(DISTINCT x)`.
+/// The number of distinct values that aren't NULL: `COUNT(DISTINCT x)`.
 ///
-/// - parameter filter: which rows count: `COUNT(DISTINCT x) FILTER (WHERE "score" > 0)`.
+/// - parameter filter: the rows to count: `COUNT(DISTINCT x) FILTER (WHERE "score" > 0)`.
 public func count(
     distinct value: some SQLSpecificExpressible, filter: (any SQLSpecificExpressible)? = nil
 ) -> SQLExpression {
     .aggregate("COUNT", [value.sqlExpression], isDistinct: true, filter: filter)
 }
 
-/// The mean of the values that aren't NULL, a real: `AVG(x)`; NULL if there are none.
+/// The mean of the values that aren't NULL, as a real: `AVG(x)`; NULL if there are none.
 ///
-/// - parameter filter: which rows count: `AVG(x) FILTER (WHERE "score" > 0)`.
+/// - parameter filter: the rows to include: `AVG(x) FILTER (WHERE "score" > 0)`.
 public func average(
     _ value: some SQLSpecificExpressible, filter: (any SQLSpecificExpressible)? = nil
 ) -> SQLExpression {
@@ -102,23 +102,23 @@ public func average(
 
 /// The largest of the values that aren't NULL: `MAX(x)`; NULL if there are none.
 ///
-/// - parameter filter: which rows count: `MAX(x) FILTER (WHERE "score" > 0)`.
+/// - parameter filter: the rows to include: `MAX(x) FILTER (WHERE "score" > 0)`.
 public func max(_ value: some SQLSpecificExpressible, filter: (any SQLSpecificExpressible)? = nil) -> SQLExpression {
     .aggregate("MAX", [value.sqlExpression], filter: filter)
 }
 
 /// The smallest of the values that aren't NULL: `MIN(x)`; NULL if there are none.
 ///
-/// - parameter filter: which rows count: `MIN(x) FILTER (WHERE "score" > 0)`.
+/// - parameter filter: the rows to include: `MIN(x) FILTER (WHERE "score" > 0)`.
 public func min(_ value: some SQLSpecificExpressible, filter: (any SQLSpecificExpressible)? = nil) -> SQLExpression {
     .aggregate("MIN", [value.sqlExpression], filter: filter)
 }
 
-/// The sum of the values that aren't NULL: `SUM(x)`; NULL if there are none. A sum of integers that is too large is an
-/// error.
+/// The sum of the values that aren't NULL: `SUM(x)`; NULL if there are none. SQLite reports an error if a sum of
+/// integers overflows.
 ///
-/// - parameter ordering: the order in which reals are added: `SUM(x ORDER BY y)`, of SQLite 3.44.
-/// - parameter filter: which rows count: `SUM(x) FILTER (WHERE "score" > 0)`.
+/// - parameter ordering: the order in which reals are added: `SUM(x ORDER BY y)`, which requires SQLite 3.44.
+/// - parameter filter: the rows to include: `SUM(x) FILTER (WHERE "score" > 0)`.
 public func sum(
     _ value: some SQLSpecificExpressible, orderBy ordering: (any SQLOrderingTerm)? = nil,
     filter: (any SQLSpecificExpressible)? = nil
@@ -126,10 +126,10 @@ public func sum(
     .aggregate("SUM", [value.sqlExpression], filter: filter, ordering: ordering)
 }
 
-/// The sum of the values that aren't NULL, a real: `TOTAL(x)`; 0.0 if there are none.
+/// The sum of the values that aren't NULL, as a real: `TOTAL(x)`; 0.0 if there are none.
 ///
-/// - parameter ordering: the order in which reals are added: `TOTAL(x ORDER BY y)`, of SQLite 3.44.
-/// - parameter filter: which rows count: `TOTAL(x) FILTER (WHERE "score" > 0)`.
+/// - parameter ordering: the order in which reals are added: `TOTAL(x ORDER BY y)`, which requires SQLite 3.44.
+/// - parameter filter: the rows to include: `TOTAL(x) FILTER (WHERE "score" > 0)`.
 public func total(
     _ value: some SQLSpecificExpressible, orderBy ordering: (any SQLOrderingTerm)? = nil,
     filter: (any SQLSpecificExpressible)? = nil

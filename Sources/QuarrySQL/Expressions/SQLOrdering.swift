@@ -1,6 +1,6 @@
 package import QuarryCore
 
-/// What a query can be ordered by: columns, expressions, either way round.
+/// A term that a query can be ordered by: a column or an expression, ascending or descending.
 ///
 /// ```swift
 /// Player.order(Column("score").desc, Column("name"))
@@ -13,7 +13,7 @@ public protocol SQLOrderingTerm {
     var sqlOrdering: SQLOrdering { get }
 }
 
-/// A term of an order: <https://www.sqlite.org/syntax/ordering-term.html>.
+/// A term of an ORDER BY clause: <https://www.sqlite.org/syntax/ordering-term.html>.
 public struct SQLOrdering: Sendable, SQLOrderingTerm {
     package enum Content: Sendable {
         /// `x`
@@ -26,11 +26,11 @@ public struct SQLOrdering: Sendable, SQLOrderingTerm {
         case ascendingNullsLast(SQLExpression)
         /// `x DESC NULLS FIRST`
         case descendingNullsFirst(SQLExpression)
-        /// What was written as SQL: any number of terms.
+        /// Raw SQL, with any number of terms.
         case sql(SQL)
         /// The columns of the primary key.
         case primaryKey(isReversed: Bool)
-        /// What is only known with a schema at hand: a function of it.
+        /// A function of the schema, for terms that are only known once a schema is available.
         case deferred(@Sendable (any QuerySchema) throws -> [SQLOrdering])
     }
 
@@ -43,9 +43,9 @@ public struct SQLOrdering: Sendable, SQLOrderingTerm {
     /// The ordering itself.
     public var sqlOrdering: SQLOrdering { self }
 
-    /// The same, the other way round.
+    /// The same term in the opposite direction.
     ///
-    /// - throws: `SQLITE_MISUSE` for what was written as SQL.
+    /// - throws: `SQLITE_MISUSE` for raw SQL.
     func reversed() throws -> SQLOrdering {
         switch content {
         case .expression(let x), .ascending(let x): SQLOrdering(content: .descending(x))
@@ -58,7 +58,7 @@ public struct SQLOrdering: Sendable, SQLOrderingTerm {
         case .sql(let sql):
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE,
-                message: "an order that is written as SQL can't be reversed: order by SQL(…).sqlExpression, or by SQL "
+                message: "an order written as SQL can't be reversed: order by SQL(…).sqlExpression, or by SQL "
                     + "that is the reverse", sql: sql.plainText)
         }
     }
@@ -79,7 +79,7 @@ extension SQLSpecificExpressible {
 }
 
 extension SQL {
-    /// The text, with marks in the places of values and fragments.
+    /// The text, with `?` and `…` in place of values and fragments.
     var plainText: String {
         elements.map { element in
             switch element {

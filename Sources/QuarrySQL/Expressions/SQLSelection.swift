@@ -1,6 +1,6 @@
 public import QuarryCore
 
-/// What a query can select: columns, expressions, all columns of a table.
+/// Columns that a query can select: columns, expressions, all columns of a table.
 ///
 /// ```swift
 /// Player.select(Column("name"), (Column("score") + 1).forKey("next"))
@@ -13,24 +13,24 @@ public protocol SQLSelectable {
     var sqlSelection: SQLSelection { get }
 }
 
-/// One or several result columns: <https://www.sqlite.org/syntax/result-column.html>.
+/// One or more result columns: <https://www.sqlite.org/syntax/result-column.html>.
 public struct SQLSelection: Sendable, SQLSelectable {
     package indirect enum Content: Sendable {
         /// `*`
         case allColumns
-        /// `"a", "b"`: all but some.
+        /// `"a", "b"`: all columns except some.
         case allColumnsExcluding([String])
         /// `x`
         case expression(SQLExpression)
         /// `x AS "name"`
         case named(SQLExpression, String)
-        /// What was written as SQL: any number of columns.
+        /// Raw SQL, with any number of columns.
         case sql(SQL)
         /// The columns of the primary key.
         case primaryKey
-        /// What is only known with a schema at hand: a function of it.
+        /// A function of the schema, for columns that are only known once a schema is available.
         case deferred(@Sendable (any QuerySchema) throws -> [SQLSelection])
-        /// Of a table among several.
+        /// A selection from one of several tables.
         case of(TableIdentity, SQLSelection)
     }
 
@@ -62,14 +62,14 @@ public struct AllColumns: SQLSelectable, Sendable {
     public var sqlSelection: SQLSelection { SQLSelection(content: .allColumns) }
 }
 
-/// All columns of a table but some.
+/// All columns of a table except some.
 public struct AllColumnsExcluding: SQLSelectable, Sendable {
     private let names: [String]
 
-    /// All columns but those with some names, whatever the case of their letters.
+    /// All columns except those with the given names, ignoring case.
     public init(_ excludedColumns: some Collection<String>) { names = Array(excludedColumns) }
 
-    /// The columns, by name, once the table is known.
+    /// The columns, written by name once the table is known.
     public var sqlSelection: SQLSelection { SQLSelection(content: .allColumnsExcluding(names)) }
 }
 
@@ -79,7 +79,7 @@ extension SQLSelectable where Self == AllColumns {
 }
 
 extension SQLSelectable where Self == AllColumnsExcluding {
-    /// All columns but some.
+    /// All columns except some.
     ///
     /// ```swift
     /// Player.select(.allColumns(excluding: ["avatar"]))
@@ -91,7 +91,7 @@ extension SQLSelectable where Self == AllColumnsExcluding {
         AllColumnsExcluding(excludedColumns)
     }
 
-    /// All columns but some.
+    /// All columns except some.
     public static func allColumns(excluding excludedColumns: some Collection<any ColumnExpression>) -> Self {
         AllColumnsExcluding(excludedColumns.map(\.name))
     }

@@ -34,14 +34,14 @@ extension SQL: SQLSpecificExpressible {
     /// ```
     public var sqlExpression: SQLExpression { .node(.sql(self)) }
 
-    /// The SQL as one or several selected columns.
+    /// The SQL as one or more selected columns.
     public var sqlSelection: SQLSelection { SQLSelection(content: .sql(self)) }
 
-    /// The SQL as one or several terms of an order.
+    /// The SQL as one or more terms of an order.
     public var sqlOrdering: SQLOrdering { SQLOrdering(content: .sql(self)) }
 }
 
-/// A request that can be a subquery of another one.
+/// A request that can be a subquery of another request.
 ///
 /// ```swift
 /// let best = Player.select(max(Column("score")))
@@ -72,7 +72,7 @@ extension SQLSubqueryable {
         .node(.inQuery(element.sqlExpression, sqlSubquery, isNegated: false))
     }
 
-    /// Whether the subquery has a row: `EXISTS (SELECT …)`.
+    /// Whether the subquery has rows: `EXISTS (SELECT …)`.
     public func exists() -> SQLExpression { .node(.exists(sqlSubquery, isNegated: false)) }
 }
 
@@ -118,7 +118,7 @@ public struct SQLSubquery: Sendable {
 
     package var content: Content { storage.content }
 
-    /// Whether both are one object.
+    /// Whether both are the same object.
     func isSameObject(as other: SQLSubquery) -> Bool { storage === other.storage }
 
     /// The depth of nested subqueries, including itself.

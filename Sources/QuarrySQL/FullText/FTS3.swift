@@ -16,11 +16,11 @@ public import QuarryCore
 public struct FTS3: FTS3Functions, Sendable {
     /// The treatment of accents.
     public enum Diacritics: Sendable {
-        /// They are kept: `é` isn't `e`.
+        /// Accents are kept: `é` isn't `e`.
         case keep
-        /// They are removed, except from letters with several accents.
+        /// Accents are removed, except from letters with several accents.
         case removeLegacy
-        /// They are removed.
+        /// Accents are removed.
         case remove
     }
 

@@ -44,7 +44,7 @@ public final class FTS4TableDefinition {
     /// `fts3` to store fewer facts about each row.
     public var matchinfo: String?
 
-    /// The lengths of prefixes with an index of their own, which makes prefix searches fast.
+    /// The lengths of prefixes that have their own index, which makes prefix searches fast.
     public var prefixes: Set<Int>?
 
     package let configuration: VirtualTableConfiguration

@@ -22,7 +22,7 @@ public final class FTS5TableDefinition {
         }
     }
 
-    /// The lengths of prefixes with an index of their own, which makes prefix searches fast.
+    /// The lengths of prefixes that have their own index, which makes prefix searches fast.
     public var prefixes: Set<Int>?
 
     /// 0 to not store the number of words of each text: <https://www.sqlite.org/fts5.html#the_columnsize_option>.

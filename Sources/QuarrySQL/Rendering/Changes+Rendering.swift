@@ -11,7 +11,7 @@ extension QueryWriter {
 
     /// `UPDATE "player" SET … WHERE …`
     ///
-    /// - parameter assignments: one at least.
+    /// - parameter assignments: at least one.
     package mutating func write(
         updateOf query: SelectQuery, _ conflictResolution: SQLConflictResolution?,
         _ assignments: [ColumnAssignment], returning selection: [SQLSelection] = []
@@ -30,7 +30,7 @@ extension QueryWriter {
         try write(list: assignments) { writer, assignment in
             guard let value = assignment.value else {
                 throw writer.misuse(
-                    "noOverwrite is for upserts: column \(assignment.column) is left alone if it isn't assigned")
+                    "noOverwrite is for upserts: column \(assignment.column) keeps its value if it isn't assigned")
             }
             writer.write(identifier: assignment.column)
             writer.write(" = ")
@@ -40,7 +40,7 @@ extension QueryWriter {
 
     private mutating func writeChangedTable(_ query: SelectQuery) throws {
         guard let table = query.tableName else {
-            throw misuse("\(query.sourceName) is no table, and can't be changed")
+            throw misuse("\(query.sourceName) isn't a table, and can't be changed")
         }
         write(identifier: table)
         if let name = try query.givenName(), !name.isIdentical(to: table) {
@@ -75,9 +75,9 @@ extension QueryWriter {
         }
     }
 
-    /// The clauses of a query whose rows are changed.
+    /// The clauses of a query whose rows are to be changed.
     ///
-    /// - throws: `SQLITE_MISUSE` if its rows aren't rows of a table.
+    /// - throws: `SQLITE_MISUSE` if the query's rows aren't rows of a table.
     func changedClauses(of query: SelectQuery) throws -> SelectQuery.Clauses {
         var clauses = query.hasClauses ? query.clauses : SelectQuery.Clauses()
         if !clauses.grouping.isEmpty, try groupsByKey(query) {
@@ -86,13 +86,13 @@ extension QueryWriter {
         }
         if !clauses.grouping.isEmpty || clauses.having != nil && !clauses.groupsByPrimaryKey {
             throw misuse(
-                "rows of table \(query.sourceName) that are grouped can't be changed: they are several rows each")
+                "grouped rows of table \(query.sourceName) can't be changed: each of them represents several rows")
         }
         if !clauses.compounds.isEmpty { throw misuse("rows of a compound request can't be changed") }
         return clauses
     }
 
-    /// Whether each group is one row: the columns of the primary key, or the rowid, are among those it is made of.
+    /// Whether each group is one row, because the query groups by the primary key or the rowid.
     private func groupsByKey(_ query: SelectQuery) throws -> Bool {
         guard let table = query.tableName else { return false }
         let key = try schema.keyColumns(of: table)
@@ -103,7 +103,7 @@ extension QueryWriter {
         }
         if !key.isEmpty, key.allSatisfy(isGrouped) { return true }
         if let rowColumn, !key.contains(rowColumn), isGrouped(rowColumn) { return true }
-        // The rowid has its name in all tables whose key it is, unless a column hides it.
+        // `rowid` names the rowid of any table that has one, unless a column hides it.
         let names = try schema.columnNames(of: table)
         return try schema.uniqueKeys(of: table).contains(["rowid"]) && isGrouped("rowid")
             && !names.contains { $0.isSameName(as: "rowid") }
@@ -115,7 +115,7 @@ extension QueryWriter {
         _ body: (inout QueryWriter) throws -> Void
     ) throws {
         guard let table = query.tableName else {
-            throw misuse("\(query.sourceName) is no table, and can't be changed")
+            throw misuse("\(query.sourceName) isn't a table, and can't be changed")
         }
         var changed = SelectQuery(table: table)
         changed.selection = selection
@@ -139,15 +139,15 @@ extension QueryWriter {
         write(" IN (")
         var found = query.changingJoins { $0.isSelected = false }
         found.selection = key.map { SQLSelection(content: .expression(SQLExpression(content: .column($0)))) }
-        // What stands in WITH is there for the whole statement.
+        // The tables of WITH are visible in the whole statement.
         if found.hasClauses { found.clauses.tables = [] }
         if query.limit == nil { found.ordering = [] }
         try write(found)
         write(")")
     }
 
-    /// ` RETURNING "id", "name"`, without the table's name, whatever it is called in the statement: SQLite doesn't take
-    /// `"p".*` here.
+    /// ` RETURNING "id", "name"`. The columns are written without their table, whatever its name in the statement,
+    /// because SQLite doesn't accept `"p".*` in RETURNING.
     mutating func write(returning selection: [SQLSelection], of query: SelectQuery) throws {
         guard !selection.isEmpty else { return }
         let table = Scope.Table(query: query, identities: query.identities, name: query.sourceName)
@@ -163,14 +163,14 @@ extension QueryWriter {
         try write(list: selection) { try $0.write($1) }
     }
 
-    /// What an upsert assigns to columns of a table.
+    /// The assignments of an upsert to columns of a table.
     package mutating func write(assigned assignments: [ColumnAssignment], table: String) throws {
         try withTables(of: SelectQuery(table: table), avoidingOuterNames: false) { try $0.write(assignments) }
     }
 
-    /// The columns of a table, as RETURNING has them: `"id", "name" AS "n"`.
+    /// The selection of RETURNING: `"id", "name" AS "n"`.
     ///
-    /// - parameter table: the table that is changed.
+    /// - parameter table: the changed table.
     package mutating func write(returned selection: [SQLSelection], table: String) throws {
         try withTables(of: SelectQuery(table: table), avoidingOuterNames: false) { writer in
             try writer.write(list: selection) { try $0.write($1) }

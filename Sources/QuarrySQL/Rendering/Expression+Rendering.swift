@@ -1,14 +1,14 @@
 package import QuarryCore
 
 extension QueryWriter {
-    /// An expression where nothing stands beside it.
+    /// Writes an expression without other expressions beside it.
     package mutating func write(_ expression: SQLExpression) throws {
         switch expression.content {
         case .value(let value): write(value)
         case .column(let name): write(column: name)
         case .node:
             guard let node = expression.node else { return }
-            // Its own depth leaves out what is only known with a schema at hand.
+            // A node's own depth doesn't include parts that are only known once a schema is available.
             guard depth + Int(node.depth) <= NestingDepth.maximum else { throw NestingDepth.error }
             depth += 1
             if case .association(_, let association) = node.kind, node.isLong {
@@ -20,7 +20,7 @@ extension QueryWriter {
         }
     }
 
-    /// An expression among others: in parentheses where it is made of several.
+    /// Writes an expression among others: a compound expression gets parentheses.
     mutating func write(operand expression: SQLExpression) throws {
         let isCompound = try isCompound(expression)
         if isCompound { write("(") }
@@ -127,7 +127,7 @@ extension QueryWriter {
         }
     }
 
-    /// With the operands of what is only known now, where it is of the same operator.
+    /// The operands, with each deferred operand of the same operator replaced by its own operands.
     private func flattened(
         _ operands: [SQLExpression], _ association: ExpressionNode.AssociativeOperator
     ) throws -> [SQLExpression] {
@@ -146,8 +146,8 @@ extension QueryWriter {
         _ lhs: SQLExpression, _ equality: ExpressionNode.Equality, _ rhs: SQLExpression
     ) throws {
         if rhs.isNull, case .value = lhs.content, !lhs.isNull {
-            // Newer versions of SQLite read the text "5 IS NOT NULL" as the number 1: ORDER BY would take that for the
-            // place of a column. They read "NULL IS NOT 5" as it is.
+            // Newer versions of SQLite evaluate the text "5 IS NOT NULL" to the number 1, which ORDER BY would take for
+            // the index of a column. They leave "NULL IS NOT 5" unchanged.
             switch equality {
             case .is, .equal: write("NULL IS ")
             case .isNot, .notEqual: write("NULL IS NOT ")
@@ -170,14 +170,16 @@ extension QueryWriter {
         try write(operand: rhs)
     }
 
-    /// COLLATE belongs to one operand, and so to its comparison; of several comparisons, to each.
+    /// COLLATE belongs to an operand, and thereby to its comparison. If there are several comparisons, it belongs to
+    /// each.
     private mutating func write(_ expression: SQLExpression, collatedBy collation: SQLCollationName) throws {
         func collated(_ expression: SQLExpression) -> SQLExpression { .node(.collated(expression, collation)) }
         switch expression.kind {
         case .association(_, let association) where association == .and || association == .or:
             return try write(.association(expression.operands(of: association).map(collated), association))
-        // IN compares by the collation of its left side, BETWEEN by those of its first: a collation behind it is one
-        // of the result. https://www.sqlite.org/datatype3.html#assigning_collating_sequences_from_sql
+        // IN compares by the collation of its left side, BETWEEN by the collation of its first operand: a collation
+        // after either would apply to the result.
+        // https://www.sqlite.org/datatype3.html#assigning_collating_sequences_from_sql
         case .inList(let value, let list, let isNegated) where !list.isEmpty:
             return try write(.inList(collated(value), list, isNegated: isNegated))
         case .inQuery(let value, let query, let isNegated):
@@ -198,10 +200,11 @@ extension QueryWriter {
 
     private mutating func write(existenceOf table: TableIdentity, _ isNegated: Bool) throws {
         guard let name = tableName(of: table) else {
-            throw misuse("exists is asked of an alias that the request doesn't use, or that is no table")
+            throw misuse("exists needs an alias of a table that the request uses")
         }
         if try schema.isViewWithoutKey(name) {
-            // Without a key, a row is taken to have one column that isn't NULL.
+            // A view without a key has no column that is never NULL, so any column that isn't NULL shows that the row
+            // exists.
             let columns = try schema.columnNames(of: name)
             return try write(list: columns, separator: isNegated ? " AND " : " OR ") { writer, column in
                 writer.write("(")
@@ -210,20 +213,20 @@ extension QueryWriter {
             }
         }
         guard let column = try schema.rowColumn(of: name) else {
-            throw misuse("exists is asked of \(name), which has no column that is never NULL")
+            throw misuse("exists can't be used for \(name), which has no column that is never NULL")
         }
         try write(column: column, of: table)
         write(isNegated ? " IS NULL" : " IS NOT NULL")
     }
 
     private mutating func write(rowIdentityOf table: TableIdentity) throws {
-        guard let name = tableName(of: table) else { throw misuse("rows are counted of what is no table") }
+        guard let name = tableName(of: table) else { throw misuse("rows can only be counted in a table") }
         let key = try schema.keyColumns(of: name)
         guard key.count > 1, let column = try schema.rowColumn(of: name), key.contains(column) else {
             let column = try schema.rowColumn(of: name) ?? key[0]
             return try write(column: column, of: table)
         }
-        // No column is different in each row: the literals of all are.
+        // No single column is unique, but the literals of all key columns together are.
         write("CASE WHEN ")
         try write(column: key[0], of: table)
         write(" IS NOT NULL THEN ")
@@ -235,7 +238,7 @@ extension QueryWriter {
         write(" END")
     }
 
-    /// The table that somebody calls so.
+    /// The name of the table with that identity.
     private func tableName(of identity: TableIdentity) -> String? {
         for scope in scopes.reversed() {
             guard let table = scope.tables.first(where: { $0.identities.contains { $0 === identity } }) else {
@@ -338,7 +341,7 @@ extension QueryWriter {
                     "table \(table) has a primary key of \(columns.count) columns (\(columns.joined(separator: ", "))): "
                         + "filter by a dictionary of them")
             }
-            // No row has NULL.
+            // NULL is never equal to a key.
             let values = values(columns[0]).filter { !$0.isNull }.map(\.sqlExpression)
             try write(.membership(of: SQLExpression(content: .column(columns[0])), in: values))
         case .columns(let keys):
@@ -355,8 +358,8 @@ extension QueryWriter {
         }
     }
 
-    /// The columns that find a row, each with the name that was given for it: those of a unique key in its order, then
-    /// the others.
+    /// The columns that identify a row, each with the name that the caller used: first the columns of a unique key, in
+    /// the key's order, then the others.
     private func uniqueColumns(_ names: [String], _ table: String) throws -> [(name: String, column: String)] {
         func find(_ column: String) -> (name: String, column: String)? {
             names.first { $0.isSameName(as: column) }.map { (name: $0, column: column) }
@@ -367,7 +370,7 @@ extension QueryWriter {
             if pairs.count == names.count { return pairs }
             let columns = try schema.columnNames(of: table)
             let others = columns.filter { column in !key.contains { $0.isSameName(as: column) } }.compactMap(find)
-            // SQLite would take a name that is no column's for a text.
+            // SQLite would take an unknown name for a text.
             if pairs.count + others.count == names.count { return pairs + others }
         }
         let list = names.sorted().map { String(reflecting: $0) }.joined(separator: ", ")
@@ -384,7 +387,7 @@ extension SQLExpression {
         if case .rowValue = kind { true } else { false }
     }
 
-    /// Whether the expression makes one value of many rows.
+    /// Whether the expression aggregates many rows to one value.
     var isAggregate: Bool {
         if isTooDeep { return false }
         return switch kind {

@@ -1,27 +1,27 @@
 package import QuarryCore
 
-/// What the rendering of a query asks about tables: all that it knows besides the query.
+/// The facts about tables that rendering a query requires.
 ///
-/// A connection is one (`Database+QuerySchema.swift`); a test takes a dictionary.
+/// A connection's schema conforms (`Database+QuerySchema.swift`); tests pass a dictionary.
 package protocol QuerySchema: SQLContext {
     /// The primary key of a table, or the name of its rowid.
     ///
-    /// - throws: `DatabaseError` if there is no such table, or it is a view without a key.
+    /// - throws: `DatabaseError` if the table doesn't exist, or is a view without a key.
     func keyColumns(of table: String) throws -> [String]
 
-    /// A column, or the rowid, that differs from row to row.
+    /// A column, or the rowid, with a different value in each row.
     func rowColumn(of table: String) throws -> String?
 
-    /// Whether it is a view whose rows no column tells apart.
+    /// Whether the table is a view without a column that identifies its rows.
     func isViewWithoutKey(_ table: String) throws -> Bool
 
-    /// The columns of a table or view, as `SELECT *` gives them.
+    /// The columns of a table or view, in the order of `SELECT *`.
     func columnNames(of table: String) throws -> [String]
 
-    /// The columns of a table that together are unique: its primary key, and its unique indexes that aren't partial.
+    /// The sets of columns that are unique together: the primary key, and the unique indexes that aren't partial.
     func uniqueKeys(of table: String) throws -> [[String]]
 
-    /// Which columns of a table refer to which columns of others.
+    /// The foreign keys of a table: its columns, and the columns that they reference.
     func references(from table: String) throws -> [TableReference]
 }
 

@@ -1,12 +1,12 @@
 package import QuarryCore
 
-// Joined tables whose rows are chosen by more than conditions, and rows that are chosen by their number.
+// Joined tables with more clauses than conditions, and rows that are selected by their number.
 
 extension QueryWriter {
     // MARK: - Joins
 
-    /// A query whose joins can be written: what has DISTINCT, GROUP BY or LIMIT of its own becomes a subquery, and what
-    /// has WITH gives it to the query.
+    /// The query with joins that can be written: a joined query with DISTINCT, GROUP BY or LIMIT becomes a subquery,
+    /// and the tables of its WITH move to the outer query.
     package func derivingJoins(of query: SelectQuery) throws -> SelectQuery {
         guard query.hasClauses, !query.clauses.joins.isEmpty else { return query }
         var query = query
@@ -31,15 +31,15 @@ extension QueryWriter {
         return query
     }
 
-    /// Throws unless both define the same table: a WITH has one table of each name.
+    /// Throws unless both define the same table, because a WITH can't define two tables of the same name.
     private func check(_ table: SelectQuery.NamedTable, isSameAs other: SelectQuery.NamedTable) throws {
-        // One table that is used twice.
+        // The same table is used twice.
         if table.query.isSameObject(as: other.query) { return }
         var (writer, otherWriter) = (QueryWriter(schema: schema), QueryWriter(schema: schema))
         try writer.write(definition: table)
         try otherWriter.write(definition: other)
         guard writer.sql() == otherWriter.sql(), writer.statementArguments().values == otherWriter.arguments else {
-            throw misuse("two tables in WITH of one request have the name \(table.name), and differ")
+            throw misuse("a request defines two different tables in WITH with the name \(table.name)")
         }
     }
 
@@ -59,7 +59,7 @@ extension QueryWriter {
         clauses.tables = []
         inner.clauses = clauses
 
-        // The columns of the condition.
+        // The columns of the join's condition.
         var partition: [SQLExpression] = []
         func derived(_ condition: Join.Condition) throws -> Join.Condition {
             guard case .columns(let columns) = condition else { return condition }
@@ -71,7 +71,7 @@ extension QueryWriter {
                     inner.selection?.append(
                         SQLSelection(content: .named(SQLExpression(content: .column(column)), "grdb_" + column)))
                 }
-                // Distinct rows are numbered by the columns of the result.
+                // Distinct rows are numbered by columns of the result.
                 let numbered = inner.isDistinct ? pairs[index].right : column
                 if !partition.contains(where: { $0.isColumn(numbered) }) {
                     partition.append(SQLExpression(content: .column(numbered)))
@@ -82,7 +82,7 @@ extension QueryWriter {
         }
         join.condition = try derived(join.condition)
         let own = partition
-        // Groups are those of each row it is joined to.
+        // Rows are grouped separately for each row that they are joined to.
         if !inner.isDistinct, inner.hasClauses, !inner.clauses.grouping.isEmpty {
             for column in own where !inner.clauses.grouping.contains(where: { $0.isSameColumn(as: column) }) {
                 inner.clauses.grouping.append(column)
@@ -103,7 +103,7 @@ extension QueryWriter {
         join.query = outer
     }
 
-    /// Whether a query's result has a column of its table, under its name.
+    /// Whether the result of a query has a column of its table, under the column's own name.
     package func selects(_ column: String, _ query: SelectQuery) throws -> Bool {
         guard let selection = query.selection else { return true }
         for term in selection {
@@ -112,12 +112,12 @@ extension QueryWriter {
             case .allColumnsExcluding(let names):
                 if !names.contains(where: { $0.isSameName(as: column) }) { return true }
             case .expression(let expression): if expression.isColumn(column) { return true }
-            // Another column of that name comes first.
+            // Another column has taken the name.
             case .named(_, let name): if name.isSameName(as: column) { return false }
             case .primaryKey:
                 let key = try schema.keyColumns(of: query.sourceName)
                 if key.contains(where: { $0.isSameName(as: column) }) { return true }
-            // Nobody knows.
+            // Unknown.
             case .sql, .deferred, .of: return false
             }
         }
@@ -131,7 +131,7 @@ extension QueryWriter {
         _ query: SelectQuery, _ ranking: SelectQuery.Ranking, avoidingOuterNames avoidsOuterNames: Bool
     ) throws {
         if !query.clauses.compounds.isEmpty {
-            throw misuse("rows of \(query.sourceName) with UNION and its like can't be limited for each parent")
+            throw misuse("rows of a compound request on \(query.sourceName) can't be limited for each parent")
         }
         write("SELECT * FROM (")
         if query.isDistinct {
@@ -140,7 +140,7 @@ extension QueryWriter {
             try withTables(of: query, avoidingOuterNames: avoidsOuterNames) { try $0.writeCore(query) }
         }
         write(") WHERE ")
-        // A negative limit is none: https://www.sqlite.org/lang_select.html#limitoffset
+        // A negative limit means no limit: https://www.sqlite.org/lang_select.html#limitoffset
         let offset = max(ranking.limit.offset ?? 0, 0)
         let count = ranking.limit.count < 0 ? Int.max : ranking.limit.count
         let (last, isBeyond) = offset.addingReportingOverflow(count)
@@ -163,7 +163,7 @@ extension QueryWriter {
 
     /// `SELECT *, ROW_NUMBER() OVER (…) AS "quarry_rank" FROM (SELECT DISTINCT …) "player"`
     ///
-    /// Rows are numbered once they are distinct, and so by columns of the result alone.
+    /// Rows are numbered after duplicates are removed, so only columns of the result can order them.
     private mutating func write(
         numbered query: SelectQuery, _ ranking: SelectQuery.Ranking, avoidingOuterNames avoidsOuterNames: Bool
     ) throws {
@@ -175,7 +175,7 @@ extension QueryWriter {
         var distinct = query
         distinct.clauses.ranking = nil
         let table = Scope.Table(query: query, identities: query.identities, name: query.sourceName)
-        // With the table's name, so that a column that isn't in the result is an error, and no text.
+        // With the table's name, so that a column that isn't in the result is an error rather than a text.
         scopes.append(Scope(tables: [table], isQualified: true))
         write("SELECT *")
         do {
@@ -207,12 +207,12 @@ extension QueryWriter {
 }
 
 extension SelectQuery {
-    /// Whether tables that are joined have orders.
+    /// Whether joined tables have orders.
     fileprivate var ordersJoins: Bool {
         hasClauses && clauses.joins.contains { !$0.query.ordering.isEmpty || $0.query.ordersJoins }
     }
 
-    /// Whether a join of the query needs parentheses around it.
+    /// Whether the query needs parentheses to be joined.
     fileprivate var needsSubquery: Bool {
         if isDistinct || limit != nil { return true }
         guard hasClauses else { return false }
@@ -236,7 +236,7 @@ extension SQLExpression {
 // MARK: - The columns of a result
 
 extension QueryWriter {
-    /// The number of columns that each table of a query has in its result, in the order of the tables; nil where only
+    /// The number of columns that each table of a query has in the result, in the order of the tables; nil if only
     /// SQLite knows.
     ///
     /// - parameter query: a query whose joins can be written.

@@ -1,11 +1,12 @@
 import QuarryCore
 
-// A request is written from parts, and a name is an argument of its part alone: all parameters are written as `?`.
+// A request consists of parts, and a parameter's name is only valid within its part. So all parameters are written as
+// `?`.
 
 extension QueryWriter {
-    /// Writes SQL again whose parameters have names or numbers.
+    /// Rewrites SQL whose parameters have names or numbers.
     ///
-    /// - parameter start: where it began.
+    /// - parameter start: the position where the SQL begins in the text.
     @inline(never)
     mutating func rewriteParameters(of sql: SQL, from start: Mark) throws {
         goBack(to: start)
@@ -29,14 +30,14 @@ extension QueryWriter {
         }
     }
 
-    /// - parameter shared: the named arguments of the SQL around the text.
+    /// - parameter shared: the named arguments of the surrounding SQL.
     private mutating func write(
         _ text: String, _ arguments: StatementArguments, _ shared: [String: DatabaseValue], _ used: inout Set<String>
     ) throws {
         let named = arguments.namedValues
         var scanner = SQLScanner(text)
         var known: [String: DatabaseValue] = [:]
-        // Numbers follow the largest one: https://www.sqlite.org/lang_expr.html#varparam
+        // A parameter without a number follows the largest number: https://www.sqlite.org/lang_expr.html#varparam
         var number = 0
         while let token = scanner.next() {
             guard case .parameter(let name) = token.kind else {

@@ -3,7 +3,7 @@ import QuarryCore
 extension QueryWriter {
     // MARK: - Columns
 
-    /// `"name"`, or `"table"."name"` where the query has several tables.
+    /// `"name"`, or `"table"."name"` if the query has several tables.
     mutating func write(column name: String) {
         if let scope = scopes.last, scope.isQualified {
             write(identifier: scope.tables[scope.current].name)
@@ -12,7 +12,7 @@ extension QueryWriter {
         write(identifier: name)
     }
 
-    /// A column of a table that the query, or one around it, knows.
+    /// Writes a column of a table of this query, or of an enclosing query.
     mutating func write(column name: String, of identity: TableIdentity) throws {
         for depth in scopes.indices.reversed() {
             guard let table = scopes[depth].tables.first(where: { $0.identities.contains { $0 === identity } }) else {
@@ -27,7 +27,7 @@ extension QueryWriter {
             return write(identifier: name)
         }
         if let given = identity.name {
-            // "excluded", and tables that SQL around this request names.
+            // "excluded", and tables that the surrounding SQL names.
             write(identifier: given)
             write(".")
             return write(identifier: name)
@@ -35,7 +35,7 @@ extension QueryWriter {
         throw misuse("column \(name) belongs to an alias that the request doesn't use: call aliased(_:) with it")
     }
 
-    /// A table of a query around this one must not be called as one of this query.
+    /// Notes that a table of an inner query hides a table of this name in an enclosing query.
     private mutating func noteHiding(of name: String, at depth: Int) {
         for scope in scopes.indices where scope > depth {
             if scopes[scope].tables.contains(where: { $0.name.isSameName(as: name) }) {
@@ -44,20 +44,20 @@ extension QueryWriter {
         }
     }
 
-    /// The table whose columns need no table's name.
+    /// The table whose columns need no qualification.
     func currentTable() throws -> String {
-        guard let scope = scopes.last else { throw misuse("a primary key is named outside of a request") }
+        guard let scope = scopes.last else { throw misuse("a primary key is used outside a request") }
         guard let table = scope.tables[scope.current].query.tableName else {
-            throw misuse("\(scope.tables[scope.current].query.sourceName) is no table, and has no primary key")
+            throw misuse("\(scope.tables[scope.current].query.sourceName) isn't a table, and has no primary key")
         }
         return table
     }
 
     // MARK: - Scopes
 
-    /// Writes a query among its tables.
+    /// Calls a function while the tables of a query are in scope.
     ///
-    /// - parameter avoidsOuterNames: whether its tables must not be called as those of the queries around it.
+    /// - parameter avoidsOuterNames: whether the tables need other names than those of enclosing queries.
     mutating func withTables<T>(
         of query: SelectQuery, avoidingOuterNames avoidsOuterNames: Bool, _ body: (inout QueryWriter) throws -> T
     ) throws -> T {
@@ -88,9 +88,9 @@ extension QueryWriter {
         for join in query.clauses.joins { collect(join.query, into: &tables) }
     }
 
-    /// Gives tables their own names, and numbers where several would have the same.
+    /// Gives tables their own names, with a number if several have the same name.
     private func nameTables(_ tables: inout [Scope.Table], _ reserved: [String]) {
-        // Most queries have one.
+        // Most queries have one table.
         if tables.count == 1, reserved.isEmpty {
             tables[0].name = tables[0].query.sourceName
             return

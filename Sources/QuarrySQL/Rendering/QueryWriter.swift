@@ -2,22 +2,22 @@ package import QuarryCore
 
 /// Writes queries as SQL, with the arguments of its parameters.
 package struct QueryWriter {
-    /// What is known of the schema.
+    /// The schema.
     package let schema: any QuerySchema
 
     private(set) var text: [UInt8] = []
     private(set) var arguments: [DatabaseValue] = []
 
-    /// The queries around what is written, the innermost last.
+    /// The scopes of the enclosing queries and the current one, which is the last.
     var scopes: [Scope] = []
 
-    /// The scopes, by their place, with a table that hides another of the same name, which is meant.
+    /// The indexes of scopes with a table that hides an outer table of the same name to which a column refers.
     var hidingScopes: Set<Int> = []
 
-    /// How many expressions and queries are around what is written.
+    /// The number of enclosing expressions and queries.
     var depth = 0
 
-    /// What SQLite can do: what it can't is written in another way, or throws.
+    /// The abilities of SQLite. SQL that it can't run is written in another way, or throws.
     package var abilities = SQLiteAbilities.ofLibrary
 
     package init(schema: any QuerySchema) {
@@ -32,16 +32,16 @@ package struct QueryWriter {
             var identities: [TableIdentity]
             /// The name in SQL.
             var name: String
-            /// Whether it has its name: an empty one is a name, too.
+            /// Whether the name has been set; it may be empty.
             var isNamed = false
         }
 
         var tables: [Table]
 
-        /// The table whose columns need no table's name of their own.
+        /// The index of the table whose columns need no qualification.
         var current = 0
 
-        /// Whether columns are written with their table's name.
+        /// Whether columns are qualified by their table's name.
         var isQualified: Bool
     }
 
@@ -82,7 +82,7 @@ package struct QueryWriter {
         }
     }
 
-    /// What was written as SQL, with what is interpolated.
+    /// Writes raw SQL and its interpolations.
     mutating func write(literal sql: SQL) throws {
         let start = mark
         for element in sql.elements {
@@ -125,10 +125,10 @@ package struct QueryWriter {
         fileprivate var arguments: Int
     }
 
-    /// Where writing can begin again.
+    /// The current position, to which the writer can go back.
     var mark: Mark { Mark(text: text.count, arguments: arguments.count) }
 
-    /// Whether what was written from one mark to another was written again since.
+    /// Whether the text between two marks equals the text after the second.
     func isSame(from start: Mark, to end: Mark) -> Bool {
         text[start.text..<end.text].elementsEqual(text[end.text...])
             && arguments[start.arguments..<end.arguments].elementsEqual(arguments[end.arguments...])
@@ -139,7 +139,7 @@ package struct QueryWriter {
         arguments.removeSubrange(mark.arguments...)
     }
 
-    /// Writes the values of what was written since a mark as literals, where SQLite compares expressions by their text.
+    /// Replaces the arguments since a mark by literals, because SQLite compares expressions by their text.
     mutating func inlineArguments(since mark: Mark) throws {
         let sql = String(decoding: text[mark.text...], as: UTF8.self)
         let values = StatementArguments(values: Array(arguments[mark.arguments...]))
@@ -151,7 +151,7 @@ package struct QueryWriter {
     }
 }
 
-/// What is interpolated into SQL, and is written among the tables of the query around it.
+/// An interpolation of SQL, which is rendered among the tables of the surrounding query.
 package protocol QueryFragment: SQLFragment {
     func write(to writer: inout QueryWriter) throws
 }

@@ -1,6 +1,6 @@
 public import QuarryCore
 
-// What SQL can interpolate besides values: `\(Column("score") + 1)`, `\(Player.self)`, `\(request)`.
+// Further interpolations of SQL: `\(Column("score") + 1)`, `\(Player.self)`, `\(request)`.
 
 extension SQLInterpolation {
     /// `\(Column("score") + 1)`: an expression.
@@ -8,31 +8,31 @@ extension SQLInterpolation {
         elements.append(.fragment(ExpressionFragment(expression: expression.sqlExpression)))
     }
 
-    /// `\(Column("score"))`: a column, with its table's name where the query has several tables.
+    /// `\(Column("score"))`: a column, qualified by its table if the query has several tables.
     public mutating func appendInterpolation(_ column: some ColumnExpression) {
         elements.append(.fragment(ExpressionFragment(expression: column.sqlExpression)))
     }
 
-    /// `score = \(request)`: a request, in parentheses, unless they stand there already: `IN (\(request))`, or a
-    /// statement begins: `WITH \(definitionFor: cte) \(request)`.
+    /// `score = \(request)`: a request, in parentheses. The parentheses are omitted if they are already written, as in
+    /// `IN (\(request))`, or if a statement begins: `WITH \(definitionFor: cte) \(request)`.
     public mutating func appendInterpolation(_ request: some SQLSubqueryable) {
         let query = request.sqlSubquery
         elements.append(.fragment(SubqueryFragment(query: query, isInParentheses: isBeforeStatement)))
     }
 
-    /// `\(value)`: an expression, which may be a value.
+    /// `\(value)`: an expression, or a value.
     @_disfavoredOverload
     public mutating func appendInterpolation(_ expression: some SQLExpressible) {
         elements.append(.fragment(ExpressionFragment(expression: expression.sqlExpression)))
     }
 
-    /// `IN \([Column("a"), Column("b")])`: expressions in parentheses; of none, a list that holds nothing.
+    /// `IN \([Column("a"), Column("b")])`: expressions in parentheses; an empty list if there are none.
     @_disfavoredOverload
     public mutating func appendInterpolation<S: Sequence>(_ expressions: S) where S.Element: SQLSpecificExpressible {
         append(list: expressions.map(\.sqlExpression))
     }
 
-    /// `IN \([1, Column("b")])`: expressions in parentheses; of none, a list that holds nothing.
+    /// `IN \([1, Column("b")])`: expressions in parentheses; an empty list if there are none.
     @_disfavoredOverload
     public mutating func appendInterpolation<S: Sequence>(_ expressions: S) where S.Element == any SQLExpressible {
         append(list: expressions.map(\.sqlExpression))
@@ -88,7 +88,7 @@ extension SQLInterpolation {
         appendInterpolation(identifier: table.tableName)
     }
 
-    /// `\(cte)`: the name of a table that stands in WITH.
+    /// `\(cte)`: the name of a table that WITH defines.
     public mutating func appendInterpolation<T>(_ cte: CommonTableExpression<T>) {
         appendInterpolation(identifier: cte.tableName)
     }
@@ -98,9 +98,9 @@ extension SQLInterpolation {
         elements.append(.fragment(TableFragment(table: cte.table)))
     }
 
-    /// `\(columnsOf: Player.self)`: the columns that requests on a type select, `"player".*`.
+    /// `\(columnsOf: Player.self)`: the columns that requests for a type select, `"player".*`.
     ///
-    /// - parameter tableAlias: the name that the table has in the SQL, if it isn't its own.
+    /// - parameter tableAlias: the name of the table in the SQL; nil for its own name.
     public mutating func appendInterpolation<T: TableRecord>(columnsOf recordType: T.Type, tableAlias: String? = nil) {
         var query = SelectQuery(table: recordType.databaseTableName)
         query.identities = [TableIdentity(name: tableAlias ?? recordType.databaseTableName)]

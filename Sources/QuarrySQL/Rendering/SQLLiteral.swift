@@ -1,15 +1,15 @@
 package import QuarryCore
 
-/// Values as they are written in SQL, for statements that take no arguments: those of the schema.
+/// Values as literals, for statements that take no arguments: those that define the schema.
 ///
 /// See <https://www.sqlite.org/lang_expr.html#literal_values_constants_>.
 package enum SQLLiteral {
-    /// A value in SQL that reads back as the same value.
+    /// An SQL expression that evaluates to the value.
     ///
-    /// - parameter readsExactly: tells whether SQLite reads the text of a real as that real. Its reader may miss the
+    /// - parameter readsExactly: returns whether SQLite reads the text of a real as the same real. SQLite may miss the
     ///   last bit of numbers with many digits.
-    /// - parameter isUTF8: tells whether the database stores texts in UTF-8.
-    /// - throws: `SQLITE_MISMATCH` for what can't be stored.
+    /// - parameter isUTF8: returns whether the database stores texts in UTF-8.
+    /// - throws: `SQLITE_MISMATCH` for a value that can't be stored.
     package static func text(
         of value: DatabaseValue, readsExactly: (String, Double) throws -> Bool, isUTF8: () throws -> Bool
     ) throws -> String {
@@ -24,14 +24,14 @@ package enum SQLLiteral {
         case .blob(let bytes): return blob(bytes)
         case .string(let value):
             guard value.utf8.contains(0) else { return quoted(value) }
-            // A NUL ends the SQL. https://www.sqlite.org/nulinstr.html
+            // A NUL would end the SQL. https://www.sqlite.org/nulinstr.html
             if try isUTF8() { return "(CAST(\(blob(Array(value.utf8))) AS TEXT))" }
             let parts = value.utf8.split(separator: 0, omittingEmptySubsequences: false)
             return "(" + parts.map { quoted(String(Substring($0))) }.joined(separator: " || char(0) || ") + ")"
         }
     }
 
-    /// Text in single quotes, with those inside doubled.
+    /// The text in single quotes, with inner quotes doubled.
     static func quoted(_ text: String) -> String {
         var quoted = "'"
         for scalar in text.unicodeScalars {
@@ -49,18 +49,17 @@ package enum SQLLiteral {
     }
 
     private static func text(of value: Double, _ readsExactly: (String, Double) throws -> Bool) throws -> String {
-        // SQLite has no word for the infinities, and reads what is too large as one.
+        // SQLite has no literal for infinities, but reads numbers that are too large as infinity.
         guard value.isFinite else { return value < 0 ? "-9e999" : "9e999" }
         let shortest = String(value)
-        // Sixteenths with few digits are read without rounding.
+        // SQLite reads sixteenths with few digits without rounding.
         if value.magnitude < 1_099_511_627_776, (value * 16).rounded() == value * 16 { return shortest }
         if try readsExactly(shortest, value) { return shortest }
         for neighbour in neighbours(of: shortest) where try readsExactly(neighbour, value) { return neighbour }
         return product(value)
     }
 
-    /// Spellings of 17 digits near that of a number, the nearest first: some that SQLite rounds to it may be among
-    /// them.
+    /// Numbers of 17 digits close to a number, the nearest first. SQLite may round one of them to that number.
     private static func neighbours(of text: String) -> [String] {
         let parts = text.drop { $0 == "-" }.split(separator: "e")
         let digits = parts[0].filter { $0 != "." }
@@ -69,7 +68,7 @@ package enum SQLLiteral {
         let count = 17
         let padded = significant + String(repeating: "0", count: max(0, count - significant.count))
         guard let number = Int64(padded), let exponent = parts.count > 1 ? Int(parts[1]) : 0 else { return [] }
-        // 0.012: the first significant digit is two places right of the point.
+        // 0.012: the first significant digit is two places after the point.
         let leading = point - (digits.count - significant.count) - 1 + exponent
         let sign = text.hasPrefix("-") ? "-" : ""
         return (1...40).flatMap { [number + $0, number - $0] }.map { neighbour in
@@ -78,7 +77,7 @@ package enum SQLLiteral {
         }
     }
 
-    /// A number as an integer times powers of two: each factor, and each product, is exact.
+    /// A number as a product of an integer and powers of two: each factor and each product is exact.
     private static func product(_ value: Double) -> String {
         let significand = Int64(value.significand * 4_503_599_627_370_496)  // 2⁵², which all its digits fit in
         var text = "(" + (value.sign == .minus ? "-" : "") + "\(significand).0"
@@ -95,16 +94,16 @@ package enum SQLLiteral {
 }
 
 extension SQLLiteral {
-    /// SQL with its arguments written in place of their parameters.
+    /// SQL with its parameters replaced by literals.
     ///
     /// ```swift
     /// "name <> ? AND score > ?", ["x", 1]  ->  "name <> 'x' AND score > 1"
     /// ```
     ///
-    /// What stands in quotes and comments is no parameter.
+    /// Text in quotes and comments is unchanged.
     ///
-    /// - parameter literal: writes a value.
-    /// - throws: `SQLITE_MISUSE` if there are more parameters than arguments, or fewer.
+    /// - parameter literal: returns the literal of a value.
+    /// - throws: `SQLITE_MISUSE` if the number of parameters differs from the number of arguments.
     package static func inlining(
         _ arguments: StatementArguments, into sql: String, literal: (DatabaseValue) throws -> String
     ) throws -> String {

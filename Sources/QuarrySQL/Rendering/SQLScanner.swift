@@ -3,7 +3,7 @@
 /// See <https://www.sqlite.org/lang_expr.html#varparam> and <https://www.sqlite.org/lang_comment.html>.
 struct SQLScanner {
     enum Kind: Equatable {
-        /// `?`, `?5`, `:name`, `@name`, `$name`: the name without its prefix, nil for those that have none.
+        /// `?`, `?5`, `:name`, `@name`, `$name`: the name without its prefix; nil for parameters without a name.
         case parameter(String?)
         case other
     }
@@ -43,7 +43,7 @@ struct SQLScanner {
                 kind = .parameter(String(decoding: bytes[(start + 1)..<position], as: UTF8.self))
             }
         default:
-            // A name swallows the `$` inside it.
+            // A `$` inside a name belongs to the name.
             if Self.isInName(byte) { skipName() }
         }
         return Token(kind: kind, range: start..<position)
@@ -51,7 +51,7 @@ struct SQLScanner {
 
     private func peek() -> UInt8? { position < bytes.count ? bytes[position] : nil }
 
-    /// A doubled quote ends a string and begins another: together they are one.
+    /// A doubled quote ends one string and begins another, which makes them one string.
     private mutating func skip(past end: UInt8) {
         while position < bytes.count, bytes[position] != end { position += 1 }
         position = min(position + 1, bytes.count)

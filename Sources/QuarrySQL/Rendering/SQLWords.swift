@@ -1,8 +1,8 @@
 import QuarryCore
 
-/// The words of SQL: keywords and names without quotes.
+/// The words of SQL: keywords and unquoted names.
 package enum SQLWords {
-    /// Whether a word stands in some SQL, past strings, quoted names and comments.
+    /// Whether some SQL contains a word outside strings, quoted names and comments.
     ///
     /// - parameter word: letters, in any case.
     package static func contains(_ word: String, in sql: String) -> Bool {
@@ -20,8 +20,8 @@ package enum SQLWords {
 }
 
 extension SQLWords {
-    /// Some SQL without white space, comments and the quotes of names, in small letters: texts that mean the same are
-    /// the same, if they differ in nothing else.
+    /// Some SQL in lower case, without white space, comments and the quotes of names. Texts that differ only in these
+    /// become equal.
     package static func normalized(_ sql: String) -> String {
         var scanner = SQLScanner(sql)
         var text = ""
@@ -41,13 +41,13 @@ extension SQLWords {
 
     /// A column or a constraint of a CREATE TABLE.
     package struct TablePart {
-        /// The word it begins with, without quotes.
+        /// The first word, without quotes.
         package var word: String
-        /// Whether the word is in quotes: it is no keyword then.
+        /// Whether the word is quoted, and so isn't a keyword.
         package var isQuoted: Bool
         package var sql: String
 
-        /// Whether it is a constraint of the table.
+        /// Whether the part is a constraint of the table.
         package var isConstraint: Bool {
             !isQuoted && ["constraint", "primary", "unique", "check", "foreign"].contains(word.lowercasedASCII)
         }
@@ -93,7 +93,7 @@ extension SQLWords {
             } else if token.range.lowerBound == wordEnd, part?.isQuoted ?? false, let more = word.unquoted,
                 let quote = word.first
             {
-                // A quote in a name is doubled.
+                // A doubled quote in a name.
                 part?.word += "\(quote)\(more)"
                 wordEnd = token.range.upperBound
             }
@@ -103,7 +103,7 @@ extension SQLWords {
 }
 
 extension UInt8 {
-    /// Whether two of them, side by side, are one word.
+    /// Whether two adjacent tokens of this kind form one word.
     fileprivate var isInWord: Bool {
         switch self {
         case 48...57, 65...90, 97...122, UInt8(ascii: "_"), 128...255: true
@@ -117,7 +117,7 @@ extension String {
         hasPrefix("--") || hasPrefix("/*") || utf8.allSatisfy { $0 == 32 || 9...13 ~= $0 }
     }
 
-    /// The name in quotes; nil for what isn't in quotes.
+    /// The name in quotes; nil if the text isn't quoted.
     fileprivate var unquoted: String? {
         guard let first = utf8.first, utf8.count >= 2 else { return nil }
         switch first {

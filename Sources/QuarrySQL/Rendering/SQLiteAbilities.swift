@@ -1,24 +1,24 @@
 import QuarryCore
 
-/// What the SQLite that runs a query can do, as far as it depends on its version and its build.
+/// The abilities of SQLite that depend on its version and build.
 package struct SQLiteAbilities: Sendable {
     /// 3040001 for 3.40.1.
     package var version: CInt
 
-    /// Whether there are `SIN` and the like: `SQLITE_ENABLE_MATH_FUNCTIONS`.
+    /// Whether mathematical functions such as `SIN` exist: `SQLITE_ENABLE_MATH_FUNCTIONS`.
     package var hasMathFunctions: Bool
 
     /// Whether UPDATE and DELETE may have a limit: `SQLITE_ENABLE_UPDATE_DELETE_LIMIT`.
     package var limitsChanges: Bool
 
-    /// Those of the library that is linked.
+    /// The abilities of the linked library.
     package static let ofLibrary = SQLiteAbilities(
         version: SQLiteLibrary.versionNumber,
         hasMathFunctions: SQLiteLibrary.isBuilt(with: "ENABLE_MATH_FUNCTIONS"),
         limitsChanges: SQLiteLibrary.isBuilt(with: "ENABLE_UPDATE_DELETE_LIMIT"))
 }
 
-/// What a function needs of SQLite, besides the version that all of the library needs.
+/// A requirement of a function, in addition to the version that the whole library requires.
 package enum SQLiteRequirement: Sendable {
     /// A version: 3045000 for 3.45.0.
     case version(CInt)
@@ -27,8 +27,8 @@ package enum SQLiteRequirement: Sendable {
 }
 
 extension QueryWriter {
-    /// - parameter feature: what needs it, for the message.
-    /// - throws: `SQLITE_MISUSE` if this SQLite can't do it.
+    /// - parameter feature: the feature with the requirement, for the message.
+    /// - throws: `SQLITE_MISUSE` if this SQLite doesn't fulfill the requirement.
     func require(_ requirement: SQLiteRequirement, for feature: @autoclosure () -> String) throws {
         switch requirement {
         case .version(let version) where abilities.version < version:
@@ -36,7 +36,7 @@ extension QueryWriter {
                 "\(feature()) needs SQLite \(text(ofVersion: version)), and this is \(text(ofVersion: abilities.version))"
             )
         case .mathFunctions where !abilities.hasMathFunctions:
-            throw misuse("\(feature()) needs an SQLite that is built with SQLITE_ENABLE_MATH_FUNCTIONS")
+            throw misuse("\(feature()) needs an SQLite built with SQLITE_ENABLE_MATH_FUNCTIONS")
         case .version, .mathFunctions: break
         }
     }

@@ -1,7 +1,7 @@
 import QuarryCore
 
 extension QueryWriter {
-    /// A query for the number of rows of another one.
+    /// Writes a query for the number of rows of another query.
     package mutating func write(countOf query: SelectQuery) throws {
         if isCountedDirectly(query) {
             var counting = query
@@ -13,7 +13,7 @@ extension QueryWriter {
             return try write(counting)
         }
         var counted = query
-        // An order decides only which rows are within a limit.
+        // Without a limit, the order doesn't affect the number of rows.
         if query.limit == nil {
             counted.ordering = []
             if query.hasClauses { counted.clauses.hasStableOrder = false }
@@ -34,9 +34,9 @@ extension QueryWriter {
         }
         return !(query.selection ?? []).contains { selection in
             switch selection.content {
-            // A condition can name it.
+            // A condition may use the name.
             case .named where query.filter != nil: true
-            // Aggregates make one row of all; SQL may.
+            // An aggregate makes one row of all rows; raw SQL may contain an aggregate.
             case .expression(let expression), .named(let expression, _): expression.isAggregate || expression.isSQL
             case .sql, .deferred: true
             case .allColumns, .allColumnsExcluding, .primaryKey, .of: false
@@ -51,7 +51,7 @@ extension QueryWriter {
         write(")")
     }
 
-    /// Whether a query can't have more than one row: all it selects is aggregates, or it is filtered by a unique key.
+    /// Whether a query can't have more than one row, because it selects only aggregates or is filtered by a unique key.
     func hasOneRow(_ query: SelectQuery) throws -> Bool {
         if query.hasClauses {
             let clauses = query.clauses
@@ -84,14 +84,14 @@ extension SQLExpression {
         if case .sql = kind { true } else { false }
     }
 
-    /// Whether the condition finds one row by its key; otherwise adds the columns that have one value in all rows that
-    /// it finds.
+    /// Whether the condition selects one row by its key; otherwise adds the columns that have the same value in all
+    /// selected rows.
     fileprivate func findsOneKey(_ columns: inout [String], _ schema: any QuerySchema) throws -> Bool {
         switch kind {
         case .key(.values(let count, _)): return count <= 1
         case .key(.columns(let keys)): return keys.count <= 1
         case .equality(let lhs, .equal, let rhs):
-            // NULL doesn't count: unique columns may have it many times.
+            // NULL doesn't count: a unique column may have many NULLs.
             if case .column(let name) = lhs.content, case .value = rhs.content, !rhs.isNull { columns.append(name) }
             if case .column(let name) = rhs.content, case .value = lhs.content, !lhs.isNull { columns.append(name) }
             return false

@@ -3,7 +3,7 @@ import QuarryCore
 extension QueryWriter {
     /// A SELECT statement.
     ///
-    /// - parameter singleRow: whether only the first row will be looked at: `LIMIT 1`.
+    /// - parameter singleRow: whether only the first row will be read, which adds `LIMIT 1`.
     package mutating func write(_ query: SelectQuery, singleRow: Bool = false) throws {
         try checkDepth(of: query)
         self.depth += NestingDepth.ofQuery
@@ -19,11 +19,11 @@ extension QueryWriter {
         try writeTables(query.hasClauses ? query.clauses.tables : [])
         try write(query, singleRow: singleRow, avoidingOuterNames: true)
         if hidingScopes.contains(depth) {
-            throw misuse("two tables that a request and a subquery name are called the same")
+            throw misuse("a request and its subquery use two tables with the same name")
         }
     }
 
-    /// - throws: `SQLITE_ERROR` if the clauses are nested deeper than SQLite takes.
+    /// - throws: `SQLITE_ERROR` if the clauses are nested too deeply for SQLite.
     package func checkDepth(of query: SelectQuery) throws {
         guard depth + query.clauseDepth <= NestingDepth.maximum else { throw NestingDepth.error }
     }
@@ -42,7 +42,7 @@ extension QueryWriter {
             }
         }
         try withTables(of: query, avoidingOuterNames: avoidsOuterNames) { try $0.writeCore(query) }
-        // The parts don't see each other's tables, and are named each for itself.
+        // The parts don't see each other's tables, so their tables are named independently.
         let isHiding = hidingScopes.remove(scopes.count)
         for compound in query.clauses.compounds {
             write(" ")
@@ -57,7 +57,7 @@ extension QueryWriter {
         }
     }
 
-    /// A part of a compound has neither order nor limit of its own: <https://www.sqlite.org/lang_select.html#compound>.
+    /// Part of a compound can have neither order nor limit: <https://www.sqlite.org/lang_select.html#compound>.
     private mutating func write(compoundPart query: SQLSubquery) throws {
         if case .query(let query) = query.content, query.ordering.isEmpty, query.limit == nil {
             let query = try derivingJoins(of: query)
@@ -69,7 +69,7 @@ extension QueryWriter {
         try write(inParentheses: query)
     }
 
-    /// From SELECT to HAVING.
+    /// Writes the clauses from SELECT to HAVING.
     mutating func writeCore(_ query: SelectQuery) throws {
         write(query.isDistinct ? "SELECT DISTINCT " : "SELECT ")
         try writeSelections()
@@ -107,7 +107,7 @@ extension QueryWriter {
         }
     }
 
-    /// One column that tells rows apart is enough: the rowid where the key has several.
+    /// One column that identifies rows is enough: the rowid, if the key has several columns.
     private mutating func writeGroupingByPrimaryKey() throws {
         let table = try currentTable()
         let key = try schema.keyColumns(of: table)
@@ -146,7 +146,7 @@ extension QueryWriter {
 
     // MARK: - Selections
 
-    /// The selection of each table, in the order of the tables.
+    /// Writes the selections of all tables, in the order of the tables.
     mutating func writeSelections() throws {
         var isFirst = true
         var index = 0
@@ -191,7 +191,7 @@ extension QueryWriter {
         switch selection.content {
         case .allColumns: writeAllColumns()
         case .allColumnsExcluding(let excluded):
-            guard let scope = scopes.last else { throw misuse("columns are left out outside of a request") }
+            guard let scope = scopes.last else { throw misuse("columns can only be excluded in a request") }
             let all = try columns(of: scope.tables[scope.current].query)
             let columns = all.filter { column in !excluded.contains { $0.isSameName(as: column) } }
             if columns.count == all.count { return writeAllColumns() }
@@ -208,7 +208,7 @@ extension QueryWriter {
             write(list: columns) { $0.write(column: $1) }
         case .of(let table, let selection):
             let index = scopes.last?.tables.firstIndex { $0.identities.contains { $0 === table } }
-            guard let index else { throw misuse("columns are selected of a table that the request doesn't join") }
+            guard let index else { throw misuse("columns are selected from a table that the request doesn't join") }
             try withCurrent(index) { try $0.write(selection) }
         case .deferred(let selection):
             let selections = try selection(schema)
@@ -217,13 +217,13 @@ extension QueryWriter {
         }
     }
 
-    /// The columns that `*` stands for.
+    /// The columns that `*` selects.
     func columns(of query: SelectQuery) throws -> [String] {
         switch query.source {
         case .table(let name): return try schema.columnNames(of: name)
         case .named(_, let columns?) where !columns.isEmpty: return columns
         case .function(_, _, let columns): return columns
-        case .named, .query: throw misuse("the columns of \(query.sourceName) aren't known: name those to select")
+        case .named, .query: throw misuse("the columns of \(query.sourceName) aren't known: name the columns to select")
         }
     }
 
@@ -314,13 +314,13 @@ extension QueryWriter {
         }
     }
 
-    /// Joins of one key are one join: they must be of the same rows.
+    /// Merged joins with the same key must find the same rows.
     private mutating func check(
         _ alternative: Join.Alternative, of join: Join, _ conditions: [SQLExpression], left: Int, right: Int
     ) throws {
         func conflict() -> DatabaseError {
             misuse(
-                "two associations of one request have the key \(join.key), and find other rows: "
+                "two associations of a request have the key \(join.key), but find different rows: "
                     + "give one of them another key with forKey(_:)")
         }
         let table = scopes[scopes.count - 1].tables[right].query.sourceName
@@ -335,7 +335,7 @@ extension QueryWriter {
         guard isSame else { throw conflict() }
     }
 
-    /// What others call a table of the query that is written.
+    /// The identity of a table of the current query.
     private mutating func identity(_ table: Int) -> TableIdentity {
         let scope = scopes.count - 1
         if let identity = scopes[scope].tables[table].identities.first { return identity }
@@ -424,7 +424,7 @@ extension QueryWriter {
 
     /// `(SELECT …)`
     ///
-    /// - parameter selectsName: whether what WITH has named is selected from, and not only named.
+    /// - parameter selectsName: whether to select from a table of WITH rather than to write only its name.
     mutating func write(inParentheses query: SQLSubquery, selectsName: Bool = false) throws {
         if case .name(let name) = query.content, !selectsName { return write(identifier: name) }
         write("(")
@@ -445,7 +445,7 @@ extension QueryWriter {
 }
 
 extension SelectQuery {
-    /// The query with each of its joins changed, and the joins of the joined queries.
+    /// The query with each join changed, including the joins of joined queries.
     func changingJoins(_ change: (inout Join) -> Void) -> SelectQuery {
         guard hasClauses, !clauses.joins.isEmpty else { return self }
         var query = self

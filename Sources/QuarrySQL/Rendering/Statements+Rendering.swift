@@ -57,8 +57,8 @@ extension QueryWriter {
             write(")")
             if let condition = upsert.indexCondition {
                 write(" WHERE ")
-                // https://www.sqlite.org/lang_upsert.html: the index is found by its condition, in which are no
-                // parameters.
+                // https://www.sqlite.org/lang_upsert.html: SQLite finds the partial index by its condition, which can't
+                // have parameters.
                 let mark = mark
                 try write(condition)
                 try inlineArguments(since: mark)
@@ -81,7 +81,7 @@ extension QueryWriter {
     {
         let query = update.query
         guard let table = query.tableName else {
-            throw misuse("\(query.sourceName) is no table, and can't be changed")
+            throw misuse("\(query.sourceName) isn't a table, and can't be changed")
         }
         let clauses = try changedClauses(of: query)
         let source = try derivingJoins(of: source)
@@ -115,7 +115,7 @@ extension QueryWriter {
         try write(returning: selection, of: query)
     }
 
-    /// ` WHERE x AND y`, of which the second has the columns of the second table.
+    /// ` WHERE x AND y`. The columns of `y` are those of the second table.
     private mutating func write(conditions first: SQLExpression?, _ second: SQLExpression?) throws {
         guard first != nil || second != nil else { return }
         write(" WHERE ")
@@ -133,8 +133,8 @@ extension QueryWriter {
 }
 
 extension SQLSubquery {
-    /// The query with a condition behind FROM, where ON CONFLICT would be taken for that of a join:
-    /// <https://www.sqlite.org/lang_upsert.html#parsing_ambiguity>.
+    /// The query with a condition after FROM: otherwise SQLite would take ON CONFLICT for the condition of a join.
+    /// <https://www.sqlite.org/lang_upsert.html#parsing_ambiguity>
     fileprivate func endingInCondition() -> SQLSubquery {
         var query: SelectQuery
         if case .query(let inner) = content, !inner.isCompound {

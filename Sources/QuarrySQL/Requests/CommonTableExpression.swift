@@ -1,6 +1,6 @@
 public import QuarryCore
 
-/// A table that is there for one statement: `WITH "name" AS (SELECT …)`.
+/// A table that exists for one statement: `WITH "name" AS (SELECT …)`.
 ///
 /// ```swift
 /// let best = CommonTableExpression(named: "best", request: Player.order(Column("score").desc).limit(10))
@@ -14,7 +14,7 @@ public import QuarryCore
 public struct CommonTableExpression<RowDecoder>: Sendable {
     package let table: SelectQuery.NamedTable
 
-    /// Whether SQLite makes a table of it before it goes on, or writes it in place of its name.
+    /// Whether SQLite computes the table first, or inlines its query.
     public enum Materialization: String, Sendable {
         /// `MATERIALIZED`
         case materialized = "MATERIALIZED"
@@ -25,12 +25,12 @@ public struct CommonTableExpression<RowDecoder>: Sendable {
     /// The name of the table.
     public var tableName: String { table.name }
 
-    /// A table that a request makes.
+    /// Defines a table by a request.
     ///
-    /// - parameter recursive: whether the request names the table itself.
+    /// - parameter recursive: whether the request refers to the table itself.
     /// - parameter tableName: the name of the table.
     /// - parameter columns: the names of its columns; nil for those of the request.
-    /// - parameter materialization: nil to leave it to SQLite.
+    /// - parameter materialization: nil to let SQLite choose.
     public init(
         recursive: Bool = false, named tableName: String, columns: [String]? = nil,
         materialization: Materialization? = nil, request: some SQLSubqueryable, as type: RowDecoder.Type
@@ -40,7 +40,7 @@ public struct CommonTableExpression<RowDecoder>: Sendable {
             hint: materialization?.rawValue)
     }
 
-    /// A table that SQL makes.
+    /// Defines a table by SQL.
     public init(
         recursive: Bool = false, named tableName: String, columns: [String]? = nil,
         materialization: Materialization? = nil, literal sqlLiteral: SQL, as type: RowDecoder.Type
@@ -52,7 +52,7 @@ public struct CommonTableExpression<RowDecoder>: Sendable {
 }
 
 extension CommonTableExpression {
-    /// A table that SQL makes.
+    /// Defines a table by SQL.
     ///
     /// ```swift
     /// let counter = CommonTableExpression<Int>(
@@ -73,13 +73,13 @@ extension CommonTableExpression {
             as: RowDecoder.self)
     }
 
-    /// A table that SQL makes.
+    /// Defines a table by SQL.
     public init(recursive: Bool = false, named tableName: String, columns: [String]? = nil, literal sqlLiteral: SQL) {
         self.init(
             recursive: recursive, named: tableName, columns: columns, literal: sqlLiteral, as: RowDecoder.self)
     }
 
-    /// A table that a request makes.
+    /// Defines a table by a request.
     @_disfavoredOverload
     public init(
         recursive: Bool = false, named tableName: String, columns: [String]? = nil, request: some SQLSubqueryable
@@ -88,19 +88,19 @@ extension CommonTableExpression {
             recursive: recursive, named: tableName, columns: columns, request: request, as: RowDecoder.self)
     }
 
-    /// A request for all its rows. It needs `with(_:)`.
+    /// A request for all rows of the table. The request needs `with(_:)`.
     public func all() -> QueryInterfaceRequest<RowDecoder> {
         QueryInterfaceRequest(query: SelectQuery(.named(table.name, columns: table.columns)))
     }
 
-    /// Whether the table, which has one column, has a value: `x IN "name"`.
+    /// Whether the table, which must have one column, contains a value: `x IN "name"`.
     public func contains(_ element: some SQLExpressible) -> SQLExpression {
         .node(.inQuery(element.sqlExpression, SQLSubquery(content: .name(table.name)), isNegated: false))
     }
 }
 
 extension CommonTableExpression {
-    /// A table that a request makes, with rows as the request's.
+    /// Defines a table by a request, with rows of the request's type.
     public init(
         recursive: Bool = false, named tableName: String, columns: [String]? = nil,
         request: QueryInterfaceRequest<RowDecoder>
@@ -111,7 +111,7 @@ extension CommonTableExpression {
 }
 
 extension CommonTableExpression where RowDecoder == Row {
-    /// A table that SQL makes.
+    /// Defines a table by SQL.
     public init(
         recursive: Bool = false, named tableName: String, columns: [String]? = nil, sql: String,
         arguments: StatementArguments = StatementArguments()
@@ -121,12 +121,12 @@ extension CommonTableExpression where RowDecoder == Row {
             as: Row.self)
     }
 
-    /// A table that SQL makes.
+    /// Defines a table by SQL.
     public init(recursive: Bool = false, named tableName: String, columns: [String]? = nil, literal sqlLiteral: SQL) {
         self.init(recursive: recursive, named: tableName, columns: columns, literal: sqlLiteral, as: Row.self)
     }
 
-    /// A table that a request makes.
+    /// Defines a table by a request.
     @_disfavoredOverload
     public init(
         recursive: Bool = false, named tableName: String, columns: [String]? = nil, request: some SQLSubqueryable

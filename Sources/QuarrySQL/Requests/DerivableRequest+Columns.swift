@@ -1,9 +1,9 @@
 public import QuarryCore
 
-// Requests on a type with columns: they are given to closures.
+// Requests for a type with columns, which are passed to closures.
 
 extension SelectionRequest where RowDecoder: TableRecord {
-    /// What closures are given: the columns of the type.
+    /// The argument of closures: the columns of the type.
     public typealias DatabaseComponents = RowDecoder.DatabaseComponents
 
     /// The request with other columns.
@@ -14,6 +14,8 @@ extension SelectionRequest where RowDecoder: TableRecord {
     /// ```sql
     /// SELECT "id", "name" FROM "player"
     /// ```
+    ///
+    /// - throws: the error of `selection`.
     public func select(_ selection: (RowDecoder.DatabaseComponents) throws -> [any SQLSelectable]) rethrows -> Self {
         select(try selection(RowDecoder.databaseComponents))
     }
@@ -26,18 +28,24 @@ extension SelectionRequest where RowDecoder: TableRecord {
     /// ```sql
     /// SELECT MAX("score") FROM "player"
     /// ```
+    ///
+    /// - throws: the error of `selection`.
     public func select(_ selection: (RowDecoder.DatabaseComponents) throws -> any SQLSelectable) rethrows -> Self {
         select([try selection(RowDecoder.databaseComponents)])
     }
 
-    /// The request with more columns.
+    /// The request with additional columns.
+    ///
+    /// - throws: the error of `selection`.
     public func annotated(
         with selection: (RowDecoder.DatabaseComponents) throws -> [any SQLSelectable]
     ) rethrows -> Self {
         annotated(with: try selection(RowDecoder.databaseComponents))
     }
 
-    /// The request with one more column.
+    /// The request with an additional column.
+    ///
+    /// - throws: the error of `selection`.
     public func annotated(
         with selection: (RowDecoder.DatabaseComponents) throws -> any SQLSelectable
     ) rethrows -> Self {
@@ -46,7 +54,7 @@ extension SelectionRequest where RowDecoder: TableRecord {
 }
 
 extension FilteredRequest where RowDecoder: TableRecord {
-    /// The rows for which a condition holds, besides those that were set before.
+    /// The rows that satisfy a condition, in addition to earlier conditions.
     ///
     /// ```swift
     /// Player.all().filter { $0.score > 10 && $0.name != nil }
@@ -54,6 +62,8 @@ extension FilteredRequest where RowDecoder: TableRecord {
     /// ```sql
     /// SELECT * FROM "player" WHERE ("score" > 10) AND ("name" IS NOT NULL)
     /// ```
+    ///
+    /// - throws: the error of `predicate`.
     public func filter(
         _ predicate: (RowDecoder.DatabaseComponents) throws -> any SQLSpecificExpressible
     ) rethrows -> Self {
@@ -63,7 +73,7 @@ extension FilteredRequest where RowDecoder: TableRecord {
 }
 
 extension OrderedRequest where RowDecoder: TableRecord {
-    /// The rows in an order, instead of the one that was set before.
+    /// The rows in an order, which replaces an earlier order.
     ///
     /// ```swift
     /// Player.all().order { [$0.score.desc, $0.name] }
@@ -71,17 +81,21 @@ extension OrderedRequest where RowDecoder: TableRecord {
     /// ```sql
     /// SELECT * FROM "player" ORDER BY "score" DESC, "name"
     /// ```
+    ///
+    /// - throws: the error of `orderings`.
     public func order(
         _ orderings: (RowDecoder.DatabaseComponents) throws -> [any SQLOrderingTerm]
     ) rethrows -> Self {
         order(try orderings(RowDecoder.databaseComponents))
     }
 
-    /// The rows in an order, instead of the one that was set before.
+    /// The rows in an order, which replaces an earlier order.
     ///
     /// ```swift
     /// Player.all().order(\.name)
     /// ```
+    ///
+    /// - throws: the error of `ordering`.
     public func order(
         _ ordering: (RowDecoder.DatabaseComponents) throws -> any SQLOrderingTerm
     ) rethrows -> Self {
@@ -90,19 +104,25 @@ extension OrderedRequest where RowDecoder: TableRecord {
 }
 
 extension AggregatingRequest where RowDecoder: TableRecord {
-    /// One row for all that have the same values.
+    /// One row for each group of rows with the same values.
+    ///
+    /// - throws: the error of `expressions`.
     public func group(
         _ expressions: (RowDecoder.DatabaseComponents) throws -> [any SQLExpressible]
     ) rethrows -> Self {
         group(try expressions(RowDecoder.databaseComponents))
     }
 
-    /// One row for all that have the same value.
+    /// One row for each group of rows with the same value.
+    ///
+    /// - throws: the error of `expression`.
     public func group(_ expression: (RowDecoder.DatabaseComponents) throws -> any SQLExpressible) rethrows -> Self {
         group([try expression(RowDecoder.databaseComponents)])
     }
 
-    /// The groups for which a condition holds, besides those that were set before.
+    /// The groups that satisfy a condition, in addition to earlier conditions.
+    ///
+    /// - throws: the error of `predicate`.
     public func having(_ predicate: (RowDecoder.DatabaseComponents) throws -> any SQLExpressible) rethrows -> Self {
         let condition = try predicate(RowDecoder.databaseComponents).sqlExpression
         return changing { $0.having(condition) }
@@ -110,21 +130,25 @@ extension AggregatingRequest where RowDecoder: TableRecord {
 }
 
 extension QueryInterfaceRequest where RowDecoder: TableRecord {
-    /// What closures are given: the columns of the type.
+    /// The argument of closures: the columns of the type.
     public typealias DatabaseComponents = RowDecoder.DatabaseComponents
 
-    /// The request with other columns, whose rows become something else.
+    /// The request with other columns, decoded to another type.
+    ///
+    /// - throws: the error of `selection`.
     public func select<T>(
         _ selection: (RowDecoder.DatabaseComponents) throws -> [any SQLSelectable], as type: T.Type = T.self
     ) rethrows -> QueryInterfaceRequest<T> {
         select(try selection(RowDecoder.databaseComponents), as: type)
     }
 
-    /// The request with another column, whose values are fetched.
+    /// The request with another column, decoded to the type of its values.
     ///
     /// ```swift
     /// let names = try Player.all().select(\.name, as: String.self).fetchAll(db) // [String]
     /// ```
+    ///
+    /// - throws: the error of `selection`.
     public func select<T>(
         _ selection: (RowDecoder.DatabaseComponents) throws -> any SQLSelectable, as type: T.Type = T.self
     ) rethrows -> QueryInterfaceRequest<T> {
@@ -133,7 +157,7 @@ extension QueryInterfaceRequest where RowDecoder: TableRecord {
 }
 
 extension QueryInterfaceRequest where RowDecoder: Identifiable {
-    /// The request with the primary key for its column, whose values are ids.
+    /// The request for the primary key, decoded to ids.
     ///
     /// ```swift
     /// let ids = try Player.filter(Column("score") > 10).selectID().fetchAll(db)

@@ -1,14 +1,14 @@
 public import QuarryCore
 
-/// A request, or an association, whose rows become values.
+/// A request or an association whose rows are decoded to a type.
 public protocol TypedRequest<RowDecoder> {
-    /// What a row becomes.
+    /// The type that a row is decoded to.
     associatedtype RowDecoder
 }
 
-/// What requests and associations have in common: their columns, conditions and orders can be changed.
+/// The common protocol of requests and associations, whose columns, conditions and orders can be changed.
 ///
-/// Extend it to name what is said often:
+/// Extend it to name frequent modifications:
 ///
 /// ```swift
 /// extension DerivableRequest<Player> {
@@ -55,19 +55,19 @@ extension SelectionRequest {
     /// The request with other columns.
     public func select(_ selection: any SQLSelectable...) -> Self { select(selection) }
 
-    /// The request with columns that are written as SQL.
+    /// The request with columns written in SQL.
     public func select(sql: String, arguments: StatementArguments = StatementArguments()) -> Self {
         select(literal: SQL(sql: sql, arguments: arguments))
     }
 
-    /// The request with columns that are written as SQL.
+    /// The request with columns written in SQL.
     ///
     /// ```swift
     /// Player.select(literal: "name, score + \(bonus) AS total")
     /// ```
     public func select(literal sqlLiteral: SQL) -> Self { select([sqlLiteral]) }
 
-    /// The request with more columns.
+    /// The request with additional columns.
     ///
     /// ```swift
     /// Player.annotated(with: [(Column("score") + Column("bonus")).forKey("total")])
@@ -79,7 +79,7 @@ extension SelectionRequest {
         changing { $0.annotate(selection.map(\.sqlSelection)) }
     }
 
-    /// The request with more columns.
+    /// The request with additional columns.
     public func annotated(with selection: any SQLSelectable...) -> Self { annotated(with: selection) }
 }
 
@@ -89,7 +89,7 @@ extension SelectionRequest {
 public protocol FilteredRequest<RowDecoder>: QueryRequest {}
 
 extension FilteredRequest {
-    /// The rows for which a condition holds, besides those that were set before.
+    /// The rows that satisfy a condition, in addition to earlier conditions.
     ///
     /// ```swift
     /// Player.filter(Column("score") > 10).filter(Column("teamId") == 1)
@@ -101,22 +101,22 @@ extension FilteredRequest {
         changing { $0.filter(predicate.sqlExpression) }
     }
 
-    /// The rows for which a condition holds that is written as SQL.
+    /// The rows that satisfy a condition written in SQL.
     public func filter(sql: String, arguments: StatementArguments = StatementArguments()) -> Self {
         filter(literal: SQL(sql: sql, arguments: arguments))
     }
 
-    /// The rows for which a condition holds that is written as SQL.
+    /// The rows that satisfy a condition written in SQL.
     ///
     /// ```swift
     /// Player.filter(literal: "name = \(name)")
     /// ```
     public func filter(literal sqlLiteral: SQL) -> Self { filter(sqlLiteral.sqlExpression) }
 
-    /// All rows that the request has: the request itself.
+    /// All rows of the request: the request itself.
     public func all() -> Self { self }
 
-    /// No row: `WHERE 0`.
+    /// No rows: `WHERE 0`.
     public func none() -> Self {
         changing { $0.filter = .node(.inList(.null, [], isNegated: false)) }
     }
@@ -128,7 +128,7 @@ extension FilteredRequest {
 public protocol OrderedRequest<RowDecoder>: QueryRequest {}
 
 extension OrderedRequest {
-    /// The rows in an order, instead of the one that was set before.
+    /// The rows in an order, which replaces an earlier order.
     ///
     /// ```swift
     /// Player.order([Column("score").desc, Column("name")])
@@ -140,24 +140,24 @@ extension OrderedRequest {
         changing { $0.order(orderings.map(\.sqlOrdering)) }
     }
 
-    /// The rows in an order, instead of the one that was set before.
+    /// The rows in an order, which replaces an earlier order.
     public func order(_ orderings: any SQLOrderingTerm...) -> Self { order(orderings) }
 
-    /// The rows in an order that is written as SQL.
+    /// The rows in an order written in SQL.
     public func order(sql: String, arguments: StatementArguments = StatementArguments()) -> Self {
         order(literal: SQL(sql: sql, arguments: arguments))
     }
 
-    /// The rows in an order that is written as SQL.
+    /// The rows in an order written in SQL.
     public func order(literal sqlLiteral: SQL) -> Self { order([sqlLiteral]) }
 
-    /// The rows the other way round: `ASC` becomes `DESC`. Without an order, the request itself.
+    /// The rows in reverse order: `ASC` becomes `DESC`. Without an order, the request itself.
     public func reversed() -> Self { changing { $0.isReversed.toggle() } }
 
-    /// The rows in no order.
+    /// The rows without an order.
     public func unordered() -> Self { changing { $0.order([]) } }
 
-    /// The rows in their order, and those that are equal in it by their primary key.
+    /// The rows in their order; rows that are equal in it are ordered by their primary key.
     public func withStableOrder() -> Self { changing { $0.clauses.hasStableOrder = true } }
 }
 
@@ -167,7 +167,7 @@ extension OrderedRequest {
 public protocol AggregatingRequest<RowDecoder>: QueryRequest {}
 
 extension AggregatingRequest {
-    /// One row for all that have the same values.
+    /// One row for each group of rows with the same values.
     ///
     /// ```swift
     /// Player.select(Column("teamId"), max(Column("score"))).group(Column("teamId"))
@@ -182,18 +182,18 @@ extension AggregatingRequest {
         }
     }
 
-    /// One row for all that have the same values.
+    /// One row for each group of rows with the same values.
     public func group(_ expressions: any SQLExpressible...) -> Self { group(expressions) }
 
-    /// One row for all that have the same values of what is written as SQL.
+    /// One row for each group of rows with the same values of expressions written in SQL.
     public func group(sql: String, arguments: StatementArguments = StatementArguments()) -> Self {
         group(literal: SQL(sql: sql, arguments: arguments))
     }
 
-    /// One row for all that have the same values of what is written as SQL.
+    /// One row for each group of rows with the same values of expressions written in SQL.
     public func group(literal sqlLiteral: SQL) -> Self { group([sqlLiteral.sqlExpression]) }
 
-    /// The groups for which a condition holds, besides those that were set before.
+    /// The groups that satisfy a condition, in addition to earlier conditions.
     ///
     /// ```swift
     /// Player.group(Column("teamId")).having(max(Column("score")) > 1000)
@@ -205,22 +205,22 @@ extension AggregatingRequest {
         changing { $0.having(predicate.sqlExpression) }
     }
 
-    /// The groups for which a condition holds that is written as SQL.
+    /// The groups that satisfy a condition written in SQL.
     public func having(sql: String, arguments: StatementArguments = StatementArguments()) -> Self {
         having(literal: SQL(sql: sql, arguments: arguments))
     }
 
-    /// The groups for which a condition holds that is written as SQL.
+    /// The groups that satisfy a condition written in SQL.
     public func having(literal sqlLiteral: SQL) -> Self { having(sqlLiteral.sqlExpression) }
 }
 
-// MARK: - All of it
+// MARK: - Derivable requests
 
 extension DerivableRequest {
-    /// Each row once: `SELECT DISTINCT`.
+    /// The rows without duplicates: `SELECT DISTINCT`.
     public func distinct() -> Self { changing { $0.isDistinct = true } }
 
-    /// The request with a table that is there for it alone: `WITH "name" AS (SELECT …)`.
+    /// The request with a table that exists only for it: `WITH "name" AS (SELECT …)`.
     public func with<T>(_ cte: CommonTableExpression<T>) -> Self { changing { $0.name(cte.table) } }
 }
 
@@ -228,19 +228,19 @@ extension DerivableRequest {
 public protocol TableRequest<RowDecoder>: QueryRequest {}
 
 extension TableRequest {
-    /// The name of the table, or of what there is instead of one.
+    /// The name of the table, or of the source in place of a table.
     public var databaseTableName: String {
         var name = ""
         _ = changing { name = $0.sourceName }
         return name
     }
 
-    /// The request with a name for its table, by which others can name its columns.
+    /// The request with an alias for its table, by which other requests can name its columns.
     public func aliased(_ alias: TableAlias<RowDecoder>) -> Self {
         changing { $0.identities.append(alias.identity) }
     }
 
-    /// The request with a name for its table, by which others can name its columns.
+    /// The request with an alias for its table, by which other requests can name its columns.
     @_disfavoredOverload
     public func aliased(_ alias: TableAlias<Void>) -> Self {
         changing { $0.identities.append(alias.identity) }
@@ -251,7 +251,7 @@ extension TableRequest {
         changing { $0.order([SQLOrdering(content: .primaryKey(isReversed: false))]) }
     }
 
-    /// One row for each primary key: it makes aggregates of joined rows.
+    /// One row for each primary key, to compute aggregates of joined rows.
     public func groupByPrimaryKey() -> Self {
         changing {
             $0.clauses.grouping = []
@@ -259,14 +259,14 @@ extension TableRequest {
         }
     }
 
-    /// The row that has a unique key; nil for none.
+    /// The row with the given unique key; no row for nil.
     ///
     /// ```swift
     /// Citizenship.filter(key: ["citizenId": 1, "countryCode": "FR"])
     /// ```
     ///
-    /// - parameter key: the columns of the primary key or of a unique index, with their values; other columns too. A
-    ///   request throws if no such key is among the columns.
+    /// - parameter key: the columns of the primary key or of a unique index, with their values, and any other columns.
+    ///   A request throws if the columns contain no unique key.
     public func filter(key: [String: (any DatabaseValueConvertible)?]?) -> Self {
         changing { query in
             let keys = key.map { [$0.mapValues { $0?.databaseValue ?? .null }] } ?? []
@@ -274,7 +274,7 @@ extension TableRequest {
         }
     }
 
-    /// The rows that have unique keys.
+    /// The rows with the given unique keys.
     public func filter(keys: [[String: (any DatabaseValueConvertible)?]]) -> Self {
         changing { query in
             query.filter(.node(.key(.columns(keys.map { $0.mapValues { $0?.databaseValue ?? .null } }))))

@@ -3,7 +3,7 @@ import QuarryCore
 // <https://www.sqlite.org/lang_select.html#compound_select_statements>
 
 extension QueryInterfaceRequest {
-    /// The rows of this request and of another one, each once: `UNION`.
+    /// The rows of this request and another one, without duplicates: `UNION`.
     ///
     /// ```swift
     /// let names = Player.select(Column("name")).union(Team.select(Column("name"))).order(Column("name"))
@@ -12,11 +12,12 @@ extension QueryInterfaceRequest {
     /// SELECT "name" FROM "player" UNION SELECT "name" FROM "team" ORDER BY "name"
     /// ```
     ///
-    /// What follows is for all of the rows: an order or a limit stands at the end, a filter or another selection around
-    /// the whole. Both requests must have the same number of columns; the names are those of the first.
+    /// Later modifications apply to all rows: an order or limit is written at the end, and a filter or another
+    /// selection around the whole. Both requests must have the same number of columns. The names are those of the first
+    /// request.
     public func union(_ other: some SQLSubqueryable) -> Self { combined(.union, other) }
 
-    /// The rows of this request, and then those of another one: `UNION ALL`.
+    /// The rows of this request, followed by those of another one: `UNION ALL`.
     ///
     /// ```swift
     /// Player.all().unionAll(Table<Player>("archive").all()).filter(Column("score") > 10)
@@ -26,7 +27,7 @@ extension QueryInterfaceRequest {
     /// ```
     public func unionAll(_ other: some SQLSubqueryable) -> Self { combined(.unionAll, other) }
 
-    /// The rows that this request and another one have, each once: `INTERSECT`.
+    /// The rows that both this request and another one have, without duplicates: `INTERSECT`.
     ///
     /// ```swift
     /// Player.select(Column("name")).intersect(Team.select(Column("name")))
@@ -36,7 +37,7 @@ extension QueryInterfaceRequest {
     /// ```
     public func intersect(_ other: some SQLSubqueryable) -> Self { combined(.intersect, other) }
 
-    /// The rows that this request has and another one has not, each once: `EXCEPT`.
+    /// The rows of this request that another one doesn't have, without duplicates: `EXCEPT`.
     ///
     /// ```swift
     /// Player.select(Column("name")).except(Team.select(Column("name")))
@@ -48,7 +49,7 @@ extension QueryInterfaceRequest {
 
     private func combined(_ combination: SelectQuery.Compound.Operator, _ other: some SQLSubqueryable) -> Self {
         var query = query
-        // A part of a compound has neither order nor limit of its own.
+        // A part of a compound can have neither order nor limit.
         if !query.ordering.isEmpty || query.limit != nil || query.hasClauses && query.clauses.hasStableOrder {
             query = query.enclosed()
         }
@@ -58,7 +59,7 @@ extension QueryInterfaceRequest {
 }
 
 extension SelectQuery {
-    /// A query for all rows of this one: `SELECT * FROM (SELECT …)`. What stands in WITH stays outside.
+    /// A query for all rows of this one: `SELECT * FROM (SELECT …)`. The tables of WITH move to the outer query.
     package func enclosed() -> SelectQuery {
         var inner = self
         var tables: [NamedTable] = []
@@ -72,7 +73,7 @@ extension SelectQuery {
         return query
     }
 
-    /// What is fetched besides belongs to the rows of the whole.
+    /// Prefetched rows belong to the rows of the outer query.
     private mutating func carryPrefetches(of query: SelectQuery, _ inner: inout SelectQuery) {
         guard !query.clauses.prefetches.isEmpty else { return }
         inner.clauses.prefetches = []
@@ -80,10 +81,10 @@ extension SelectQuery {
         clauses.prefetches = query.clauses.prefetches
     }
 
-    /// Whether other queries stand behind this one.
+    /// Whether the query is combined with other queries, as by UNION.
     package var isCompound: Bool { hasClauses && !clauses.compounds.isEmpty }
 
-    /// Changes a compound: its order stands behind it, all else around it.
+    /// Changes a compound. Its order is written after it, and all other clauses around it.
     mutating func changeCompound(_ change: (inout SelectQuery) throws -> Void) rethrows {
         var outer = enclosed()
         outer.ordering = ordering
@@ -92,7 +93,7 @@ extension SelectQuery {
         outer.clauses.hasStableOrder = hadStableOrder
         try change(&outer)
         guard outer.changesOrderAlone else {
-            // The order of what is limited stays with it.
+            // If the compound is limited, its order stays with the limit.
             if limit != nil {
                 outer.source = enclosed().source
             } else {
@@ -112,7 +113,7 @@ extension SelectQuery {
         clauses.prefetches = outer.clauses.prefetches
     }
 
-    /// Whether the query around a compound has nothing but an order by columns of the compound.
+    /// Whether the query around a compound has no clause but an order by columns of the compound.
     private var changesOrderAlone: Bool {
         guard identities.isEmpty, selection == nil, filter == nil, !isDistinct else { return false }
         let clauses = clauses
@@ -122,7 +123,7 @@ extension SelectQuery {
 }
 
 extension SQLOrdering {
-    /// A compound is ordered by its columns alone, or by what is written as SQL.
+    /// Whether a compound can be ordered by the term: by a column, the primary key, or raw SQL.
     fileprivate var isOfColumn: Bool {
         switch content {
         case .expression(let x), .ascending(let x), .descending(let x), .ascendingNullsLast(let x),

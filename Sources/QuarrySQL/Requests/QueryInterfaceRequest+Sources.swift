@@ -1,7 +1,7 @@
 public import QuarryCore
 
 extension QueryInterfaceRequest {
-    /// A request for the rows of this one: `SELECT * FROM (SELECT …)`.
+    /// A request for the rows of this request: `SELECT * FROM (SELECT …)`.
     ///
     /// ```swift
     /// // Of the ten best players, those of a team.
@@ -13,14 +13,14 @@ extension QueryInterfaceRequest {
     ///
     /// See <https://www.sqlite.org/lang_select.html#the_from_clause>.
     ///
-    /// - parameter name: the name of the table; nil for one that is free.
+    /// - parameter name: the name of the table; nil for an unused name.
     public func asTable(named name: String? = nil) -> Self {
         var query = query.enclosed()
         if let name { query.identities = [TableIdentity(name: name)] }
         return QueryInterfaceRequest(query: query)
     }
 
-    /// The request with a window that functions name: `WINDOW "w" AS (…)`.
+    /// The request with a named window, to which functions refer: `WINDOW "w" AS (…)`.
     ///
     /// ```swift
     /// Player.all()
@@ -32,8 +32,8 @@ extension QueryInterfaceRequest {
     /// WINDOW "best" AS (ORDER BY "score" DESC)
     /// ```
     ///
-    /// It replaces a window with the same name.
-    /// See <https://www.sqlite.org/windowfunctions.html#window_chaining>.
+    /// The window replaces an earlier one with the same name. See
+    /// <https://www.sqlite.org/windowfunctions.html#window_chaining>.
     public func window(_ name: String, _ window: SQLWindow) -> Self {
         changing { query in
             query.clauses.windows.removeAll { $0.name.isSameName(as: name) }
@@ -42,15 +42,15 @@ extension QueryInterfaceRequest {
     }
 }
 
-/// How the rows of two tables are put together: <https://www.sqlite.org/lang_select.html#the_from_clause>.
+/// The kinds of joins: <https://www.sqlite.org/lang_select.html#the_from_clause>.
 public enum JoinKind: Sendable {
-    /// Pairs of rows for which the condition holds: `JOIN`
+    /// Pairs of rows that satisfy the condition: `JOIN`
     case inner
-    /// These, and rows of the first table that have no partner: `LEFT JOIN`
+    /// The same, and rows of the first table without a partner: `LEFT JOIN`
     case left
-    /// These, and rows of the second table that have no partner: `RIGHT JOIN`
+    /// The same, and rows of the second table without a partner: `RIGHT JOIN`
     case right
-    /// These, and rows of both tables that have no partner: `FULL JOIN`
+    /// The same, and rows of both tables without a partner: `FULL JOIN`
     case full
     /// All pairs; SQLite keeps the order of the tables: `CROSS JOIN`
     case cross
@@ -67,7 +67,7 @@ public enum JoinKind: Sendable {
 }
 
 extension QueryInterfaceRequest {
-    /// The request with another table, or the rows of another request, beside its own: `JOIN … ON …`.
+    /// The request joined to another table, or to the rows of another request: `JOIN … ON …`.
     ///
     /// ```swift
     /// let (player, level) = (TableAlias<Player>(), TableAlias<Level>())
@@ -81,10 +81,10 @@ extension QueryInterfaceRequest {
     /// LEFT JOIN "level" ON ("player"."score" >= "level"."from") AND ("player"."score" < "level"."to")
     /// ```
     ///
-    /// The columns of the other one aren't selected: name them by its alias. Its filter belongs to the condition. An
-    /// other one that is grouped, distinct, limited, or made of several stands in FROM as a subquery.
+    /// The columns of the other request aren't selected; refer to them by its alias. Its filter becomes part of the
+    /// condition. If it is grouped, distinct, limited or compound, it becomes a subquery in FROM.
     ///
-    /// - parameter kind: how the rows are put together.
+    /// - parameter kind: the kind of the join.
     /// - parameter other: a table, table-valued function or subquery.
     /// - parameter condition: nil for all pairs of rows.
     public func join<T>(
@@ -102,7 +102,7 @@ extension QueryInterfaceRequest {
 }
 
 extension SelectQuery {
-    /// The query as a table of another one: itself if it has no more than a filter, or else a subquery.
+    /// The query as a table of another query: unchanged if it has only a filter, otherwise a subquery.
     package func asJoinedTable() -> SelectQuery {
         let isPlain = !isDistinct && limit == nil && (!hasClauses || clauses.isPlain) && selection == nil
         var table = self
@@ -112,14 +112,14 @@ extension SelectQuery {
             table = inner.enclosed()
             table.identities = identities
         }
-        // The order of a table that is joined would be that of the whole.
+        // Otherwise the order of a joined table would become that of the whole query.
         table.ordering = []
         return table
     }
 }
 
 extension SelectQuery.Clauses {
-    /// Whether there is nothing that makes other rows of those of the table.
+    /// Whether no clause changes the set of the table's rows.
     fileprivate var isPlain: Bool {
         grouping.isEmpty && !groupsByPrimaryKey && having == nil && tables.isEmpty && compounds.isEmpty
     }

@@ -1,6 +1,6 @@
 public import QuarryCore
 
-// Of one value, the other `select` makes a request: these are looked at after it.
+// For a single value, the other `select` is preferred: these methods are disfavored.
 
 extension QueryInterfaceRequest {
     /// The request with columns whose values are fetched as tuples.
@@ -14,7 +14,7 @@ extension QueryInterfaceRequest {
     /// ```
     ///
     /// - parameter selection: a column or expression for each element.
-    /// - parameter types: the types of the elements; an optional one takes NULL.
+    /// - parameter types: the types of the elements; NULL requires an optional type.
     @_disfavoredOverload
     public func select<each S: SQLSelectable, each Value: DatabaseValueConvertible>(
         _ selection: (repeat each S), as types: (repeat each Value).Type = (repeat each Value).self
@@ -22,7 +22,7 @@ extension QueryInterfaceRequest {
         selectingElements(repeat each selection)
     }
 
-    // Swift 6.3.1 crashes where the type of a tuple of a pack is passed on, or such a tuple itself: its elements are.
+    // Swift 6.3.1 crashes if the type of a tuple of a pack, or such a tuple, is passed on. So its elements are passed.
     fileprivate func selectingElements<each S: SQLSelectable, each Value>(
         _ selection: repeat each S
     ) -> QueryInterfaceRequest<(repeat each Value)> {
@@ -41,11 +41,13 @@ extension QueryInterfaceRequest where RowDecoder: TableRecord {
     /// SELECT "name", "score" FROM "player"
     /// ```
     ///
-    /// The types of the elements are those that the result is used as, or those that `as:` names:
+    /// The types of the elements are inferred from the use of the result, or given by `as:`:
     ///
     /// ```swift
     /// let scores = try Player.all().select({ ($0.name, max($0.score)) }, as: (String, Int?).self).fetchAll(db)
     /// ```
+    ///
+    /// - throws: the error of `selection`.
     @_disfavoredOverload
     public func select<each S: SQLSelectable, each Value: DatabaseValueConvertible>(
         _ selection: (RowDecoder.DatabaseComponents) throws -> (repeat each S),
@@ -68,6 +70,8 @@ extension TableRecord {
     /// SELECT "name", "score" FROM "player"
     /// SELECT "teamId", MAX("score") FROM "player" GROUP BY "teamId"
     /// ```
+    ///
+    /// - throws: the error of `selection`.
     @_disfavoredOverload
     public static func select<each S: SQLSelectable, each Value: DatabaseValueConvertible>(
         _ selection: (DatabaseComponents) throws -> (repeat each S),
@@ -80,6 +84,8 @@ extension TableRecord {
 
 extension Table where RowDecoder: TableRecord {
     /// A request for columns whose values are fetched as tuples.
+    ///
+    /// - throws: the error of `selection`.
     @_disfavoredOverload
     public func select<each S: SQLSelectable, each Value: DatabaseValueConvertible>(
         _ selection: (RowDecoder.DatabaseComponents) throws -> (repeat each S),

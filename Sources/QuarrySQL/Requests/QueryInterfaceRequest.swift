@@ -1,6 +1,6 @@
 public import QuarryCore
 
-/// A request that is built of Swift values, and becomes SQL when it runs.
+/// A request built from Swift values, which becomes SQL when it runs.
 ///
 /// ```swift
 /// let request = Player.filter(Column("score") > 1000).order(Column("name")).limit(10)
@@ -10,7 +10,7 @@ public import QuarryCore
 /// SELECT * FROM "player" WHERE "score" > 1000 ORDER BY "name" LIMIT 10
 /// ```
 ///
-/// Requests are values: each method gives another one. What can't be written as SQL throws when the request runs.
+/// Requests are values: each method returns a new request. A request that can't be written as SQL throws when it runs.
 public struct QueryInterfaceRequest<RowDecoder>: Sendable {
     package var query: SelectQuery
 
@@ -20,7 +20,7 @@ public struct QueryInterfaceRequest<RowDecoder>: Sendable {
 }
 
 extension QueryInterfaceRequest: SQLSubqueryable {
-    /// The request inside another one.
+    /// The request as a subquery.
     public var sqlSubquery: SQLSubquery { SQLSubquery(content: .query(query)) }
 }
 
@@ -40,16 +40,16 @@ extension QueryInterfaceRequest: DerivableRequest {
         return QueryInterfaceRequest(query: copy.query)
     }
 
-    // MARK: - Another type of rows
+    // MARK: - Other row types
 
-    /// The same request, whose rows become something else.
+    /// The same request, decoded to another type.
     ///
     /// ```swift
     /// let rows = try Player.all().asRequest(of: Row.self).fetchAll(db)
     /// ```
     public func asRequest<T>(of type: T.Type) -> QueryInterfaceRequest<T> { QueryInterfaceRequest<T>(query: query) }
 
-    /// The request with other columns, whose rows become something else.
+    /// The request with other columns, decoded to another type.
     ///
     /// ```swift
     /// let names = try Player.select(Column("name"), as: String.self).fetchAll(db) // [String]
@@ -61,24 +61,24 @@ extension QueryInterfaceRequest: DerivableRequest {
         select(selection).asRequest(of: type)
     }
 
-    /// The request with other columns, whose rows become something else.
+    /// The request with other columns, decoded to another type.
     public func select<T>(_ selection: any SQLSelectable..., as type: T.Type = T.self) -> QueryInterfaceRequest<T> {
         select(selection).asRequest(of: type)
     }
 
-    /// The request with columns that are written as SQL, whose rows become something else.
+    /// The request with columns written in SQL, decoded to another type.
     public func select<T>(
         sql: String, arguments: StatementArguments = StatementArguments(), as type: T.Type = T.self
     ) -> QueryInterfaceRequest<T> {
         select(sql: sql, arguments: arguments).asRequest(of: type)
     }
 
-    /// The request with columns that are written as SQL, whose rows become something else.
+    /// The request with columns written in SQL, decoded to another type.
     public func select<T>(literal sqlLiteral: SQL, as type: T.Type = T.self) -> QueryInterfaceRequest<T> {
         select(literal: sqlLiteral).asRequest(of: type)
     }
 
-    /// The request with the primary key for columns.
+    /// The request for the primary key.
     ///
     /// ```swift
     /// let ids = try Player.filter(Column("score") > 10).selectPrimaryKey(as: Int64.self).fetchAll(db)
@@ -94,7 +94,7 @@ extension QueryInterfaceRequest: DerivableRequest {
 
     // MARK: - Rows
 
-    /// The first rows, or some after others.
+    /// The first rows, or rows after an offset.
     ///
     /// ```swift
     /// Player.order(Column("score").desc).limit(10, offset: 20)
@@ -103,7 +103,7 @@ extension QueryInterfaceRequest: DerivableRequest {
     /// SELECT * FROM "player" ORDER BY "score" DESC LIMIT 10 OFFSET 20
     /// ```
     ///
-    /// It replaces the limit that was set before.
+    /// This limit replaces an earlier one.
     public func limit(_ limit: Int, offset: Int? = nil) -> Self {
         var request = self
         request.query.limit = SelectQuery.Limit(count: limit, offset: offset)
@@ -111,7 +111,7 @@ extension QueryInterfaceRequest: DerivableRequest {
     }
 }
 
-/// A query, as the protocols of requests pass it on.
+/// A query, as passed through the protocols of requests.
 public struct _SelectQuery: Sendable {
     package var query: SelectQuery
 }

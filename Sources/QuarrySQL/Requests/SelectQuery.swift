@@ -1,12 +1,12 @@
 package import QuarryCore
 
-/// A SELECT statement, as a value: what requests and associations change, and what is rendered.
+/// A SELECT statement as a value, which requests and associations change, and which is rendered.
 package struct SelectQuery: Sendable {
-    /// What is selected from.
+    /// The source of the rows.
     package enum Source: Sendable {
         /// `"player"`
         case table(String)
-        /// `"name"`: what WITH has named, with its columns if they are known.
+        /// `"name"`: a table of WITH, with its columns if they are known.
         case named(String, columns: [String]?)
         /// `(SELECT …)`
         case query(SQLSubquery)
@@ -26,10 +26,10 @@ package struct SelectQuery: Sendable {
 
     package var source: Source
 
-    /// What others call the table.
+    /// The identities by which columns refer to the table.
     package var identities: [TableIdentity] = []
 
-    /// Nil for all columns.
+    /// nil for all columns.
     package var selection: [SQLSelection]?
 
     package var filter: SQLExpression?
@@ -44,14 +44,14 @@ package struct SelectQuery: Sendable {
         self.source = source
     }
 
-    /// A table.
+    /// A query for a table.
     package init(table: String) { self.init(.table(table)) }
 
-    // MARK: - What most queries don't have
+    // MARK: - Rarer clauses
 
-    /// It is apart, so that a query is small: each change copies it.
+    /// Stored separately to keep queries small, because each change copies them.
     private final class Rest: Sendable {
-        // Unchecked: it changes only when this is destroyed, and then no other reference is left.
+        // Unchecked: it changes only when the object is destroyed, when no other reference exists.
         @exclusivity(unchecked) private(set) nonisolated(unsafe) var clauses: Clauses
         let depth: Int32
 
@@ -83,11 +83,11 @@ package struct SelectQuery: Sendable {
         package var tables: [NamedTable] = []
         package var windows: [(name: String, definition: WindowDefinition)] = []
         package var compounds: [Compound] = []
-        /// What is fetched besides, by a query of its own.
+        /// Rows that separate queries prefetch.
         package var prefetches: [Prefetch] = []
-        /// The first rows of each part.
+        /// Limits the rows of each partition.
         package var ranking: Ranking?
-        /// The table that a subquery in FROM stands for.
+        /// The table that a subquery in FROM replaces.
         package var derivedTable: String?
     }
 
@@ -96,10 +96,10 @@ package struct SelectQuery: Sendable {
         set { rest = Rest(newValue) }
     }
 
-    /// Whether there are any of the rarer clauses.
+    /// Whether the query has any of the rarer clauses.
     package var hasClauses: Bool { rest != nil }
 
-    /// A query that stands behind UNION and its like.
+    /// A query after UNION, INTERSECT or EXCEPT.
     package struct Compound: Sendable {
         package enum Operator: String, Sendable {
             case union = "UNION"
@@ -117,7 +117,7 @@ package struct SelectQuery: Sendable {
         }
     }
 
-    /// What stands in WITH: <https://www.sqlite.org/lang_with.html>.
+    /// A table of WITH: <https://www.sqlite.org/lang_with.html>.
     package struct NamedTable: Sendable {
         package var name: String
         package var columns: [String]?
@@ -137,9 +137,9 @@ package struct SelectQuery: Sendable {
         }
     }
 
-    /// Chooses rows by their number in their part: `ROW_NUMBER() OVER (PARTITION BY … ORDER BY …)`.
+    /// Selects rows by their number in their partition: `ROW_NUMBER() OVER (PARTITION BY … ORDER BY …)`.
     ///
-    /// Parts are ordered as the query is. See <https://www.sqlite.org/windowfunctions.html>.
+    /// Partitions have the order of the query. See <https://www.sqlite.org/windowfunctions.html>.
     package struct Ranking: Sendable {
         package var partition: [SQLExpression]
         package var limit: Limit
@@ -149,13 +149,13 @@ package struct SelectQuery: Sendable {
             self.limit = limit
         }
 
-        /// The name of the column that has the number.
+        /// The name of the column with the number.
         package static let column = "quarry_rank"
     }
 
     // MARK: - Changes
 
-    /// Adds a condition: all must hold.
+    /// Adds a condition, which must hold in addition to the others.
     package mutating func filter(_ condition: SQLExpression) {
         filter = filter.map { .association($0, .and, condition) } ?? condition
     }
@@ -179,14 +179,14 @@ package struct SelectQuery: Sendable {
         clauses.tables.append(table)
     }
 
-    // MARK: - What it is
+    // MARK: - Names
 
-    /// The name of the table, where it is one.
+    /// The name of the table, if the source is a table.
     package var tableName: String? {
         if case .table(let name) = source { name } else { nil }
     }
 
-    /// The table, or what there is instead of one, for messages.
+    /// The name of the source, for messages.
     package var sourceName: String {
         switch source {
         case .table(let name), .named(let name, _), .function(let name, _, _): name
@@ -194,7 +194,7 @@ package struct SelectQuery: Sendable {
         }
     }
 
-    /// The table whose rows the query has, for associations: that of the subquery it selects from, too.
+    /// The name of the table that associations start from, even if the source is a subquery on it.
     package var originName: String {
         guard case .query(let subquery) = source, case .query(let inner) = subquery.content,
             !hasClauses || clauses.derivedTable == nil
@@ -202,9 +202,9 @@ package struct SelectQuery: Sendable {
         return inner.originName
     }
 
-    /// The name that others have given the table.
+    /// The name given by an alias.
     ///
-    /// - throws: `SQLITE_MISUSE` if they have given two.
+    /// - throws: `SQLITE_MISUSE` if aliases give two names.
     func givenName() throws -> String? {
         var name: String?
         for identity in identities {
@@ -220,15 +220,15 @@ package struct SelectQuery: Sendable {
     }
 }
 
-/// A table that is joined to another one.
+/// A table joined to another table.
 package struct Join: Sendable {
-    /// How a joined table's rows are found.
+    /// The condition that joined rows satisfy.
     package enum Condition: Sendable {
         /// All rows.
         case none
         /// An expression on both tables.
         case expression(@Sendable (_ left: TableIdentity, _ right: TableIdentity) -> SQLExpression)
-        /// Equal columns, which the schema may have to tell: pairs of a left and a right column.
+        /// Equal columns, which may depend on the schema: pairs of a left and a right column.
         case columns(
             @Sendable (_ left: String, _ right: String, any QuerySchema) throws -> [(left: String, right: String)])
     }
@@ -241,16 +241,16 @@ package struct Join: Sendable {
         case cross = "CROSS JOIN"
     }
 
-    /// What the rows are found by in a result: the scope's name.
+    /// The name of the scope in results.
     package var key: String
     package var kind: Kind
     package var condition: Condition
     package var query: SelectQuery
 
-    /// Whether its columns stand in the result, in a scope of their own.
+    /// Whether the joined columns are selected, in a separate scope.
     package var isSelected: Bool
 
-    /// The conditions and tables of joins that were merged, which must be the same.
+    /// The conditions and tables of merged joins, which must be the same.
     package var alternatives: [Alternative] = []
 
     package struct Alternative: Sendable {
@@ -258,8 +258,8 @@ package struct Join: Sendable {
         package var table: String
     }
 
-    /// Whether it stands in parentheses with those that are joined to it: what must be there behind what may be
-    /// missing. Both are found, or neither.
+    /// Whether the join is written in parentheses, together with the tables joined to it: an optional join with a
+    /// required join inside. Either both rows are found, or neither.
     package var isGrouped: Bool {
         kind != .inner && query.hasClauses && query.clauses.joins.contains { $0.kind == .inner }
     }

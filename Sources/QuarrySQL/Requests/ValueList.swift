@@ -1,6 +1,6 @@
 public import QuarryCore
 
-/// Rows that are written in SQL: `VALUES (1, 'Arthur'), (2, 'Barbara')`.
+/// Rows written in SQL: `VALUES (1, 'Arthur'), (2, 'Barbara')`.
 ///
 /// ```swift
 /// let list = ValueList([[1, "Arthur"], [2, "Barbara"]])
@@ -9,22 +9,22 @@ public import QuarryCore
 /// list.contains(rowValue(Column("id"), Column("name")))  // ("id", "name") IN (VALUES (1, 'Arthur'), …)
 /// ```
 ///
-/// All rows must have the same number of values, and there must be one; a request throws otherwise.
-/// See <https://www.sqlite.org/lang_select.html#the_values_clause>.
+/// There must be at least one row, and all rows must have the same number of values; otherwise a request throws. See
+/// <https://www.sqlite.org/lang_select.html#the_values_clause>.
 public struct ValueList: SQLSubqueryable, Sendable {
     package let rows: [[SQLExpression]]
 
-    /// Some rows.
+    /// A list of rows.
     public init(_ rows: some Sequence<[any SQLExpressible]>) {
         self.rows = rows.map { $0.map(\.sqlExpression) }
     }
 
-    /// Rows of one value each.
+    /// A list of rows with one value each.
     public init(_ values: some Sequence<any SQLExpressible>) {
         rows = values.map { [$0.sqlExpression] }
     }
 
-    /// The rows that row values are.
+    /// The rows of row values.
     init(rowValues: [SQLExpression]) {
         rows = rowValues.map { value in
             if case .rowValue(let values) = value.kind { values } else { [value] }
@@ -34,7 +34,7 @@ public struct ValueList: SQLSubqueryable, Sendable {
     /// The rows as a subquery.
     public var sqlSubquery: SQLSubquery { SQLSubquery(content: .sql(SQL(elements: [.fragment(self)]))) }
 
-    /// A request for the rows, whose columns are called `column1`, `column2` and so on.
+    /// A request for the rows, with the columns `column1`, `column2` and so on.
     ///
     /// ```sql
     /// SELECT * FROM (VALUES (1, 'Arthur'), (2, 'Barbara')) "subquery"
@@ -43,7 +43,7 @@ public struct ValueList: SQLSubqueryable, Sendable {
         QueryInterfaceRequest(query: SelectQuery(.query(sqlSubquery)))
     }
 
-    /// A request for the rows, whose columns have names.
+    /// A request for the rows, with named columns.
     ///
     /// ```sql
     /// SELECT * FROM (SELECT "column1" AS "id", "column2" AS "name" FROM (VALUES (1, 'Arthur')) "subquery") "subquery"

@@ -1,6 +1,6 @@
 public import QuarryCore
 
-/// A column of a table that is created or altered.
+/// A column of a new or altered table.
 ///
 /// ```swift
 /// t.column("email", .text).notNull().unique().collate(.nocase)
@@ -11,11 +11,11 @@ public import QuarryCore
 ///
 /// See <https://www.sqlite.org/lang_createtable.html#column_definitions>.
 public final class ColumnDefinition {
-    /// When a generated column is computed: <https://www.sqlite.org/gencol.html>.
+    /// The time when a generated column is computed: <https://www.sqlite.org/gencol.html>.
     public enum GeneratedColumnQualification: Sendable {
-        /// When it is read.
+        /// Computed when the column is read.
         case virtual
-        /// When its row is written.
+        /// Computed when the row is written.
         case stored
     }
 
@@ -24,7 +24,7 @@ public final class ColumnDefinition {
         var isAutoincremented: Bool
     }
 
-    /// `NOT NULL`, `UNIQUE`: with what happens to a row that violates it.
+    /// `NOT NULL`, `UNIQUE`: a constraint, with the resolution of conflicts.
     struct Rule {
         var conflictResolution: SQLConflictResolution?
     }
@@ -46,7 +46,7 @@ public final class ColumnDefinition {
         self.type = type
     }
 
-    /// Whether an index is created on the column: a unique column has one already.
+    /// Whether to create an index on the column: a unique column already has one.
     var isIndexed: Bool { wantsIndex && unique == nil }
 
     /// Makes the column the primary key.
@@ -55,10 +55,11 @@ public final class ColumnDefinition {
     /// "id" TEXT PRIMARY KEY ON CONFLICT REPLACE
     /// ```
     ///
-    /// A key that isn't an integer may be NULL, unless `notNull()` is there too; that of `t.primaryKey(_:_:)` may not.
+    /// A key that isn't an integer may be NULL, unless the column also has `notNull()`. The key of `t.primaryKey(_:_:)`
+    /// may not.
     ///
-    /// - parameter conflictResolution: what happens to a row whose key is there already.
-    /// - parameter autoincrement: whether the key of a deleted row is never used again:
+    /// - parameter conflictResolution: the action if the key already exists.
+    /// - parameter autoincrement: whether the key of a deleted row is never reused:
     ///   <https://www.sqlite.org/autoinc.html>.
     @discardableResult
     public func primaryKey(
@@ -79,7 +80,7 @@ public final class ColumnDefinition {
         return self
     }
 
-    /// Refuses a value that another row has.
+    /// Refuses values that another row has.
     ///
     /// ```sql
     /// "email" TEXT UNIQUE
@@ -90,7 +91,7 @@ public final class ColumnDefinition {
         return self
     }
 
-    /// Creates an index on the column, unless it is unique, and has one.
+    /// Creates an index on the column, unless the column is unique, and so has one already.
     ///
     /// ```sql
     /// CREATE INDEX "player_on_score" ON "player"("score")
@@ -101,7 +102,7 @@ public final class ColumnDefinition {
         return self
     }
 
-    /// Refuses rows for which an expression is false.
+    /// Refuses rows that don't satisfy an expression.
     ///
     /// ```swift
     /// t.column("score", .integer).check(sql: "score >= 0")
@@ -115,7 +116,7 @@ public final class ColumnDefinition {
         return self
     }
 
-    /// Refuses rows for which a condition on the column is false.
+    /// Refuses rows that don't satisfy a condition on the column.
     ///
     /// ```swift
     /// t.column("score", .integer).check { $0 >= 0 }
@@ -124,14 +125,14 @@ public final class ColumnDefinition {
     /// "score" INTEGER CHECK ("score" >= 0)
     /// ```
     ///
-    /// - parameter condition: is given the column.
+    /// - parameter condition: receives the column.
     @discardableResult
     public func check(_ condition: (Column) -> any SQLExpressible) -> Self {
         checks.append(SQL(condition(Column(name)).sqlExpression))
         return self
     }
 
-    /// The value where none is given.
+    /// The default value.
     ///
     /// ```swift
     /// t.column("score", .integer).defaults(to: 0)
@@ -145,7 +146,7 @@ public final class ColumnDefinition {
         return self
     }
 
-    /// The value where none is given, as SQL. What is no literal or name stands in parentheses: `(1 + 1)`.
+    /// The default value, as SQL. An expression that isn't a literal or a name needs parentheses: `(1 + 1)`.
     ///
     /// ```swift
     /// t.column("createdAt", .datetime).defaults(sql: "CURRENT_TIMESTAMP")
@@ -156,7 +157,7 @@ public final class ColumnDefinition {
         return self
     }
 
-    /// The order in which the values are compared: <https://www.sqlite.org/datatype3.html#collation>.
+    /// The collation that compares the values: <https://www.sqlite.org/datatype3.html#collation>.
     ///
     /// ```sql
     /// "email" TEXT COLLATE NOCASE
@@ -167,7 +168,7 @@ public final class ColumnDefinition {
         return self
     }
 
-    /// The order in which the values are compared.
+    /// The collation that compares the values.
     ///
     /// ```swift
     /// let byLength = DatabaseCollation("byLength") { lhs, rhs in lhs.count - rhs.count }
@@ -182,7 +183,7 @@ public final class ColumnDefinition {
         collate(SQLCollationName(collation.name))
     }
 
-    /// Makes a column whose values are computed.
+    /// Makes the column a generated column.
     ///
     /// ```swift
     /// t.column("total", .integer).generatedAs(sql: "score + bonus", .stored)
@@ -198,7 +199,7 @@ public final class ColumnDefinition {
         return self
     }
 
-    /// Makes a column whose values are computed.
+    /// Makes the column a generated column.
     ///
     /// ```swift
     /// t.column("total", .integer).generatedAs(Column("score") + Column("bonus"), .stored)
@@ -216,7 +217,7 @@ public final class ColumnDefinition {
         return self
     }
 
-    /// Makes a foreign key of the column.
+    /// Makes the column a foreign key.
     ///
     /// ```swift
     /// t.column("teamId", .integer).references("team", onDelete: .cascade)
@@ -225,10 +226,10 @@ public final class ColumnDefinition {
     /// "teamId" INTEGER REFERENCES "team"("id") ON DELETE CASCADE
     /// ```
     ///
-    /// - parameter table: the table that is referred to.
-    /// - parameter column: its column; nil for its primary key.
-    /// - parameter deleteAction: what happens when the parent row goes.
-    /// - parameter updateAction: what happens when its key changes.
+    /// - parameter table: the referenced table.
+    /// - parameter column: the referenced column; nil for the primary key.
+    /// - parameter deleteAction: the action when the referenced row is deleted.
+    /// - parameter updateAction: the action when the referenced key changes.
     /// - parameter isDeferred: whether the key is checked when the transaction commits.
     @discardableResult
     public func references(
@@ -246,7 +247,7 @@ public final class ColumnDefinition {
 extension ColumnDefinition {
     /// The definition in SQL.
     ///
-    /// - parameter isNotNull: whether the column can't be NULL, whatever its own definition says.
+    /// - parameter isNotNull: whether the column is NOT NULL, even if its own definition doesn't say so.
     func sql(_ keys: ReferencedKeys, isNotNull: Bool = false) throws -> String {
         let resolver = keys.resolver
         var parts = [name.quotedDatabaseIdentifier]

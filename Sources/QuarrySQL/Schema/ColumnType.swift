@@ -5,8 +5,8 @@
 /// t.column("area", Database.ColumnType(rawValue: "POLYGON"))
 /// ```
 ///
-/// SQLite takes any name, and stores any value in any column, unless the table is STRICT: the type gives the column
-/// its affinity. See <https://www.sqlite.org/datatype3.html#type_affinity>.
+/// SQLite accepts any name, and stores any value in any column, unless the table is STRICT. The type determines the
+/// column's affinity. See <https://www.sqlite.org/datatype3.html#type_affinity>.
 public struct SQLColumnType: RawRepresentable, Hashable, Sendable {
     /// The type in SQL.
     public let rawValue: String
@@ -32,7 +32,7 @@ public struct SQLColumnType: RawRepresentable, Hashable, Sendable {
     public static let date = SQLColumnType(rawValue: "DATE")
     /// `DATETIME`
     public static let datetime = SQLColumnType(rawValue: "DATETIME")
-    /// `ANY`: in a STRICT table, a column that takes values as they are.
+    /// `ANY`: in a STRICT table, a column that stores all values unchanged.
     public static let any = SQLColumnType(rawValue: "ANY")
     /// `TEXT`, for JSON.
     public static let jsonText = SQLColumnType(rawValue: "TEXT")
@@ -40,15 +40,15 @@ public struct SQLColumnType: RawRepresentable, Hashable, Sendable {
     public static let jsonb = SQLColumnType(rawValue: "BLOB")
 }
 
-/// What happens to the child rows when a parent row goes, or its key changes:
+/// The action on referencing rows when the referenced row is deleted, or its key changes:
 /// <https://www.sqlite.org/foreignkeys.html#fk_actions>.
 public enum SQLForeignKeyAction: String, Sendable {
-    /// They go, or change, too.
+    /// Deletes or updates the referencing rows.
     case cascade = "CASCADE"
-    /// The change is refused, even where the constraint is deferred.
+    /// Refuses the change, even if the constraint is deferred.
     case restrict = "RESTRICT"
-    /// Their columns become NULL.
+    /// Sets their columns to NULL.
     case setNull = "SET NULL"
-    /// Their columns get their defaults.
+    /// Sets their columns to the default values.
     case setDefault = "SET DEFAULT"
 }

@@ -1,4 +1,4 @@
-/// What happens when a change violates a constraint: <https://www.sqlite.org/lang_conflict.html>.
+/// The action when a change violates a constraint: <https://www.sqlite.org/lang_conflict.html>.
 ///
 /// ```swift
 /// try db.create(table: "player") { t in t.column("email", .text).unique(onConflict: .replace) }
@@ -7,19 +7,19 @@
 /// CREATE TABLE "player" ("email" TEXT UNIQUE ON CONFLICT REPLACE)
 /// ```
 public enum SQLConflictResolution: String, Sendable {
-    /// The transaction is rolled back.
+    /// Rolls back the transaction.
     case rollback = "ROLLBACK"
-    /// The statement's changes are taken back: what SQLite does where nothing is said.
+    /// Undoes the statement's changes: SQLite's default.
     case abort = "ABORT"
-    /// The statement ends, and keeps the changes it has made.
+    /// Ends the statement, and keeps the changes it has made.
     case fail = "FAIL"
-    /// The row is left out.
+    /// Skips the row.
     case ignore = "IGNORE"
-    /// Rows in the way are deleted.
+    /// Deletes the conflicting rows.
     case replace = "REPLACE"
 }
 
 extension SQLConflictResolution? {
-    /// ` ON CONFLICT …`, or nothing.
+    /// ` ON CONFLICT …`; empty for nil.
     var clause: String { map { " ON CONFLICT \($0.rawValue)" } ?? "" }
 }

@@ -20,7 +20,7 @@ package struct EnglishNoun: Sendable {
             let previous = text.index(before: first)
             if !text[previous].isLetter { break }
             first = previous
-            // A capital after a small letter begins a word.
+            // A capital after a small letter begins a new word.
             if text[first].isUppercase, first > text.startIndex, text[text.index(before: first)].isLowercase { break }
         }
         start = text[..<first]
@@ -68,21 +68,21 @@ package struct EnglishNoun: Sendable {
 
     private static let regular = Dictionary(irregular.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
 
-    /// Words on -o that take -es.
+    /// Words in -o with the plural -es.
     private static let wordsOnO: Set<String> = [
         "buffalo", "cargo", "domino", "echo", "embargo", "hero", "mosquito", "potato", "tomato", "tornado", "torpedo",
         "veto", "volcano",
     ]
 
-    /// Words on -ie, whose plural looks like the plural of a word on -y.
+    /// Words in -ie, whose plural looks like that of a word in -y.
     private static let wordsOnIe: Set<String> = [
         "calorie", "cookie", "genie", "movie", "pie", "selfie", "tie", "zombie",
     ]
 
-    /// Words on -oe, and on -che.
+    /// Words in -oe and -che.
     private static let wordsOnE: Set<String> = ["ache", "axe", "cache", "canoe", "headache", "shoe", "toe"]
 
-    /// Words on -s and -x whose plural has -es, as the plural of a word on -se or -xe would.
+    /// Words in -s and -x with the plural -es, which looks like that of a word in -se or -xe.
     private static let wordsOnS: Set<String> = [
         "alias", "atlas", "bias", "bonus", "bus", "campus", "canvas", "census", "chorus", "circus", "corpus", "gas",
         "genius", "iris", "lens", "minus", "octopus", "plus", "prospectus", "status", "surplus", "virus",
@@ -121,9 +121,9 @@ package struct EnglishNoun: Sendable {
         return word + "s"
     }
 
-    /// Words that end with an irregular word: `salesman`, `grandchild`, `housewife`.
+    /// Words that end in an irregular word: `salesman`, `grandchild`, `housewife`.
     private static func compound(_ word: String, of words: [String: String]) -> String? {
-        // Other words only look like compounds: "human", "talisman", "german".
+        // These words only look like compounds: "human", "talisman", "german".
         guard !["human", "humans", "german", "germans", "roman", "shaman", "talisman"].contains(word) else {
             return nil
         }

@@ -1,4 +1,4 @@
-/// The names that a table may have if a column or a relation names a single row of it.
+/// The possible names of a table, if a column or a relation names a single row of it.
 enum EnglishPlural {
     /// The possible plurals of a name, the likeliest first. The last word of `homeTeam` or `home_team` changes.
     static func candidates(of name: String) -> [String] {

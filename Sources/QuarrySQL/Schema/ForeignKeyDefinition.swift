@@ -8,7 +8,7 @@ import QuarryCore
 public final class ForeignKeyDefinition {
     let name: String
     let table: String?
-    /// All but the table.
+    /// The reference, without its table.
     let reference: ForeignKeyReference
     let isIndexed: Bool
     var notNull: ColumnDefinition.Rule?
@@ -21,7 +21,7 @@ public final class ForeignKeyDefinition {
         self.isIndexed = isIndexed
     }
 
-    /// Refuses NULL: each row belongs to another.
+    /// Refuses NULL: each row must reference another row.
     ///
     /// ```swift
     /// try db.create(table: "player") { t in t.belongsTo("team").notNull() }
@@ -36,7 +36,7 @@ public final class ForeignKeyDefinition {
         return self
     }
 
-    /// Refuses a reference that another row has.
+    /// Refuses references that another row has.
     ///
     /// ```swift
     /// try db.create(table: "captain") { t in t.belongsTo("team").unique() }
@@ -51,12 +51,12 @@ public final class ForeignKeyDefinition {
     }
 }
 
-/// What a `belongsTo` stands for, when the referenced key is known.
+/// The definitions that a `belongsTo` adds, once the referenced key is known.
 struct ResolvedForeignKey {
     var columns: [ColumnDefinition]
-    /// The table's constraint, for a key of several columns.
+    /// The constraint of the table, if the key has several columns.
     var constraint: TableDefinition.ForeignKey?
-    /// The index on the columns of a key of several.
+    /// The index on the columns, if the key has several columns.
     var index: (columns: [String], isUnique: Bool)?
 
     init(_ definition: ForeignKeyDefinition, _ keys: ReferencedKeys) throws {

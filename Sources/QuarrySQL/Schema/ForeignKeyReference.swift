@@ -1,6 +1,6 @@
 import QuarryCore
 
-/// What a foreign key refers to: `REFERENCES "team"("id") ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED`.
+/// The reference of a foreign key: `REFERENCES "team"("id") ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED`.
 struct ForeignKeyReference {
     var table: String
     /// nil for the primary key.
@@ -9,7 +9,7 @@ struct ForeignKeyReference {
     var updateAction: SQLForeignKeyAction?
     var isDeferred = false
 
-    /// - parameter columns: the columns that the key refers to; nil to leave that to SQLite.
+    /// - parameter columns: the referenced columns; nil to leave them to SQLite.
     func clause(columns: [String]?) -> String {
         var sql = "REFERENCES \(table.quotedDatabaseIdentifier)"
         if let columns { sql += "(\(columns.quotedList))" }
@@ -20,17 +20,18 @@ struct ForeignKeyReference {
     }
 }
 
-/// The keys that the foreign keys of a table refer to: those of other tables, and its own, which isn't there yet.
+/// The keys that the foreign keys of a table reference: those of other tables, and the table's own, which doesn't exist
+/// yet.
 struct ReferencedKeys {
     var resolver: any SchemaResolver
     var table: String
     var schemaName: String?
 
     enum OwnKey {
-        /// The table is there already.
+        /// The table already exists.
         case inDatabase
         case columns([ReferencedColumn])
-        /// It may be in SQL that isn't understood here.
+        /// The key may be defined in SQL, which isn't parsed here.
         case unknown
     }
 
@@ -38,7 +39,7 @@ struct ReferencedKeys {
 
     func isOwn(_ name: String) -> Bool { name.isSameName(as: table) }
 
-    /// The key of a table; nil if it may be in SQL that isn't understood here.
+    /// The key of a table; nil if it may be defined in SQL, which isn't parsed here.
     func key(of name: String) throws -> [ReferencedColumn]? {
         let columns: [ReferencedColumn]
         switch ownKey {
@@ -47,15 +48,15 @@ struct ReferencedKeys {
         default: columns = try resolver.primaryKeyColumns(of: name, in: schemaName)
         }
         if !columns.isEmpty { return columns }
-        // Where foreign keys are checked, SQLite would refuse each change of the table: "foreign key mismatch".
-        // Elsewhere, and in migrations, the table may be used, or be replaced by a later migration.
+        // If foreign keys are enforced, SQLite would refuse each change of the table: "foreign key mismatch". If not,
+        // as in migrations, the table may be used, or may be replaced by a later migration.
         if resolver.checksForeignKeys {
             throw DatabaseError(message: "table \(name) has no primary key that a foreign key can refer to")
         }
         return [.hiddenRowID]
     }
 
-    /// The names of the columns that a reference of so many columns refers to; nil to leave them to SQLite.
+    /// The names of the columns that a reference with this number of columns references; nil to leave them to SQLite.
     func columns(of reference: ForeignKeyReference, from origins: [String]) throws -> [String]? {
         guard let columns = try reference.columns ?? key(of: reference.table)?.map(\.name) else { return nil }
         guard columns.count == origins.count else {
@@ -67,7 +68,7 @@ struct ReferencedKeys {
         return columns
     }
 
-    /// The table that `belongsTo(name)` means: that of the name, or of its plural.
+    /// The table that `belongsTo(name)` references: the table with that name, or with its plural.
     func table(named name: String) throws -> String {
         for candidate in [name] + EnglishPlural.candidates(of: name) {
             if isOwn(candidate) { return table }

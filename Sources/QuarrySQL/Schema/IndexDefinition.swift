@@ -12,12 +12,12 @@ public struct IndexOptions: OptionSet, Sendable {
     /// The options as bits.
     public let rawValue: Int
 
-    /// Options of these bits.
+    /// The options with these bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
     /// Has no effect if an index with that name exists.
     public static let ifNotExists = IndexOptions(rawValue: 1)
-    /// Refuses rows whose values another row has.
+    /// Refuses rows with the same values as another row.
     public static let unique = IndexOptions(rawValue: 2)
 }
 

@@ -1,27 +1,27 @@
 package import QuarryCore
 
-/// What the rendering of a definition has to ask the database.
+/// The facts that rendering a definition requires of the database.
 package protocol SchemaResolver {
-    /// Some SQL as text, with its values written as literals.
+    /// SQL as text, with its values written as literals.
     func text(of sql: SQL) throws -> String
 
-    /// Whether there is such a table where the definition's will be.
+    /// Whether a table exists in the schema of the definition.
     func tableExists(_ name: String, in schemaName: String?) throws -> Bool
 
-    /// The columns of the primary key of a table; none if its key is its hidden rowid.
+    /// The columns of the primary key of a table; empty if the key is the hidden rowid.
     ///
-    /// - throws: `DatabaseError` if there is no such table.
+    /// - throws: `DatabaseError` if the table doesn't exist.
     func primaryKeyColumns(of table: String, in schemaName: String?) throws -> [ReferencedColumn]
 
-    /// Whether foreign keys are checked at the moment.
+    /// Whether foreign keys are currently enforced.
     var checksForeignKeys: Bool { get }
 }
 
-/// A column that a foreign key refers to.
+/// A column that a foreign key references.
 package struct ReferencedColumn: Equatable, Sendable {
     package var name: String
     package var type: SQLColumnType?
-    /// The end of the name of a column that `belongsTo` defines: `Id`.
+    /// The suffix of the name of a column that `belongsTo` defines: `Id`.
     var suffix: String
 
     package init(name: String, type: SQLColumnType?) {
@@ -36,12 +36,12 @@ package struct ReferencedColumn: Equatable, Sendable {
         self.suffix = suffix
     }
 
-    /// The rowid of a table without a primary key. SQLite lets no foreign key refer to it, but accepts the definition:
+    /// The rowid of a table without a primary key. No foreign key can reference it, but SQLite accepts the definition:
     /// <https://www.sqlite.org/foreignkeys.html#fk_indexes>.
     static let hiddenRowID = ReferencedColumn(name: "rowid", type: .integer, suffix: "Id")
 }
 
-/// The name of a thing in its schema: `"player"`, `"main"."player"`.
+/// The qualified name of an object in its schema: `"player"`, `"main"."player"`.
 struct QualifiedName {
     var name: String
     var schemaName: String?

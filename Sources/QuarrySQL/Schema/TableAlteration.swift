@@ -1,6 +1,6 @@
 public import QuarryCore
 
-/// The changes of a table that is altered.
+/// The changes of an altered table.
 ///
 /// ```swift
 /// try db.alter(table: "player") { t in
@@ -15,7 +15,8 @@ public import QuarryCore
 /// ALTER TABLE "player" DROP COLUMN "bonus"
 /// ```
 ///
-/// What ALTER TABLE can't do, `Database.rebuild(table:)` does. See <https://www.sqlite.org/lang_altertable.html>.
+/// For changes that ALTER TABLE can't make, use `Database.rebuild(table:)`. See
+/// <https://www.sqlite.org/lang_altertable.html>.
 public final class TableAlteration {
     private enum Change {
         case add(ColumnDefinition)
@@ -40,7 +41,7 @@ public final class TableAlteration {
     /// ```
     ///
     /// - parameter name: the column's name.
-    /// - parameter type: its type; nil for none.
+    /// - parameter type: the column's type; nil for none.
     @discardableResult
     public func add(column name: String, _ type: SQLColumnType? = nil) -> ColumnDefinition {
         let column = ColumnDefinition(name: name, type: type)
@@ -48,7 +49,7 @@ public final class TableAlteration {
         return column
     }
 
-    /// Adds a column that is defined in SQL.
+    /// Adds a column defined in SQL.
     ///
     /// ```swift
     /// try db.alter(table: "player") { t in t.addColumn(sql: "bonus INTEGER NOT NULL DEFAULT 0") }
@@ -58,7 +59,7 @@ public final class TableAlteration {
     /// ```
     public func addColumn(sql: String) { changes.append(.addSQL(SQL(sql: sql))) }
 
-    /// Adds a column that is defined in SQL, in which values are written as literals.
+    /// Adds a column defined in SQL, with values written as literals.
     ///
     /// ```swift
     /// let start = 100
@@ -69,7 +70,7 @@ public final class TableAlteration {
     /// ```
     public func addColumn(literal: SQL) { changes.append(.addSQL(literal)) }
 
-    /// Renames a column, in indexes, triggers and views too.
+    /// Renames a column, also in indexes, triggers and views.
     ///
     /// ```swift
     /// try db.alter(table: "player") { t in t.rename(column: "score", to: "points") }
@@ -79,7 +80,7 @@ public final class TableAlteration {
     /// ```
     public func rename(column name: String, to newName: String) { changes.append(.rename(name, newName)) }
 
-    /// Removes a column, which must be in no key, index, trigger or view.
+    /// Removes a column, which no key, index, trigger or view may use.
     ///
     /// ```swift
     /// try db.alter(table: "player") { t in t.drop(column: "bonus") }
@@ -91,7 +92,7 @@ public final class TableAlteration {
 }
 
 extension TableAlteration {
-    /// Makes the statements, one after the other: each may ask for what those before it have changed.
+    /// Makes the statements one after another. Each may depend on the changes of the previous ones.
     package func forEachStatement(_ resolver: some SchemaResolver, _ body: (String) throws -> Void) throws {
         let keys = ReferencedKeys(resolver: resolver, table: name, schemaName: schemaName, ownKey: .inDatabase)
         let alter = "ALTER TABLE \(QualifiedName(name: name, schemaName: schemaName).sql)"

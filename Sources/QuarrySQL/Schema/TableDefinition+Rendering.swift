@@ -11,7 +11,7 @@ extension TableDefinition {
 
     /// The definition in SQL.
     ///
-    /// - parameter name: the name in CREATE TABLE, if the table gets its own name later.
+    /// - parameter name: the name in CREATE TABLE, if the table receives its own name later.
     package func render(_ resolver: some SchemaResolver, as temporaryName: String? = nil) throws -> Rendering {
         var keys = ReferencedKeys(resolver: resolver, table: name, schemaName: schemaName, ownKey: .unknown)
         keys.ownKey = ownKey

@@ -1,6 +1,6 @@
 public import QuarryCore
 
-/// How a table is created: <https://www.sqlite.org/lang_createtable.html>.
+/// The options of CREATE TABLE: <https://www.sqlite.org/lang_createtable.html>.
 ///
 /// ```swift
 /// try db.create(table: "player", options: [.ifNotExists, .strict]) { t in t.primaryKey("name", .text) }
@@ -12,20 +12,20 @@ public struct TableOptions: OptionSet, Sendable {
     /// The options as bits.
     public let rawValue: Int
 
-    /// Options of these bits.
+    /// The options with these bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// Does nothing if there is a table of that name.
+    /// Has no effect if a table with that name exists.
     public static let ifNotExists = TableOptions(rawValue: 1)
-    /// Makes a table that only this connection sees, and that goes with it.
+    /// Creates a temporary table, which only this connection sees, and which is dropped when it is closed.
     public static let temporary = TableOptions(rawValue: 2)
     /// Keeps rows in the order of the primary key, without a rowid: <https://www.sqlite.org/withoutrowid.html>.
     public static let withoutRowID = TableOptions(rawValue: 4)
-    /// Refuses values of other types than the columns': <https://www.sqlite.org/stricttables.html>.
+    /// Refuses values whose type isn't that of the column: <https://www.sqlite.org/stricttables.html>.
     public static let strict = TableOptions(rawValue: 8)
 }
 
-/// A table that is created.
+/// The definition of a new table.
 ///
 /// ```swift
 /// try db.create(table: "player") { t in
@@ -64,9 +64,9 @@ public final class TableDefinition {
     package let schemaName: String?
     let options: TableOptions
     var items: [Item] = []
-    /// Those of `primaryKey(_:)`: columns have their own.
+    /// The keys of `primaryKey(_:)`; keys of single columns belong to the columns.
     var primaryKeys: [Key] = []
-    /// What happens to a row whose key is there already, of a key whose columns are defined in its body.
+    /// The conflict resolution of a key whose columns are defined in its body.
     var primaryKeyBody: (conflictResolution: SQLConflictResolution?, Void)?
     var uniqueKeys: [Key] = []
     var foreignKeys: [ForeignKey] = []
@@ -82,7 +82,7 @@ public final class TableDefinition {
 
     // MARK: - The primary key
 
-    /// Defines an integer primary key, whose values are never used again.
+    /// Defines an integer primary key whose values are never reused.
     ///
     /// ```sql
     /// "id" INTEGER PRIMARY KEY AUTOINCREMENT
@@ -91,7 +91,7 @@ public final class TableDefinition {
     /// See <https://www.sqlite.org/autoinc.html>.
     ///
     /// - parameter name: the column.
-    /// - parameter conflictResolution: what happens to a row whose key is there already.
+    /// - parameter conflictResolution: the action if the key already exists.
     @discardableResult
     public func autoIncrementedPrimaryKey(
         _ name: String, onConflict conflictResolution: SQLConflictResolution? = nil
@@ -99,18 +99,18 @@ public final class TableDefinition {
         column(name, .integer).primaryKey(onConflict: conflictResolution, autoincrement: true)
     }
 
-    /// Defines a primary key of one column. Unless it is an integer, it can't be NULL.
+    /// Defines a primary key with one column. Unless the column is an integer, it can't be NULL.
     ///
     /// ```sql
     /// "uuid" TEXT PRIMARY KEY NOT NULL
     /// ```
     ///
-    /// An integer that is NULL gets a number. Without NOT NULL, SQLite takes NULL in other keys:
+    /// Inserting NULL in an integer key generates a number. Without NOT NULL, SQLite accepts NULL in other keys:
     /// <https://www.sqlite.org/quirks.html#primary_keys_can_sometimes_contain_nulls>.
     ///
     /// - parameter name: the column.
-    /// - parameter type: its type.
-    /// - parameter conflictResolution: what happens to a row whose key is there already.
+    /// - parameter type: the column's type.
+    /// - parameter conflictResolution: the action if the key already exists.
     @discardableResult
     public func primaryKey(
         _ name: String, _ type: SQLColumnType, onConflict conflictResolution: SQLConflictResolution? = nil
@@ -119,19 +119,19 @@ public final class TableDefinition {
         return type.isInteger ? column : column.notNull()
     }
 
-    /// Makes a primary key of columns that are defined elsewhere.
+    /// Makes a primary key of columns defined elsewhere.
     ///
     /// ```sql
     /// PRIMARY KEY ("countryCode", "passportNumber")
     /// ```
     ///
     /// - parameter columns: the columns.
-    /// - parameter conflictResolution: what happens to a row whose key is there already.
+    /// - parameter conflictResolution: the action if the key already exists.
     public func primaryKey(_ columns: [String], onConflict conflictResolution: SQLConflictResolution? = nil) {
         primaryKeys.append(Key(columns: columns, conflictResolution: conflictResolution))
     }
 
-    /// Makes a primary key of the columns that are defined in `body`. They can't be NULL.
+    /// Makes a primary key of the columns defined in `body`. They can't be NULL.
     ///
     /// ```swift
     /// t.primaryKey {
@@ -145,8 +145,9 @@ public final class TableDefinition {
     /// PRIMARY KEY ("code", "countryCode")
     /// ```
     ///
-    /// - parameter conflictResolution: what happens to a row whose key is there already.
+    /// - parameter conflictResolution: the action if the key already exists.
     /// - parameter body: defines the columns.
+    /// - throws: the error of `body`.
     public func primaryKey(
         onConflict conflictResolution: SQLConflictResolution? = nil, body: () throws -> Void
     ) rethrows {
@@ -165,7 +166,7 @@ public final class TableDefinition {
     /// ```
     ///
     /// - parameter name: the column's name.
-    /// - parameter type: its type; nil for none.
+    /// - parameter type: the column's type; nil for none.
     @discardableResult
     public func column(_ name: String, _ type: SQLColumnType? = nil) -> ColumnDefinition {
         let column = ColumnDefinition(name: name, type: type)
@@ -180,15 +181,15 @@ public final class TableDefinition {
     /// ```
     public func column(sql: String) { items.append(.sql(SQL(sql: sql))) }
 
-    /// Defines a column in SQL, in which values are written as literals.
+    /// Defines a column in SQL, with values written as literals.
     ///
     /// ```swift
     /// t.column(literal: "name TEXT DEFAULT \(defaultName)")
     /// ```
     public func column(literal: SQL) { items.append(.sql(literal)) }
 
-    /// Defines a column that refers to the primary key of another table, or several if that has several. It has an
-    /// index.
+    /// Defines a column that references the primary key of another table, or several columns if the key has several.
+    /// Creates an index on them.
     ///
     /// ```swift
     /// t.belongsTo("team", onDelete: .cascade).notNull()
@@ -199,20 +200,20 @@ public final class TableDefinition {
     /// "captainId" INTEGER REFERENCES "player"("id")
     /// ```
     ///
-    /// The column is named by `name` and the column it refers to, whose type it takes. In the body of a primary key it
-    /// isn't NULL, and has no index.
+    /// The column's name consists of `name` and the name of the referenced column, and its type is that of the
+    /// referenced column. In the body of a primary key the column is NOT NULL, and no index is created.
     ///
-    /// No foreign key can refer to a table without a primary key
-    /// (<https://www.sqlite.org/foreignkeys.html#fk_indexes>). Where foreign keys are checked, the definition throws:
-    /// "table log has no primary key that a foreign key can refer to". Elsewhere, as in migrations, the column refers
-    /// to the rowid: `"logId" INTEGER REFERENCES "log"("rowid")`.
+    /// No foreign key can reference a table without a primary key
+    /// (<https://www.sqlite.org/foreignkeys.html#fk_indexes>). If foreign keys are enforced, the definition throws:
+    /// "table log has no primary key that a foreign key can refer to". If not, as in migrations, the column references
+    /// the rowid: `"logId" INTEGER REFERENCES "log"("rowid")`.
     ///
     /// - parameter name: the beginning of the column's name.
-    /// - parameter table: the table that is referred to; nil for that of the name, or of its plural.
-    /// - parameter deleteAction: what happens when the parent row goes.
-    /// - parameter updateAction: what happens when its key changes.
+    /// - parameter table: the referenced table; nil for the table with that name, or with its plural.
+    /// - parameter deleteAction: the action when the referenced row is deleted.
+    /// - parameter updateAction: the action when the referenced key changes.
     /// - parameter isDeferred: whether the key is checked when the transaction commits.
-    /// - parameter indexed: whether there is an index.
+    /// - parameter indexed: whether to create an index.
     @discardableResult
     public func belongsTo(
         _ name: String, inTable table: String? = nil, onDelete deleteAction: SQLForeignKeyAction? = nil,
@@ -230,7 +231,7 @@ public final class TableDefinition {
 
     // MARK: - Constraints
 
-    /// Refuses rows whose values in some columns another row has.
+    /// Refuses rows with the same values in some columns as another row.
     ///
     /// ```sql
     /// UNIQUE ("teamId", "number")
@@ -239,7 +240,7 @@ public final class TableDefinition {
         uniqueKeys.append(Key(columns: columns, conflictResolution: conflictResolution))
     }
 
-    /// Makes a foreign key of columns that are defined elsewhere.
+    /// Makes a foreign key of columns defined elsewhere.
     ///
     /// ```swift
     /// t.foreignKey(["countryCode", "number"], references: "passport")
@@ -249,10 +250,10 @@ public final class TableDefinition {
     /// ```
     ///
     /// - parameter columns: the columns.
-    /// - parameter table: the table that is referred to.
-    /// - parameter destinationColumns: its columns; nil for its primary key.
-    /// - parameter deleteAction: what happens when the parent row goes.
-    /// - parameter updateAction: what happens when its key changes.
+    /// - parameter table: the referenced table.
+    /// - parameter destinationColumns: the referenced columns; nil for the primary key.
+    /// - parameter deleteAction: the action when the referenced row is deleted.
+    /// - parameter updateAction: the action when the referenced key changes.
     /// - parameter isDeferred: whether the key is checked when the transaction commits.
     public func foreignKey(
         _ columns: [String], references table: String, columns destinationColumns: [String]? = nil,
@@ -267,7 +268,7 @@ public final class TableDefinition {
                     updateAction: updateAction, isDeferred: isDeferred)))
     }
 
-    /// Refuses rows for which an expression is false.
+    /// Refuses rows that don't satisfy an expression.
     ///
     /// ```swift
     /// try db.create(table: "player") { t in
@@ -281,7 +282,7 @@ public final class TableDefinition {
     /// ```
     public func check(sql: String) { checks.append(SQL(sql: sql)) }
 
-    /// Refuses rows for which a condition is false.
+    /// Refuses rows that don't satisfy a condition.
     ///
     /// ```swift
     /// t.check(Column("score") >= Column("bonus"))
@@ -298,7 +299,7 @@ public final class TableDefinition {
     /// ```
     public func constraint(sql: String) { constraints.append(SQL(sql: sql)) }
 
-    /// Adds a constraint in SQL, in which values are written as literals.
+    /// Adds a constraint in SQL, with values written as literals.
     ///
     /// ```swift
     /// let least = 0
@@ -311,6 +312,6 @@ public final class TableDefinition {
 }
 
 extension SQLColumnType {
-    /// Whether a primary key of the type is the rowid.
+    /// Whether a primary key of this type is the rowid.
     var isInteger: Bool { rawValue.isSameName(as: "integer") }
 }

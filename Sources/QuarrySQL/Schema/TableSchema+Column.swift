@@ -1,7 +1,7 @@
 public import QuarryCore
 
 extension TableSchema {
-    /// A column, and what is said of it, in the words of `ColumnDefinition`.
+    /// A column, with the properties that `ColumnDefinition` can define.
     public struct Column: Sendable {
         let name: String
         let type: SQLColumnType?
@@ -13,7 +13,7 @@ extension TableSchema {
             self.type = type
         }
 
-        /// Says all of it.
+        /// Applies the properties to a definition.
         func apply(to definition: ColumnDefinition) {
             for change in changes { change(definition) }
         }
@@ -30,38 +30,38 @@ extension TableSchema {
         /// "id" INTEGER PRIMARY KEY AUTOINCREMENT
         /// ```
         ///
-        /// - parameter conflictResolution: what happens to a row whose key is there already.
-        /// - parameter autoincrement: whether the key of a deleted row is never used again.
+        /// - parameter conflictResolution: the action if the key already exists.
+        /// - parameter autoincrement: whether the key of a deleted row is never reused.
         public func primaryKey(
             onConflict conflictResolution: SQLConflictResolution? = nil, autoincrement: Bool = false
         ) -> Column {
             saying { $0.primaryKey(onConflict: conflictResolution, autoincrement: autoincrement) }
         }
 
-        /// Refuses NULL, as a property does that isn't optional.
+        /// Refuses NULL, as a non-optional property does.
         public func notNull(onConflict conflictResolution: SQLConflictResolution? = nil) -> Column {
             saying { $0.notNull(onConflict: conflictResolution) }
         }
 
-        /// Takes NULL, though the record's property isn't optional.
+        /// Accepts NULL, although the record's property isn't optional.
         public func nullable() -> Column {
             var column = self
             column.allowsNull = true
             return column
         }
 
-        /// Refuses a value that another row has.
+        /// Refuses values that another row has.
         public func unique(onConflict conflictResolution: SQLConflictResolution? = nil) -> Column {
             saying { $0.unique(onConflict: conflictResolution) }
         }
 
-        /// Creates an index on the column, unless it is unique, and has one.
+        /// Creates an index on the column, unless the column is unique, and so has one already.
         public func indexed() -> Column { saying { $0.indexed() } }
 
-        /// Refuses rows for which an expression is false.
+        /// Refuses rows that don't satisfy an expression.
         public func check(sql: String) -> Column { saying { $0.check(sql: sql) } }
 
-        /// Refuses rows for which a condition on the column is false.
+        /// Refuses rows that don't satisfy a condition on the column.
         ///
         /// ```swift
         /// t.column("score").check { $0 >= 0 }
@@ -71,31 +71,31 @@ extension TableSchema {
             return saying { $0.check { _ in condition } }
         }
 
-        /// The value where none is given.
+        /// The default value.
         public func defaults(to value: some DatabaseValueConvertible) -> Column {
             let value = value.databaseValue
             return saying { $0.defaults(to: value) }
         }
 
-        /// The value where none is given, as SQL.
+        /// The default value, as SQL.
         public func defaults(sql: String) -> Column { saying { $0.defaults(sql: sql) } }
 
-        /// The order in which the values are compared.
+        /// The collation that compares the values.
         public func collate(_ collation: SQLCollationName) -> Column { saying { $0.collate(collation) } }
 
-        /// The order in which the values are compared.
+        /// The collation that compares the values.
         public func collate(_ collation: DatabaseCollation) -> Column {
             collate(SQLCollationName(collation.name))
         }
 
-        /// Makes a column whose values are computed.
+        /// Makes the column a generated column.
         public func generatedAs(
             sql: String, _ qualification: ColumnDefinition.GeneratedColumnQualification = .virtual
         ) -> Column {
             saying { $0.generatedAs(sql: sql, qualification) }
         }
 
-        /// Makes a column whose values are computed.
+        /// Makes the column a generated column.
         public func generatedAs(
             _ expression: some SQLExpressible, _ qualification: ColumnDefinition.GeneratedColumnQualification = .virtual
         ) -> Column {
@@ -103,16 +103,16 @@ extension TableSchema {
             return saying { $0.generatedAs(expression, qualification) }
         }
 
-        /// Makes a foreign key of the column.
+        /// Makes the column a foreign key.
         ///
         /// ```swift
         /// t.column("teamId").references("team", onDelete: .cascade)
         /// ```
         ///
-        /// - parameter table: the table that is referred to.
-        /// - parameter column: its column; nil for its primary key.
-        /// - parameter deleteAction: what happens when the parent row goes.
-        /// - parameter updateAction: what happens when its key changes.
+        /// - parameter table: the referenced table.
+        /// - parameter column: the referenced column; nil for the primary key.
+        /// - parameter deleteAction: the action when the referenced row is deleted.
+        /// - parameter updateAction: the action when the referenced key changes.
         /// - parameter isDeferred: whether the key is checked when the transaction commits.
         public func references(
             _ table: String, column: String? = nil, onDelete deleteAction: SQLForeignKeyAction? = nil,

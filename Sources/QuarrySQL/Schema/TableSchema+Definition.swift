@@ -1,11 +1,11 @@
 import QuarryCore
 
-/// A column that a type was found to have.
+/// A column inferred from a type.
 package struct InferredColumn: Hashable, Sendable {
     package var name: String
-    /// The type of its values; nil where that can't be found out.
+    /// The type of the values; nil if it can't be inferred.
     package var type: SQLColumnType?
-    /// Why the type can't be found out.
+    /// The reason why the type can't be inferred.
     package var problem: String?
     package var isOptional: Bool
 
@@ -18,14 +18,14 @@ package struct InferredColumn: Hashable, Sendable {
 }
 
 extension TableSchema {
-    /// Whether the columns of the record are wanted.
+    /// Whether the record's properties are columns.
     package var wantsInferredColumns: Bool { infersColumns }
 
     /// Defines the table.
     ///
-    /// - parameter table: the definition, of no column yet.
+    /// - parameter table: the definition, which has no columns yet.
     /// - parameter inferred: the columns of the record.
-    /// - throws: `SQLITE_MISUSE` for what contradicts itself, or is missing.
+    /// - throws: `SQLITE_MISUSE` if the declaration contradicts itself, or is incomplete.
     package func define(_ table: TableDefinition, inferred: [InferredColumn]) throws {
         var declared: [String: Column] = [:]
         var order: [String] = []
@@ -55,7 +55,7 @@ extension TableSchema {
 
     private func define(_ column: Column, of inferred: InferredColumn?, in table: TableDefinition) throws {
         let type = column.type ?? inferred?.type.map { options.contains(.strict) ? $0.inStrictTables : $0 }
-        // The column is named as the record names it.
+        // The column has the record's spelling of the name.
         let definition = table.column(inferred?.name ?? column.name, type)
         column.apply(to: definition)
         if type == nil, definition.generated == nil {
@@ -64,15 +64,15 @@ extension TableSchema {
         }
         let isInteger = type?.isInteger ?? false
         if let key = definition.primaryKey, key.isAutoincremented, !isInteger {
-            throw misuse("column \(column.name) of table \(table.name) can't be autoincremented: it is no INTEGER")
+            throw misuse("column \(column.name) of table \(table.name) can't be autoincremented: it isn't an INTEGER")
         }
         guard !column.allowsNull, definition.notNull == nil, definition.generated == nil else { return }
-        // NULL asks for a number in the column that is the rowid.
+        // Inserting NULL in the rowid column generates a number.
         let isNeverNull = definition.primaryKey != nil ? !isInteger : inferred.map { !$0.isOptional } ?? false
         if isNeverNull { definition.notNull() }
     }
 
-    /// The indexes that are parts.
+    /// The indexes declared by parts.
     package func indexes(of table: String, in schemaName: String?) -> [IndexDefinition] {
         parts.compactMap { part in
             guard case .index(let index) = part.content else { return nil }
@@ -90,7 +90,7 @@ extension TableSchema {
 }
 
 extension SQLColumnType {
-    /// The type for the same values where only few are known: <https://www.sqlite.org/stricttables.html>.
+    /// The corresponding type in STRICT tables, which allow few types: <https://www.sqlite.org/stricttables.html>.
     fileprivate var inStrictTables: SQLColumnType {
         switch self {
         case .boolean: .integer
@@ -107,7 +107,7 @@ extension TableDefinition {
         return columns + primaryKeys.count + (primaryKeyBody == nil ? 0 : 1)
     }
 
-    /// The statements that add a column to the table, which is there: the column, and its index.
+    /// The statements that add a column to the existing table: the column, and its index.
     package func additions(of column: String, _ resolver: some SchemaResolver) throws -> [String] {
         let definitions = items.compactMap { item -> ColumnDefinition? in
             guard case .column(let definition, _) = item, definition.name == column else { return nil }

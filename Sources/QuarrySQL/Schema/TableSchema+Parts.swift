@@ -10,36 +10,36 @@ extension TableSchema {
     /// }
     /// ```
     public struct Parts: Sendable {
-        /// Says something of a column, or declares one that the record doesn't have.
+        /// Describes a column of the record, or declares a further one.
         ///
-        /// - parameter name: its name.
-        /// - parameter type: its type; nil for that of the record's property.
+        /// - parameter name: the column's name.
+        /// - parameter type: the column's type; nil for that of the record's property.
         public func column(_ name: String, _ type: SQLColumnType? = nil) -> Column {
             Column(name: name, type: type)
         }
 
-        /// Says something of a column, or declares one that the record doesn't have.
+        /// Describes a column of the record, or declares a further one.
         public func column(_ column: some ColumnExpression, _ type: SQLColumnType? = nil) -> Column {
             Column(name: column.name, type: type)
         }
 
         // MARK: - Keys
 
-        /// Makes a primary key of several columns.
+        /// Makes a primary key with several columns.
         ///
         /// ```sql
         /// PRIMARY KEY ("countryCode", "number")
         /// ```
         ///
         /// - parameter columns: the columns, in the order of the key.
-        /// - parameter conflictResolution: what happens to a row whose key is there already.
+        /// - parameter conflictResolution: the action if the key already exists.
         public func primaryKey(
             _ columns: [String], onConflict conflictResolution: SQLConflictResolution? = nil
         ) -> Part {
             constraint { t in t.primaryKey(columns, onConflict: conflictResolution) }
         }
 
-        /// Makes a primary key of columns, each with its collation and order.
+        /// Makes a primary key of columns, each with an optional collation and order.
         ///
         /// ```swift
         /// t.primaryKey([Column("player"), Column("date").desc])
@@ -53,7 +53,7 @@ extension TableSchema {
             key("PRIMARY KEY", terms, conflictResolution)
         }
 
-        /// Refuses rows whose values in some columns another row has.
+        /// Refuses rows with the same values in some columns as another row.
         ///
         /// ```sql
         /// UNIQUE ("teamId", "number")
@@ -64,7 +64,8 @@ extension TableSchema {
             constraint { t in t.uniqueKey(columns, onConflict: conflictResolution) }
         }
 
-        /// Refuses rows whose values in some columns another row has; each column with its collation and order.
+        /// Refuses rows with the same values in some columns as another row. Each column may have a collation and an
+        /// order.
         public func uniqueKey(
             _ terms: [any SQLOrderingTerm], onConflict conflictResolution: SQLConflictResolution? = nil
         ) -> Part {
@@ -79,17 +80,17 @@ extension TableSchema {
             return constraint { t in t.constraint(literal: sql) }
         }
 
-        /// Makes a foreign key of several columns. That of one is `t.column("teamId").references("team")`.
+        /// Makes a foreign key with several columns. For one column, use `t.column("teamId").references("team")`.
         ///
         /// ```sql
         /// FOREIGN KEY ("countryCode", "number") REFERENCES "passport"("countryCode", "number")
         /// ```
         ///
         /// - parameter columns: the columns.
-        /// - parameter table: the table that is referred to.
-        /// - parameter destinationColumns: its columns; nil for its primary key.
-        /// - parameter deleteAction: what happens when the parent row goes.
-        /// - parameter updateAction: what happens when its key changes.
+        /// - parameter table: the referenced table.
+        /// - parameter destinationColumns: the referenced columns; nil for the primary key.
+        /// - parameter deleteAction: the action when the referenced row is deleted.
+        /// - parameter updateAction: the action when the referenced key changes.
         /// - parameter isDeferred: whether the key is checked when the transaction commits.
         public func foreignKey(
             _ columns: [String], references table: String, columns destinationColumns: [String]? = nil,
@@ -105,7 +106,7 @@ extension TableSchema {
 
         // MARK: - Constraints
 
-        /// Refuses rows for which a condition is false.
+        /// Refuses rows that don't satisfy a condition.
         ///
         /// ```swift
         /// t.check(Column("score") >= Column("bonus"))
@@ -118,13 +119,13 @@ extension TableSchema {
             return constraint { t in t.check(condition) }
         }
 
-        /// Refuses rows for which an expression is false.
+        /// Refuses rows that don't satisfy an expression.
         public func check(sql: String) -> Part { constraint { t in t.check(sql: sql) } }
 
         /// Adds a constraint in SQL.
         public func constraint(sql: String) -> Part { constraint { t in t.constraint(sql: sql) } }
 
-        /// Adds a constraint in SQL, in which values are written as literals.
+        /// Adds a constraint in SQL, with values written as literals.
         public func constraint(literal: SQL) -> Part { constraint { t in t.constraint(literal: literal) } }
 
         private func constraint(_ apply: @escaping @Sendable (TableDefinition) -> Void) -> Part {
@@ -133,7 +134,7 @@ extension TableSchema {
 
         // MARK: - Indexes
 
-        /// Creates an index on columns. That of one is `t.column("score").indexed()` too.
+        /// Creates an index on columns. For one column, `t.column("score").indexed()` does the same.
         ///
         /// ```swift
         /// t.index(on: ["teamId", "score"])
@@ -145,9 +146,9 @@ extension TableSchema {
         /// ```
         ///
         /// - parameter columns: the columns, in the order of the index.
-        /// - parameter suffix: what follows the table's name in its name; nil for a name by the columns.
-        /// - parameter isUnique: whether it refuses rows whose values another row has.
-        /// - parameter condition: which rows are in the index; nil for all.
+        /// - parameter suffix: the part of the index's name after the table's name; nil for the names of the columns.
+        /// - parameter isUnique: whether the index refuses rows with the same values as another row.
+        /// - parameter condition: selects the rows in the index; nil for all.
         public func index(
             on columns: [String], suffix: String? = nil, unique isUnique: Bool = false,
             where condition: (any SQLSpecificExpressible)? = nil
@@ -160,7 +161,7 @@ extension TableSchema {
                         options: isUnique ? .unique : [], condition: condition.map { SQL($0.sqlExpression) })))
         }
 
-        /// Creates an index on columns and expressions, each with its collation and order.
+        /// Creates an index on columns and expressions, each with an optional collation and order.
         ///
         /// ```swift
         /// t.index(on: [Column("score").desc, Column("name").collating(.nocase)], suffix: "_byScore")
@@ -170,9 +171,9 @@ extension TableSchema {
         /// ```
         ///
         /// - parameter terms: the columns and expressions, in the order of the index.
-        /// - parameter suffix: what follows the table's name in its name.
-        /// - parameter isUnique: whether it refuses rows whose values another row has.
-        /// - parameter condition: which rows are in the index; nil for all.
+        /// - parameter suffix: the part of the index's name after the table's name.
+        /// - parameter isUnique: whether the index refuses rows with the same values as another row.
+        /// - parameter condition: selects the rows in the index; nil for all.
         public func index(
             on terms: [any SQLOrderingTerm], suffix: String, unique isUnique: Bool = false,
             where condition: (any SQLSpecificExpressible)? = nil

@@ -5,7 +5,7 @@ public struct TriggerOptions: OptionSet, Sendable {
     /// The options as bits.
     public let rawValue: Int
 
-    /// Options of these bits.
+    /// The options with these bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
     /// Has no effect if a trigger with that name exists.
@@ -31,7 +31,7 @@ public struct TriggerEvent: Sendable {
         /// `UPDATE`
         public static let update = Change(sql: "UPDATE")
 
-        /// `UPDATE OF "score", "bonus"`: if the statement sets one of these columns.
+        /// `UPDATE OF "score", "bonus"`: a change by a statement that sets one of these columns.
         public static func update(of columns: [String]) -> Change { Change(sql: "UPDATE OF \(columns.quotedList)") }
     }
 

@@ -5,7 +5,7 @@ public struct ViewOptions: OptionSet, Sendable {
     /// The options as bits.
     public let rawValue: Int
 
-    /// Options of these bits.
+    /// The options with these bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
     /// Has no effect if a view with that name exists.

@@ -3,7 +3,7 @@ public struct VirtualTableOptions: OptionSet, Sendable {
     /// The options as bits.
     public let rawValue: Int
 
-    /// Options of these bits.
+    /// The options with these bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
     /// Has no effect if a table with that name exists.

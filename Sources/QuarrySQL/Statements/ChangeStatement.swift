@@ -1,6 +1,6 @@
 public import QuarryCore
 
-/// A statement that changes a table, as a value: it can be kept, printed and run.
+/// A statement that changes a table, as a value, which can be kept, printed and run.
 ///
 /// ```swift
 /// let raise = Player.filter { $0.teamId == 1 }.update { [$0.score += 10] }
@@ -9,28 +9,28 @@ public import QuarryCore
 /// try raise.execute(db)  // 3: how many rows there were
 /// ```
 ///
-/// ``InsertStatement``, ``UpdateStatement`` and ``DeleteStatement`` are such statements. What can't be written as SQL
-/// throws when the statement is run.
+/// ``InsertStatement``, ``UpdateStatement`` and ``DeleteStatement`` are such statements. A statement that can't be
+/// written as SQL throws when it runs.
 public protocol ChangeStatement<RowDecoder>: Sendable {
-    /// What the rows are that RETURNING gives.
+    /// The type that the rows of RETURNING are decoded to.
     associatedtype RowDecoder
 
     /// Called by the library's own methods.
     var _change: _Change { get }
 }
 
-/// A change, as the protocol of statements passes it on.
+/// A change, as passed through the protocol of statements.
 public struct _Change: Sendable {
     package var change: Change
 }
 
-/// What a statement changes.
+/// The kinds of changes.
 package enum Change: Sendable {
     case insertion(Insertion)
     case update(Update)
     case deletion(SelectQuery)
 
-    /// The query whose selection RETURNING gives, unless another one is asked for.
+    /// The selection of RETURNING; another one may be requested.
     package var selection: [SQLSelection] {
         let selection =
             switch self {
@@ -47,7 +47,7 @@ package struct Update: Sendable {
     package var query: SelectQuery
     package var conflictResolution: SQLConflictResolution?
     package var assignments: [ColumnAssignment]
-    /// What stands in FROM.
+    /// The query in FROM.
     package var source: SelectQuery?
 
     package init(
@@ -76,7 +76,7 @@ public struct UpdateStatement<RowDecoder>: ChangeStatement {
     /// Called by the library's own methods.
     public var _change: _Change { _Change(change: .update(update)) }
 
-    /// The statement with another table, or the rows of another request, to take values from: `UPDATE … FROM …`.
+    /// The statement with another table, or the rows of another request, as a source of values: `UPDATE … FROM …`.
     ///
     /// ```swift
     /// let (player, bonus) = (TableAlias<Player>(), TableAlias<Bonus>())
@@ -90,10 +90,10 @@ public struct UpdateStatement<RowDecoder>: ChangeStatement {
     /// WHERE "player"."id" = "bonus"."playerId"
     /// ```
     ///
-    /// The filter of the other one is a condition of the update. Where several of its rows fit, one of them is taken.
-    /// A request with associations, aggregates or a limit finds its rows by itself: then the other one's filter says
-    /// which of its rows fit.
-    /// See <https://www.sqlite.org/lang_update.html#update_from>.
+    /// The filter of the other request becomes a condition of the update. If several of its rows match a row, one of
+    /// them is used. If this request has associations, aggregates or a limit, it selects its rows by itself; then the
+    /// filter only decides which rows of the other request match. See
+    /// <https://www.sqlite.org/lang_update.html#update_from>.
     public func from<T>(_ other: QueryInterfaceRequest<T>) -> Self {
         var copy = self
         copy.update.source = other.query.asJoinedTable()
@@ -121,7 +121,7 @@ public struct DeleteStatement<RowDecoder>: ChangeStatement {
 
 // MARK: - RETURNING
 
-/// A statement that changes a table, and gives columns of the rows that it has changed.
+/// A statement that changes a table, and returns columns of the changed rows.
 ///
 /// ```swift
 /// let ids = try Player.filter { $0.score < 10 }.delete().returning([Column("id")], as: Int64.self).fetchAll(db)
@@ -137,7 +137,7 @@ public struct ReturningStatement<RowDecoder>: Sendable {
 }
 
 extension ChangeStatement {
-    /// The statement, with the rows that it has changed.
+    /// The statement, returning the changed rows.
     ///
     /// ```swift
     /// let players = try Player.filter { $0.score < 10 }.delete().returning().fetchAll(db) // [Player]
@@ -149,9 +149,9 @@ extension ChangeStatement {
         ReturningStatement(change: _change.change, selection: _change.change.selection)
     }
 
-    /// The statement, with columns of the rows that it has changed.
+    /// The statement, returning columns of the changed rows.
     ///
-    /// - parameter type: what the rows become.
+    /// - parameter type: the type that the rows are decoded to.
     public func returning<T>(
         _ selection: [any SQLSelectable], as type: T.Type = T.self
     ) -> ReturningStatement<T> {
@@ -160,22 +160,26 @@ extension ChangeStatement {
 }
 
 extension ChangeStatement where RowDecoder: TableRecord {
-    /// The statement, with columns of the rows that it has changed.
+    /// The statement, returning columns of the changed rows.
     ///
     /// ```swift
     /// try Player.filter { $0.score < 10 }.delete().returning({ [$0.id] }, as: Int64.self).fetchAll(db)
     /// ```
+    ///
+    /// - throws: the error of `selection`.
     public func returning<T>(
         _ selection: (RowDecoder.DatabaseComponents) throws -> [any SQLSelectable], as type: T.Type = T.self
     ) rethrows -> ReturningStatement<T> {
         returning(try selection(RowDecoder.databaseComponents), as: type)
     }
 
-    /// The statement, with columns of the rows that it has changed, as tuples.
+    /// The statement, returning columns of the changed rows as tuples.
     ///
     /// ```swift
     /// let gone: [(Int64, String)] = try purge.returning { ($0.id, $0.name) }.fetchAll(db)
     /// ```
+    ///
+    /// - throws: the error of `selection`.
     @_disfavoredOverload
     public func returning<each S: SQLSelectable, each Value: DatabaseValueConvertible>(
         _ selection: (RowDecoder.DatabaseComponents) throws -> (repeat each S),

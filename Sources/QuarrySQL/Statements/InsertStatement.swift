@@ -15,18 +15,18 @@ package struct Insertion: Sendable {
     package struct Upsert: Sendable {
         var columns: [String]
         var indexCondition: SQLExpression?
-        /// Nil for `DO NOTHING`.
+        /// nil for `DO NOTHING`.
         var assignments: [ColumnAssignment]?
         var filter: SQLExpression?
     }
 
     package var table: String
-    /// Nil for all columns of the table.
+    /// nil for all columns of the table.
     package var columns: [String]?
     package var rows: Rows
     package var conflictResolution: SQLConflictResolution?
     package var upserts: [Upsert] = []
-    /// What RETURNING gives; nil for all columns.
+    /// The selection of RETURNING; nil for all columns.
     package var selection: [SQLSelection]?
 
     package init(
@@ -58,7 +58,7 @@ public struct InsertStatement<RowDecoder>: ChangeStatement {
     /// Called by the library's own methods.
     public var _change: _Change { _Change(change: .insertion(insertion)) }
 
-    /// The statement that leaves out rows that violate a unique index: `ON CONFLICT DO NOTHING`.
+    /// The statement that skips rows that violate a unique index: `ON CONFLICT DO NOTHING`.
     ///
     /// ```swift
     /// insert.onConflictDoNothing([Column("name")])
@@ -69,7 +69,7 @@ public struct InsertStatement<RowDecoder>: ChangeStatement {
     ///
     /// See <https://www.sqlite.org/lang_upsert.html>.
     ///
-    /// - parameter columns: those of the unique index; none for all indexes.
+    /// - parameter columns: the columns of the unique index; none for all indexes.
     /// - parameter indexCondition: the condition of a partial index.
     public func onConflictDoNothing(
         _ columns: [any ColumnExpression] = [], where indexCondition: (any SQLSpecificExpressible)? = nil
@@ -77,7 +77,7 @@ public struct InsertStatement<RowDecoder>: ChangeStatement {
         upserting(columns, indexCondition, nil, nil)
     }
 
-    /// The statement that updates the rows that are in the way: `ON CONFLICT DO UPDATE SET …`.
+    /// The statement that updates conflicting rows: `ON CONFLICT DO UPDATE SET …`.
     ///
     /// ```swift
     /// insert.onConflict([Column("name")]) { excluded in [Column("score") += excluded["score"]] }
@@ -87,13 +87,14 @@ public struct InsertStatement<RowDecoder>: ChangeStatement {
     /// ON CONFLICT("name") DO UPDATE SET "score" = "score" + "excluded"."score"
     /// ```
     ///
-    /// A statement may have several of them, each for another index; the first that fits is taken. Columns with
-    /// `noOverwrite` are left alone. See <https://www.sqlite.org/lang_upsert.html>.
+    /// A statement may have several such clauses, each for another index; the first match is used. Columns with
+    /// `noOverwrite` are unchanged. See <https://www.sqlite.org/lang_upsert.html>.
     ///
-    /// - parameter columns: those of the unique index; none for all indexes.
+    /// - parameter columns: the columns of the unique index; none for all indexes.
     /// - parameter indexCondition: the condition of a partial index.
-    /// - parameter filter: which rows are updated; others stay as they are.
-    /// - parameter assignments: gets an alias for the row that could not be inserted.
+    /// - parameter filter: selects the rows to update; other rows are unchanged.
+    /// - parameter assignments: receives an alias for the row that could not be inserted.
+    /// - throws: the error of `assignments`.
     public func onConflict(
         _ columns: [any ColumnExpression] = [], where indexCondition: (any SQLSpecificExpressible)? = nil,
         updateWhere filter: ((_ excluded: TableAlias<RowDecoder>) -> any SQLSpecificExpressible)? = nil,

@@ -1,6 +1,6 @@
 public import QuarryCore
 
-/// A table without a record type, or one of several tables of a type.
+/// A table without a record type, or one of several tables of a record type.
 ///
 /// ```swift
 /// let players = Table("player")                   // Table<Row>
@@ -39,7 +39,7 @@ public struct Table<RowDecoder>: Sendable {
 }
 
 extension Table {
-    /// No row: `WHERE 0`.
+    /// No rows: `WHERE 0`.
     public func none() -> QueryInterfaceRequest<RowDecoder> {
         all().none()
     }
@@ -95,29 +95,29 @@ extension Table {
         all().selectPrimaryKey(as: type)
     }
 
-    /// All rows, with more columns.
+    /// All rows, with additional columns.
     public func annotated(with selection: [any SQLSelectable]) -> QueryInterfaceRequest<RowDecoder> {
         all().annotated(with: selection)
     }
 
-    /// All rows, with more columns.
+    /// All rows, with additional columns.
     public func annotated(with selection: any SQLSelectable...) -> QueryInterfaceRequest<RowDecoder> {
         all().annotated(with: selection)
     }
 
-    /// The rows for which a condition holds.
+    /// The rows that satisfy a condition.
     public func filter(_ predicate: some SQLSpecificExpressible) -> QueryInterfaceRequest<RowDecoder> {
         all().filter(predicate)
     }
 
-    /// The rows for which a condition written in SQL holds.
+    /// The rows that satisfy a condition written in SQL.
     public func filter(sql: String, arguments: StatementArguments = StatementArguments()) -> QueryInterfaceRequest<
         RowDecoder
     > {
         all().filter(sql: sql, arguments: arguments)
     }
 
-    /// The rows for which a condition written in SQL holds.
+    /// The rows that satisfy a condition written in SQL.
     public func filter(literal sqlLiteral: SQL) -> QueryInterfaceRequest<RowDecoder> {
         all().filter(literal: sqlLiteral)
     }
@@ -197,6 +197,8 @@ extension Table {
 
 extension Table where RowDecoder: TableRecord {
     /// A request for some columns.
+    ///
+    /// - throws: the error of `selection`.
     public func select(_ selection: (RowDecoder.DatabaseComponents) throws -> [any SQLSelectable]) rethrows
         -> QueryInterfaceRequest<RowDecoder>
     {
@@ -204,6 +206,8 @@ extension Table where RowDecoder: TableRecord {
     }
 
     /// A request for one column.
+    ///
+    /// - throws: the error of `selection`.
     public func select(_ selection: (RowDecoder.DatabaseComponents) throws -> any SQLSelectable) rethrows
         -> QueryInterfaceRequest<RowDecoder>
     {
@@ -211,6 +215,8 @@ extension Table where RowDecoder: TableRecord {
     }
 
     /// A request for some columns, decoded to another type.
+    ///
+    /// - throws: the error of `selection`.
     public func select<T>(
         _ selection: (RowDecoder.DatabaseComponents) throws -> [any SQLSelectable], as type: T.Type = T.self
     ) rethrows -> QueryInterfaceRequest<T> {
@@ -218,27 +224,35 @@ extension Table where RowDecoder: TableRecord {
     }
 
     /// A request for one column, decoded to the type of its values.
+    ///
+    /// - throws: the error of `selection`.
     public func select<T>(
         _ selection: (RowDecoder.DatabaseComponents) throws -> any SQLSelectable, as type: T.Type = T.self
     ) rethrows -> QueryInterfaceRequest<T> {
         try all().select(selection, as: type)
     }
 
-    /// All rows, with more columns.
+    /// All rows, with additional columns.
+    ///
+    /// - throws: the error of `selection`.
     public func annotated(with selection: (RowDecoder.DatabaseComponents) throws -> [any SQLSelectable]) rethrows
         -> QueryInterfaceRequest<RowDecoder>
     {
         try all().annotated(with: selection)
     }
 
-    /// All rows, with one more column.
+    /// All rows, with an additional column.
+    ///
+    /// - throws: the error of `selection`.
     public func annotated(with selection: (RowDecoder.DatabaseComponents) throws -> any SQLSelectable) rethrows
         -> QueryInterfaceRequest<RowDecoder>
     {
         try all().annotated(with: selection)
     }
 
-    /// The rows for which a condition holds.
+    /// The rows that satisfy a condition.
+    ///
+    /// - throws: the error of `predicate`.
     public func filter(_ predicate: (RowDecoder.DatabaseComponents) throws -> any SQLSpecificExpressible) rethrows
         -> QueryInterfaceRequest<RowDecoder>
     {
@@ -246,6 +260,8 @@ extension Table where RowDecoder: TableRecord {
     }
 
     /// All rows, in an order.
+    ///
+    /// - throws: the error of `orderings`.
     public func order(_ orderings: (RowDecoder.DatabaseComponents) throws -> [any SQLOrderingTerm]) rethrows
         -> QueryInterfaceRequest<RowDecoder>
     {
@@ -253,6 +269,8 @@ extension Table where RowDecoder: TableRecord {
     }
 
     /// All rows, in an order.
+    ///
+    /// - throws: the error of `ordering`.
     public func order(_ ordering: (RowDecoder.DatabaseComponents) throws -> any SQLOrderingTerm) rethrows
         -> QueryInterfaceRequest<RowDecoder>
     {
@@ -260,6 +278,8 @@ extension Table where RowDecoder: TableRecord {
     }
 
     /// One row for each group of rows with the same values.
+    ///
+    /// - throws: the error of `expressions`.
     public func group(_ expressions: (RowDecoder.DatabaseComponents) throws -> [any SQLExpressible]) rethrows
         -> QueryInterfaceRequest<RowDecoder>
     {

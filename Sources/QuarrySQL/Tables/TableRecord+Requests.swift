@@ -17,7 +17,7 @@ extension TableRecord {
         return QueryInterfaceRequest(query: query)
     }
 
-    /// No row: `WHERE 0`.
+    /// No rows: `WHERE 0`.
     public static func none() -> QueryInterfaceRequest<Self> {
         all().none()
     }
@@ -76,29 +76,29 @@ extension TableRecord {
         all().selectPrimaryKey(as: type)
     }
 
-    /// All rows, with more columns.
+    /// All rows, with additional columns.
     public static func annotated(with selection: [any SQLSelectable]) -> QueryInterfaceRequest<Self> {
         all().annotated(with: selection)
     }
 
-    /// All rows, with more columns.
+    /// All rows, with additional columns.
     public static func annotated(with selection: any SQLSelectable...) -> QueryInterfaceRequest<Self> {
         all().annotated(with: selection)
     }
 
-    /// The rows for which a condition holds.
+    /// The rows that satisfy a condition.
     public static func filter(_ predicate: some SQLSpecificExpressible) -> QueryInterfaceRequest<Self> {
         all().filter(predicate)
     }
 
-    /// The rows for which a condition written in SQL holds.
+    /// The rows that satisfy a condition written in SQL.
     public static func filter(sql: String, arguments: StatementArguments = StatementArguments())
         -> QueryInterfaceRequest<Self>
     {
         all().filter(sql: sql, arguments: arguments)
     }
 
-    /// The rows for which a condition written in SQL holds.
+    /// The rows that satisfy a condition written in SQL.
     public static func filter(literal sqlLiteral: SQL) -> QueryInterfaceRequest<Self> {
         all().filter(literal: sqlLiteral)
     }
@@ -178,6 +178,8 @@ extension TableRecord {
 
 extension TableRecord {
     /// A request for some columns.
+    ///
+    /// - throws: the error of `selection`.
     public static func select(_ selection: (DatabaseComponents) throws -> [any SQLSelectable]) rethrows
         -> QueryInterfaceRequest<Self>
     {
@@ -185,6 +187,8 @@ extension TableRecord {
     }
 
     /// A request for one column.
+    ///
+    /// - throws: the error of `selection`.
     public static func select(_ selection: (DatabaseComponents) throws -> any SQLSelectable) rethrows
         -> QueryInterfaceRequest<Self>
     {
@@ -192,6 +196,8 @@ extension TableRecord {
     }
 
     /// A request for some columns, decoded to another type.
+    ///
+    /// - throws: the error of `selection`.
     public static func select<T>(
         _ selection: (DatabaseComponents) throws -> [any SQLSelectable], as type: T.Type = T.self
     ) rethrows -> QueryInterfaceRequest<T> {
@@ -199,27 +205,35 @@ extension TableRecord {
     }
 
     /// A request for one column, decoded to the type of its values.
+    ///
+    /// - throws: the error of `selection`.
     public static func select<T>(
         _ selection: (DatabaseComponents) throws -> any SQLSelectable, as type: T.Type = T.self
     ) rethrows -> QueryInterfaceRequest<T> {
         try all().select(selection, as: type)
     }
 
-    /// All rows, with more columns.
+    /// All rows, with additional columns.
+    ///
+    /// - throws: the error of `selection`.
     public static func annotated(with selection: (DatabaseComponents) throws -> [any SQLSelectable]) rethrows
         -> QueryInterfaceRequest<Self>
     {
         try all().annotated(with: selection)
     }
 
-    /// All rows, with one more column.
+    /// All rows, with an additional column.
+    ///
+    /// - throws: the error of `selection`.
     public static func annotated(with selection: (DatabaseComponents) throws -> any SQLSelectable) rethrows
         -> QueryInterfaceRequest<Self>
     {
         try all().annotated(with: selection)
     }
 
-    /// The rows for which a condition holds.
+    /// The rows that satisfy a condition.
+    ///
+    /// - throws: the error of `predicate`.
     public static func filter(_ predicate: (DatabaseComponents) throws -> any SQLSpecificExpressible) rethrows
         -> QueryInterfaceRequest<Self>
     {
@@ -227,6 +241,8 @@ extension TableRecord {
     }
 
     /// All rows, in an order.
+    ///
+    /// - throws: the error of `orderings`.
     public static func order(_ orderings: (DatabaseComponents) throws -> [any SQLOrderingTerm]) rethrows
         -> QueryInterfaceRequest<Self>
     {
@@ -234,6 +250,8 @@ extension TableRecord {
     }
 
     /// All rows, in an order.
+    ///
+    /// - throws: the error of `ordering`.
     public static func order(_ ordering: (DatabaseComponents) throws -> any SQLOrderingTerm) rethrows
         -> QueryInterfaceRequest<Self>
     {
@@ -241,6 +259,8 @@ extension TableRecord {
     }
 
     /// One row for each group of rows with the same values.
+    ///
+    /// - throws: the error of `expressions`.
     public static func group(_ expressions: (DatabaseComponents) throws -> [any SQLExpressible]) rethrows
         -> QueryInterfaceRequest<Self>
     {

@@ -43,7 +43,7 @@ extension TableRecord where DatabaseComponents == Columns.Type {
 }
 
 extension TableRecord {
-    /// The name of the type with a small first letter: `player` for `Player`, `httpRequest` for `HTTPRequest`.
+    /// The name of the type, beginning in lower case: `player` for `Player`, `httpRequest` for `HTTPRequest`.
     public static var databaseTableName: String { defaultTableName }
 
     package static var defaultTableName: String { TableNames.name(of: self) }
@@ -74,7 +74,7 @@ private enum TableNames {
     }
 }
 
-/// The name of a type without generic arguments, with its first word in small letters.
+/// The name of a type without generic arguments, with its first word in lower case.
 private func tableName(ofType description: String) -> String {
     let name = description.prefix { $0 != "<" }
     let capitals = name.prefix { $0.isUppercase }

@@ -236,7 +236,7 @@ struct WaitingTests {
             #expect(!db.isInsideTransaction)
             // It doesn't begin again.
             expectError(
-                .SQLITE_MISUSE, "The cursor is over: its statement has been run again, or its access has ended.",
+                .SQLITE_MISUSE, "The cursor has ended: its statement has been run again, or its access has ended.",
                 sql: "SELECT a FROM t"
             ) { try kept?.next() }
             kept = nil

@@ -154,7 +154,7 @@ struct CursorEagerTests {
     func duplicateKeys() throws {
         let pairs = CountingCursor(["a", "b", "a", "c"]).map { ($0, 1) }
         let error = try #require(throws: DatabaseError.self) { try Dictionary(uniqueKeysWithValues: pairs) }
-        #expect(error.message == #"Dictionary(uniqueKeysWithValues:): the key "a" is there twice"#)
+        #expect(error.message == #"Dictionary(uniqueKeysWithValues:): the key "a" occurs twice"#)
         #expect(pairs.trace() == [#"("c", 1)"#])
     }
 }

@@ -55,7 +55,7 @@ struct FetchCursorTests {
 
     @Test("another execution of the statement ends it, whatever runs it")
     func reexecution() throws {
-        let message = "The cursor is over: its statement has been run again, or its access has ended."
+        let message = "The cursor has ended: its statement has been run again, or its access has ended."
         try withConnection { db throws in
             let statement = try db.makeStatement(sql: "SELECT 1 UNION ALL SELECT 2")
             let executions: [() throws -> Void] = [
@@ -90,7 +90,7 @@ struct FetchCursorTests {
         let late = try connection.access { try Int.fetchCursor($0, sql: "SELECT 1 UNION ALL SELECT 2") }
         try connection.access { _ in
             expectError(
-                .SQLITE_MISUSE, "The cursor is over: its statement has been run again, or its access has ended.",
+                .SQLITE_MISUSE, "The cursor has ended: its statement has been run again, or its access has ended.",
                 sql: "SELECT 1 UNION ALL SELECT 2"
             ) { try late.next() }
         }

@@ -136,7 +136,7 @@ private final class Synonyms: FTS5WrapperTokenizer {
             try db.execute(sql: "INSERT INTO d VALUES ('abc')")
             #expect(try String.fetchOne(db, sql: "SELECT highlight(d, 0, '[', ']') FROM d('xyz')") == "[abc]")
             expectError(
-                .SQLITE_MISUSE, "a tokenizer has told a token at bytes 0..<3 of a text of 2 bytes",
+                .SQLITE_MISUSE, "a tokenizer has reported a token at bytes 0..<3 of a text of 2 bytes",
                 sql: "INSERT INTO d VALUES ('ab')"
             ) { try db.execute(sql: "INSERT INTO d VALUES ('ab')") }
             #expect(try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM d") == 1)

@@ -6,7 +6,7 @@ import Testing
 /// never shows those of another row.
 @Suite("Rows whose cursor is over")
 struct ExpiredRowTests {
-    private let message = "The row's cursor is over: copy() a row to keep it."
+    private let message = "The row's cursor has ended: copy() a row to keep it."
 
     private func expectExpired(_ row: Row, sourceLocation: SourceLocation = #_sourceLocation) {
         expectError(.SQLITE_MISUSE, message, sourceLocation: sourceLocation) { try row.decode(Int.self, atIndex: 0) }
@@ -16,7 +16,7 @@ struct ExpiredRowTests {
         expectError(.SQLITE_MISUSE, message, sourceLocation: sourceLocation) {
             try row.withUnsafeBytes(atIndex: 0) { _ in }
         }
-        #expect(row.description == "[a row whose cursor is over]", sourceLocation: sourceLocation)
+        #expect(row.description == "[a row whose cursor has ended]", sourceLocation: sourceLocation)
         expectError(.SQLITE_MISUSE, message, sourceLocation: sourceLocation) {
             try row.copy().decode(Int.self, atIndex: 0)
         }
@@ -51,7 +51,7 @@ struct ExpiredRowTests {
             #expect(try other.next() == ["a": 2])
             expectExpired(row)
             expectError(
-                .SQLITE_MISUSE, "The cursor is over: its statement has been run again, or its access has ended.",
+                .SQLITE_MISUSE, "The cursor has ended: its statement has been run again, or its access has ended.",
                 sql: "SELECT ? AS a"
             ) { try cursor.next() }
             #expect(try cursor.next() == nil)
@@ -117,7 +117,7 @@ struct ExpiredRowTests {
 
     @Test("subscripts end the process rather than show NULL")
     func traps() async {
-        let message = "SQLite error 21: The row's cursor is over: copy() a row to keep it."
+        let message = "SQLite error 21: The row's cursor has ended: copy() a row to keep it."
         let untyped = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try withConnection { db throws in
                 let row = try #require(try Row.fetchCursor(db, sql: "SELECT 1 AS a").next())

@@ -7,15 +7,15 @@ import Testing
     @Test func keysThatTheSchemaLacksOrHasTwiceAreAskedFor() {
         expectFailure(
             Sport.Thing.joining(required: Sport.Thing.undeclared), .SQLITE_MISUSE,
-            "table thing has no foreign key to pair: say the columns with using: ForeignKey([…])")
+            "table thing has no foreign key to pair: name the columns with using: ForeignKey([…])")
         expectFailure(
             Sport.Match.joining(required: Sport.Match.ambiguous), .SQLITE_MISUSE,
             "table match has several foreign keys to team, (homeId) and (guestId): "
-                + "say which with using: ForeignKey([…])")
+                + "choose one with using: ForeignKey([…])")
         let narrow = Sport.Thing.belongsTo(Sport.Pair.self, using: ForeignKey(["x"]))
         expectFailure(
             Sport.Thing.joining(required: narrow), .SQLITE_MISUSE,
             "the foreign key of thing with the columns (x) can't refer to pair with the columns (a, b): "
-                + "there must be as many")
+                + "the numbers of columns must be equal")
     }
 }

@@ -77,7 +77,7 @@ import Testing
             pool.asyncConcurrentRead { result in done(databaseError { _ = try result.get() }) }
         }
         #expect(error?.resultCode == .SQLITE_MISUSE)
-        #expect(error?.message == "a concurrent read is begun inside a write of its pool")
+        #expect(error?.message == "a concurrent read must begin inside a write of its pool")
     }
 
     @Test func nothingIsWrittenInIt() async throws {

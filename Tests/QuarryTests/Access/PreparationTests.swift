@@ -102,7 +102,7 @@ import Testing
         let empty: [UInt8] = []
         let error = databaseError { try pool.writeWithoutTransaction { db in try db.deserialize(empty) } }
         #expect(error?.resultCode == .SQLITE_MISUSE)
-        #expect(error?.message == "could not deserialize into main: the readers of its pool would stay on the file")
+        #expect(error?.message == "could not deserialize into main: its pool would keep reading the file")
         try pool.writeWithoutTransaction { db in
             try db.execute(sql: "ATTACH ':memory:' AS other")
             try db.deserialize(empty, schema: "other")

@@ -147,7 +147,7 @@ import Testing
         let reader = try DatabasePool(path: pool.path, configuration: configuration)
         let error = databaseError { _ = try reader.makeSnapshotPool() }
         #expect(error?.resultCode == .SQLITE_BUSY)
-        #expect(error?.message == "others commit too often for 2 connections to see one commit")
+        #expect(error?.message == "other connections commit too often to pin 2 connections")
         #expect(try reader.read { db in try db.values().isEmpty } == false)
     }
 

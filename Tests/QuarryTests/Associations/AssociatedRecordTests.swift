@@ -123,21 +123,21 @@ import Testing
             #expect(missing?.resultCode == .SQLITE_MISUSE)
             #expect(
                 missing?.message
-                    == "table team has no foreign key to player: say the columns with using: ForeignKey([…])")
+                    == "table team has no foreign key to player: name the columns with using: ForeignKey([…])")
             #expect(
                 databaseFailure { try Sport.Match.joining(required: Sport.Match.ambiguous).fetchAll(db) }?.message
                     == text(
                         "table match has several foreign keys to team, (guestId) and (homeId): ",
-                        "say which with using: ForeignKey([…])"))
+                        "choose one with using: ForeignKey([…])"))
             #expect(
                 databaseFailure { try Sport.Thing.joining(required: Sport.Thing.undeclared).fetchAll(db) }?.message
-                    == "table thing has no foreign key to pair: say the columns with using: ForeignKey([…])")
+                    == "table thing has no foreign key to pair: name the columns with using: ForeignKey([…])")
             let narrow = Sport.Thing.belongsTo(Sport.Pair.self, using: ForeignKey(["x"]))
             #expect(
                 databaseFailure { try Sport.Thing.joining(required: narrow).fetchAll(db) }?.message
                     == text(
                         "the foreign key of thing with the columns (x) can't refer to pair with the columns (a, b): ",
-                        "there must be as many"))
+                        "the numbers of columns must be equal"))
         }
     }
 
@@ -145,7 +145,7 @@ import Testing
         try withSport { db in
             let other = Player.belongsTo(Team.self, using: ForeignKey(["score"]))
             let message = text(
-                "two associations of one request have the key team, and find other rows: ",
+                "two associations of a request have the key team, but find different rows: ",
                 "give one of them another key with forKey(_:)")
             #expect(
                 databaseFailure { try Player.joining(required: Player.team).joining(required: other).fetchAll(db) }?

@@ -448,7 +448,7 @@ import Testing
                 databaseFailure {
                     try Row.fetchAll(
                         db, Team.including(all: Team.players).including(all: Team.hasMany(Award.self, key: "players")))
-                }?.message == "table award has no foreign key to team: say the columns with using: ForeignKey([…])")
+                }?.message == "table award has no foreign key to team: name the columns with using: ForeignKey([…])")
             #expect(
                 databaseFailure {
                     try Row.fetchAll(
@@ -457,7 +457,7 @@ import Testing
                             .including(all: Team.hasMany(Player.self, using: ForeignKey(["score"]))))
                 }?.message
                     == text(
-                        "two associations of one request have the key players, and find other rows: ",
+                        "two associations of a request have the key players, but find different rows: ",
                         "give one of them another key with forKey(_:)"))
         }
     }
@@ -485,7 +485,7 @@ import Testing
                 #expect(
                     error?.message
                         == text(
-                            "two associations of one request have the key awards, and find other rows: ",
+                            "two associations of a request have the key awards, but find different rows: ",
                             "give one of them another key with forKey(_:)"))
                 let both = Team.including(all: Team.awards.forKey(key)).including(all: other.forKey("other"))
                 let row = try #require(try Row.fetchOne(db, both))

@@ -126,7 +126,7 @@ extension BadInput {
         },
         .pool(
             "a concurrent read outside a write",
-            "SQLITE_MISUSE: a concurrent read is begun inside a write of its pool"
+            "SQLITE_MISUSE: a concurrent read must begin inside a write of its pool"
         ) { pool, _ in
             let error = Recorded<(any Error)?>(nil)
             pool.asyncConcurrentRead { result in

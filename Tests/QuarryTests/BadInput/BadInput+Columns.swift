@@ -235,7 +235,7 @@ extension BadInput {
         .connection(
             "a cursor whose statement runs again",
             """
-            SQLITE_MISUSE: The cursor is over: its statement has been run again, or its access has ended. - while \
+            SQLITE_MISUSE: The cursor has ended: its statement has been run again, or its access has ended. - while \
             executing `SELECT id FROM player`
             """
         ) { db in
@@ -255,7 +255,7 @@ extension BadInput {
         .queue(
             "a cursor in another access",
             """
-            SQLITE_MISUSE: The cursor is over: its statement has been run again, or its access has ended. - while \
+            SQLITE_MISUSE: The cursor has ended: its statement has been run again, or its access has ended. - while \
             executing `SELECT id FROM player`
             """
         ) { queue in
@@ -268,14 +268,14 @@ extension BadInput {
         },
         .queue(
             "a row after its access",
-            "SQLITE_MISUSE: The row's cursor is over: copy() a row to keep it."
+            "SQLITE_MISUSE: The row's cursor has ended: copy() a row to keep it."
         ) { queue in
             let row = try queue.read { db in try Row.fetchCursor(db, sql: "SELECT id FROM player").next() }
             _ = try row?.decode(Int.self, atIndex: 0)
         },
         .connection(
             "a row of a cursor that has come to its end",
-            "SQLITE_MISUSE: The row's cursor is over: copy() a row to keep it."
+            "SQLITE_MISUSE: The row's cursor has ended: copy() a row to keep it."
         ) { db in
             let rows = try Row.fetchCursor(db, sql: "SELECT id FROM player WHERE id = 1")
             let row = try rows.next()
@@ -284,7 +284,7 @@ extension BadInput {
         },
         .connection(
             "bytes of a row of a cursor that is over",
-            "SQLITE_MISUSE: The row's cursor is over: copy() a row to keep it."
+            "SQLITE_MISUSE: The row's cursor has ended: copy() a row to keep it."
         ) { db in
             let row = try Row.fetchCursor(db, sql: "SELECT photo FROM player").next()
             try row?.withUnsafeBytes(atIndex: 0) { _ in }
@@ -357,7 +357,7 @@ extension BadInput {
         },
         .connection(
             "two rows with one key",
-            "SQLITE_ERROR: Dictionary(uniqueKeysWithValues:): the key 1 is there twice"
+            "SQLITE_ERROR: Dictionary(uniqueKeysWithValues:): the key 1 occurs twice"
         ) { db in
             _ = try Dictionary(uniqueKeysWithValues: ids(db).map { _ in (1, 1) })
         },

@@ -80,7 +80,7 @@ import Testing
         migrator.registerMigration("v1") { db in try db.execute(sql: "COMMIT TRANSACTION") }
         let error = #expect(throws: DatabaseError.self) { try migrator.migrate(queue) }
         #expect(error?.resultCode == .SQLITE_MISUSE)
-        #expect(error?.message == "the transaction of the migration has been ended in it")
+        #expect(error?.message == "the migration has ended its own transaction")
         let applied = try queue.read(migrator.appliedMigrations)
         #expect(applied == [])
     }

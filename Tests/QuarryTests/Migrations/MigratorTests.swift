@@ -304,7 +304,7 @@ import Testing
         try migrator.migrate(queue)
         let passed = databaseError { try migrator.migrate(queue, upTo: "v1") }
         #expect(passed?.resultCode == .SQLITE_MISUSE)
-        #expect(passed?.message == "the database can't be migrated up to v1: v3 is applied already")
+        #expect(passed?.message == "the database can't be migrated up to v1: v3 is already applied")
     }
 
     @Test func aMigrationInsideAnAccess() throws {

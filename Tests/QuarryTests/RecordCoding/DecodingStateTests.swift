@@ -158,7 +158,7 @@ import Testing
                 try Interrupted.$between.withValue({ cursor.value = nil }) { _ = try Interrupted(row: row) }
             }
             #expect(error?.resultCode == .SQLITE_MISUSE)
-            #expect(error?.message == "The row's cursor is over: copy() a row to keep it.")
+            #expect(error?.message == "The row's cursor has ended: copy() a row to keep it.")
             #expect(row.attachment == nil)
         }
     }

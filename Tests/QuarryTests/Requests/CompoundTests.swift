@@ -94,7 +94,7 @@ import Testing
                     == "rows of a compound request can't be changed")
             #expect(
                 databaseFailure { () throws in try whole.filter(Column("score") > 5).deleteAll(db) }?.message
-                    == "subquery is no table, and can't be changed")
+                    == "subquery isn't a table, and can't be changed")
         }
     }
 

@@ -141,7 +141,7 @@ import Testing
             (late.version, late.hasMathFunctions) = (3_050_000, true)
             let x = Column("x")
             let expressions: [(SQLExpression, String, String)] = [
-                (sin(x), #"SIN("x")"#, "SIN needs an SQLite that is built with SQLITE_ENABLE_MATH_FUNCTIONS"),
+                (sin(x), #"SIN("x")"#, "SIN needs an SQLite built with SQLITE_ENABLE_MATH_FUNCTIONS"),
                 (unhex(x), #"UNHEX("x")"#, "UNHEX needs SQLite 3.41.0, and this is 3.40.1"),
                 (timeDiff(x, x), #"TIMEDIFF("x", "x")"#, "TIMEDIFF needs SQLite 3.43.0, and this is 3.40.1"),
                 (dateTime(x, .subsecond), #"DATETIME("x", ?)"#, "DATETIME needs SQLite 3.42.0, and this is 3.40.1"),

@@ -17,7 +17,7 @@ import Testing
             #expect(nothing == "a request selects nothing")
             let reversed = try message(db) { try Player.order(sql: "name DESC").reversed().fetchAll(db) }
             #expect(
-                reversed == "an order that is written as SQL can't be reversed: order by SQL(…).sqlExpression, or by "
+                reversed == "an order written as SQL can't be reversed: order by SQL(…).sqlExpression, or by "
                     + "SQL that is the reverse")
             let unknown = TableAlias<Player>()
             let alias = try message(db) { try Player.filter(unknown[Column("score")] > 1).fetchAll(db) }
@@ -38,19 +38,19 @@ import Testing
             #expect(empty == "table player has no unique key on no column")
             let grouped = try message(db) { try Player.group(Column("teamId")).deleteAll(db) }
             #expect(
-                grouped == "rows of table player that are grouped can't be changed: they are several rows each")
+                grouped == "grouped rows of table player can't be changed: each of them represents several rows")
             let overwritten = try message(db) { try Player.updateAll(db, Column("name").noOverwrite) }
             #expect(
-                overwritten == "noOverwrite is for upserts: column name is left alone if it isn't assigned")
+                overwritten == "noOverwrite is for upserts: column name keeps its value if it isn't assigned")
             let returned = try message(db) { try Player.all().updateAndFetchAll(db, []) }
             #expect(returned == "an update without assignments returns no rows")
             let table = CommonTableExpression<Row>(named: "t", sql: "SELECT 1 AS a")
             let excluded = try message(db) {
                 try table.all().select(.allColumns(excluding: ["a"])).with(table).fetchAll(db)
             }
-            #expect(excluded == "the columns of t aren't known: name those to select")
+            #expect(excluded == "the columns of t aren't known: name the columns to select")
             let deleted = try message(db) { try table.all().with(table).deleteAll(db) }
-            #expect(deleted == "t is no table, and can't be changed")
+            #expect(deleted == "t isn't a table, and can't be changed")
         }
     }
 

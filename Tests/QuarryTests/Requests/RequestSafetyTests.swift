@@ -212,7 +212,7 @@ import Testing
             let error = databaseFailure { () throws in
                 _ = try Athlete.with(first).joining(optional: team.with(other)).fetchCount(db)
             }
-            #expect(error?.message == "two tables in WITH of one request have the name C, and differ")
+            #expect(error?.message == "a request defines two different tables in WITH with the name C")
         }
     }
 

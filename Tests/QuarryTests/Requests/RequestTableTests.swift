@@ -45,7 +45,7 @@ import Testing
                     Player.all().aliased(TableAlias<Player>(name: "P")).filter(Column("score") > outer.score).exists())
             #expect(
                 databaseFailure { try hiding.fetchAll(db) }?.message
-                    == "two tables that a request and a subquery name are called the same")
+                    == "a request and its subquery use two tables with the same name")
         }
     }
 

@@ -296,7 +296,7 @@ import Testing
             #expect(
                 databaseFailure { () throws in
                     try Athlete.all().group(teamId).update([score.set(to: 1)]).from(Squad.all()).execute(db)
-                }?.message == "rows of table athlete that are grouped can't be changed: they are several rows each")
+                }?.message == "grouped rows of table athlete can't be changed: each of them represents several rows")
             #expect(
                 databaseFailure { () throws in
                     try Athlete.all().union(Athlete.all()).update([score.set(to: 1)]).from(Squad.all()).execute(db)
@@ -390,7 +390,7 @@ import Testing
             #expect(try Athlete.fetchCount(db) == 3)
             #expect(
                 databaseFailure { () throws in _ = try raise.returning().fetchCount(db) }?.message
-                    == "a change returns rows as it runs: fetch them, or execute it, and count what is returned")
+                    == "the rows of a change are only known after it has run: fetch or execute it, and count the rows")
             #expect(
                 databaseFailure { () throws in _ = try raise.returning([], as: Row.self).fetchAll(db) }?.message
                     == "a request selects nothing")

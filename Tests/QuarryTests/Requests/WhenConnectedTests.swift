@@ -128,7 +128,7 @@ import Testing
             #expect(error?.resultCode == .SQLITE_MISUSE, "\(sql)")
             #expect(
                 error?.message
-                    == "a part of the request is only known with a connection, and it is rendered without one", "\(sql)"
+                    == "a part of the request needs a connection, but the request is rendered without one", "\(sql)"
             )
         }
         #expect(noted.value.isEmpty)

@@ -205,14 +205,14 @@ struct TableRebuildTests {
                     CREATE TABLE a (id INTEGER PRIMARY KEY AUTOINCREMENT);
                     """)
             for name in ["f", "f_data", "sqlite_sequence"] {
-                expectSchemaError("table \(name) can't be rebuilt: it is no ordinary table") {
+                expectSchemaError("table \(name) can't be rebuilt: it isn't an ordinary table") {
                     try db.rebuild(table: name) { t in t.column("a") }
                 }
             }
             expectSchemaError("no such table: v") { try db.rebuild(table: "v") { t in t.column("a") } }
             expectSchemaError("no such table: main.x") { try db.rebuild(table: "x", in: "main") { t in t.column("a") } }
             expectSchemaError(
-                "a table is rebuilt where it is: neither ifNotExists nor temporary", code: .SQLITE_MISUSE
+                "a rebuilt table can't have the options ifNotExists and temporary", code: .SQLITE_MISUSE
             ) { try db.rebuild(table: "a", options: .temporary) { t in t.column("a") } }
         }
     }

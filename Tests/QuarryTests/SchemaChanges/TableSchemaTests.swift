@@ -324,13 +324,13 @@ import Testing
         ),
         (
             NeedsCase.self,
-            "the columns of NeedsCase can't be found out, because of kind: no value of Kind could be made; "
+            "the columns of NeedsCase can't be inferred, because of kind: no value of Kind could be made; "
                 + "declare all with inferringColumns: false"
         ),
         (Untyped.self, "column a of table untyped needs a type: no property of the record has it"),
         (TwoKeys.self, "table twoKeys has 2 primary keys"),
-        (TextCounter.self, "column a of table textCounter can't be autoincremented: it is no INTEGER"),
-        (Temporary.self, "the schema of temporary says what its table is: neither ifNotExists nor temporary"),
+        (TextCounter.self, "column a of table textCounter can't be autoincremented: it isn't an INTEGER"),
+        (Temporary.self, "the schema of temporary can't have the options ifNotExists and temporary"),
         (Twice.self, "column A of table twice is declared twice"),
     ])
     func mistakes(type: any TableSchemaProviding.Type, message: String) throws {

@@ -178,12 +178,12 @@ import Testing
             expectSchemaError(#"unknown database "it's ""x""""#) { try db.mmapSize(of: "it's \"x\"") }
             expectSchemaError(#"unknown database "nope""#) { try db.integrityCheck(of: "nope") }
             expectSchemaError(#"unknown database "nope""#) { try db.incrementalVacuum(of: "nope") }
-            expectSchemaError("integrity_check tells at least 1 problem, not 0", code: .SQLITE_MISUSE) {
+            expectSchemaError("integrity_check returns at least 1 problem, not 0", code: .SQLITE_MISUSE) {
                 try db.integrityCheck(maximumCount: 0)
             }
-            expectSchemaError("a cache of -1 bytes", code: .SQLITE_MISUSE) { try db.setCacheSize(-1) }
-            expectSchemaError("a memory map of -1 bytes", code: .SQLITE_MISUSE) { try db.setMmapSize(-1) }
-            expectSchemaError("an incremental vacuum of 0 pages", code: .SQLITE_MISUSE) {
+            expectSchemaError("a cache can't have -1 bytes", code: .SQLITE_MISUSE) { try db.setCacheSize(-1) }
+            expectSchemaError("a memory map can't have -1 bytes", code: .SQLITE_MISUSE) { try db.setMmapSize(-1) }
+            expectSchemaError("an incremental vacuum can't remove 0 pages", code: .SQLITE_MISUSE) {
                 try db.incrementalVacuum(pageCount: 0)
             }
             expectSchemaError("no such table: main.nope") { try db.analyze(table: "nope") }

@@ -5,7 +5,7 @@ public import QuarrySQL
 // Each of them needs SQLite 3.45; with an earlier version, a request throws when it runs.
 
 extension Database {
-    /// The value, which must be JSON, in binary form: `JSONB(x)`. It needs SQLite 3.45.
+    /// The value, which must be JSON, in binary form: `JSONB(x)`. Requires SQLite 3.45.
     ///
     /// ```swift
     /// Player.select(Database.jsonb(Column("info")))
@@ -19,7 +19,7 @@ extension Database {
         .json("JSONB", [value.sqlExpression], .version(3_045_000))
     }
 
-    /// An array in binary form: `JSONB_ARRAY(x, y)`. It needs SQLite 3.45.
+    /// An array in binary form: `JSONB_ARRAY(x, y)`. Requires SQLite 3.45.
     ///
     /// ```swift
     /// Player.select(Database.jsonbArray([1, Column("name"), JSONColumn("info")]))
@@ -33,7 +33,7 @@ extension Database {
         .json("JSONB_ARRAY", values.map { $0.jsonElement }, .version(3_045_000))
     }
 
-    /// The part at a path, an array or object in binary form: `JSONB_EXTRACT(x, '$.path')`. It needs SQLite 3.45.
+    /// The part at a path, an array or object in binary form: `JSONB_EXTRACT(x, '$.path')`. Requires SQLite 3.45.
     ///
     /// ```swift
     /// Player.select(Database.jsonbExtract(Column("info"), atPath: "$.city"))
@@ -47,7 +47,7 @@ extension Database {
         .function("JSONB_EXTRACT", [value.sqlExpression, path.sqlExpression], .version(3_045_000))
     }
 
-    /// The parts at several paths, as an array in binary form: `JSONB_EXTRACT(x, '$.a', '$.b')`. It needs SQLite 3.45.
+    /// The parts at several paths, as an array in binary form: `JSONB_EXTRACT(x, '$.a', '$.b')`. Requires SQLite 3.45.
     ///
     /// See <https://www.sqlite.org/json1.html#jexb>.
     public static func jsonbExtract<Paths: Collection>(_ value: some SQLExpressible, atPaths paths: Paths)
@@ -56,7 +56,7 @@ extension Database {
         .json("JSONB_EXTRACT", [value.sqlExpression] + paths.map { $0.sqlExpression }, .version(3_045_000))
     }
 
-    /// The JSON with values added at missing paths: `JSONB_INSERT(x, '$.path', y)`. It needs SQLite 3.45.
+    /// The JSON with values added at missing paths: `JSONB_INSERT(x, '$.path', y)`. Requires SQLite 3.45.
     ///
     /// See <https://www.sqlite.org/json1.html#jinsb>.
     ///
@@ -67,7 +67,7 @@ extension Database {
         .json("JSONB_INSERT", [value.sqlExpression] + pairs(assignments), .version(3_045_000))
     }
 
-    /// The JSON with values added at missing paths: `JSONB_INSERT(x, '$.path', y)`. It needs SQLite 3.45.
+    /// The JSON with values added at missing paths: `JSONB_INSERT(x, '$.path', y)`. Requires SQLite 3.45.
     @_disfavoredOverload
     public static func jsonbInsert(
         _ value: some SQLExpressible, _ assignments: some Collection<(key: String, value: any SQLExpressible)>
@@ -75,7 +75,7 @@ extension Database {
         .json("JSONB_INSERT", [value.sqlExpression] + pairs(assignments), .version(3_045_000))
     }
 
-    /// The JSON with values replaced at existing paths: `JSONB_REPLACE(x, '$.path', y)`. It needs SQLite 3.45.
+    /// The JSON with values replaced at existing paths: `JSONB_REPLACE(x, '$.path', y)`. Requires SQLite 3.45.
     ///
     /// See <https://www.sqlite.org/json1.html#jinsb>.
     ///
@@ -86,7 +86,7 @@ extension Database {
         .json("JSONB_REPLACE", [value.sqlExpression] + pairs(assignments), .version(3_045_000))
     }
 
-    /// The JSON with values replaced at existing paths: `JSONB_REPLACE(x, '$.path', y)`. It needs SQLite 3.45.
+    /// The JSON with values replaced at existing paths: `JSONB_REPLACE(x, '$.path', y)`. Requires SQLite 3.45.
     @_disfavoredOverload
     public static func jsonbReplace(
         _ value: some SQLExpressible, _ assignments: some Collection<(key: String, value: any SQLExpressible)>
@@ -94,7 +94,7 @@ extension Database {
         .json("JSONB_REPLACE", [value.sqlExpression] + pairs(assignments), .version(3_045_000))
     }
 
-    /// The JSON with values set at paths: `JSONB_SET(x, '$.path', y)`. It needs SQLite 3.45.
+    /// The JSON with values set at paths: `JSONB_SET(x, '$.path', y)`. Requires SQLite 3.45.
     ///
     /// ```swift
     /// Player.updateAll(db, JSONColumn("info").set(to: Database.jsonbSet(JSONColumn("info"), ["$.city": "Paris"])))
@@ -112,7 +112,7 @@ extension Database {
         .json("JSONB_SET", [value.sqlExpression] + pairs(assignments), .version(3_045_000))
     }
 
-    /// The JSON with values set at paths: `JSONB_SET(x, '$.path', y)`. It needs SQLite 3.45.
+    /// The JSON with values set at paths: `JSONB_SET(x, '$.path', y)`. Requires SQLite 3.45.
     @_disfavoredOverload
     public static func jsonbSet(
         _ value: some SQLExpressible, _ assignments: some Collection<(key: String, value: any SQLExpressible)>
@@ -120,7 +120,7 @@ extension Database {
         .json("JSONB_SET", [value.sqlExpression] + pairs(assignments), .version(3_045_000))
     }
 
-    /// An object in binary form: `JSONB_OBJECT('key', x)`. It needs SQLite 3.45.
+    /// An object in binary form: `JSONB_OBJECT('key', x)`. Requires SQLite 3.45.
     ///
     /// ```swift
     /// Player.select(Database.jsonbObject(["name": Column("name"), "info": JSONColumn("info")]))
@@ -136,7 +136,7 @@ extension Database {
         .json("JSONB_OBJECT", pairs(elements), .version(3_045_000))
     }
 
-    /// An object in binary form: `JSONB_OBJECT('key', x)`. It needs SQLite 3.45.
+    /// An object in binary form: `JSONB_OBJECT('key', x)`. Requires SQLite 3.45.
     @_disfavoredOverload
     public static func jsonbObject(
         _ elements: some Collection<(key: String, value: any SQLExpressible)>
@@ -144,21 +144,21 @@ extension Database {
         .json("JSONB_OBJECT", pairs(elements), .version(3_045_000))
     }
 
-    /// The JSON, changed by a merge patch of RFC 7396: `JSONB_PATCH(x, y)`. It needs SQLite 3.45.
+    /// The JSON, changed by a merge patch of RFC 7396: `JSONB_PATCH(x, y)`. Requires SQLite 3.45.
     ///
     /// See <https://www.sqlite.org/json1.html#jpatchb>.
     public static func jsonbPatch(_ value: some SQLExpressible, with patch: some SQLExpressible) -> SQLExpression {
         .json("JSONB_PATCH", [value.sqlExpression, patch.sqlExpression], .version(3_045_000))
     }
 
-    /// The JSON without the part at a path: `JSONB_REMOVE(x, '$.path')`. It needs SQLite 3.45.
+    /// The JSON without the part at a path: `JSONB_REMOVE(x, '$.path')`. Requires SQLite 3.45.
     ///
     /// See <https://www.sqlite.org/json1.html#jrmb>.
     public static func jsonbRemove(_ value: some SQLExpressible, atPath path: some SQLExpressible) -> SQLExpression {
         .json("JSONB_REMOVE", [value.sqlExpression, path.sqlExpression], .version(3_045_000))
     }
 
-    /// The JSON without the parts at several paths: `JSONB_REMOVE(x, '$.a', '$.b')`. It needs SQLite 3.45.
+    /// The JSON without the parts at several paths: `JSONB_REMOVE(x, '$.a', '$.b')`. Requires SQLite 3.45.
     ///
     /// See <https://www.sqlite.org/json1.html#jrmb>.
     public static func jsonbRemove<Paths: Collection>(_ value: some SQLExpressible, atPaths paths: Paths)
@@ -167,7 +167,7 @@ extension Database {
         .json("JSONB_REMOVE", [value.sqlExpression] + paths.map { $0.sqlExpression }, .version(3_045_000))
     }
 
-    /// All values of a group as an array in binary form: `JSONB_GROUP_ARRAY(x)`. It needs SQLite 3.45.
+    /// All values of a group as an array in binary form: `JSONB_GROUP_ARRAY(x)`. Requires SQLite 3.45.
     ///
     /// ```swift
     /// Player.select(Column("teamId"), Database.jsonbGroupArray(Column("name"))).group(Column("teamId"))
@@ -187,7 +187,7 @@ extension Database {
         aggregate("JSONB_GROUP_ARRAY", [value.jsonElement], ordering, filter, .version(3_045_000))
     }
 
-    /// All keys and values of a group as an object in binary form: `JSONB_GROUP_OBJECT(key, value)`. It needs SQLite
+    /// All keys and values of a group as an object in binary form: `JSONB_GROUP_OBJECT(key, value)`. Requires SQLite
     /// 3.45.
     ///
     /// See <https://www.sqlite.org/json1.html#jgroupobjectb>.

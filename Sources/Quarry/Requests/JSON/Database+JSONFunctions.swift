@@ -56,7 +56,7 @@ extension Database {
         .function("JSON_ARRAY_LENGTH", [value.sqlExpression, path.sqlExpression])
     }
 
-    /// The position of the first error in JSON, from 1; 0 for valid JSON: `JSON_ERROR_POSITION(x)`. It needs SQLite
+    /// The position of the first error in JSON, from 1; 0 for valid JSON: `JSON_ERROR_POSITION(x)`. Requires SQLite
     /// 3.42.
     ///
     /// See <https://www.sqlite.org/json1.html#jerr>.
@@ -219,7 +219,7 @@ extension Database {
         .function("JSON_VALID", [value.sqlExpression])
     }
 
-    /// Whether the value is JSON of the given kinds: `JSON_VALID(x, flags)`. It needs SQLite 3.45.
+    /// Whether the value is JSON of the given kinds: `JSON_VALID(x, flags)`. Requires SQLite 3.45.
     ///
     /// See <https://www.sqlite.org/json1.html#jvalid>.
     public static func jsonIsValid(

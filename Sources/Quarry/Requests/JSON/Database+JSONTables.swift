@@ -23,7 +23,7 @@ extension Database {
         jsonTable("json_each", value, path)
     }
 
-    /// All elements of JSON, those inside of others too, as rows: `json_tree(x)`.
+    /// All elements of JSON, including nested ones, as rows: `json_tree(x)`.
     ///
     /// ```swift
     /// try Database.jsonTree(json).filter { $0.atom == "captain" }.select(\.fullKey, as: String.self).fetchAll(db)
@@ -34,7 +34,7 @@ extension Database {
     ///
     /// See <https://www.sqlite.org/json1.html#jtree>.
     ///
-    /// - parameter path: the path of the part that is walked through; nil for all.
+    /// - parameter path: the path of the part to walk through; nil for all.
     public static func jsonTree(
         _ value: some SQLExpressible, atPath path: (any SQLExpressible)? = nil
     ) -> QueryInterfaceRequest<JSONElement> {

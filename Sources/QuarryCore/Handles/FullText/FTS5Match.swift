@@ -1,24 +1,24 @@
 import CSQLite
 
-/// A row that a full-text query has found, as an auxiliary function gets it.
+/// A row that a full-text query has found, passed to an auxiliary function.
 ///
-/// Phrases are the parts of the query's pattern: words and quoted texts, numbered from 0. Columns are numbered from 0
-/// too. See <https://www.sqlite.org/fts5.html#custom_auxiliary_functions>.
+/// Phrases are the parts of the query's pattern: words and quoted texts. Phrases and columns are numbered from 0. See
+/// <https://www.sqlite.org/fts5.html#custom_auxiliary_functions>.
 public struct FTS5Match: ~Copyable {
     private let api: Fts5ExtensionApi
     private let context: OpaquePointer
     private let registration: FTS5FunctionRegistration
 
-    /// What stands behind the table's name in the call.
+    /// The arguments after the table's name in the call.
     public let arguments: [DatabaseValue]
 
-    /// A place where a phrase of the query stands.
+    /// An occurrence of a phrase of the query.
     public struct Instance: Hashable, Sendable {
         /// The number of the phrase.
         public var phrase: Int
         /// The number of the column.
         public var column: Int
-        /// How many tokens stand before it in the column.
+        /// The number of tokens before the occurrence in the column.
         public var offset: Int
     }
 
@@ -56,9 +56,9 @@ public struct FTS5Match: ~Copyable {
     /// The number of columns of the table. The corresponding C function is `xColumnCount`.
     public var columnCount: Int { Int(api.xColumnCount?(context) ?? 0) }
 
-    /// The text of a column; empty where the table keeps none. The corresponding C function is `xColumnText`.
+    /// The text of a column; empty if the table stores no text. The corresponding C function is `xColumnText`.
     ///
-    /// - throws: `SQLITE_RANGE` if there is no such column.
+    /// - throws: `SQLITE_RANGE` if there is no such column; `DatabaseError` if the text can't be read.
     public func columnText(_ column: Int) throws -> String {
         try check(column: column)
         var text: UnsafePointer<CChar>?
@@ -70,7 +70,7 @@ public struct FTS5Match: ~Copyable {
     /// The number of tokens of a column, or of all. The corresponding C function is `xColumnSize`.
     ///
     /// - parameter column: the number of the column; nil for all.
-    /// - throws: `SQLITE_RANGE` if there is no such column.
+    /// - throws: `SQLITE_RANGE` if there is no such column; `DatabaseError` if the size can't be read.
     public func columnSize(_ column: Int? = nil) throws -> Int {
         if let column { try check(column: column) }
         var size: CInt = 0
@@ -81,6 +81,8 @@ public struct FTS5Match: ~Copyable {
     // MARK: - The table
 
     /// The number of rows of the table. The corresponding C function is `xRowCount`.
+    ///
+    /// - throws: `DatabaseError` if the count can't be read.
     public func rowCount() throws -> Int {
         var count: Int64 = 0
         try check(api.xRowCount?(context, &count))
@@ -91,7 +93,7 @@ public struct FTS5Match: ~Copyable {
     /// `xColumnTotalSize`.
     ///
     /// - parameter column: the number of the column; nil for all.
-    /// - throws: `SQLITE_RANGE` if there is no such column.
+    /// - throws: `SQLITE_RANGE` if there is no such column; `DatabaseError` if the size can't be read.
     public func columnTotalSize(_ column: Int? = nil) throws -> Int {
         if let column { try check(column: column) }
         var size: Int64 = 0
@@ -99,9 +101,10 @@ public struct FTS5Match: ~Copyable {
         return Int(size)
     }
 
-    /// The number of rows with a phrase of the query: it runs a query. The corresponding C function is `xQueryPhrase`.
+    /// The number of rows that contain a phrase of the query; runs a query. The corresponding C function is
+    /// `xQueryPhrase`.
     ///
-    /// - throws: `SQLITE_RANGE` if there is no such phrase.
+    /// - throws: `SQLITE_RANGE` if there is no such phrase; `DatabaseError` if the query fails.
     public func rowCount(withPhrase phrase: Int) throws -> Int {
         try check(phrase: phrase)
         var count = 0
@@ -135,7 +138,7 @@ public struct FTS5Match: ~Copyable {
                 }
             }
         }
-        // The function decides what becomes of the error.
+        // The auxiliary function decides how to handle the error.
         if let code, code != SQLITE_OK { registration.database?.tokenizerFailure = nil }
         try check(code)
         return tokens
@@ -154,17 +157,19 @@ public struct FTS5Match: ~Copyable {
         return Int(api.xPhraseSize?(context, CInt(phrase)) ?? 0)
     }
 
-    /// The number of places of the row where phrases stand. The corresponding C function is `xInstCount`.
+    /// The number of occurrences of phrases in the row. The corresponding C function is `xInstCount`.
+    ///
+    /// - throws: `DatabaseError` if the occurrences can't be read.
     public func instanceCount() throws -> Int {
         var count: CInt = 0
         try check(api.xInstCount?(context, &count))
         return Int(count)
     }
 
-    /// A place of the row where a phrase stands. The corresponding C function is `xInst`.
+    /// An occurrence of a phrase in the row. The corresponding C function is `xInst`.
     ///
-    /// - parameter index: from 0 to `instanceCount()`, in the order of columns and tokens.
-    /// - throws: `SQLITE_RANGE` if there is no such place.
+    /// - parameter index: less than `instanceCount()`, in the order of columns and tokens.
+    /// - throws: `SQLITE_RANGE` if there is no such occurrence; `DatabaseError` if it can't be read.
     public func instance(_ index: Int) throws -> Instance {
         guard let index = CInt(exactly: index) else { throw Self.error(SQLITE_RANGE) }
         var phrase: CInt = 0
@@ -174,7 +179,9 @@ public struct FTS5Match: ~Copyable {
         return Instance(phrase: Int(phrase), column: Int(column), offset: Int(offset))
     }
 
-    /// The places of the row where phrases stand, in the order of columns and tokens.
+    /// The occurrences of phrases in the row, in the order of columns and tokens.
+    ///
+    /// - throws: `DatabaseError` if the occurrences can't be read.
     public func instances() throws -> [Instance] { try (0..<instanceCount()).map { try instance($0) } }
 
     // MARK: - What is kept
@@ -184,7 +191,7 @@ public struct FTS5Match: ~Copyable {
         init(_ value: Any) { self.value = value }
     }
 
-    /// A value that is made once for all rows of the query. The corresponding C functions are `xGetAuxdata` and
+    /// A value that is computed once for all rows of the query. The corresponding C functions are `xGetAuxdata` and
     /// `xSetAuxdata`.
     ///
     /// ```swift
@@ -193,7 +200,8 @@ public struct FTS5Match: ~Copyable {
     /// }
     /// ```
     ///
-    /// - parameter make: makes the value. A function has one value for a query.
+    /// - parameter make: computes the value. A function has one value per query.
+    /// - throws: the error of `make`; `DatabaseError` if the value can't be stored.
     public func onceForQuery<Value>(_ make: (borrowing FTS5Match) throws -> Value) throws -> Value {
         if let pointer = api.xGetAuxdata?(context, 0) {
             let kept = Unmanaged<Kept>.fromOpaque(pointer).takeUnretainedValue()

@@ -1,10 +1,11 @@
 import CSQLite
 
-/// The functions by which FTS5 is extended: <https://www.sqlite.org/fts5.html#extending_fts5>.
+/// The functions that extend FTS5: <https://www.sqlite.org/fts5.html#extending_fts5>.
 struct FTS5API {
     private let pointer: UnsafeMutablePointer<fts5_api>
 
-    /// Asks the connection for them. The corresponding C functions are `fts5()` of SQL, and `sqlite3_bind_pointer`.
+    /// Asks the connection for the functions. The corresponding C functions are `fts5()` of SQL, and
+    /// `sqlite3_bind_pointer`.
     init(_ connection: SQLiteConnection) throws(DatabaseError) {
         var statement: OpaquePointer?
         var api: UnsafeMutablePointer<fts5_api>?
@@ -38,7 +39,7 @@ struct FTS5API {
             pointer.pointee.xCreateTokenizer?(pointer, registration.name, context, &functions) { context in
                 if let context { Unmanaged<TokenizerRegistration>.fromOpaque(context).release() }
             } ?? SQLITE_MISUSE
-        // FTS5 releases nothing when it fails.
+        // If this fails, FTS5 releases nothing.
         if code != SQLITE_OK { Unmanaged<TokenizerRegistration>.fromOpaque(context).release() }
         return code
     }
@@ -57,7 +58,7 @@ struct FTS5API {
         return code
     }
 
-    /// The functions of a tokenizer. The corresponding C function is `xFindTokenizer`.
+    /// The functions of a registered tokenizer. The corresponding C function is `xFindTokenizer`.
     fileprivate func find(_ name: String) -> (functions: fts5_tokenizer, context: UnsafeMutableRawPointer?)? {
         var functions = fts5_tokenizer()
         var context: UnsafeMutableRawPointer?
@@ -71,9 +72,10 @@ struct TokenizerHandle: ~Copyable {
     private let functions: fts5_tokenizer
     private let pointer: OpaquePointer?
 
-    /// Makes an instance of a tokenizer that is known by its name. The corresponding C function is `xCreate`.
+    /// Makes an instance of a registered tokenizer. The corresponding C function is `xCreate`.
     ///
     /// - parameter components: the name and the arguments.
+    /// - throws: `DatabaseError` if there is no such tokenizer, or if it rejects its arguments.
     init(_ api: FTS5API, components: [String]) throws(DatabaseError) {
         guard let name = components.first else { throw DatabaseError.misuse("a tokenizer has no name") }
         if let text = components.first(where: { $0.utf8.contains(0) }) {
@@ -113,7 +115,7 @@ struct TokenizerHandle: ~Copyable {
         _ context: UnsafeMutableRawPointer?, _ flags: CInt, _ text: UnsafePointer<CChar>?, _ count: CInt,
         _ callback: @escaping FTS5TokenCallback
     ) -> CInt {
-        // A text without an address would be no text for some tokenizers.
+        // Some tokenizers take a null pointer for a missing text.
         guard let text else { return functions.xTokenize?(pointer, context, flags, "", 0, callback) ?? SQLITE_MISUSE }
         return functions.xTokenize?(pointer, context, flags, text, count, callback) ?? SQLITE_MISUSE
     }
@@ -121,9 +123,10 @@ struct TokenizerHandle: ~Copyable {
     deinit { functions.xDelete?(pointer) }
 }
 
-/// Where a tokenizer in Swift sends its tokens: they are looked at before FTS5 gets them.
+/// Receives the tokens of a tokenizer in Swift, and checks them before FTS5 gets them.
 ///
-/// FTS5's `highlight` and `snippet` read the text at the places that a tokenizer has told, wherever they are.
+/// `highlight` and `snippet` of FTS5 read the text at the positions that a tokenizer has reported, without checking
+/// them.
 private struct TokenTarget {
     let context: UnsafeMutableRawPointer?
     let callback: FTS5TokenCallback
@@ -137,7 +140,7 @@ private struct TokenTarget {
     }
 
     static var error: DatabaseError {
-        .misuse("a tokenizer has told a token's place outside of its text")
+        .misuse("a tokenizer has reported a token outside its text")
     }
 
     static func take(
@@ -156,16 +159,16 @@ private struct TokenTarget {
         hasRefused = true
         return TokenizerFailure.note(
             DatabaseError.misuse(
-                "a tokenizer has told a token at bytes \(start)..<\(end) of a text of \(textCount) bytes"))
+                "a tokenizer has reported a token at bytes \(start)..<\(end) of a text of \(textCount) bytes"))
     }
 }
 
-/// What FTS5 calls for a tokenizer that is written in Swift.
+/// The functions that FTS5 calls for a tokenizer written in Swift.
 private enum TokenizerThunks {
-    /// An instance, as FTS5 has it.
+    /// An instance of a tokenizer, whose pointer FTS5 holds.
     private final class Instance {
         let tokenizer: any FTS5Tokenizer
-        /// An instance may outlive the connection, where somebody has asked for one.
+        /// Weak: an instance made with `makeTokenizer` may outlive the connection.
         private(set) weak var database: Database?
 
         init(_ tokenizer: any FTS5Tokenizer, _ database: Database) {
@@ -184,7 +187,7 @@ private enum TokenizerThunks {
         guard let database = registration.database else { return SQLITE_MISUSE }
         do {
             let arguments = (0..<Int(count)).map { arguments?[$0].map { String(cString: $0) } ?? "" }
-            // FTS5 is in the midst of making or opening its table.
+            // FTS5 is in the middle of creating or opening its table.
             let tokenizer = try database.sealed { try registration.make(database, arguments) }
             result.pointee = OpaquePointer(Unmanaged.passRetained(Instance(tokenizer, database)).toOpaque())
             return SQLITE_OK
@@ -207,7 +210,7 @@ private enum TokenizerThunks {
         return Unmanaged<Instance>.fromOpaque(UnsafeRawPointer(pointer))._withUnsafeGuaranteedRef { instance in
             let database = instance.database
             TokenizerFailure.forget()
-            // FTS5 is in the midst of a row: another row of the same table would take its tokens.
+            // FTS5 is in the middle of a row: another row of the same table would receive its tokens.
             database?.access.seal()
             var target = TokenTarget(context: context, callback: callback, textCount: text == nil ? 0 : count)
             var code = withUnsafeMutablePointer(to: &target) { target in
@@ -216,7 +219,7 @@ private enum TokenizerThunks {
                     tokenCallback: { TokenTarget.take($0, $1, $2, $3, $4, $5) })
             }
             database?.access.unseal()
-            // A tokenizer may go on after a token that was refused.
+            // A tokenizer may continue after a token that was refused.
             if target.hasRefused, code == SQLITE_OK { code = TokenizerFailure.note(TokenTarget.error) }
             if code != SQLITE_OK, let database {
                 let isOfDocument = FTS5Tokenization(rawValue: flags).contains(.document)

@@ -6,7 +6,7 @@ enum FunctionCalls {
     /// `sqlite3_create_window_function`.
     ///
     /// SQLite releases the registration when the function is replaced or removed, when the connection closes, and when
-    /// this fails.
+    /// this call fails.
     static func add(
         _ connection: SQLiteConnection, _ registration: FunctionRegistration, argumentCount: CInt, isPure: Bool,
         options: DatabaseFunction.Options
@@ -165,7 +165,7 @@ enum FunctionCalls {
         registration.arguments.giveBack(&arguments)
     }
 
-    /// Runs `body` on the state of a group, which the first call for the group makes.
+    /// Runs `body` on the state of a group. The first call for a group makes the state.
     private static func withRun<Family: AggregateFamily>(
         _ context: OpaquePointer?, of family: Family.Type,
         _ body: (AggregateRun<Family>, inout FunctionArguments) throws -> Void
@@ -192,7 +192,7 @@ enum FunctionCalls {
         registration.arguments.giveBack(&arguments)
     }
 
-    /// Ends a group: SQLite calls this for each state there is, after an error and for an abandoned query too.
+    /// Ends a group. SQLite calls this for each existing state, also after an error and for an abandoned query.
     private static func finish<Family: AggregateFamily>(_ context: OpaquePointer?, of family: Family.Type) {
         guard let registration = registration(context) else { return }
         var run: AggregateRun<Family>?
@@ -202,7 +202,7 @@ enum FunctionCalls {
         }
         if let run, run.hasFailed { return }
         do {
-            // Without a row there is no state: the result is that of a new aggregate.
+            // A group without rows has no state: its result is that of a new aggregate.
             guard let aggregate = run?.aggregate ?? family.make(registration.body) else { return }
             try FunctionResult.set(family.finalize(aggregate), context)
         } catch {
@@ -210,7 +210,7 @@ enum FunctionCalls {
         }
     }
 
-    /// Where SQLite keeps the state of a group; nil in there at first. The corresponding C function is
+    /// The place where SQLite keeps the state of a group; it holds nil at first. The corresponding C function is
     /// `sqlite3_aggregate_context`.
     private static func runPlace<Family: AggregateFamily>(
         _ context: OpaquePointer?, of family: Family.Type, create: Bool
@@ -223,7 +223,7 @@ enum FunctionCalls {
 
 /// Sets the result of a call: <https://www.sqlite.org/c3ref/result_blob.html>.
 enum FunctionResult {
-    /// The corresponding C functions are `sqlite3_result_null` and its kin.
+    /// The corresponding C functions are `sqlite3_result_null` and its relatives.
     static func set(_ result: (any DatabaseValueConvertible)?, _ context: OpaquePointer?) throws {
         switch result?.databaseValue.content {
         case nil, .null:
@@ -271,7 +271,7 @@ enum FunctionResult {
                 }
             }
         }
-        // After the message: this keeps it.
+        // After the message, because `sqlite3_result_error_code` keeps an existing message.
         sqlite3_result_error_code(context, failure.code.rawValue)
     }
 }

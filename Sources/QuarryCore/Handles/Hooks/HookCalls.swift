@@ -1,9 +1,9 @@
 import CSQLite
 
-/// Installs the hooks of a connection, with its `HookSlots` as context; a nil context takes a hook away.
+/// Installs the hooks of a connection, with its `HookSlots` as context; a nil context removes a hook.
 enum HookCalls {
     private static func slots(_ context: UnsafeMutableRawPointer?) -> HookSlots {
-        // `HookSlots` lives as long as `Database`, which frees every slot before it goes.
+        // `HookSlots` lives as long as `Database`, which frees every slot before it is released.
         Unmanaged.fromOpaque(context!).takeUnretainedValue()
     }
 
@@ -42,7 +42,7 @@ enum HookCalls {
         sqlite3_commit_hook(
             connection,
             { context in
-                // Every client is asked, even after one has refused.
+                // Every client is asked, even after one of them has refused.
                 var mayCommit = true
                 for entry in HookCalls.slots(context).commit.entries where entry.isActive {
                     if !entry.handler() { mayCommit = false }
@@ -63,11 +63,11 @@ enum HookCalls {
 
     /// The corresponding C function is `sqlite3_wal_hook`.
     ///
-    /// - returns: after how many pages SQLite's own hook, which had the slot, would have run a checkpoint; nil if ours
-    ///   had it.
+    /// - returns: the number of pages at which SQLite's own hook, which had the slot, would have run a checkpoint; nil
+    ///   if Quarry's hook had it.
     static func setWALHook(_ connection: SQLiteConnection, _ context: UnsafeMutableRawPointer) -> Int? {
-        // The hook before gives back its context. SQLite's own keeps the number of pages there, and there is none for
-        // 0: https://www.sqlite.org/c3ref/wal_autocheckpoint.html
+        // SQLite returns the context of the previous hook. Its own hook keeps the number of pages there, and isn't
+        // installed for 0: https://www.sqlite.org/c3ref/wal_autocheckpoint.html
         let previous = sqlite3_wal_hook(
             connection,
             { context, connection, schema, pages in
@@ -76,7 +76,7 @@ enum HookCalls {
                 for entry in slots.wal.entries where entry.isActive { entry.handler(schema, Int(pages)) }
                 let limit = slots.automaticCheckpointPages
                 if limit > 0, pages >= limit {
-                    // As in SQLite's own hook, a checkpoint that finds a lock is left to the next commit.
+                    // As in SQLite's own hook, a checkpoint that finds the database locked is left to the next commit.
                     sqlite3_wal_checkpoint_v2(connection, schema, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
                 }
                 return SQLITE_OK
@@ -184,12 +184,12 @@ extension HookSlots.UpdateEvent.Kind {
     }
 }
 
-/// A row that is about to change: <https://www.sqlite.org/c3ref/preupdate_count.html>.
+/// A change of a row that is about to happen: <https://www.sqlite.org/c3ref/preupdate_count.html>.
 package struct PreupdateEvent {
     let connection: SQLiteConnection
-    /// What happens to the row; an update for a write to an open blob, which SQLite calls a deletion.
+    /// The kind of change; an update for a write to an open blob, which SQLite reports as a deletion.
     package let kind: HookSlots.UpdateEvent.Kind
-    /// The column that is written through an open blob, whose new value isn't known.
+    /// The column written through an open blob; its new value isn't known.
     package let blobColumn: Int?
     package let schema: UnsafePointer<CChar>
     package let table: UnsafePointer<CChar>
@@ -199,7 +199,7 @@ package struct PreupdateEvent {
     /// The number of columns of the row. The corresponding C function is `sqlite3_preupdate_count`.
     package var columnCount: Int { Int(sqlite3_preupdate_count(connection)) }
 
-    /// 0 for a change by a statement itself, more inside triggers. The corresponding C function is
+    /// 0 for a change made by a statement itself, more inside triggers. The corresponding C function is
     /// `sqlite3_preupdate_depth`.
     package var depth: Int { Int(sqlite3_preupdate_depth(connection)) }
 

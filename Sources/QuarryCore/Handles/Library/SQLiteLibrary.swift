@@ -1,6 +1,6 @@
 import CSQLite
 
-/// What SQLite tells of itself, without a connection.
+/// Facts about SQLite that need no connection.
 @usableFromInline
 package enum SQLiteLibrary {
     /// The version as a number: 3040001 for 3.40.1. The corresponding C function is `sqlite3_libversion_number`.
@@ -24,7 +24,8 @@ package enum SQLiteLibrary {
         }
     }
 
-    /// How SQLite writes reals: newer versions have 17 digits, older ones 15. No function tells, so SQL is asked once.
+    /// SQLite's format of reals: newer versions write 17 digits, older ones 15. No C function tells, so this runs SQL
+    /// once.
     private static let formatOfReals: String = {
         var connection: OpaquePointer?
         defer { sqlite3_close(connection) }
@@ -42,6 +43,6 @@ package enum SQLiteLibrary {
         sqlite3_compileoption_used(option) != 0
     }
 
-    /// Frees what SQLite has allocated for its caller. The corresponding C function is `sqlite3_free`.
+    /// Frees memory that SQLite has allocated for its caller. The corresponding C function is `sqlite3_free`.
     static func free(_ pointer: UnsafeMutableRawPointer?) { sqlite3_free(pointer) }
 }

@@ -19,20 +19,20 @@ public struct JSONElement: TableRecord, Identifiable, Hashable, Sendable {
         public static let type = Column("type")
         /// The value; NULL for arrays and objects.
         public static let atom = Column("atom")
-        /// A number that the JSON has once.
+        /// A number that is unique in the JSON.
         public static let id = Column("id")
-        /// The number of the array or object around; NULL in `json_each`.
+        /// The number of the enclosing array or object; NULL in `json_each`.
         public static let parent = Column("parent")
         /// The path of the element.
         public static let fullKey = Column("fullkey")
-        /// The path of the array or object around.
+        /// The path of the enclosing array or object.
         public static let path = Column("path")
     }
 
     /// The name of the type's table.
     public static let databaseTableName = "json_each"
 
-    /// The key in an object, the index in an array, NULL for the JSON itself.
+    /// The key in an object, or the index in an array; NULL for the JSON itself.
     public var key: DatabaseValue
     /// The value; arrays and objects as JSON.
     public var value: DatabaseValue
@@ -40,16 +40,16 @@ public struct JSONElement: TableRecord, Identifiable, Hashable, Sendable {
     public var type: String
     /// The value; NULL for arrays and objects.
     public var atom: DatabaseValue
-    /// A number that the JSON has once.
+    /// A number that is unique in the JSON.
     public var id: Int64
-    /// The number of the array or object around; nil in `json_each`.
+    /// The number of the enclosing array or object; nil in `json_each`.
     public var parent: Int64?
     /// The path of the element, such as `$.tags[0]`.
     public var fullKey: String
-    /// The path of the array or object around.
+    /// The path of the enclosing array or object.
     public var path: String
 
-    /// The element of a row.
+    /// Decodes an element from a row.
     ///
     /// - throws: `RowDecodingError` for a row with other columns.
     public init(row: Row) throws {

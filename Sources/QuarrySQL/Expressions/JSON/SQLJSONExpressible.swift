@@ -1,6 +1,6 @@
 public import QuarryCore
 
-/// An expression whose values are JSON.
+/// An expression with JSON values.
 ///
 /// ```swift
 /// let info = JSONColumn("info")
@@ -9,11 +9,11 @@ public import QuarryCore
 /// Player.select(Database.jsonArray([info, 1]))   // SELECT JSON_ARRAY(JSON("info"), 1) FROM "player"
 /// ```
 ///
-/// Inside of other JSON such a value is JSON, and no text: `JSON("info")`. See <https://www.sqlite.org/json1.html>.
+/// Inside other JSON, such a value is JSON, not text: `JSON("info")`. See <https://www.sqlite.org/json1.html>.
 public protocol SQLJSONExpressible: SQLSpecificExpressible {}
 
 extension SQLJSONExpressible {
-    /// A part of the JSON, as a value of SQL: `"info" ->> 'path'`.
+    /// A part of the JSON, as an SQL value: `"info" ->> 'path'`.
     ///
     /// ```swift
     /// Player.filter(JSONColumn("info")["city"] == "Paris")
@@ -22,15 +22,15 @@ extension SQLJSONExpressible {
     /// SELECT * FROM "player" WHERE ("info" ->> 'city') = 'Paris'
     /// ```
     ///
-    /// Text is text, numbers are numbers, null is NULL, true is 1; an array or an object is JSON.
-    /// See <https://www.sqlite.org/json1.html#jptr>.
+    /// A string becomes text, a number a number, null NULL, and true 1; an array or an object remains JSON. See
+    /// <https://www.sqlite.org/json1.html#jptr>.
     ///
     /// - parameter path: a key, an index, or a path such as `$.tags[0]`.
     public subscript(_ path: some SQLExpressible) -> SQLExpression {
         .infix(sqlExpression, .jsonExtractSQL, path.sqlExpression)
     }
 
-    /// A part of the JSON, as a value of SQL: `JSON_EXTRACT("info", '$.city')`.
+    /// A part of the JSON, as an SQL value: `JSON_EXTRACT("info", '$.city')`.
     ///
     /// See <https://www.sqlite.org/json1.html#jex>.
     ///
@@ -60,7 +60,7 @@ extension SQLJSONExpressible {
 }
 
 extension SQLSpecificExpressible {
-    /// The expression as one whose values are JSON.
+    /// The expression, marked as having JSON values.
     ///
     /// ```swift
     /// Player.select(Database.jsonArray([Column("info").asJSON]))
@@ -71,7 +71,7 @@ extension SQLSpecificExpressible {
     public var asJSON: AnySQLJSONExpressible { AnySQLJSONExpressible(sqlExpression: sqlExpression) }
 }
 
-/// Any expression whose values are JSON.
+/// Any expression with JSON values.
 public struct AnySQLJSONExpressible: SQLJSONExpressible, Sendable {
     /// The expression itself.
     public let sqlExpression: SQLExpression
@@ -82,7 +82,7 @@ public struct AnySQLJSONExpressible: SQLJSONExpressible, Sendable {
     public init(_ base: some SQLJSONExpressible) { sqlExpression = base.sqlExpression }
 }
 
-/// A column that has JSON.
+/// A column with JSON values.
 ///
 /// ```swift
 /// struct Player: TableRecord {
@@ -99,7 +99,7 @@ public struct JSONColumn: ColumnExpression, SQLJSONExpressible, Sendable {
     /// The name of the column, without quotes.
     public let name: String
 
-    /// The column of that name.
+    /// The column with that name.
     public init(_ name: String) { self.name = name }
 
     /// The column of a key.
@@ -107,7 +107,7 @@ public struct JSONColumn: ColumnExpression, SQLJSONExpressible, Sendable {
 }
 
 extension SQLExpressible {
-    /// The value as it stands inside of other JSON: JSON as JSON, all else as a value.
+    /// The value as written inside other JSON: JSON as JSON, other values as they are.
     package var jsonElement: SQLExpression {
         let expression = sqlExpression
         guard self is any SQLJSONExpressible else { return expression }
@@ -117,7 +117,7 @@ extension SQLExpressible {
 }
 
 extension SQLExpression {
-    /// `NAME(x, y)`, whose value is JSON.
+    /// `NAME(x, y)`, which returns JSON.
     package static func json(_ name: String, _ arguments: [SQLExpression], _ requirement: SQLiteRequirement? = nil)
         -> SQLExpression
     {
