@@ -16,8 +16,8 @@ public import Synchronization
 /// An access begins by writing its thread's number to `owner`, and ends by writing 0. Each call into SQLite first
 /// compares its thread with `owner`, so that use from another thread or after the access is an error, not a race.
 @usableFromInline
-final class ConnectionLifetime: @unchecked Sendable {
-    // Sendable: `owner` is atomic, the graveyard is locked, and only the owner touches the rest.
+final class ConnectionLifetime: StatementFinalizer, @unchecked Sendable {
+    // Sendable: `owner` is atomic, `deferred` is locked, and only the owner touches the rest.
 
     /// The thread that has the connection; 0 between accesses; `lent` during a backup; `closed` after closing.
     @usableFromInline
@@ -47,7 +47,7 @@ final class ConnectionLifetime: @unchecked Sendable {
     private var reference: Unmanaged<Database>?
 
     /// An item that a thread without the connection leaves to the next owner.
-    private enum Bequest {
+    private enum Deferred {
         /// A statement to finalize.
         case statement(SQLiteStatement)
         /// An error to throw: the misuse of a method that can't throw.
@@ -57,8 +57,8 @@ final class ConnectionLifetime: @unchecked Sendable {
     /// The error that each use throws, if there has never been a connection.
     private let refusal: DatabaseError?
 
-    private let graveyard = Lock<[Bequest]>([])
-    private let hasGraves = Atomic<Bool>(false)
+    private let deferred = Lock<[Deferred]>([])
+    private let hasDeferred = Atomic<Bool>(false)
 
     init(_ handle: consuming ConnectionHandle) {
         pointer = handle.pointer
@@ -81,7 +81,7 @@ final class ConnectionLifetime: @unchecked Sendable {
 
     deinit {
         // No statement is left, so no other thread can reach the connection.
-        _ = exhume()
+        _ = releaseDeferred()
     }
 
     /// The number of the current thread.
@@ -107,7 +107,7 @@ final class ConnectionLifetime: @unchecked Sendable {
         // The lease of the connection (a lock) orders this after all accesses of the last owner.
         guard !isClosed else { throw refusal ?? .connectionIsClosed() }
         owner.store(Self.currentThread, ordering: .relaxed)
-        return hasGraves.load(ordering: .acquiring) ? exhume() : nil
+        return hasDeferred.load(ordering: .acquiring) ? releaseDeferred() : nil
     }
 
     /// Takes the connection for a `Database` that is being released. No access can have the connection by then.
@@ -170,33 +170,34 @@ final class ConnectionLifetime: @unchecked Sendable {
     }
 
     /// Finalizes a statement, now or when the next owner takes the connection.
+    @usableFromInline
     func finalize(_ statement: SQLiteStatement) {
         if isOwned {
-            StatementCalls.finalize(statement)
+            StatementHandle.finalize(statement)
         } else {
-            bequeath(.statement(statement))
+            postpone(.statement(statement))
         }
     }
 
     /// Keeps an error, which the next access throws.
-    func leave(error: any Error) { bequeath(.error(error)) }
+    func leave(error: any Error) { postpone(.error(error)) }
 
-    private func bequeath(_ bequest: Bequest) {
-        graveyard.withLock { $0.append(bequest) }
-        hasGraves.store(true, ordering: .releasing)
+    private func postpone(_ release: Deferred) {
+        deferred.withLock { $0.append(release) }
+        hasDeferred.store(true, ordering: .releasing)
     }
 
     /// Finalizes the statements that were left, and returns the first error.
-    private func exhume() -> (any Error)? {
-        hasGraves.store(false, ordering: .relaxed)
-        let bequests = graveyard.withLock { graves in
-            defer { graves.removeAll() }
-            return graves
+    private func releaseDeferred() -> (any Error)? {
+        hasDeferred.store(false, ordering: .relaxed)
+        let releases = deferred.withLock { releases in
+            defer { releases.removeAll() }
+            return releases
         }
         var first: (any Error)?
-        for bequest in bequests {
-            switch bequest {
-            case .statement(let statement): StatementCalls.finalize(statement)
+        for release in releases {
+            switch release {
+            case .statement(let statement): StatementHandle.finalize(statement)
             case .error(let error): first = first ?? error
             }
         }
@@ -206,7 +207,7 @@ final class ConnectionLifetime: @unchecked Sendable {
     /// Closes the connection, or throws `SQLITE_BUSY` and leaves it usable. In the latter case the error log receives
     /// the SQL of the remaining statements.
     func close() throws(DatabaseError) {
-        _ = exhume()
+        _ = releaseDeferred()
         guard let code = handle?.close() else { return }
         guard code == ResultCode.SQLITE_OK.rawValue else {
             for sql in ConnectionCalls.statements(pointer) { ErrorLog.log(code, "unfinalized statement: \(sql)") }

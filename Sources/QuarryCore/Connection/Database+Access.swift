@@ -70,7 +70,7 @@ extension Database {
     @inline(never)
     func stopUnsteppedStatements() {
         guard activeStatements.count > 0 else { return }
-        for statement in activeStatements.newestFirst where !StatementCalls.isBusy(statement.sqliteStatement) {
+        for statement in activeStatements.newestFirst where !statement.handle.isBusy {
             statement.stopExecution(self)
         }
     }

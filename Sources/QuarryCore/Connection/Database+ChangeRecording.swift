@@ -7,8 +7,8 @@ extension Database {
         try checkAccess()
         var texts: [String] = []
         let client = hooks.onTrace(statements: true, profiles: false) { [options] event in
-            guard case .statement(let statement, let text) = event, StatementCalls.isSQL(text, of: statement),
-                !StatementCalls.isReadOnly(statement)
+            guard case .statement(let statement, let text) = event, TracedStatementCalls.isSQL(text, of: statement),
+                !TracedStatementCalls.isReadOnly(statement)
             else { return }
             let sql = String(cString: text)
             guard !StatementKind(sql: Substring(sql).utf8.skippingSpaceAndComments).controlsTransactions else { return }

@@ -48,7 +48,7 @@ extension Database {
         try withSQL(sql) { text in
             var start = 0
             switch StatementHandle.prepare(pointer, sql: text, from: &start, persistent: false) {
-            case .statement(let handle): return StatementCalls.columnNames(handle.pointer)
+            case .statement(let handle): return handle.columnNames
             case .empty: return []
             case .failure(let code): throw error(code, sql: sql)
             }

@@ -131,9 +131,9 @@ final class TracedStatement {
 
     /// Nil after the call, and for comments.
     private var pointer: SQLiteStatement?
-    private(set) lazy var sql = pointer.flatMap { StatementCalls.sql($0) }.map { Self.trimmed($0) } ?? ""
+    private(set) lazy var sql = pointer.flatMap { TracedStatementCalls.sql($0) }.map { Self.trimmed($0) } ?? ""
     private(set) lazy var expandedSQL =
-        pointer.flatMap { StatementCalls.expandedSQL($0) }.map { Self.trimmed($0) } ?? sql
+        pointer.flatMap { TracedStatementCalls.expandedSQL($0) }.map { Self.trimmed($0) } ?? sql
 
     private init(_ pointer: SQLiteStatement?, showsArguments: Bool) {
         self.pointer = pointer
@@ -147,7 +147,7 @@ final class TracedStatement {
         _ body: (Database.TraceEvent.Statement) -> Void
     ) {
         var traced: TracedStatement
-        if let text, !StatementCalls.isSQL(text, of: pointer) {
+        if let text, !TracedStatementCalls.isSQL(text, of: pointer) {
             traced = TracedStatement(nil, showsArguments: showsArguments)
             traced.sql = String(cString: text)
         } else {

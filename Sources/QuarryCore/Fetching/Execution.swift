@@ -60,9 +60,9 @@ struct Execution: ~Copyable {
     mutating func advance() throws -> Bool {
         if state == .stepping(statement.activity.executionID) {
             statement.activity.willStep(.cursor)
-            let code = StatementCalls.step(sqliteStatement)
+            let code = statement.handle.step()
             statement.activity.didStep(.cursor)
-            if code == StatementCalls.row, hasStepped { return true }
+            if code == StatementHandle.row, hasStepped { return true }
             return try advanceUnusually(code)
         }
         return try advanceOffRoad()
@@ -81,14 +81,14 @@ struct Execution: ~Copyable {
     @usableFromInline
     @inline(never)
     mutating func advanceUnusually(_ code: CInt) throws -> Bool {
-        if code == StatementCalls.row {
+        if code == StatementHandle.row {
             hasStepped = true
             try learnColumns()
             return true
         }
         state = .failed
         // The step also reveals the columns of a result without rows. Most callers request columns only with a row.
-        if !hasStepped, row.knowsColumns, code == StatementCalls.done { try learnColumns() }
+        if !hasStepped, row.knowsColumns, code == StatementHandle.done { try learnColumns() }
         try statement.endExecution(code)
         state = .ended
         return false

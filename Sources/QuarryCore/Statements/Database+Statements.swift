@@ -157,7 +157,9 @@ extension Database {
     ) throws -> (statement: Statement?, end: Int) {
         try checkAccess()
         var end = start
-        switch StatementHandle.prepare(pointer, sql: text, from: &end, persistent: persistent) {
+        switch StatementHandle.prepare(
+            pointer, sql: text, from: &end, persistent: persistent, finalizer: lifetime)
+        {
         case .statement(let handle):
             let utf8 = sql.utf8
             let lower = utf8.index(utf8.startIndex, offsetBy: start)

@@ -171,16 +171,16 @@ extension Statement {
         do {
             guard try bind(binder) else {
                 stopExecution(database)
-                StatementCalls.clearBindings(sqliteStatement)
+                handle.clearBindings()
                 return false
             }
             if let (code, value, index) = binder.failure { throw bindingError(code, value, index) }
         } catch {
             stopExecution(database)
-            StatementCalls.clearBindings(sqliteStatement)
+            handle.clearBindings()
             throw error
         }
-        defer { if binder.lends { StatementCalls.clearBindings(sqliteStatement) } }
+        defer { if binder.lends { handle.clearBindings() } }
         try run(database)
         return true
     }

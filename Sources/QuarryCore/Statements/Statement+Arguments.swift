@@ -60,7 +60,7 @@ extension Statement {
     /// Forgets the arguments, and SQLite's copies of them.
     func clearArguments() {
         guard parameterCount > 0 else { return }
-        StatementCalls.clearBindings(sqliteStatement)
+        handle.clearBindings()
         bound.forget()
     }
 

@@ -6,7 +6,7 @@ extension Statement {
     /// ```
     public var columnCount: Int {
         // A statement without columns never gains any.
-        let count = StatementCalls.columnCount(sqliteStatement)
+        let count = handle.columnCount
         return count == 0 ? 0 : presentLayout(asksForOthers: true).names.count
     }
 
@@ -32,7 +32,7 @@ extension Statement {
     ///
     /// - parameter asksForOthers: whether to check if other connections have changed the schema.
     private func presentLayout(asksForOthers: Bool) -> RowLayout {
-        guard !StatementCalls.isBusy(sqliteStatement), lifetime.isOwned, let database = lifetime.database else {
+        guard !handle.isBusy, lifetime.isOwned, let database = lifetime.database else {
             return layout
         }
         // If the check fails, the statement fails when it runs.
@@ -42,7 +42,7 @@ extension Statement {
 
     @inline(never)
     private func layoutOfSchema(_ database: Database) -> RowLayout {
-        let count = StatementCalls.repreparationCount(sqliteStatement)
+        let count = handle.repreparationCount
         if schemaStamp != database.schemaStamp {
             schemaStamp = database.schemaStamp
             let names = try? database.columnNames(ofFirst: sql)
@@ -54,21 +54,21 @@ extension Statement {
 
     /// Whether `layout` is still this statement's layout.
     func hasLayout(_ layout: RowLayout) -> Bool {
-        currentLayout === layout && repreparationCount == StatementCalls.repreparationCount(sqliteStatement)
+        currentLayout === layout && repreparationCount == handle.repreparationCount
     }
 
     /// The names of the columns. They are read again after SQLite has prepared the statement again.
     var layout: RowLayout {
-        let count = StatementCalls.repreparationCount(sqliteStatement)
+        let count = handle.repreparationCount
         if let currentLayout, repreparationCount == count { return currentLayout }
         repreparationCount = count
         let layout = RowLayout(
-            names: StatementCalls.columnNames(sqliteStatement),
+            names: handle.columnNames,
             showsValues: lifetime.database?.options.publicStatementArguments ?? false)
         currentLayout = layout
         return layout
     }
 
     /// The number of times SQLite has prepared the statement again because the schema had changed.
-    package var repreparations: CInt { StatementCalls.repreparationCount(sqliteStatement) }
+    package var repreparations: CInt { handle.repreparationCount }
 }

@@ -15,8 +15,12 @@
 ///
 /// See <https://www.sqlite.org/c3ref/stmt.html>.
 public final class Statement {
+    @usableFromInline
+    let handle: StatementHandle
+
     /// SQLite's statement.
-    public let sqliteStatement: SQLiteStatement
+    @inlinable
+    public var sqliteStatement: SQLiteStatement { handle.pointer }
 
     /// The SQL, without surrounding white space and semicolons.
     public let sql: String
@@ -35,7 +39,7 @@ public final class Statement {
 
     /// The names of the parameters without their prefix; nil for `?`.
     private(set) lazy var parameterNames: [String?] = (0..<parameterCount).map {
-        StatementCalls.parameterName(sqliteStatement, $0 + 1)
+        handle.parameterName($0 + 1)
     }
 
     /// Whether the statement runs, and the number of the execution.
@@ -93,15 +97,14 @@ public final class Statement {
     var comingLayout: (layout: RowLayout, repreparationCount: CInt)?
 
     init(_ handle: consuming StatementHandle, sql: Substring, lifetime: ConnectionLifetime, schemaStamp: Int) {
-        let pointer = handle.release()
+        isReadonly = handle.isReadOnly
+        parameterCount = handle.parameterCount
+        self.handle = handle
         self.schemaStamp = schemaStamp
-        sqliteStatement = pointer
         let text = sql.utf8.skippingSpaceAndComments.droppingTrailingSpace
         self.sql = String(Substring(text))
         kind = StatementKind(sql: text)
         self.lifetime = lifetime
-        isReadonly = StatementCalls.isReadOnly(pointer)
-        parameterCount = StatementCalls.parameterCount(pointer)
         bound = BoundArguments(parameterCount: parameterCount)
     }
 
@@ -112,7 +115,6 @@ public final class Statement {
 
     deinit {
         bound.integers.deallocate()
-        lifetime.finalize(sqliteStatement)
     }
 
     // MARK: - Execution
@@ -158,7 +160,7 @@ public final class Statement {
                 }
             }
             // Values that SQLite only borrowed must not stay bound.
-            defer { if arena.lends { StatementCalls.clearBindings(sqliteStatement) } else { bound.didBind() } }
+            defer { if arena.lends { handle.clearBindings() } else { bound.didBind() } }
             try run(database)
         }
     }
@@ -178,7 +180,7 @@ public final class Statement {
         var code: CInt
         activity.willStep(.call)
         database.runDepth += 1
-        repeat { code = StatementCalls.step(sqliteStatement) } while code == StatementCalls.row
+        repeat { code = handle.step() } while code == StatementHandle.row
         database.runDepth -= 1
         activity.didStep(.call)
         try endExecution(code, database)

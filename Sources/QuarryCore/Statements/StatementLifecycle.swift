@@ -47,7 +47,7 @@ extension Statement {
         guard case .running = activity.phase else { return }
         if isReadonly {
             leaveExecution(database)
-            let code = StatementCalls.reset(sqliteStatement)
+            let code = handle.reset()
             if code != 0 { readDidFail(code, database) }
         } else {
             stopChange(database)
@@ -56,9 +56,9 @@ extension Statement {
 
     @inline(never)
     private func stopChange(_ database: Database) {
-        let hasStepped = StatementCalls.isBusy(sqliteStatement)
+        let hasStepped = handle.isBusy
         leaveExecution(database)
-        let code = StatementCalls.reset(sqliteStatement)
+        let code = handle.reset()
         guard hasStepped else { return }
         let succeeded = code == ResultCode.SQLITE_OK.rawValue
         if !succeeded, database.access.error == nil { database.access.note(database.error(of: self, code)) }
@@ -80,14 +80,14 @@ extension Statement {
     }
 
     func endExecution(_ code: CInt, _ database: Database) throws {
-        if code == StatementCalls.done {
+        if code == StatementHandle.done {
             leaveExecution(database)
-            StatementCalls.reset(sqliteStatement)
+            handle.reset()
             database.statementDidEnd(self, succeeded: true)
         } else {
             let error = database.error(of: self, code)
             leaveExecution(database)
-            StatementCalls.reset(sqliteStatement)
+            handle.reset()
             database.statementCache.remove(self)
             database.statementDidEnd(self, succeeded: false)
             throw error

@@ -38,9 +38,9 @@ func stored<T: DatabaseValueConvertible>(
     #expect(stored == value.databaseValue, sourceLocation: sourceLocation)
 
     let bound = try withStatement(sql: "SELECT ?", in: db) { statement in
-        #expect(value.bind(to: statement, at: 1) == 0, sourceLocation: sourceLocation)
-        _ = StatementCalls.step(statement)
-        return DatabaseValue(sqliteStatement: statement, index: 0)
+        #expect(value.bind(to: statement.sqliteStatement, at: 1) == 0, sourceLocation: sourceLocation)
+        _ = statement.handle.step()
+        return DatabaseValue(sqliteStatement: statement.sqliteStatement, index: 0)
     }
     #expect(bound == stored, sourceLocation: sourceLocation)
     return stored
@@ -54,13 +54,13 @@ func bindingError<T: DatabaseValueConvertible>(
         try DatabaseValue.fetchOne(db, sql: "SELECT ?", arguments: [value])
     }
     #expect(error?.resultCode == .SQLITE_MISMATCH, sourceLocation: sourceLocation)
-    let code = try withStatement(sql: "SELECT ?", in: db) { value.bind(to: $0, at: 1) }
+    let code = try withStatement(sql: "SELECT ?", in: db) { value.bind(to: $0.sqliteStatement, at: 1) }
     #expect(code == ResultCode.SQLITE_MISMATCH.rawValue, sourceLocation: sourceLocation)
     return error?.message
 }
 
-private func withStatement<T>(sql: String, in db: Database, _ body: (SQLiteStatement) throws -> T) throws -> T {
+private func withStatement<T>(sql: String, in db: Database, _ body: (Statement) throws -> T) throws -> T {
     let statement = try db.makeStatement(sql: sql)
-    defer { StatementCalls.reset(statement.sqliteStatement) }
-    return try body(statement.sqliteStatement)
+    defer { statement.handle.reset() }
+    return try body(statement)
 }
