@@ -2,7 +2,7 @@ package import QuarryCore
 
 /// The facts about tables that rendering a query requires.
 ///
-/// A connection's schema conforms (`Database+QuerySchema.swift`); tests pass a dictionary.
+/// A connection conforms (`Database+QuerySchema.swift`); tests pass a dictionary.
 package protocol QuerySchema: SQLContext {
     /// The primary key of a table, or the name of its rowid.
     ///

@@ -6,7 +6,7 @@ extension QueryWriter {
     // MARK: - Joins
 
     /// The query with joins that can be written: a joined query with DISTINCT, GROUP BY or LIMIT becomes a subquery,
-    /// and the tables of its WITH move to the outer query.
+    /// and the tables of a joined query's WITH move to the outer query.
     package func derivingJoins(of query: SelectQuery) throws -> SelectQuery {
         guard query.hasClauses, !query.clauses.joins.isEmpty else { return query }
         var query = query
