@@ -28,7 +28,7 @@ BEGIN {
 
     split("CSQLite Synchronization Glibc Musl Android Bionic Darwin Swift _Concurrency", names, " ")
     for (i in names) coreMayImport[names[i]] = 1
-    split("Primitives Handles Values Conversions Statements Rows Fetching Errors", names, " ")
+    split("Primitives SwiftLayout Handles Values Conversions Statements Rows Fetching Errors", names, " ")
     for (i in names) isHotFolder["Sources/QuarryCore/" names[i]] = 1
     # Words of the layers above, alone or as a part of a name.
     upperWord = "(^|[^A-Za-z])([Rr]ecord(s|ed)?|[Aa]ssociat(ion|ions|ed)|[Pp]refetch(e[sd]|ing)?|[Ii]ncluding)([^A-Za-z]|$)" \

@@ -49,9 +49,7 @@ struct SQLKey: Hashable {
     @inline(__always)
     static func isSameText(_ lhs: String, _ rhs: String) -> Bool {
         // The strings share their storage, which both sides keep; they are mostly the same literal.
-        let lhsBits = unsafeBitCast(lhs, to: (UInt64, UInt64).self)
-        let rhsBits = unsafeBitCast(rhs, to: (UInt64, UInt64).self)
-        return lhsBits == rhsBits || hasSameBytes(lhs, rhs)
+        StringBits(lhs) == StringBits(rhs) || hasSameBytes(lhs, rhs)
     }
 
     private static func hasSameBytes(_ lhs: String, _ rhs: String) -> Bool {

@@ -55,9 +55,9 @@ extension Statement {
     @usableFromInline
     func execute(integers: UnsafeBufferPointer<NamedInteger>) throws -> Bool {
         if bound.integers.names == nil { bound.integers.takeNames(parameterNames) }
-        guard integers.count == bound.integers.distinctNameCount, let names = bound.integers.names else {
-            return false
-        }
+        guard integers.count == bound.integers.distinctNameCount, let names = bound.integers.names,
+            NamedInteger.isLayoutOfPairs
+        else { return false }
         // Most names are short literals, whose characters the `String` itself holds.
         for index in 0..<integers.count where integers[index].name != names[index] {
             guard hasName(of: integers, index) else { return false }
@@ -91,21 +91,13 @@ extension Statement {
     }
 }
 
-/// The memory layout of a pair of a `String` and a 64-bit integer.
-@usableFromInline
-struct NamedInteger {
-    /// The bits of the `String`.
-    let name: (UInt64, UInt64)
-    let value: Int64
-}
-
 /// The arguments of a statement, if all of them are integers, in the order of the parameters.
 struct IntegerArguments {
     /// The number of parameters, if each has a name of its own; -1 otherwise.
     private(set) var distinctNameCount = -1
 
-    /// The bits of the parameters' names, whose storage the statement keeps: equal bits mean equal names.
-    private(set) var names: UnsafeMutableBufferPointer<(UInt64, UInt64)>?
+    /// The bits of the parameters' names, whose storage the statement keeps.
+    private(set) var names: UnsafeMutableBufferPointer<StringBits>?
 
     /// Storage for one integer per parameter.
     private var integers: UnsafeMutableBufferPointer<Int64>?
@@ -122,8 +114,8 @@ struct IntegerArguments {
         let known = parameterNames.compactMap { $0 }
         let isDistinct = known.count == parameterNames.count && Set(known).count == known.count
         distinctNameCount = isDistinct ? known.count : -1
-        let names = UnsafeMutableBufferPointer<(UInt64, UInt64)>.allocate(capacity: isDistinct ? known.count : 0)
-        _ = names.initialize(from: known.prefix(names.count).map { unsafeBitCast($0, to: (UInt64, UInt64).self) })
+        let names = UnsafeMutableBufferPointer<StringBits>.allocate(capacity: isDistinct ? known.count : 0)
+        _ = names.initialize(from: known.prefix(names.count).map { StringBits($0) })
         self.names = names
     }
 

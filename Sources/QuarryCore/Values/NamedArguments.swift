@@ -47,10 +47,10 @@ final class NamedArguments: Sendable {
         // Each name sets a bit; only names with the same bit are compared.
         var seen: UInt64 = 0
         for index in names.indices {
-            let bits = unsafeBitCast(names[index], to: (UInt64, UInt64).self)
+            let bits = StringBits(names[index])
             // Equal long names may have different bits.
-            guard isShortASCII(bits) else { return Set(names).count == names.count }
-            let mark: UInt64 = 1 << (((bits.0 ^ bits.1 &* 31) &* 0x9E37_79B9_7F4A_7C15) >> 58)
+            guard bits.isShortASCII else { return Set(names).count == names.count }
+            let mark: UInt64 = 1 << bits.bucket
             if seen & mark != 0 {
                 for other in 0..<index where isSame(names[index], names[other]) { return false }
             }
@@ -59,18 +59,12 @@ final class NamedArguments: Sendable {
         return true
     }
 
-    /// Whether two names are equal. Short ASCII names are compared by the bits of the `String`, which holds the
-    /// characters.
+    /// Whether two names are equal.
     @inline(__always)
     private static func isSame(_ lhs: String, _ rhs: String) -> Bool {
-        let left = unsafeBitCast(lhs, to: (UInt64, UInt64).self)
-        let right = unsafeBitCast(rhs, to: (UInt64, UInt64).self)
+        let (left, right) = (StringBits(lhs), StringBits(rhs))
         if left == right { return true }
-        if isShortASCII(left), isShortASCII(right) { return false }
+        if left.isShortASCII, right.isShortASCII { return false }
         return lhs == rhs
     }
-
-    /// Whether the bits belong to a string of at most 15 ASCII characters, which the `String` itself holds.
-    @inline(__always)
-    private static func isShortASCII(_ bits: (UInt64, UInt64)) -> Bool { bits.1 >> 60 == 0xE }
 }
