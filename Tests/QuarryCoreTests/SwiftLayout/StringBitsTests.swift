@@ -31,7 +31,7 @@ import Testing
     @Test func equalNamesWithOtherBitsAreTheSameArgument() throws {
         let connection = try TestConnection()
         let name = "aNameOfMoreThanFifteenBytes"
-        let copy = String(name.reversed().reversed())
+        let copy = String(Array(name))
         #expect(StringBits(name) != StringBits(copy))
         try connection.access { db in
             let arguments = StatementArguments([(name, 1), ("other", 2)])
