@@ -187,7 +187,7 @@ function note_slot(name) {
 
 function check_inlining() {
     # A record's init(row:) and encode(to:) are the client's, and so are the loops that call them.
-    if (FILENAME ~ /Sources\/Quarry\/Records\/(FetchableRecord|PersistenceContainer)\.swift$/) return
+    if (FILENAME ~ /Sources\/Quarry\/(Records\/FetchableRecord|RecordCoding\/PersistenceContainer)\.swift$/) return
     if (match(code, /@(inlinable|_alwaysEmitIntoClient|_transparent)/)) {
         report(FNR, "inlinable", substr(code, RSTART, RLENGTH) " outside Core's hot folders")
     }

@@ -4,7 +4,7 @@ import QuarryCore
 ///
 /// It is kept with the column's key, so that the record type is asked for each strategy once, and not for each row.
 final class ColumnDecoding {
-    /// How a value of the column becomes one of a type.
+    /// How a value of the column becomes a value of a type.
     enum Conversion {
         case convertible(any DatabaseValueConvertible.Type)
         case strategy((DatabaseValue) -> (any DatabaseValueConvertible)?)
@@ -16,7 +16,7 @@ final class ColumnDecoding {
 
     private(set) lazy var json = ColumnJSONDecoder(recordType, column: column)
 
-    /// The last type that has a conversion: to compare types is cheaper than to cast one.
+    /// The last type that has a conversion: comparing types is cheaper than casting one.
     private var known: (type: ObjectIdentifier, conversion: Conversion)?
 
     init(_ recordType: any RecordDecodingStrategies.Type, column: String) {
@@ -24,7 +24,7 @@ final class ColumnDecoding {
         self.column = column
     }
 
-    /// nil for a type that decodes itself, and for optionals, which have the strategies of what they wrap.
+    /// nil for a type that decodes itself, and for optionals, which have the strategies of the wrapped type.
     func conversion<T: Decodable>(to type: T.Type) -> Conversion? {
         if let known, known.type == ObjectIdentifier(type) { return known.conversion }
         guard !(type is any OptionalValue.Type) else { return nil }
@@ -37,7 +37,7 @@ final class ColumnDecoding {
 }
 
 extension RecordDecodingStrategies {
-    /// The strategy that this record type has for values of a type in a column; nil where the type converts itself.
+    /// The strategy that this record type has for values of a type in a column; nil if the type converts itself.
     static func strategy(
         _ type: any DatabaseValueConvertible.Type, _ column: String
     ) -> ((DatabaseValue) -> (any DatabaseValueConvertible)?)? {
@@ -54,7 +54,7 @@ extension RecordDecodingStrategies {
 
 /// How the single values of a property are encoded into one column, however deep they are nested in it.
 final class ColumnEncoding {
-    /// What makes the value of a column of a value, which it finds in memory: its type is known to both sides alone.
+    /// Makes the column's value from a value in memory, whose type only its maker and its caller know.
     typealias Strategy = (UnsafeRawPointer) -> DatabaseValue
 
     let recordType: any RecordEncodingStrategies.Type
@@ -71,7 +71,7 @@ final class ColumnEncoding {
         self.column = column
     }
 
-    /// The value that the record type's strategy makes; nil where it has none for values of that type.
+    /// The value that the record type's strategy makes; nil if it has none for values of that type.
     func databaseValue<T: Encodable>(_ value: T) -> DatabaseValue? {
         if known?.type != ObjectIdentifier(T.self) {
             let type = T.self as? any EncodedByStrategy.Type
@@ -82,7 +82,7 @@ final class ColumnEncoding {
 }
 
 extension RecordEncodingStrategies {
-    /// The strategy that this record type has for values of a type in a column; nil where the type converts itself.
+    /// The strategy that this record type has for values of a type in a column; nil if the type converts itself.
     static func strategy<Value: EncodedByStrategy>(_ type: Value.Type, _ column: String) -> ColumnEncoding.Strategy? {
         guard let encode = type.encoding(for: column, of: self) else { return nil }
         return { encode($0.assumingMemoryBound(to: Value.self).pointee) }
@@ -99,9 +99,9 @@ extension Optional: OptionalValue {
 }
 
 extension Sequence<UInt8> {
-    /// Whether these bytes are the JSON of an object or a list, by the first that is no space.
+    /// Whether these bytes are the JSON of an object or a list: the first byte that is no space tells.
     ///
-    /// A type is stored as JSON where it encodes several values, so its JSON is never a number or a text.
+    /// A type is stored as JSON if it encodes several values, so its JSON is never a number or a text.
     var isJSONOfSeveralValues: Bool {
         let first = first { byte in byte > UInt8(ascii: " ") }
         return first == UInt8(ascii: "{") || first == UInt8(ascii: "[")

@@ -1,6 +1,6 @@
 import QuarryCore
 
-/// The keys of a row's columns: found by their bytes, as SQLite tells names apart.
+/// The keys of a row's columns, found by their bytes, because names that differ in their bytes are different to SQLite.
 struct ColumnKeys {
     /// In the order of the columns.
     private let keys: [String]
@@ -8,7 +8,7 @@ struct ColumnKeys {
     /// Whether the keys are the names of the columns.
     let areNames: Bool
 
-    /// The leftmost column of each key, where there are so many that a search would take longer.
+    /// The leftmost column of each key, if there are so many keys that a search would take longer.
     private let indexes: [SpelledName: Int]?
 
     private static let longestSearch = 64

@@ -1,13 +1,13 @@
 import QuarryCore
 
-/// A type whose values a record type may read from a column in a way of its own: Foundation's dates and data.
+/// A type for which a record type may have a strategy to read its values from a column: Foundation's dates and data.
 protocol DecodedByStrategy: DatabaseValueConvertible {
-    /// What makes a value of that of a column; nil where the type does so itself.
+    /// Converts the column's value; nil if the type converts itself.
     static func decoding(
         for column: String, of recordType: any RecordDecodingStrategies.Type
     ) -> ((DatabaseValue) -> Self?)?
 
-    /// Reads a column of a statement into `place`, which has room for one value.
+    /// Reads a column of a statement into `place`, which has memory for one value.
     static func read(
         _ statement: SQLiteStatement, _ index: CInt, into place: UnsafeMutableRawPointer
     ) -> StatementColumnReading
@@ -18,7 +18,7 @@ enum StatementColumnReading {
     /// The value is in its place.
     case value
     case null
-    /// The column has a value that is read in another way, if at all.
+    /// The column has another value, which may be readable in another way.
     case other
 }
 
@@ -34,9 +34,10 @@ extension DecodedByStrategy where Self: StatementColumnConvertible {
     }
 }
 
-/// A type whose values a record type may write into a column in a way of its own: Foundation's dates, data and UUIDs.
+/// A type for which a record type may have a strategy to write its values into a column: Foundation's dates, data and
+/// UUIDs.
 protocol EncodedByStrategy: DatabaseValueConvertible {
-    /// What makes the value of a column; nil where the type does so itself.
+    /// Makes the column's value; nil if the type converts itself.
     static func encoding(
         for column: String, of recordType: any RecordEncodingStrategies.Type
     ) -> ((Self) -> DatabaseValue)?

@@ -1,24 +1,24 @@
 import QuarryCore
 
-/// A collection that is decoded from the rows that were fetched besides another one.
+/// A collection that is decoded from the prefetched rows of another row.
 protocol DecodableFromList {
-    init(decoder: RowDecoder, _ list: PrefetchedRowsOfKey, _ parent: Int, _ key: any CodingKey) throws
+    init(session: DecodingSession, _ list: PrefetchedRowsOfKey, _ parent: Int, _ key: any CodingKey) throws
 }
 
 extension Array: DecodableFromList where Element: Decodable {
-    init(decoder: RowDecoder, _ list: PrefetchedRowsOfKey, _ parent: Int, _ key: any CodingKey) throws {
-        self = try decoder.decodeList(Element.self, list, parent, at: key)
+    init(session: DecodingSession, _ list: PrefetchedRowsOfKey, _ parent: Int, _ key: any CodingKey) throws {
+        self = try session.decodeList(Element.self, list, parent, at: key)
     }
 }
 
 extension ContiguousArray: DecodableFromList where Element: Decodable {
-    init(decoder: RowDecoder, _ list: PrefetchedRowsOfKey, _ parent: Int, _ key: any CodingKey) throws {
-        self.init(try decoder.decodeList(Element.self, list, parent, at: key))
+    init(session: DecodingSession, _ list: PrefetchedRowsOfKey, _ parent: Int, _ key: any CodingKey) throws {
+        self.init(try session.decodeList(Element.self, list, parent, at: key))
     }
 }
 
 extension Set: DecodableFromList where Element: Decodable {
-    init(decoder: RowDecoder, _ list: PrefetchedRowsOfKey, _ parent: Int, _ key: any CodingKey) throws {
-        self.init(try decoder.decodeList(Element.self, list, parent, at: key))
+    init(session: DecodingSession, _ list: PrefetchedRowsOfKey, _ parent: Int, _ key: any CodingKey) throws {
+        self.init(try session.decodeList(Element.self, list, parent, at: key))
     }
 }

@@ -1,6 +1,6 @@
 public import QuarryCore
 
-/// Decodes records from rows, where a type has an `init(row:)` of its own, and does more than decode.
+/// Decodes records from rows, for types whose own `init(row:)` does more than decode.
 ///
 /// ```swift
 /// struct Player: Decodable, FetchableRecord {
@@ -24,8 +24,8 @@ public final class FetchableRecordDecoder {
     /// - throws: `RowDecodingError` for a missing column, and for a value that can't be what the property needs;
     ///   `DecodingError.keyNotFound` for a missing record or list.
     public func decode<T: FetchableRecord & Decodable>(_ type: T.Type, from row: Row) throws -> T {
-        let decoder = row.beginDecoding(type)
-        defer { row.endDecoding(decoder) }
+        let (decoder, decoding) = row.beginDecoding(type)
+        defer { row.endDecoding(decoding) }
         return try T(from: decoder)
     }
 }

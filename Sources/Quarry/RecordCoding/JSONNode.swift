@@ -1,4 +1,4 @@
-/// What a nested container of a record gets, until the record is encoded and it becomes JSON.
+/// A value of a nested container of a record, until the record is encoded and the value becomes JSON.
 final class JSONNode: Encodable {
     private enum Content {
         /// Nothing yet.
@@ -15,6 +15,12 @@ final class JSONNode: Encodable {
     private var content = Content.empty
 
     init(of recordType: any RecordEncodingStrategies.Type) { self.recordType = recordType }
+
+    /// A node of a record that has ended.
+    static var unused: JSONNode {
+        enum EndedRecord: RecordEncodingStrategies {}
+        return JSONNode(of: EndedRecord.self)
+    }
 
     var count: Int { if case .list(let nodes) = content { nodes.count } else { 0 } }
 

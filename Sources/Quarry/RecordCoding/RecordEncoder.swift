@@ -1,78 +1,60 @@
 import QuarryCore
-import Synchronization
 
-/// What an `Encodable` record encodes itself into, for the time of that record.
-///
-/// What is found out of a type (which column a key writes, how a type converts) stays with the target of the type, in
-/// the state, which serves all records. Who keeps an encoder beyond its record is told so, also while the next one is
-/// encoded.
+extension EncodableRecord where Self: Encodable {
+    /// Encodes each property into the column with its name.
+    ///
+    /// A property whose type isn't a column's value is encoded as JSON. A property that is nil is NULL.
+    ///
+    /// Keys of one byte, such as the cases of an enum, are asked for their names in the first records of a connection,
+    /// not in each.
+    ///
+    /// - throws: `EncodingError`.
+    public func encode(to container: inout PersistenceContainer) throws {
+        let target = container.target
+        let session = EncodingSession.begin(type(of: self), target)
+        defer { session.end(target) }
+        try encode(to: RecordEncoder(session))
+    }
+}
+
+/// The encoder of one record. After the record it throws, which `CodingSession` explains.
 struct RecordEncoder {
-    fileprivate let state: RecordEncodingState
+    let session: EncodingSession
+    private let generation: UInt
 
-    /// That of the record.
-    private let number: Int
-
-    init(_ state: RecordEncodingState) {
-        self.state = state
-        number = state.number
+    init(_ session: EncodingSession) {
+        self.session = session
+        generation = session.generation
     }
 
-    static func encode<Record: EncodableRecord & Encodable>(_ record: Record, to target: EncodingTarget) throws {
-        let state: RecordEncodingState
-        if let kept = target.encodingState {
-            let kept = unsafeDowncast(kept, to: RecordEncodingState.self)
-            let fits = !kept.isActive && !kept.isRetired && kept.typeIdentifier == ObjectIdentifier(type(of: record))
-            state = fits ? kept : RecordEncodingState(type(of: record), target)
-            if kept.isRetired { target.encodingState = state }
-        } else {
-            state = RecordEncodingState(type(of: record), target)
-            target.encodingState = state
-        }
-        state.begin()
-        defer { state.end() }
-        try record.encode(to: RecordEncoder(state))
-    }
-
-    /// Whether the record is over. Then the state may be another thread's, for all but its number.
-    fileprivate var isOver: Bool { number != state.number || !state.isActive }
+    var hasEnded: Bool { generation != session.generation }
 }
 
 extension RecordEncoder: Encoder {
     var codingPath: [any CodingKey] { [] }
-    var userInfo: [CodingUserInfoKey: Any] { state.type.databaseEncodingUserInfo }
+    var userInfo: [CodingUserInfoKey: Any] { session.type.databaseEncodingUserInfo }
 
     func container<Key: CodingKey>(keyedBy keys: Key.Type) -> KeyedEncodingContainer<Key> {
-        if isOver { return KeyedEncodingContainer(OverKeyedEncodingContainer(type: state.type)) }
-        if let given = state.container(ObjectIdentifier(keys)) {
-            if let type = given.type {
-                return type._withUnsafeGuaranteedRef {
-                    unsafeDowncast($0, to: ContainerTypeOf<KeyedEncodingContainer<Key>>.self).container(given.object)
-                }
-            }
-            return unsafeBitCast(given.object.takeUnretainedValue(), to: KeyedEncodingContainer<Key>.self)
-        }
-        let container = KeyedEncodingContainer(RecordKeyedEncodingContainer<Key>(state))
-        state.giveOut(unsafeBitCast(container, to: AnyObject.self), ObjectIdentifier(keys)) {
-            ContainerTypeOf<KeyedEncodingContainer<Key>>()
-        }
-        if MemoryLayout<Key>.size == 1, _isPOD(Key.self) { state.byteKeys = ObjectIdentifier(keys) }
-        return container
+        hasEnded ? KeyedEncodingContainer(EndedKeyedEncodingContainer()) : session.container(keyedBy: keys)
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
-        RefusingListContainer(type: state.type)
+        RefusingListContainer(type: session.type)
     }
 
     func singleValueContainer() -> any SingleValueEncodingContainer { RecordSingleValueContainer(encoder: self) }
 }
 
-/// For those who keep an encoder.
-struct EncoderIsOver: Error, CustomStringConvertible {
+/// The error of an encoder or container that was kept beyond its record.
+struct EncoderHasEnded: Error, CustomStringConvertible {
     var description: String { "a record's encoder has been used after the record" }
 }
 
-/// What a record's encoder and its containers share.
-final class RecordEncodingState: ContainerOwner {
+/// Encodes records of one type into one target.
+///
+/// It stays with the target: the facts it has found (which column a key writes, how a type converts) hold for all
+/// records, and its container is made once.
+final class EncodingSession: CodingSession {
     /// How a value of a type becomes a value of a column.
     enum Conversion {
         case convertible(any DatabaseValueConvertible.Type)
@@ -86,62 +68,79 @@ final class RecordEncodingState: ContainerOwner {
         case json(ColumnEncoding)
     }
 
-    /// What is known of a key.
+    /// The known facts about a key.
     private struct Fact {
         let column: String
-        /// The type that `conversion` is for.
+        /// The type that `conversion` belongs to.
         var type: ObjectIdentifier?
         var conversion: Conversion?
     }
 
     let type: any RecordEncodingStrategies.Type
-    let typeIdentifier: ObjectIdentifier
-
-    /// The target keeps the encoder, and lives while a record is encoded into it.
-    private let target: Unmanaged<EncodingTarget>
+    private let typeIdentifier: ObjectIdentifier
 
     private let strategy: DatabaseColumnEncodingStrategy
 
     /// Whether a key is the name of its column.
     private let keepsKeys: Bool
 
-    /// The last type of keys that came and are one byte.
+    /// The target while a record is encoded, which it outlives.
     @exclusivity(unchecked)
-    fileprivate(set) var byteKeys = ParameterLayout.ByteKey.none.type
-
-    /// Rises when a record is over.
-    private let records = Atomic<Int>(0)
-
-    fileprivate var number: Int { records.load(ordering: .relaxed) }
-
-    /// Whether a record is being encoded.
-    @exclusivity(unchecked)
-    private(set) var isActive = false
+    private var target: Unmanaged<EncodingTarget>?
 
     @exclusivity(unchecked)
     private var keys = NameMemo<Fact>()
 
-    init(_ type: any RecordEncodingStrategies.Type, _ target: EncodingTarget) {
+    private init(_ type: any RecordEncodingStrategies.Type) {
         self.type = type
         typeIdentifier = ObjectIdentifier(type)
-        self.target = Unmanaged.passUnretained(target)
         strategy = type.databaseColumnEncodingStrategy
         keepsKeys = strategy.keepsKeys
     }
 
-    func begin() { isActive = true }
+    // MARK: - Encoding a record
 
-    func end() {
-        isActive = false
-        records.store(number &+ 1, ordering: .relaxed)
-        recordIsOver()
+    /// The session for a record: the one that the target has kept, or a new one. It must be ended.
+    static func begin(_ type: any RecordEncodingStrategies.Type, _ target: EncodingTarget) -> EncodingSession {
+        let session: EncodingSession
+        if let kept = target.encodingState {
+            let kept = unsafeDowncast(kept, to: EncodingSession.self)
+            // Another one, if the record encodes itself inside itself.
+            let fits = kept.target == nil && kept.typeIdentifier == ObjectIdentifier(type)
+            session = fits ? kept : EncodingSession(type)
+        } else {
+            session = EncodingSession(type)
+            target.encodingState = session
+        }
+        session.target = Unmanaged.passUnretained(target)
+        return session
     }
 
-    /// Gives `body` the target; throws if a container has been kept beyond its record.
+    /// Ends the record: the target keeps the session for the next record.
+    func end(_ target: EncodingTarget) {
+        self.target = nil
+        if !endRecord(), target.encodingState === self { target.encodingState = nil }
+    }
+
+    /// Calls `body` with the target; throws if the record has ended.
     @inline(__always)
     func withTarget(_ body: (EncodingTarget) throws -> Void) throws {
-        guard isActive else { throw EncoderIsOver() }
-        try target._withUnsafeGuaranteedRef { try body($0) }
+        guard let target else { throw EncoderHasEnded() }
+        try target._withUnsafeGuaranteedRef(body)
+    }
+
+    /// The container for a type of keys: the one of the last record, or a new one.
+    @inline(__always)
+    func container<Key: CodingKey>(keyedBy keys: Key.Type) -> KeyedEncodingContainer<Key> {
+        guard let kept = container(ObjectIdentifier(keys)) else { return newContainer(keyedBy: keys) }
+        return kept._withUnsafeGuaranteedRef { $0.container(as: KeyedEncodingContainer<Key>.self) }
+    }
+
+    @inline(never)
+    private func newContainer<Key: CodingKey>(keyedBy keys: Key.Type) -> KeyedEncodingContainer<Key> {
+        let container = KeyedEncodingContainer(RecordKeyedEncodingContainer<Key>(.passUnretained(self)))
+        keep(container, ObjectIdentifier(keys))
+        return container
     }
 
     // MARK: - Columns
@@ -175,7 +174,7 @@ final class RecordEncodingState: ContainerOwner {
         try withTarget { target in
             let place = place(of: key)
             let column = keys.entries[place].fact.column
-            // What no statement wants need not be converted.
+            // A value that the statement doesn't use need not be converted.
             if target.skip(column) { return }
             if keys.entries[place].fact.type == ObjectIdentifier(T.self),
                 let conversion = keys.entries[place].fact.conversion
@@ -269,17 +268,17 @@ final class RecordEncodingState: ContainerOwner {
     }
 
     /// Encodes a record that another one wraps, as that record encodes itself.
-    fileprivate func encode(_ record: some EncodableRecord) throws {
+    func encode(_ record: some EncodableRecord) throws {
         try withTarget { target in
             var container = PersistenceContainer(target)
             try record.encode(to: &container)
         }
     }
 
-    /// A place for what a nested container gets, which becomes the JSON of the column.
+    /// A node for a nested container, which becomes the JSON of the column.
     func nest(_ key: some CodingKey) -> JSONNode {
         let node = JSONNode(of: type)
-        guard isActive else { return node }
+        guard let target else { return node }
         let column = strategy.column(key)
         let type = type
         target.takeUnretainedValue().set(forColumn: column) {
@@ -292,66 +291,188 @@ final class RecordEncodingState: ContainerOwner {
 /// Values that are encoded although they are optional: by `encode`, not `encodeIfPresent`.
 private protocol EncodableOptional {
     /// - returns: false for nil.
-    func encodeWrapped(_ state: RecordEncodingState, _ key: some CodingKey) throws -> Bool
+    func encodeWrapped(_ session: EncodingSession, _ key: some CodingKey) throws -> Bool
 }
 
 extension Optional: EncodableOptional where Wrapped: Encodable {
-    func encodeWrapped(_ state: RecordEncodingState, _ key: some CodingKey) throws -> Bool {
+    func encodeWrapped(_ session: EncodingSession, _ key: some CodingKey) throws -> Bool {
         guard let self else { return false }
-        try state.encode(self, forKey: key)
+        try session.encode(self, forKey: key)
         return true
     }
 }
 
-/// The row as a single value: of a type that wraps another.
-private struct RecordSingleValueContainer: SingleValueEncodingContainer {
-    let encoder: RecordEncoder
+/// The columns of a record under the keys of a type.
+struct RecordKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    /// Not counted; nil when the record has ended: see `CodingSession`.
+    private let reference: Unmanaged<EncodingSession>?
+
+    init(_ session: Unmanaged<EncodingSession>) { reference = session }
+
+    /// Calls `body` with the session; throws if the container was kept beyond its record.
+    @inline(__always)
+    private func withSession<Value>(_ body: (EncodingSession) throws -> Value) throws -> Value {
+        guard let reference else { throw EncoderHasEnded() }
+        return try reference._withUnsafeGuaranteedRef(body)
+    }
 
     var codingPath: [any CodingKey] { [] }
 
-    func encodeNil() throws { throw noColumn("nil") }
-
-    // This one method is that of each standard type as well.
-    func encode<T: Encodable>(_ value: T) throws {
-        if encoder.isOver { throw EncoderIsOver() }
-        if let record = value as? any EncodableRecord { return try encoder.state.encode(record) }
-        if value is any DatabaseValueConvertible { throw noColumn(value) }
-        try value.encode(to: encoder)
+    /// Calls `bind` with the target and the parameter of a key that is known, or `set` with the target and the column.
+    @inline(__always)
+    private func write(
+        _ key: Key, bind: (EncodingTarget, CInt) -> Void, _ set: (EncodingTarget, String) -> Void
+    ) throws {
+        try withSession { session in
+            try session.withTarget { target in
+                let parameter = target.parameter(ofKnown: key)
+                if parameter > 0 { return bind(target, parameter) }
+                // 0 is for a column that the statement doesn't use.
+                if parameter < 0 { writeByName(key, session, target, set) }
+            }
+        }
     }
 
-    func encode(_ value: Int128) throws { throw noColumn(value) }
-    func encode(_ value: UInt128) throws { throw noColumn(value) }
-
-    private func noColumn(_ value: Any) -> EncodingError {
-        EncodingError.invalidValue(
-            value,
-            EncodingError.Context(
-                codingPath: [], debugDescription: "\(encoder.state.type) encodes a single value, which has no column"))
-    }
-}
-
-/// A list, which is no row.
-private struct RefusingListContainer: UnkeyedEncodingContainer {
-    let type: any RecordEncodingStrategies.Type
-
-    var codingPath: [any CodingKey] { [] }
-    var count: Int { 0 }
-
-    private var error: EncodingError {
-        EncodingError.invalidValue(
-            type,
-            EncodingError.Context(codingPath: [], debugDescription: "\(type) encodes a list, which has no columns"))
+    @inline(never)
+    private func writeByName(
+        _ key: Key, _ session: EncodingSession, _ target: EncodingTarget, _ set: (EncodingTarget, String) -> Void
+    ) {
+        let place = target.next
+        set(target, session.column(key))
+        target.remember(key, at: place)
     }
 
-    func encodeNil() throws { throw error }
-    func encode<T: Encodable>(_ value: T) throws { throw error }
+    func encodeNil(forKey key: Key) throws { try encodeNull(key) }
+
+    // MARK: - Standard types
+
+    @inline(__always)
+    private func encode(integer value: Int64, _ key: Key) throws {
+        try write(key, bind: { $0.bind(value, at: $1) }, { $0.set(value, forColumn: $1) })
+    }
+
+    @inline(__always)
+    private func encodeNull(_ key: Key) throws {
+        try write(key, bind: { $0.bindNull(at: $1) }, { $0.setNull(forColumn: $1) })
+    }
+
+    func encode(_ value: Bool, forKey key: Key) throws { try encode(integer: value ? 1 : 0, key) }
+    func encode(_ value: Int, forKey key: Key) throws { try encode(integer: Int64(value), key) }
+    func encode(_ value: Int8, forKey key: Key) throws { try encode(integer: Int64(value), key) }
+    func encode(_ value: Int16, forKey key: Key) throws { try encode(integer: Int64(value), key) }
+    func encode(_ value: Int32, forKey key: Key) throws { try encode(integer: Int64(value), key) }
+    func encode(_ value: Int64, forKey key: Key) throws { try encode(integer: value, key) }
+    func encode(_ value: UInt8, forKey key: Key) throws { try encode(integer: Int64(value), key) }
+    func encode(_ value: UInt16, forKey key: Key) throws { try encode(integer: Int64(value), key) }
+    func encode(_ value: UInt32, forKey key: Key) throws { try encode(integer: Int64(value), key) }
+
+    // Integers that don't fit in 64 bits with a sign throw when they are bound.
+    func encode(_ value: UInt, forKey key: Key) throws {
+        try write(key, bind: { $0.bind(convertible: value, at: $1) }, { $0.set(convertible: value, forColumn: $1) })
+    }
+
+    func encode(_ value: UInt64, forKey key: Key) throws {
+        try write(key, bind: { $0.bind(convertible: value, at: $1) }, { $0.set(convertible: value, forColumn: $1) })
+    }
+
+    func encode(_ value: String, forKey key: Key) throws {
+        try write(key, bind: { $0.bind(value, at: $1) }, { $0.set(value, forColumn: $1) })
+    }
+
+    func encode(_ value: Double, forKey key: Key) throws {
+        try write(key, bind: { $0.bind(value, at: $1) }, { $0.set(value, forColumn: $1) })
+    }
+
+    func encode(_ value: Float, forKey key: Key) throws { try encode(Double(value), forKey: key) }
+
+    // A property that is nil is NULL: a row that is updated must lose the value it had.
+
+    func encodeIfPresent(_ value: Bool?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeNull(key) }
+    }
+
+    func encodeIfPresent(_ value: String?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeNull(key) }
+    }
+
+    func encodeIfPresent(_ value: Double?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeNull(key) }
+    }
+
+    func encodeIfPresent(_ value: Float?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeNull(key) }
+    }
+
+    func encodeIfPresent(_ value: Int?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeNull(key) }
+    }
+
+    func encodeIfPresent(_ value: Int8?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeNull(key) }
+    }
+
+    func encodeIfPresent(_ value: Int16?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeNull(key) }
+    }
+
+    func encodeIfPresent(_ value: Int32?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeNull(key) }
+    }
+
+    func encodeIfPresent(_ value: Int64?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeNull(key) }
+    }
+
+    func encodeIfPresent(_ value: UInt?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeNull(key) }
+    }
+
+    func encodeIfPresent(_ value: UInt8?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeNull(key) }
+    }
+
+    func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeNull(key) }
+    }
+
+    func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeNull(key) }
+    }
+
+    func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeNull(key) }
+    }
+
+    // MARK: - Other types
+
+    func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
+        try withSession { try $0.encode(value, forKey: key) }
+    }
+
+    func encodeIfPresent<T: Encodable>(_ value: T?, forKey key: Key) throws {
+        if let value { try withSession { try $0.encode(value, forKey: key) } } else { try encodeNull(key) }
+    }
+
+    // MARK: - Containers and encoders
 
     func nestedContainer<NestedKey: CodingKey>(
-        keyedBy keyType: NestedKey.Type
+        keyedBy keyType: NestedKey.Type, forKey key: Key
     ) -> KeyedEncodingContainer<NestedKey> {
-        JSONNodeEncoder(node: JSONNode(of: type), codingPath: []).container(keyedBy: keyType)
+        nestedEncoder(key).container(keyedBy: keyType)
     }
 
-    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { self }
-    func superEncoder() -> any Encoder { JSONNodeEncoder(node: JSONNode(of: type), codingPath: []) }
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+        nestedEncoder(key).unkeyedContainer()
+    }
+
+    /// The same row: the properties of a class's superclass are columns like its own.
+    func superEncoder() -> any Encoder {
+        (try? withSession { RecordEncoder($0) }) ?? EndedKeyedEncodingContainer<Key>().superEncoder()
+    }
+
+    func superEncoder(forKey key: Key) -> any Encoder { nestedEncoder(key) }
+
+    private func nestedEncoder(_ key: Key) -> JSONNodeEncoder {
+        JSONNodeEncoder(node: (try? withSession { $0.nest(key) }) ?? .unused, codingPath: [key])
+    }
 }

@@ -1,6 +1,6 @@
 import QuarryCore
 
-/// Decodes a type that is one value, and finds out which type isn't.
+/// Decodes a type that is one value, and finds out whether the type isn't.
 final class SingleValueDecoder: Decoder {
     fileprivate let value: DatabaseValue
 
@@ -62,7 +62,7 @@ private struct SingleContainer: SingleValueDecodingContainer {
 
     func decodeNil() -> Bool { decoder.value.isNull }
 
-    // This one method is that of each standard type as well.
+    // This method serves each standard type as well.
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
         guard let column = decoder.column else {
             guard let convertible = type as? any DatabaseValueConvertible.Type else { return try T(from: decoder) }
@@ -86,7 +86,7 @@ private struct SingleContainer: SingleValueDecodingContainer {
         return reinterpret(value)
     }
 
-    // They have a method of their own in the protocol, which fails; JSON has room for them.
+    // The protocol has methods for these types, which fail by default; JSON can contain them.
     func decode(_ type: Int128.Type) throws -> Int128 { throw decoder.refusal(of: type) }
     func decode(_ type: UInt128.Type) throws -> UInt128 { throw decoder.refusal(of: type) }
 }

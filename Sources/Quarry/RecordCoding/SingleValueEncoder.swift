@@ -1,8 +1,8 @@
 import QuarryCore
 
-/// Encodes a type that is one value, and finds out which type isn't.
+/// Encodes a type that is one value, and finds out whether the type isn't.
 final class SingleValueEncoder: Encoder {
-    /// What was encoded.
+    /// The encoded value.
     fileprivate(set) var value: DatabaseValue?
 
     /// Whether the type asked for a container of several values.
@@ -42,7 +42,7 @@ private struct SingleContainer: SingleValueEncodingContainer {
 
     func encodeNil() { encoder.value = .null }
 
-    // This one method is that of each standard type as well.
+    // This method serves each standard type as well.
     func encode<T: Encodable>(_ value: T) throws {
         if let column = encoder.column {
             if let databaseValue = column.databaseValue(value) {
@@ -67,7 +67,7 @@ private struct SingleContainer: SingleValueEncodingContainer {
         }
     }
 
-    // They have a method of their own in the protocol, which fails; JSON has room for them.
+    // The protocol has methods for these types, which fail by default; JSON can contain them.
     func encode(_ value: Int128) throws { try encoder.refuse() }
     func encode(_ value: UInt128) throws { try encoder.refuse() }
 }

@@ -63,52 +63,62 @@ extension FetchableRecord where Self: Decodable {
     ///   `underlyingError` is a `RowDecodingError` with the row and the SQL.
     @inlinable
     public init(row: borrowing Row) throws {
-        let decoder = row.beginDecoding(Self.self)
+        let (decoder, decoding) = row.beginDecoding(Self.self)
         do {
-            try self.init(from: decoder)
+            try self.init(from: consume decoder)
         } catch {
-            row.endDecoding(decoder)
+            row.endDecoding(decoding)
             throw error
         }
-        row.endDecoding(decoder)
+        row.endDecoding(decoding)
     }
 }
 
 extension Row {
-    /// The decoder of a record: the decoder that the row's cursor has kept, or a new one. Pass it to `endDecoding`.
+    /// Begins to decode a record, in the session that the row's cursor has kept, or a new one.
+    ///
+    /// - returns: the decoder, and the session, which must be passed to `endDecoding`.
     @usableFromInline
-    func beginDecoding(_ type: any RecordDecodingStrategies.Type) -> RecordDecoder {
-        RowDecoder.begin(type, self)._withUnsafeGuaranteedRef { $0.forRecord }
+    func beginDecoding(_ type: any RecordDecodingStrategies.Type) -> (RecordDecoder, RecordDecoding) {
+        let session = DecodingSession.begin(type, self)
+        return (session._withUnsafeGuaranteedRef { $0.decoder }, RecordDecoding(session: session))
     }
 
-    /// Ends the decoding of a record: the row's cursor keeps the decoder for the next one.
+    /// Ends the decoding of a record: the row's cursor keeps the session for the next one.
     @usableFromInline
-    func endDecoding(_ decoder: RecordDecoder) {
-        if let decoder = decoder.slot.decoder(decoder.number) { RowDecoder.end(decoder, self) }
-    }
+    func endDecoding(_ decoding: RecordDecoding) { DecodingSession.end(decoding.session, self) }
 }
 
-/// The decoder of a record. It throws once the record has been decoded.
+/// The session of a record that is being decoded, retained: the decoder owns it too, but user code drops the decoder.
+@usableFromInline
+struct RecordDecoding {
+    let session: Unmanaged<DecodingSession>
+}
+
+/// The decoder of one record. After the record it throws, which `CodingSession` explains.
 @usableFromInline
 struct RecordDecoder: Decoder {
-    let slot: DecoderSlot
-    let number: UInt
+    let session: DecodingSession
+    let generation: UInt
 
-    @usableFromInline var codingPath: [any CodingKey] { slot.decoder(number)?.takeUnretainedValue().codingPath ?? [] }
+    /// The session; nil if the record has ended.
+    var activeSession: DecodingSession? { session.generation == generation ? session : nil }
 
-    @usableFromInline var userInfo: [CodingUserInfoKey: Any] {
-        slot.decoder(number)?.takeUnretainedValue().type.databaseDecodingUserInfo ?? [:]
-    }
+    @usableFromInline var codingPath: [any CodingKey] { activeSession?.codingPath ?? [] }
+
+    @usableFromInline var userInfo: [CodingUserInfoKey: Any] { activeSession?.type.databaseDecodingUserInfo ?? [:] }
 
     @usableFromInline
     func container<Key: CodingKey>(keyedBy keys: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        try givenContainer(keyedBy: keys)
+        guard session.generation == generation else { throw DecoderHasEnded() }
+        return session.container(keyedBy: keys)
     }
 
     @usableFromInline
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        let decoder = try rowDecoder().takeUnretainedValue()
-        throw try decoder.row().decodingError("a row has named columns: \(decoder.type) can't be decoded as a list")
+        guard let activeSession else { throw DecoderHasEnded() }
+        throw try activeSession.row().decodingError(
+            "a row has named columns: \(activeSession.type) can't be decoded as a list")
     }
 
     @usableFromInline

@@ -8,7 +8,7 @@ package struct NameMemo<Fact> {
     @usableFromInline
     package struct Entry {
         /// Keeps the name's storage, so that equal bits mean an equal name.
-        @usableFromInline let name: String
+        @usableFromInline package let name: String
         @usableFromInline let bits: (UInt64, UInt64)
 
         /// The place of the name that came after this one.
@@ -46,6 +46,21 @@ package struct NameMemo<Fact> {
 
     @inlinable
     package init() {}
+
+    /// Facts about names that always come in this order, however many: each is compared with the name at its place.
+    @inlinable
+    package init(inOrder names: some Sequence<(String, Fact)>) {
+        entries = names.map { Entry(name: $0, fact: $1) }
+    }
+
+    /// Whether a name is the one at a place, in the same storage.
+    @inlinable
+    @inline(__always)
+    package func isStored(_ name: String, at place: Int) -> Bool {
+        let bits = unsafeBitCast(name, to: (UInt64, UInt64).self)
+        let entry = entries[place].bits
+        return entry.0 == bits.0 && entry.1 == bits.1
+    }
 
     /// The place of a name, if it is the expected one.
     @inlinable

@@ -1,17 +1,17 @@
 import QuarryCore
 
-/// Decodes records of one type from the rows of one cursor, or from a row of its own.
+/// Decodes records of one type from the rows of one cursor, or from a row that has no cursor.
 ///
-/// It stays with the cursor's row: what it has found out (which column a key reads, how a type converts) holds for all
-/// rows, and its container is made once.
-final class RowDecoder: ContainerOwner {
+/// It stays with the cursor's statement: the facts it has found (which column a key reads, how a type converts) hold
+/// for all rows, and its container is made once.
+final class DecodingSession: CodingSession {
     let type: any RecordDecodingStrategies.Type
     private let typeIdentifier: ObjectIdentifier
-    /// Kept: a layout that is gone could have its address taken by another one.
+    /// Kept, because another layout could take the address of one that is gone.
     private let columnsIdentity: AnyObject
     let codingPath: [any CodingKey]
 
-    /// The row that is decoded; nil between rows, when nobody should have the decoder any more. Who decodes keeps it.
+    /// The row that is decoded; nil between rows. Whoever decodes keeps the row.
     @exclusivity(unchecked)
     private(set) var current: Unmanaged<Row>?
 
@@ -19,37 +19,34 @@ final class RowDecoder: ContainerOwner {
     @exclusivity(unchecked)
     private var executionID = Int.min
 
-    /// Whether the row comes of the same execution as the last one.
+    /// Whether the row belongs to the same execution as the last one.
     @exclusivity(unchecked)
     private(set) var isInSameExecution = false
 
-    /// The plans of the containers that were given out.
+    /// The readers that the containers refer to.
     @exclusivity(unchecked)
-    var plans: [KeyPlan] = []
+    private var readers: [ColumnReader] = []
 
     /// Whether the row is decoded as the value of a key that has no column. Then no column of it is that value.
-    private(set) var standsForKey = false
+    private(set) var replacesKey = false
 
-    /// Whether a part of the record was decoded from no column: by a decoder of `parts`, or under the `rootKey`.
+    /// Whether a part of the record was decoded from no column: by a session of `parts`, or under the `rootKey`.
     @exclusivity(unchecked)
     private var hasParts = false
 
-    /// The decoders of parts of the row, with those parts: they are over when the row is.
+    /// The sessions of parts of the row, with those parts: they end with the row.
     @exclusivity(unchecked)
-    private var parts: [(decoder: RowDecoder, row: Row)] = []
+    private var parts: [(session: DecodingSession, row: Row)] = []
 
-    /// How the leftmost column is decoded, by types that wrap its value.
+    /// How the leftmost column is decoded by types that wrap its value.
     private(set) lazy var firstColumn = ColumnDecoding(
         type, column: current?.takeUnretainedValue().names.first ?? "")
 
     private lazy var columns = ColumnKeys(current?.takeUnretainedValue(), type.databaseColumnDecodingStrategy)
 
-    /// The one key without a column that stands for the row itself.
+    /// The one key without a column that means the row itself.
     @exclusivity(unchecked)
     private var rootKey: String?
-
-    /// Where records look for the decoder.
-    private let slot = DecoderSlot()
 
     private init(_ type: any RecordDecodingStrategies.Type, _ row: Row, codingPath: [any CodingKey]) {
         self.type = type
@@ -57,28 +54,25 @@ final class RowDecoder: ContainerOwner {
         columnsIdentity = row.columnsIdentity
         self.codingPath = codingPath
         super.init()
-        slot.serve(self)
     }
 
-    deinit { slot.giveBack() }
-
-    /// What a record is given to decode itself.
+    /// The decoder for the current record.
     @inline(__always)
-    var forRecord: RecordDecoder { RecordDecoder(slot: slot, number: slot.number) }
+    var decoder: RecordDecoder { RecordDecoder(session: self, generation: generation) }
 
-    /// The same; throws if the record is over.
+    /// The same; throws if the record has ended.
     func recordDecoder() throws -> RecordDecoder {
         _ = try activeRow()
-        return forRecord
+        return decoder
     }
 
     // MARK: - Decoding a row
 
-    /// The decoder of a row: the one that its cursor has kept, or a new one. To be given to `end`.
+    /// The session of a row, retained: the one that its cursor has kept, or a new one. It must be passed to `end`.
     @inline(__always)
-    static func begin(_ type: any RecordDecodingStrategies.Type, _ row: Row) -> Unmanaged<RowDecoder> {
-        let (kept, executionID) = row.takeAttachment(RowDecoder.self)
-        guard let kept else { return beginAnew(type, row, executionID) }
+    static func begin(_ type: any RecordDecodingStrategies.Type, _ row: Row) -> Unmanaged<DecodingSession> {
+        let (kept, executionID) = row.takeAttachment(DecodingSession.self)
+        guard let kept else { return beginNew(type, row, executionID) }
         let fits = kept._withUnsafeGuaranteedRef { kept in
             guard kept.typeIdentifier == ObjectIdentifier(type), row.hasColumns(kept.columnsIdentity) else {
                 return false
@@ -88,31 +82,30 @@ final class RowDecoder: ContainerOwner {
         }
         if fits { return kept }
         kept.release()
-        return beginAnew(type, row, executionID)
+        return beginNew(type, row, executionID)
     }
 
     @inline(never)
-    private static func beginAnew(
+    private static func beginNew(
         _ type: any RecordDecodingStrategies.Type, _ row: Row, _ executionID: Int
-    ) -> Unmanaged<RowDecoder> {
-        let decoder = RowDecoder(type, row, codingPath: [])
-        decoder.begin(row, executionID)
-        return .passRetained(decoder)
+    ) -> Unmanaged<DecodingSession> {
+        let session = DecodingSession(type, row, codingPath: [])
+        session.begin(row, executionID)
+        return .passRetained(session)
     }
 
-    /// The record of a row is over: the row's cursor keeps its decoder for the next.
+    /// Ends the record of a row: the row's cursor keeps the session for the next row.
     @inline(__always)
-    static func end(_ decoder: Unmanaged<RowDecoder>, _ row: Row) {
-        // A container that somebody has is never used again.
-        guard decoder._withUnsafeGuaranteedRef({ $0.end() }) else { return decoder.release() }
-        row.keepAttachment(decoder)
+    static func end(_ session: Unmanaged<DecodingSession>, _ row: Row) {
+        guard session._withUnsafeGuaranteedRef({ $0.end() }) else { return session.release() }
+        row.keepAttachment(session)
     }
 
     /// A part of a record.
     private func decode<T: Decodable>(_ type: T.Type, from row: Row) throws -> T {
         begin(row, 0)
         defer { _ = end() }
-        return try T(from: forRecord)
+        return try T(from: decoder)
     }
 
     @inline(__always)
@@ -125,31 +118,46 @@ final class RowDecoder: ContainerOwner {
     @inline(never)
     private func beginExecution(_ id: Int) {
         executionID = id
-        for plan in plans { plan.forgetKeys() }
+        for reader in readers { reader.forgetKeys() }
     }
 
-    /// - returns: whether nobody else has a container.
+    /// - returns: whether the session can serve another row.
     @inline(__always)
     private func end() -> Bool {
         current = nil
-        slot.recordIsOver()
         if hasParts { endParts() }
-        return recordIsOver()
+        return endRecord()
     }
 
     @inline(never)
     private func endParts() {
         hasParts = false
         rootKey = nil
-        for part in parts { _ = part.decoder.end() }
+        for part in parts { _ = part.session.end() }
         parts = []
     }
 
-    /// A value of a row that is a scope of another, or that is decoded as something else.
+    /// The container for a type of keys: the one of the last record, or a new one.
+    @inline(__always)
+    func container<Key: CodingKey>(keyedBy keys: Key.Type) -> KeyedDecodingContainer<Key> {
+        guard let kept = container(ObjectIdentifier(keys)) else { return newContainer(keyedBy: keys) }
+        return kept._withUnsafeGuaranteedRef { $0.container(as: KeyedDecodingContainer<Key>.self) }
+    }
+
+    @inline(never)
+    private func newContainer<Key: CodingKey>(keyedBy keys: Key.Type) -> KeyedDecodingContainer<Key> {
+        let reader = ColumnReader(self)
+        readers.append(reader)
+        let container = KeyedDecodingContainer(RowKeyedDecodingContainer<Key>(.passUnretained(reader)))
+        keep(container, ObjectIdentifier(keys))
+        return container
+    }
+
+    /// A value that is decoded from a row: from a scope, or from the row around.
     ///
-    /// - parameter standsForKey: whether the row is no scope of the key's, but the row around.
+    /// - parameter replacesKey: whether the row isn't the key's scope, but the row around.
     private func decode<T: Decodable>(
-        _ type: T.Type, from row: Row, at key: any CodingKey, standsForKey: Bool = false
+        _ type: T.Type, from row: Row, at key: any CodingKey, replacesKey: Bool = false
     ) throws -> T {
         if let record = type as? any (FetchableRecord & Decodable).Type {
             return try decodeRecord(record, as: type, from: row)
@@ -157,9 +165,9 @@ final class RowDecoder: ContainerOwner {
         if let record = type as? any FetchableRecord.Type {
             return try fetchRecord(record, as: type, from: row)
         }
-        let decoder = RowDecoder(self.type, row, codingPath: codingPath + [key])
-        decoder.standsForKey = standsForKey
-        return try decoder.decode(type, from: row)
+        let session = DecodingSession(self.type, row, codingPath: codingPath + [key])
+        session.replacesKey = replacesKey
+        return try session.decode(type, from: row)
     }
 
     private func decodeRecord<Record: FetchableRecord & Decodable, T>(
@@ -174,14 +182,14 @@ final class RowDecoder: ContainerOwner {
         try reinterpret(Record(row: row))
     }
 
-    /// The row; throws if the decoder has been kept beyond its row.
+    /// The row; throws if the record has ended.
     @inline(__always)
     func row() throws -> Row { try activeRow().takeUnretainedValue() }
 
-    /// The same, for those who use it at once.
+    /// The same, to be used at once.
     @inline(__always)
     func activeRow() throws -> Unmanaged<Row> {
-        guard let current else { throw DecoderIsOver() }
+        guard let current else { throw DecoderHasEnded() }
         return current
     }
 
@@ -195,13 +203,13 @@ final class RowDecoder: ContainerOwner {
 
     /// The value of a column.
     func decodeColumn<T: Decodable>(
-        _ type: T.Type, _ plan: KeyPlan, at place: Int, _ key: any CodingKey
+        _ type: T.Type, _ reader: ColumnReader, at place: Int, _ key: any CodingKey
     ) throws -> T {
         let row = try row()
-        let fact = plan.fact(place)
+        let fact = reader.fact(place)
         let column = fact.column
         guard fact.type == ObjectIdentifier(type), let conversion = fact.conversion else {
-            return try resolve(type, row, plan, at: place, key)
+            return try resolve(type, row, reader, at: place, key)
         }
         switch conversion {
         case .convertible(let convertible):
@@ -223,11 +231,11 @@ final class RowDecoder: ContainerOwner {
     /// Finds out how a column becomes a value of a type, and converts the first.
     @inline(never)
     private func resolve<T: Decodable>(
-        _ type: T.Type, _ row: Row, _ plan: KeyPlan, at place: Int, _ key: any CodingKey
+        _ type: T.Type, _ row: Row, _ reader: ColumnReader, at place: Int, _ key: any CodingKey
     ) throws -> T {
-        let column = plan.fact(place).column
+        let column = reader.fact(place).column
         let name = row.columnName(atUncheckedIndex: column)
-        let conversion: KeyPlan.Conversion
+        let conversion: ColumnReader.Conversion
         if let convertible = type as? any DecodedByStrategy.Type {
             conversion = self.type.strategy(convertible, name).map { .strategy($0) } ?? .ownConversion(convertible)
         } else if let convertible = type as? any DatabaseValueConvertible.Type {
@@ -238,12 +246,12 @@ final class RowDecoder: ContainerOwner {
             let single = try singleValueDecoder(decoding, row, column, key)
             let result = Result { try decodeSingleValue(type, single, decoding, row, column, key) }
             let isAlwaysJSON = single.needsJSON && !single.asksForOneValue
-            plan.setConversion(
+            reader.setConversion(
                 isAlwaysJSON ? .json(decoding) : .singleValue(decoding), ObjectIdentifier(type), at: place)
             return try result.get()
         }
-        plan.setConversion(conversion, ObjectIdentifier(type), at: place)
-        return try decodeColumn(type, plan, at: place, key)
+        reader.setConversion(conversion, ObjectIdentifier(type), at: place)
+        return try decodeColumn(type, reader, at: place, key)
     }
 
     private func singleValueDecoder(
@@ -261,7 +269,7 @@ final class RowDecoder: ContainerOwner {
         do {
             let value = try T(from: single)
             guard single.needsJSON else { return value }
-            // It tried several values before it took one. Text that is the JSON of several is what it has encoded so.
+            // It tried several values before it took one. Text that is the JSON of several values was encoded by it.
             let stored = try row.decode(DatabaseValue.self, atIndex: column)
             return decoding.json.decodeSeveralValues(type, from: stored) ?? value
         } catch {
@@ -292,18 +300,18 @@ final class RowDecoder: ContainerOwner {
 
     // MARK: - Keys without a column
 
-    /// The row that stands for a key: a scope, or the row itself for the first such key.
+    /// The scope with the name of a key.
     func nestedRow(_ key: any CodingKey) throws -> Row? {
         let row = try row()
         return row.nearestScope(key.stringValue)
     }
 
-    /// The list of rows that was fetched besides, and stands for a key.
+    /// The list of prefetched rows with the name of a key.
     func prefetchedList(_ key: any CodingKey) throws -> (list: PrefetchedRowsOfKey, parent: Int)? {
         try row().prefetchedList(key.stringValue)
     }
 
-    /// The rows of a list, decoded.
+    /// The records of a list.
     func decodeList<Element: Decodable>(
         _ type: Element.Type, _ list: PrefetchedRowsOfKey, _ parent: Int, at key: any CodingKey
     ) throws -> [Element] {
@@ -331,7 +339,7 @@ final class RowDecoder: ContainerOwner {
         rootKey = key.stringValue
         hasParts = true
         do {
-            return try decode(type, from: try row(), at: key, standsForKey: true)
+            return try decode(type, from: try row(), at: key, replacesKey: true)
         } catch {
             throw error.isOfRow ? error : columnNotFound(key)
         }
@@ -340,19 +348,19 @@ final class RowDecoder: ContainerOwner {
     private func decodeLists<Lists: DecodableFromList, T>(
         _ lists: Lists.Type, as type: T.Type, _ list: PrefetchedRowsOfKey, _ parent: Int, _ key: any CodingKey
     ) throws -> T {
-        reinterpret(try Lists(decoder: self, list, parent, key))
+        reinterpret(try Lists(session: self, list, parent, key))
     }
 
-    /// A decoder of what a key stands for.
-    func nestedDecoder(_ plan: KeyPlan, at place: Int, _ key: any CodingKey) throws -> any Decoder {
-        let column = plan.fact(place).column
+    /// The decoder for the value of a key: the scope with its name, or its column's JSON.
+    func nestedDecoder(_ reader: ColumnReader, at place: Int, _ key: any CodingKey) throws -> any Decoder {
+        let column = reader.fact(place).column
         guard column >= 0 else {
             guard let scope = try nestedRow(key) else { throw keyNotFound(key) }
-            let decoder = RowDecoder(type, scope, codingPath: codingPath + [key])
-            decoder.current = Unmanaged.passUnretained(scope)
-            parts.append((decoder, scope))
+            let session = DecodingSession(type, scope, codingPath: codingPath + [key])
+            session.current = Unmanaged.passUnretained(scope)
+            parts.append((session, scope))
             hasParts = true
-            return decoder.forRecord
+            return session.decoder
         }
         let row = try row()
         let value = try row.decode(DatabaseValue.self, atIndex: column)
@@ -364,79 +372,9 @@ final class RowDecoder: ContainerOwner {
         }
         throw mismatch([String: Any].self, value, row, column, key)
     }
-
-    // MARK: - Errors
-
-    /// The error of a value that has no column.
-    func columnNotFound(_ key: any CodingKey) -> any Error {
-        guard let current = current?.takeUnretainedValue() else { return DecoderIsOver() }
-        return current.decodingError(missing(key))
-    }
-
-    /// The error of a key without a column, a scope or a list, which could be any of them.
-    func keyNotFound(_ key: any CodingKey) -> any Error {
-        DecodingError.keyNotFound(
-            key,
-            DecodingError.Context(
-                codingPath: codingPath, debugDescription: missing(key), underlyingError: columnNotFound(key)))
-    }
-
-    private func missing(_ key: any CodingKey) -> String {
-        "column not found: \(String(reflecting: key.stringValue))\(path(key))"
-    }
-
-    func mismatch(
-        _ type: Any.Type, _ value: DatabaseValue, _ row: Row, _ column: Int, _ key: any CodingKey
-    ) -> any Error {
-        row.decodingError(
-            "could not decode \(type) from database value \(row.shown(value))\(path(key))", columnIndex: column)
-    }
-
-    /// An error of a nested decoder, with its place in the row.
-    ///
-    /// - parameter known: how many keys of the error's path lead to the column.
-    private func failure(
-        _ error: any Error, _ type: Any.Type, _ row: Row, _ column: Int, _ key: any CodingKey, known: Int = 0
-    ) -> any Error {
-        if error.isOfRow { return error }
-        var inner = ""
-        // An error of the type's own may hold the value.
-        var reason = row.showsValues ? String(describing: error) : "it threw \(Swift.type(of: error))"
-        if let error = error as? DecodingError {
-            let context: DecodingError.Context
-            switch error {
-            case .typeMismatch(_, let place), .valueNotFound(_, let place), .dataCorrupted(let place): context = place
-            case .keyNotFound(let missing, let place):
-                context = place
-                inner = ".\(missing.stringValue)"
-            @unknown default: return error
-            }
-            inner = context.codingPath.dropFirst(known).map { ".\($0.stringValue)" }.joined() + inner
-            if case .dataCorrupted = error, !row.showsValues {
-                reason = "the data is not valid"
-            } else {
-                reason = context.debugDescription
-            }
-        }
-        let value = (try? row.decode(DatabaseValue.self, atIndex: column)) ?? .null
-        return row.decodingError(
-            "could not decode \(type) from database value \(row.shown(value))\(path(key, inner)): \(reason)",
-            columnIndex: column)
-    }
-
-    private func path(_ key: any CodingKey, _ inner: String = "") -> String {
-        let outer = codingPath.map { "\($0.stringValue)." }.joined()
-        let table = (type as? any TableRecord.Type).map { ", table: \(String(reflecting: $0.databaseTableName))" } ?? ""
-        return " for key path \(outer)\(key.stringValue)\(inner) of \(type)\(table)"
-    }
 }
 
-extension Error {
-    /// Whether this says already which row could not be decoded.
-    fileprivate var isOfRow: Bool {
-        if case .keyNotFound(_, let context)? = self as? DecodingError {
-            return context.underlyingError is RowDecodingError
-        }
-        return self is RowDecodingError
-    }
+/// The error of a decoder or container that was kept beyond its record.
+struct DecoderHasEnded: Error, CustomStringConvertible {
+    var description: String { "a row's decoder has been used after the row" }
 }

@@ -1,9 +1,135 @@
-import QuarryCore
+public import QuarryCore
 
-/// Where a record is encoded: into memory, or straight into the parameters of a statement.
+/// The columns of a record, set by `encode(to:)`.
 ///
-/// Straight goes what encodes the columns it encoded before, in the same order: then a name is found by a comparison of
-/// two words with the one that is expected. Anything else ends the pass, and the record is encoded again, into memory.
+/// ```swift
+/// struct Player: PersistableRecord {
+///     var id: Int64
+///     var name: String
+///     func encode(to container: inout PersistenceContainer) {
+///         container["id"] = id
+///         container["name"] = name
+///     }
+/// }
+/// ```
+///
+/// The case of column names is ignored. A column that is set twice has the value set last.
+///
+/// While a record is inserted or updated, a value goes straight into the statement that will run. Reading a column back
+/// encodes the record again, into memory.
+public struct PersistenceContainer {
+    let target: EncodingTarget
+
+    init(_ target: EncodingTarget) { self.target = target }
+
+    /// An empty container.
+    public init() { target = EncodingTarget() }
+
+    /// The value of a column; `nil` if the column is NULL or was not set.
+    ///
+    /// ```swift
+    /// struct Place: EncodableRecord {
+    ///     var latitude: Double
+    ///
+    ///     func encode(to container: inout PersistenceContainer) throws { container["latitude"] = latitude }
+    /// }
+    /// ```
+    @_disfavoredOverload
+    public subscript(_ column: String) -> (any DatabaseValueConvertible)? {
+        get { target.value(forColumn: column) }
+        set { target.set(newValue, forColumn: column) }
+    }
+
+    /// The value of a column; `nil` if the column is NULL or was not set.
+    @_disfavoredOverload
+    public subscript(_ column: some ColumnExpression) -> (any DatabaseValueConvertible)? {
+        get { target.value(forColumn: column.name) }
+        set { target.set(newValue, forColumn: column.name) }
+    }
+
+    // The same for values of a statically known type, which need no existential.
+
+    /// The value of a column; `nil` if the column is NULL, was not set, or can't be converted.
+    @inlinable
+    public subscript<Value: DatabaseValueConvertible>(_ column: String) -> Value? {
+        get { value(forColumn: column) }
+        set {
+            guard let newValue else { return setNull(forColumn: column) }
+            // The type is known where the record's code is compiled.
+            if let integer = newValue as? Int {
+                set(Int64(integer), forColumn: column)
+            } else if let integer = newValue as? Int64 {
+                set(integer, forColumn: column)
+            } else if let text = newValue as? String {
+                set(text, forColumn: column)
+            } else if let number = newValue as? Double {
+                set(number, forColumn: column)
+            } else {
+                set(convertible: newValue, forColumn: column)
+            }
+        }
+    }
+
+    /// The value of a column; `nil` if the column is NULL, was not set, or can't be converted.
+    @inlinable
+    public subscript<Value: DatabaseValueConvertible>(_ column: some ColumnExpression) -> Value? {
+        get { self[column.name] }
+        set { self[column.name] = newValue }
+    }
+
+    @usableFromInline
+    func value<Value: DatabaseValueConvertible>(forColumn column: String) -> Value? {
+        target.value(forColumn: column).flatMap { Value.fromDatabaseValue($0.databaseValue) }
+    }
+
+    @usableFromInline
+    func setNull(forColumn column: String) { target.setNull(forColumn: column) }
+
+    @usableFromInline
+    func set(_ value: Int64, forColumn column: String) { target.set(value, forColumn: column) }
+
+    @usableFromInline
+    func set(_ value: String, forColumn column: String) { target.set(value, forColumn: column) }
+
+    @usableFromInline
+    func set(_ value: Double, forColumn column: String) { target.set(value, forColumn: column) }
+
+    @usableFromInline
+    func set<Value: DatabaseValueConvertible>(convertible value: Value, forColumn column: String) {
+        target.set(opening: value, forColumn: column)
+    }
+
+    /// The names of the columns, in the order they were set.
+    public var columns: [String] { target.names }
+}
+
+extension PersistenceContainer: RandomAccessCollection {
+    /// The place of a column.
+    public typealias Index = Int
+
+    /// 0
+    public var startIndex: Int { 0 }
+
+    /// The number of columns.
+    public var endIndex: Int { target.names.count }
+
+    /// A column and its value.
+    public subscript(position: Int) -> (String, DatabaseValue) { (target.names[position], target.values[position]) }
+}
+
+extension PersistenceContainer: CustomStringConvertible {
+    /// `[id:1 name:"Arthur"]`
+    public var description: String { "[" + map { "\($0):\($1)" }.joined(separator: " ") + "]" }
+}
+
+@available(*, unavailable)
+extension PersistenceContainer: Sendable {}
+
+/// The destination of a record that is encoded: memory, or the parameters of a statement.
+///
+/// A record is encoded into a statement if it encodes the same columns as before, in the same order: then a name is
+/// compared with the expected name, two words. Anything else ends the pass, and the record is encoded again, into
+/// memory.
 final class EncodingTarget {
     // MARK: Into memory
 
@@ -14,14 +140,14 @@ final class EncodingTarget {
     @exclusivity(unchecked)
     private(set) var values: [DatabaseValue] = []
 
-    /// Columns whose value is only known when the record has been encoded, by their place.
+    /// Columns whose value is only known when the record has been encoded, with their places.
     @exclusivity(unchecked)
     private var unfinished: [(place: Int, value: () throws -> DatabaseValue)] = []
 
     // MARK: Into a statement
 
-    /// Whoever encodes a record keeps it, and the layout: a reference that is counted costs as much as a number to
-    /// bind.
+    // Unmanaged: whoever encodes a record keeps them, and to count a reference costs as much as to bind a number.
+
     @exclusivity(unchecked)
     private var binder: Unmanaged<ParameterBinder>?
 
@@ -30,7 +156,7 @@ final class EncodingTarget {
 
     /// The columns that are expected.
     @exclusivity(unchecked)
-    private var entries = UnsafeMutableBufferPointer<ParameterLayout.Entry>(start: nil, count: 0)
+    private var layout: Unmanaged<ParameterLayout>?
 
     /// The column of the layout that is expected next.
     @exclusivity(unchecked)
@@ -40,7 +166,7 @@ final class EncodingTarget {
     @exclusivity(unchecked)
     private var firstParameter: CInt = 0
 
-    /// Whether the record encodes something else than the layout has.
+    /// Whether the record encodes other columns than the layout has.
     @exclusivity(unchecked)
     private(set) var hasStrayed = false
 
@@ -50,7 +176,7 @@ final class EncodingTarget {
 
     // MARK: For Encodable records
 
-    /// What is known of encoding the record type that the target is kept for.
+    /// The session of the record type that the target is kept for.
     @exclusivity(unchecked)
     var encodingState: AnyObject?
 
@@ -75,13 +201,13 @@ final class EncodingTarget {
 
     /// Encodes a record into the parameters of a statement.
     ///
-    /// - parameter firstParameter: how many parameters come before those of the record; 0 where the layout has columns
+    /// - parameter firstParameter: how many parameters come before those of the record; 0 if the layout has columns
     ///   without a parameter.
     /// - returns: whether all parameters are bound, and those of the key not to NULL.
     func bind(
         _ record: some EncodableRecord, _ layout: ParameterLayout, _ binder: ParameterBinder, firstParameter: CInt = 0
     ) throws -> Bool {
-        entries = layout.entries
+        self.layout = Unmanaged.passUnretained(layout)
         self.firstParameter = firstParameter
         self.binder = Unmanaged.passUnretained(binder)
         statement = binder.boundStatement
@@ -89,7 +215,7 @@ final class EncodingTarget {
         hasStrayed = false
         bindsNullKey = false
         defer {
-            entries = UnsafeMutableBufferPointer(start: nil, count: 0)
+            self.layout = nil
             self.binder = nil
             statement = nil
         }
@@ -97,51 +223,48 @@ final class EncodingTarget {
             var container = PersistenceContainer(self)
             try record.encode(to: &container)
         } catch {
-            // What it threw may come of what it could not read back.
+            // A column that could not be read back may be the cause.
             if hasStrayed { return false }
             throw error
         }
-        if next != entries.count { hasStrayed = true }
+        if next != layout.count { hasStrayed = true }
         return !hasStrayed && !bindsNullKey
     }
 
     // MARK: - Columns
 
-    /// The parameter of a column: 0 for a column that the statement doesn't use, negative where the pass is over.
+    /// The parameter of a column: 0 for a column that the statement doesn't use, negative if the pass has ended.
     @inline(__always)
     private func parameter(of column: String) -> CInt {
         let place = next
-        guard place < entries.count else { return stray() }
-        let bits = unsafeBitCast(column, to: (UInt64, UInt64).self)
-        if entries[place].bits.0 == bits.0, entries[place].bits.1 == bits.1 {
+        guard let layout else { return stray() }
+        return layout._withUnsafeGuaranteedRef { layout in
+            guard place < layout.count else { return stray() }
+            guard layout.isColumn(column, at: place) || isColumn(column, layout, at: place) else { return stray() }
             next = place &+ 1
-            return entries[place].parameter &+ firstParameter
+            return layout.parameter(at: place).index &+ firstParameter
         }
-        return compare(column, entries[place])
-    }
-
-    /// The same for a coding key that is a byte and has been found at this place before; negative if it hasn't: the
-    /// pass goes on, with the name of the column.
-    @inline(__always)
-    func parameter(of key: ParameterLayout.ByteKey) -> CInt {
-        let place = next
-        guard place < entries.count, entries[place].key.byte == key.byte, entries[place].key.type == key.type else {
-            return -1
-        }
-        next = place &+ 1
-        return entries[place].parameter &+ firstParameter
-    }
-
-    /// The column at `place` has been found by its name, which is that of a coding key.
-    func remember(_ key: ParameterLayout.ByteKey, at place: Int) {
-        if !hasStrayed, next == place &+ 1 { entries[place].key = key }
     }
 
     @inline(never)
-    private func compare(_ column: String, _ entry: ParameterLayout.Entry) -> CInt {
-        guard !hasStrayed, entry.name.isSpelled(as: column) else { return stray() }
-        next += 1
-        return entry.parameter &+ firstParameter
+    private func isColumn(_ column: String, _ layout: ParameterLayout, at place: Int) -> Bool {
+        layout.name(at: place).isSpelled(as: column)
+    }
+
+    /// The same for a coding key that is known; negative if it isn't: the pass goes on, with the name of the column.
+    @inline(__always)
+    func parameter<Key: CodingKey>(ofKnown key: Key) -> CInt {
+        guard let layout else { return -1 }
+        let known = layout._withUnsafeGuaranteedRef { $0.columns.knownKey(ofType: Key.self, key) }
+        guard Int(known.place) == next else { return -1 }
+        next &+= 1
+        return known.number &+ firstParameter
+    }
+
+    /// Notes that the column at `place` has the name of a coding key.
+    func remember(_ key: some CodingKey, at place: Int) {
+        guard let layout = layout?.takeUnretainedValue(), !hasStrayed, next == place &+ 1 else { return }
+        layout.columns.remember(key, place, number: Int(layout.parameter(at: place).index))
     }
 
     /// Ends the pass.
@@ -149,14 +272,15 @@ final class EncodingTarget {
     @discardableResult
     func stray() -> CInt {
         hasStrayed = true
-        // Nothing is expected any more.
+        // No column is expected any more.
         next = .max
         return -1
     }
 
-    /// The column of `parameter(of:)` is NULL.
+    /// Notes that the last column is NULL.
     private func noteNull() {
-        if entries[next - 1].isKey { bindsNullKey = true }
+        guard let layout else { return }
+        if layout._withUnsafeGuaranteedRef({ $0.parameter(at: next - 1).isKey }) { bindsNullKey = true }
     }
 
     @inline(never)
@@ -198,7 +322,7 @@ final class EncodingTarget {
         if let value { set(opening: value, forColumn: column) } else { setNull(forColumn: column) }
     }
 
-    /// Sets a column to a value whose type is known here: those that have a road of their own take it.
+    /// Sets a column to a value whose type is known here: the most frequent types have functions of their own.
     func set<Value: DatabaseValueConvertible>(opening value: Value, forColumn column: String) {
         if Value.self == String.self {
             set(reinterpret(value) as String, forColumn: column)
@@ -277,7 +401,7 @@ final class EncodingTarget {
         if parameter > 0 { binder._withUnsafeGuaranteedRef { $0.bind(bytes: bytes, at: parameter) } }
     }
 
-    /// Sets a column to text that `write` writes, and answers how many bytes it is.
+    /// Sets a column to text that `write` writes; `write` returns the number of bytes.
     func setText(
         forColumn column: String, capacity: Int, _ write: (UnsafeMutableBufferPointer<UInt8>) -> Int
     ) {
@@ -289,13 +413,16 @@ final class EncodingTarget {
         if parameter > 0 { binder._withUnsafeGuaranteedRef { $0.bindText(capacity: capacity, at: parameter, write) } }
     }
 
-    /// Whether the value of the next column, of that name, isn't used: it need not be converted.
+    /// Whether the value of the next column, if it has that name, isn't used: it need not be converted.
     func skip(_ column: String) -> Bool {
-        guard next < entries.count, entries[next].parameter == 0, entries[next].name.isSpelled(as: column) else {
-            return false
+        guard let layout else { return false }
+        return layout._withUnsafeGuaranteedRef { layout in
+            guard next < layout.count, layout.parameter(at: next).index == 0,
+                layout.isColumn(column, at: next) || isColumn(column, layout, at: next)
+            else { return false }
+            next += 1
+            return true
         }
-        next += 1
-        return true
     }
 }
 
