@@ -136,6 +136,10 @@ function check_source(    rest, before, name) {
         }
     }
 
+    # Handles casts SQLite's constants.
+    if (code ~ /(^|[^A-Za-z0-9_])unsafeBitCast([^A-Za-z0-9_]|$)/ && FILENAME !~ /\/SwiftLayout\// && !inHandles) {
+        report(FNR, "swift-layout", "unsafeBitCast outside a folder SwiftLayout: " trimmed($0))
+    }
     if (target == "QuarryCore" && $0 ~ upperWord) {
         report(FNR, "upper-layer", "a word of the layers above Core: " trimmed($0))
     }

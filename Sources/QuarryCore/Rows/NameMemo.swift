@@ -9,7 +9,7 @@ package struct NameMemo<Fact> {
     package struct Entry {
         /// Keeps the name's storage, so that equal bits mean an equal name.
         @usableFromInline package let name: String
-        @usableFromInline let bits: (UInt64, UInt64)
+        @usableFromInline let bits: StringBits
 
         /// The place of the name that came after this one.
         @usableFromInline var following: Int16
@@ -20,7 +20,7 @@ package struct NameMemo<Fact> {
         @usableFromInline
         init(name: String, fact: Fact) {
             self.name = name
-            bits = unsafeBitCast(name, to: (UInt64, UInt64).self)
+            bits = StringBits(name)
             following = 0
             self.fact = fact
         }
@@ -57,9 +57,7 @@ package struct NameMemo<Fact> {
     @inlinable
     @inline(__always)
     package func isStored(_ name: String, at place: Int) -> Bool {
-        let bits = unsafeBitCast(name, to: (UInt64, UInt64).self)
-        let entry = entries[place].bits
-        return entry.0 == bits.0 && entry.1 == bits.1
+        entries[place].bits == StringBits(name)
     }
 
     /// The place of a name, if it is the expected one.
@@ -67,10 +65,7 @@ package struct NameMemo<Fact> {
     @inline(__always)
     package mutating func expectedPlace(_ name: String) -> Int? {
         let place = Int(expected)
-        guard place < entries.count else { return nil }
-        let bits = unsafeBitCast(name, to: (UInt64, UInt64).self)
-        let entry = entries[place].bits
-        guard entry.0 == bits.0, entry.1 == bits.1 else { return nil }
+        guard place < entries.count, entries[place].bits == StringBits(name) else { return nil }
         last = expected
         expected = entries[place].following
         return place
@@ -81,7 +76,7 @@ package struct NameMemo<Fact> {
     /// - parameter spelled: whether to compare the bytes, not only the storage.
     @inlinable
     package mutating func place(_ name: String, spelled: Bool) -> Int? {
-        let bits = unsafeBitCast(name, to: (UInt64, UInt64).self)
+        let bits = StringBits(name)
         let known =
             entries.firstIndex { $0.bits == bits }
             ?? (spelled ? entries.firstIndex { $0.name.utf8.elementsEqual(name.utf8) } : nil)

@@ -19,14 +19,9 @@ func reinterpret<To>(opening value: some DatabaseValueConvertible, as type: To.T
 extension String {
     /// Whether both have the same bytes: ``isIdentical(to:)``, quick for the same storage, which is usual.
     ///
-    /// Assumption: equal bits of two strings mean the same text, because they are the text or refer to it. The size is
-    /// checked when a string is cast; the slow way follows in the same line.
+    /// Assumption: that of `StringBits`. The slow way follows in the same line.
     @inline(__always)
-    func isSpelled(as other: String) -> Bool {
-        let bits = unsafeBitCast(self, to: (UInt64, UInt64).self)
-        let others = unsafeBitCast(other, to: (UInt64, UInt64).self)
-        return bits == others || isIdentical(to: other)
-    }
+    func isSpelled(as other: String) -> Bool { StringBits(self) == StringBits(other) || isIdentical(to: other) }
 }
 
 /// Memory for one value that is read where its type isn't known, and moved to where it is.
