@@ -1,6 +1,101 @@
 import QuarryCore
 import QuarrySQL
 
+/// The kind of a statement that writes a record or searches for it, without the record's columns.
+struct WriteKind: Equatable {
+    enum Verb {
+        case insert, upsert, update, delete, exists
+    }
+
+    /// The values that a statement returns for the row it has written.
+    enum Returning {
+        case nothing, row, rowID, rowAndRowID
+    }
+
+    let verb: Verb
+    var resolution = Database.ConflictResolution.abort
+    var returning = Returning.nothing
+    var strategy = UpsertUpdateStrategy.allColumns
+
+    /// The clauses that plain verbs don't have.
+    private struct Clauses: Equatable {
+        var columns: [String]?
+        var conflictTarget: [String] = []
+        var assignments: UpsertAssignments?
+        var returned: WrittenSQL?
+    }
+
+    /// A separate object, so that a plain kind is copied and compared at once; it never changes.
+    private final class ClausesBox {
+        let clauses: Clauses
+
+        init(_ clauses: Clauses) { self.clauses = clauses }
+    }
+
+    private var box: ClausesBox?
+
+    private var clauses: Clauses {
+        get { box?.clauses ?? Clauses() }
+        set { box = newValue == Clauses() ? nil : ClausesBox(newValue) }
+    }
+
+    init(
+        verb: Verb, resolution: Database.ConflictResolution = .abort, columns: [String]? = nil,
+        returning: Returning = .nothing, conflictTarget: [String] = [], strategy: UpsertUpdateStrategy = .allColumns
+    ) {
+        self.verb = verb
+        self.resolution = resolution
+        self.returning = returning
+        self.strategy = strategy
+        if columns != nil { self.columns = columns }
+        if !conflictTarget.isEmpty { self.conflictTarget = conflictTarget }
+    }
+
+    /// The columns to write; nil for all columns of the record.
+    var columns: [String]? {
+        get { clauses.columns }
+        set { clauses.columns = newValue }
+    }
+
+    /// The columns of the unique index whose conflicts an upsert resolves; empty for any index.
+    var conflictTarget: [String] {
+        get { clauses.conflictTarget }
+        set { clauses.conflictTarget = newValue }
+    }
+
+    /// The assignments to an existing row of an upsert, in addition to the strategy's.
+    var assignments: UpsertAssignments? {
+        get { clauses.assignments }
+        set { clauses.assignments = newValue }
+    }
+
+    /// The columns that a statement returns; nil for all.
+    var returned: WrittenSQL? {
+        get { clauses.returned }
+        set { clauses.returned = newValue }
+    }
+
+    @inline(__always)
+    static func == (lhs: WriteKind, rhs: WriteKind) -> Bool {
+        lhs.verb == rhs.verb && lhs.resolution == rhs.resolution && lhs.returning == rhs.returning
+            && lhs.strategy == rhs.strategy && (lhs.box === rhs.box || lhs.hasSameClauses(as: rhs))
+    }
+
+    @inline(never)
+    private func hasSameClauses(as other: WriteKind) -> Bool { clauses == other.clauses }
+
+    /// The arguments of the kind's own SQL, which follow the record's arguments.
+    var arguments: [DatabaseValue] { (assignments?.sql.arguments ?? []) + (returned?.arguments ?? []) }
+
+    /// Whether the row is found by its key.
+    var needsKey: Bool {
+        switch verb {
+        case .insert, .upsert: false
+        case .update, .delete, .exists: true
+        }
+    }
+}
+
 /// The statements that write and find the records of a type in one table, and the bindings of their parameters.
 ///
 /// A statement is found by its kind and the columns that the record encodes, so its SQL is made once.
@@ -11,6 +106,9 @@ final class RecordPlan {
     final class Slot {
         let kind: WriteKind
         let statement: Statement
+
+        /// Whether the statement writes to a view. SQLite then doesn't count the written rows.
+        let isOfView: Bool
 
         /// For each parameter, the index of its column among the columns of the record.
         let parameters: [Int]
@@ -24,8 +122,9 @@ final class RecordPlan {
         @exclusivity(unchecked)
         var repreparations: CInt = 0
 
-        init(_ kind: WriteKind, _ sql: WriteSQL, names: [String], _ db: Database) throws {
+        init(_ kind: WriteKind, _ sql: WriteSQL, names: [String], isOfView: Bool, _ db: Database) throws {
             self.kind = kind
+            self.isOfView = isOfView
             self.names = names
             parameters = sql.parameters
             statement = try db.makeStatement(sql: sql.sql)
@@ -55,20 +154,7 @@ final class RecordPlan {
     private var batch: RecordBatch?
 
     @exclusivity(unchecked)
-    private var finder: Finder?
-
-    /// Finds a row by its key.
-    private struct Finder {
-        let statement: Statement
-        /// The arguments of the selected columns.
-        let arguments: [DatabaseValue]
-        var repreparations: CInt = 0
-
-        @inline(__always)
-        func arguments(_ key: DatabaseValue) -> StatementArguments {
-            StatementArguments(values: arguments.isEmpty ? [key] : arguments + [key])
-        }
-    }
+    var finder: Finder?
 
     @exclusivity(unchecked)
     private var knownShape: TableShape?
@@ -76,7 +162,7 @@ final class RecordPlan {
 
     /// Identifies the state of the schema in which the shape was read or last confirmed.
     @exclusivity(unchecked)
-    private var stamp = (access: -1, changes: -1, version: Int64(0))
+    var stamp = (access: -1, changes: -1, version: Int64(0))
 
     private let target = EncodingTarget()
 
@@ -171,7 +257,7 @@ final class RecordPlan {
         }
         let shape = try shape(db, sure: false)
         let sql = try WriteSQL(kind, shape, names: recorded.names, key: key)
-        let slot = try Slot(kind, sql, names: recorded.names, db)
+        let slot = try Slot(kind, sql, names: recorded.names, isOfView: shape.isView, db)
         if slots.count == Self.maximumSlotCount { slots.removeFirst() }
         slots.append(slot)
         return slot
@@ -225,25 +311,30 @@ final class RecordPlan {
     ///
     /// - returns: whether a row was inserted.
     func insert(_ record: some EncodableRecord, _ kind: WriteKind, _ db: Database) throws -> Bool {
-        let shape = try shape(db, sure: false)
-        let before = shape.isView ? db.totalChangesCount : 0
+        // Forgets the statements if the table has changed.
+        _ = try shape(db, sure: false)
         var slot = lastInsert
         if let last = slot, last.kind == kind, canBind(last) {
-            if try run(last, record) { return didInsert(shape, before, last, db) }
+            let before = last.changesBefore(db)
+            if try run(last, record) { return didWrite(last, before, db) }
         } else {
             slot = nil
         }
         let recorded = try recorded(record, afterStraying: slot)
         let other = try self.slot(kind, recorded, [], db)
+        let before = other.changesBefore(db)
         try freeStatement(other, db).execute(arguments: other.arguments(recorded))
         lastInsert = other
-        return didInsert(shape, before, other, db)
+        return didWrite(other, before, db)
     }
 
+    /// Whether a statement has written a row.
+    ///
+    /// - parameter before: `changesBefore` of the slot.
     @inline(__always)
-    private func didInsert(_ shape: TableShape, _ before: Int, _ slot: Slot, _ db: Database) -> Bool {
+    private func didWrite(_ slot: Slot, _ before: Int, _ db: Database) -> Bool {
         check(slot)
-        return shape.isView ? db.totalChangesCount > before : db.changesCount > 0
+        return slot.isOfView ? db.totalChangesCount > before : db.changesCount > 0
     }
 
     /// The batch that inserts several records like the last one; nil if they can't be inserted together.
@@ -266,10 +357,10 @@ final class RecordPlan {
     /// - returns: whether the row existed.
     func write(_ record: some EncodableRecord, _ kind: WriteKind, _ db: Database) throws -> Bool {
         let shape = try shape(db, sure: true)
-        let before = shape.isView ? db.totalChangesCount : 0
         var slot = kind.verb == .delete ? lastDelete : lastUpdate
         if let last = slot, last.kind == kind, canBind(last) {
-            if try run(last, record) { return didWrite(shape, before, last, db) }
+            let before = last.changesBefore(db)
+            if try run(last, record) { return didWrite(last, before, db) }
             if !target.hasStrayed, last.layout != nil { return false }
         } else {
             slot = nil
@@ -277,15 +368,10 @@ final class RecordPlan {
         let recorded = try recorded(record, afterStraying: slot)
         guard let key = try key(recorded, shape) else { return false }
         let other = try self.slot(kind, recorded, key, db)
+        let before = other.changesBefore(db)
         try freeStatement(other, db).execute(arguments: other.arguments(recorded))
         if kind.verb == .delete { lastDelete = other } else { lastUpdate = other }
-        return didWrite(shape, before, other, db)
-    }
-
-    @inline(__always)
-    private func didWrite(_ shape: TableShape, _ before: Int, _ slot: Slot, _ db: Database) -> Bool {
-        check(slot)
-        return shape.isView ? db.totalChangesCount > before : db.changesCount > 0
+        return didWrite(other, before, db)
     }
 
     /// Runs a statement that returns rows.
@@ -347,61 +433,13 @@ final class RecordPlan {
         }
         return try WrittenSQL(db) { try $0.write(returned: selection, table: table) }
     }
-
-    // MARK: - Finding
-
-    /// The only column of the primary key.
-    func keyColumn(_ db: Database) throws -> String {
-        let shape = try shape(db, sure: false)
-        let key = shape.primaryKey
-        guard key.count == 1 else {
-            let columns = key.map { String(reflecting: $0) }.joined(separator: ", ")
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE,
-                message: key.isEmpty
-                    ? "\(shape.isView ? "view" : "table") \(table) has no primary key"
-                    : "the primary key of table \(table) has several columns, \(columns): give a value for each")
-        }
-        return key[0]
-    }
-
-    /// The row with a value of the primary key, as a record.
-    func find<Record: RowDecodable>(_ value: DatabaseValue, _ db: Database) throws -> Record? {
-        let column = try keyColumn(db)
-        guard let finder, !finder.statement.isExecuting else { return try findFirst(column, value, db) }
-        let record = try Record.fetchOne(finder.statement, arguments: finder.arguments(value))
-        if finder.statement.repreparations == finder.repreparations { return record }
-        // The schema has changed: the column may no longer be the key.
-        stamp = (-1, -1, 0)
-        self.finder?.repreparations = finder.statement.repreparations
-        return try keyColumn(db) == column ? record : find(value, db)
-    }
-
-    @inline(never)
-    private func findFirst<Record: RowDecodable>(
-        _ column: String, _ value: DatabaseValue, _ db: Database
-    ) throws -> Record? {
-        let selected = try returned(Record.recordSelection, db)
-        let finder = Finder(
-            statement: try db.makeStatement(
-                sql: "SELECT \(selected?.text ?? "*") FROM \(table.quotedDatabaseIdentifier) "
-                    + "WHERE \(column.quotedDatabaseIdentifier) = ?"),
-            arguments: selected?.arguments ?? [])
-        let record = try Record.fetchOne(finder.statement, arguments: finder.arguments(value))
-        if self.finder == nil {
-            self.finder = finder
-            self.finder?.repreparations = finder.statement.repreparations
-        }
-        return record
-    }
-}
-
-extension RowDecodable {
-    /// The columns that requests for the type select; nil for all.
-    static var recordSelection: [SQLSelection]? { (Self.self as? any TableRecord.Type)?.selection }
 }
 
 extension RecordPlan.Slot {
+    /// The number of changes that tells whether a statement has written to a view; 0 for tables, which need none.
+    @inline(__always)
+    func changesBefore(_ db: Database) -> Int { isOfView ? db.totalChangesCount : 0 }
+
     /// The arguments from a record in memory.
     func arguments(_ recorded: EncodingTarget) -> StatementArguments {
         StatementArguments(values: parameters.map { recorded.values[$0] })

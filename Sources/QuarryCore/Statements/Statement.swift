@@ -173,18 +173,6 @@ public final class Statement {
             throw error
         }
     }
-
-    /// Steps an execution that has begun, until it ends.
-    @inline(__always)
-    func run(_ database: Database) throws {
-        var code: CInt
-        activity.willStep(.call)
-        database.runDepth += 1
-        repeat { code = handle.step() } while code == StatementHandle.row
-        database.runDepth -= 1
-        activity.didStep(.call)
-        try endExecution(code, database)
-    }
 }
 
 extension Statement: CustomStringConvertible {

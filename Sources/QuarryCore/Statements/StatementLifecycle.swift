@@ -39,6 +39,18 @@ extension Statement {
         if extent == .cursor { database.activeStatements.append(self) }
     }
 
+    /// Steps an execution that has begun, until it ends.
+    @inline(__always)
+    func run(_ database: Database) throws {
+        var code: CInt
+        activity.willStep(.call)
+        database.runDepth += 1
+        repeat { code = handle.step() } while code == StatementHandle.row
+        database.runDepth -= 1
+        activity.didStep(.call)
+        try endExecution(code, database)
+    }
+
     /// Ends an execution before its last row.
     ///
     /// SQLite commits or refuses the changes of a statement with RETURNING when the statement ends. If SQLite refuses
