@@ -41,9 +41,14 @@ let package = Package(
         // The memory of the process, as counted by its allocators.
         .target(name: "CMemoryUse", dependencies: ["CSQLite"], path: "Tests/CMemoryUse"),
 
-        // Connections on temporary files, faults, schedules of named steps, seeded randomness.
+        // The errors that tests expect; no connection.
         .target(
-            name: "QuarryTestSupport", dependencies: ["CTestVFS", "Quarry", "QuarryCore", "QuarrySQL"],
+            name: "QuarryExpectations", dependencies: ["QuarryCore"], path: "Tests/QuarryExpectations",
+            swiftSettings: settings),
+
+        // Connections on temporary files, emitted SQL, faults, schedules of named steps, seeded randomness.
+        .target(
+            name: "QuarryTestSupport", dependencies: ["CTestVFS", "QuarryCore", "QuarryExpectations"],
             path: "Tests/QuarryTestSupport", swiftSettings: settings),
 
         // Properties that hold for any bytes; libFuzzer searches for exceptions in a separate package, Tests/Fuzzing.
@@ -54,7 +59,7 @@ let package = Package(
             name: "QuarryCoreTests", dependencies: ["QuarryCore", "QuarryTestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "QuarrySQLTests", dependencies: ["QuarryCore", "QuarrySQL"],
+            name: "QuarrySQLTests", dependencies: ["QuarryCore", "QuarryExpectations", "QuarrySQL"],
             swiftSettings: settings),
         .testTarget(
             name: "QuarryTests", dependencies: ["CSQLite", "FuzzProperties", "Quarry", "QuarryTestSupport"],

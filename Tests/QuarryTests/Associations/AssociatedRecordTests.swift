@@ -1,4 +1,5 @@
 import Quarry
+import QuarryTestSupport
 import Testing
 
 /// Records of scopes, requests for one record, and what is wrong with associations.
@@ -106,12 +107,12 @@ import Testing
 
     @Test func requestsThatCanNotBeMade() throws {
         try withSport { db in
-            #expect(
-                databaseFailure { try Nameless(id: 1).request(for: Nameless.team).fetchAll(db) }?.message
-                    == "a record of type Nameless has no column teamId, by which it finds rows of team")
-            #expect(
-                databaseFailure { try Nameless(id: 1).request(for: Nameless.best).fetchAll(db) }?.message
-                    == "no request for one Nameless: the association to best isn't one of equal columns")
+            expectError(
+                .SQLITE_MISUSE, "a record of type Nameless has no column teamId, by which it finds rows of team"
+            ) { try Nameless(id: 1).request(for: Nameless.team).fetchAll(db) }
+            expectError(
+                .SQLITE_MISUSE, "no request for one Nameless: the association to best isn't one of equal columns"
+            ) { try Nameless(id: 1).request(for: Nameless.best).fetchAll(db) }
         }
     }
 
@@ -119,25 +120,25 @@ import Testing
 
     @Test func missingAndAmbiguousKeys() throws {
         try withSport { db in
-            let missing = databaseFailure { try Team.including(required: Team.belongsTo(Player.self)).fetchAll(db) }
-            #expect(missing?.resultCode == .SQLITE_MISUSE)
-            #expect(
-                missing?.message
-                    == "table team has no foreign key to player: say the columns with using: ForeignKey([…])")
-            #expect(
-                databaseFailure { try Sport.Match.joining(required: Sport.Match.ambiguous).fetchAll(db) }?.message
-                    == text(
-                        "table match has several foreign keys to team, (guestId) and (homeId): ",
-                        "say which with using: ForeignKey([…])"))
-            #expect(
-                databaseFailure { try Sport.Thing.joining(required: Sport.Thing.undeclared).fetchAll(db) }?.message
-                    == "table thing has no foreign key to pair: say the columns with using: ForeignKey([…])")
+            expectError(
+                .SQLITE_MISUSE, "table team has no foreign key to player: say the columns with using: ForeignKey([…])"
+            ) { try Team.including(required: Team.belongsTo(Player.self)).fetchAll(db) }
+            expectError(
+                .SQLITE_MISUSE,
+                text(
+                    "table match has several foreign keys to team, (guestId) and (homeId): ",
+                    "say which with using: ForeignKey([…])")
+            ) { try Sport.Match.joining(required: Sport.Match.ambiguous).fetchAll(db) }
+            expectError(
+                .SQLITE_MISUSE, "table thing has no foreign key to pair: say the columns with using: ForeignKey([…])"
+            ) { try Sport.Thing.joining(required: Sport.Thing.undeclared).fetchAll(db) }
             let narrow = Sport.Thing.belongsTo(Sport.Pair.self, using: ForeignKey(["x"]))
-            #expect(
-                databaseFailure { try Sport.Thing.joining(required: narrow).fetchAll(db) }?.message
-                    == text(
-                        "the foreign key of thing with the columns (x) can't refer to pair with the columns (a, b): ",
-                        "there must be as many"))
+            expectError(
+                .SQLITE_MISUSE,
+                text(
+                    "the foreign key of thing with the columns (x) can't refer to pair with the columns (a, b): ",
+                    "there must be as many")
+            ) { try Sport.Thing.joining(required: narrow).fetchAll(db) }
         }
     }
 
@@ -147,15 +148,13 @@ import Testing
             let message = text(
                 "two associations of one request have the key team, and find other rows: ",
                 "give one of them another key with forKey(_:)")
-            #expect(
-                databaseFailure { try Player.joining(required: Player.team).joining(required: other).fetchAll(db) }?
-                    .message
-                    == message)
+            expectError(.SQLITE_MISUSE, message) {
+                try Player.joining(required: Player.team).joining(required: other).fetchAll(db)
+            }
             let profile = Player.profile.forKey("Team")
-            #expect(
-                databaseFailure { try Player.joining(required: Player.team).joining(optional: profile).fetchAll(db) }?
-                    .message
-                    == message)
+            expectError(.SQLITE_MISUSE, message) {
+                try Player.joining(required: Player.team).joining(optional: profile).fetchAll(db)
+            }
         }
     }
 }

@@ -1,4 +1,5 @@
 import Quarry
+import QuarryTestSupport
 import Testing
 
 /// Records of the tests of associations.
@@ -118,6 +119,7 @@ enum Sport {
 }
 
 /// Runs `body` in a database in memory with teams, players and others.
+@discardableResult
 func withSport<T>(_ configuration: Configuration = Configuration(), _ body: (Database) throws -> T) throws -> T {
     try DatabaseQueue(configuration: configuration).write { db in
         try db.execute(

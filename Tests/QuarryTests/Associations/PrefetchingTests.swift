@@ -1,4 +1,5 @@
 import Quarry
+import QuarryTestSupport
 import Testing
 
 @Suite struct PrefetchingTests {
@@ -430,35 +431,35 @@ import Testing
 
     @Test func misuse() throws {
         try withSport { db in
-            #expect(
-                databaseFailure {
-                    try Row.fetchAll(db, Team.select { [$0.name] }.distinct().including(all: Team.players))
-                }?
-                .message == "distinct rows of team without its column id have no players")
+            expectError(.SQLITE_MISUSE, "distinct rows of team without its column id have no players") {
+                try Row.fetchAll(db, Team.select { [$0.name] }.distinct().including(all: Team.players))
+            }
             let ordered = Team.hasMany(Award.self, through: Team.players.order(\.score), using: Player.awards)
-            #expect(
-                databaseFailure { try Row.fetchAll(db, Team.including(all: ordered.distinct().limit(1))) }?.message
-                    == "distinct rows of award that are ordered by joined tables can't be limited for each parent")
-            #expect(
-                databaseFailure {
-                    try Row.fetchAll(
-                        db, Team.including(all: Team.players.select(\.name).order(\.score).distinct().limit(1)))
-                }?.message == "no such column: player.score")
-            #expect(
-                databaseFailure {
-                    try Row.fetchAll(
-                        db, Team.including(all: Team.players).including(all: Team.hasMany(Award.self, key: "players")))
-                }?.message == "table award has no foreign key to team: say the columns with using: ForeignKey([…])")
-            #expect(
-                databaseFailure {
-                    try Row.fetchAll(
-                        db,
-                        Team.including(all: Team.players)
-                            .including(all: Team.hasMany(Player.self, using: ForeignKey(["score"]))))
-                }?.message
-                    == text(
-                        "two associations of one request have the key players, and find other rows: ",
-                        "give one of them another key with forKey(_:)"))
+            expectError(
+                .SQLITE_MISUSE,
+                "distinct rows of award that are ordered by joined tables can't be limited for each parent"
+            ) { try Row.fetchAll(db, Team.including(all: ordered.distinct().limit(1))) }
+            expectError(.SQLITE_ERROR, "no such column: player.score") {
+                try Row.fetchAll(
+                    db, Team.including(all: Team.players.select(\.name).order(\.score).distinct().limit(1)))
+            }
+            expectError(
+                .SQLITE_MISUSE, "table award has no foreign key to team: say the columns with using: ForeignKey([…])"
+            ) {
+                try Row.fetchAll(
+                    db, Team.including(all: Team.players).including(all: Team.hasMany(Award.self, key: "players")))
+            }
+            expectError(
+                .SQLITE_MISUSE,
+                text(
+                    "two associations of one request have the key players, and find other rows: ",
+                    "give one of them another key with forKey(_:)")
+            ) {
+                try Row.fetchAll(
+                    db,
+                    Team.including(all: Team.players)
+                        .including(all: Team.hasMany(Player.self, using: ForeignKey(["score"]))))
+            }
         }
     }
 
@@ -480,13 +481,12 @@ import Testing
             ]
             for other in others {
                 let request = Team.including(all: Team.awards.forKey(key)).including(all: other.forKey(key))
-                let error = databaseFailure { () throws in try Row.fetchAll(db, request) }
-                #expect(error?.resultCode == .SQLITE_MISUSE)
-                #expect(
-                    error?.message
-                        == text(
-                            "two associations of one request have the key awards, and find other rows: ",
-                            "give one of them another key with forKey(_:)"))
+                expectError(
+                    .SQLITE_MISUSE,
+                    text(
+                        "two associations of one request have the key awards, and find other rows: ",
+                        "give one of them another key with forKey(_:)")
+                ) { () throws in try Row.fetchAll(db, request) }
                 let both = Team.including(all: Team.awards.forKey(key)).including(all: other.forKey("other"))
                 let row = try #require(try Row.fetchOne(db, both))
                 #expect(row.prefetchedRows[key] != nil && row.prefetchedRows["other"] != nil)

@@ -168,10 +168,10 @@ import Testing
             let log = Calls()
             var player = Watched(calls: log, name: "A")
             try player.insert(db)
-            #expect(databaseFailure { try player.insert(db) }?.extendedResultCode == .SQLITE_CONSTRAINT_PRIMARYKEY)
+            expectError(.SQLITE_CONSTRAINT_PRIMARYKEY) { try player.insert(db) }
             #expect(log.names.last == "aroundInsert")
             let missing = Watched(calls: log, id: 99, name: "B")
-            #expect(recordFailure { try missing.update(db) } == "Key not found in table player: [id:99]")
+            expectError(RecordError.self, "Key not found in table player: [id:99]") { try missing.update(db) }
             #expect(log.names.last?.hasPrefix("aroundUpdate") == true)
         }
     }
@@ -239,14 +239,13 @@ import Testing
                 }
             if isInsert, fault != .hidesTheError { try db.execute(sql: "UPDATE player SET name = 'C' WHERE id = 1") }
             let faulty = Faulty(id: id, fault: fault, callback: callback)
-            let error = databaseFailure {
+            let error = expectError(.SQLITE_MISUSE) {
                 switch callback {
                 case "aroundUpdate": try faulty.update(db)
                 case "aroundDelete": try faulty.delete(db)
                 default: try faulty.insert(db)
                 }
             }
-            #expect(error?.resultCode == .SQLITE_MISUSE)
             #expect(error?.message == "`Faulty.\(callback)` must call its action, once, and let its error through")
         }
     }

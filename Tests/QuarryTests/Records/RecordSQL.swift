@@ -1,35 +1,8 @@
 import Quarry
 import Testing
 
-/// The statements that SQLite runs in `body`, with their arguments, but for those that read the schema.
-func emitted(_ db: Database, _ body: () throws -> Void) throws -> [String] {
-    var statements: [String] = []
-    db.trace { event in
-        guard case .statement(let statement) = event else { return }
-        let sql = statement.expandedSQL
-        if !sql.hasPrefix("PRAGMA"), !sql.hasPrefix("-- PRAGMA"), !sql.contains("sqlite_master") {
-            statements.append(sql)
-        }
-    }
-    defer { db.trace() }
-    try body()
-    return statements
-}
-
-/// The error of `body`, which must be a `DatabaseError`.
-func databaseFailure<T>(
-    sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> T
-) -> DatabaseError? {
-    #expect(throws: DatabaseError.self, sourceLocation: sourceLocation) { () throws in _ = try body() }
-}
-
-/// The description of the `RecordError` of `body`.
-func recordFailure<T>(sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> T) -> String? {
-    let error = #expect(throws: RecordError.self, sourceLocation: sourceLocation) { () throws in _ = try body() }
-    return error?.description
-}
-
 /// Runs `body` in a database in memory with the tables of the tests.
+@discardableResult
 func withTables<T>(_ configuration: Configuration = Configuration(), _ body: (Database) throws -> T) throws -> T {
     try DatabaseQueue(configuration: configuration).write { db in
         try db.execute(

@@ -1,4 +1,5 @@
 import Quarry
+import QuarryTestSupport
 import Testing
 
 @Suite("Columns of records that are written and found") struct RecordSelectionTests {
@@ -100,13 +101,14 @@ import Testing
                 #expect(id == 77)
             }
             var missing = CodablePlayer(id: 5, name: "Missing", score: 1)
-            let error = recordFailure {
+            expectError(RecordError.self, "Key not found in table player: [id:5]") {
                 try missing.updateAndFetch(db, selection: [Column("id")]) { try Row.fetchOne($0) }
             }
-            #expect(error == "Key not found in table player: [id:5]")
             let saved = try missing.saveAndFetch(db, selection: [Column("id")]) { try Int64.fetchOne($0) }
             #expect(saved == 5)
-            let nothing = databaseFailure { try missing.updateAndFetch(db, selection: []) { try Row.fetchOne($0) } }
+            let nothing = expectError(DatabaseError.self) {
+                try missing.updateAndFetch(db, selection: []) { try Row.fetchOne($0) }
+            }
             #expect(nothing?.message == "a request selects nothing")
         }
     }

@@ -1,4 +1,5 @@
 import Quarry
+import QuarryTestSupport
 import Testing
 
 /// Two columns that are compared, in each place that takes an expression: none may become Swift's `==`, whose Bool
@@ -13,55 +14,55 @@ import Testing
 
     @Test func inRequests() throws {
         try withRequestTables { (db) throws in
-            func expect(
+            func expectRequest(
                 _ request: some FetchRequest, _ expected: String, sourceLocation: SourceLocation = #_sourceLocation
             ) throws {
                 #expect(try sql(db, request) == expected, sourceLocation: sourceLocation)
             }
             let same = #""score" = "teamId""#
-            try expect(Athlete.filter { $0.score == $0.teamId }, #"SELECT * FROM "athlete" WHERE \#(same)"#)
-            try expect(
+            try expectRequest(Athlete.filter { $0.score == $0.teamId }, #"SELECT * FROM "athlete" WHERE \#(same)"#)
+            try expectRequest(
                 Athlete.filter { !($0.score == $0.teamId) }, #"SELECT * FROM "athlete" WHERE "score" <> "teamId""#)
-            try expect(Athlete.select { [$0.score == $0.teamId] }, #"SELECT \#(same) FROM "athlete""#)
-            try expect(Athlete.select { $0.score == $0.teamId }, #"SELECT \#(same) FROM "athlete""#)
-            try expect(Athlete.select((a == b).forKey("x")), #"SELECT \#(same) AS "x" FROM "athlete""#)
-            try expect(Athlete.order { [$0.score == $0.teamId] }, #"SELECT * FROM "athlete" ORDER BY \#(same)"#)
-            try expect(Athlete.order((a == b).desc), #"SELECT * FROM "athlete" ORDER BY \#(same) DESC"#)
-            try expect(Athlete.annotated { $0.score == $0.teamId }, #"SELECT *, \#(same) FROM "athlete""#)
-            try expect(
+            try expectRequest(Athlete.select { [$0.score == $0.teamId] }, #"SELECT \#(same) FROM "athlete""#)
+            try expectRequest(Athlete.select { $0.score == $0.teamId }, #"SELECT \#(same) FROM "athlete""#)
+            try expectRequest(Athlete.select((a == b).forKey("x")), #"SELECT \#(same) AS "x" FROM "athlete""#)
+            try expectRequest(Athlete.order { [$0.score == $0.teamId] }, #"SELECT * FROM "athlete" ORDER BY \#(same)"#)
+            try expectRequest(Athlete.order((a == b).desc), #"SELECT * FROM "athlete" ORDER BY \#(same) DESC"#)
+            try expectRequest(Athlete.annotated { $0.score == $0.teamId }, #"SELECT *, \#(same) FROM "athlete""#)
+            try expectRequest(
                 Athlete.group { [$0.score == $0.teamId] }.having { $0.score == $0.teamId },
                 #"SELECT * FROM "athlete" GROUP BY \#(same) HAVING \#(same)"#)
-            try expect(
+            try expectRequest(
                 Athlete.group(a == b).having(a == b), #"SELECT * FROM "athlete" GROUP BY \#(same) HAVING \#(same)"#)
-            try expect(
+            try expectRequest(
                 Athlete.filter([a == b, a != b].joined(operator: .or)),
                 #"SELECT * FROM "athlete" WHERE (\#(same)) OR ("score" <> "teamId")"#)
             let lazy = [a, b].lazy.map { $0 == b }
-            try expect(
+            try expectRequest(
                 Athlete.filter(AnySequence(lazy).joined(operator: .and)),
                 #"SELECT * FROM "athlete" WHERE (\#(same)) AND ("teamId" = "teamId")"#)
-            try expect(
+            try expectRequest(
                 Athlete.filter([a == b, a != b].contains(a == b)),
                 #"SELECT * FROM "athlete" WHERE (\#(same)) IN (\#(same), "score" <> "teamId")"#)
-            try expect(
+            try expectRequest(
                 Athlete.filter(Athlete.select(a == b).contains(a == b)),
                 #"SELECT * FROM "athlete" WHERE (\#(same)) IN (SELECT \#(same) FROM "athlete")"#)
             let optional: Column? = b
-            try expect(
+            try expectRequest(
                 Athlete.filter(a == optional && optional != a),
                 #"SELECT * FROM "athlete" WHERE (\#(same)) AND ("teamId" <> "score")"#)
             let alias = TableAlias<Athlete>(name: "x")
-            try expect(
+            try expectRequest(
                 Athlete.aliased(alias).filter(alias.score == alias.teamId),
                 #"SELECT "x".* FROM "athlete" "x" WHERE "x"."score" = "x"."teamId""#)
             let literal: SQLRequest<Row> = "SELECT \(a == b) FROM athlete WHERE 1 IN \([a == b, a != b])"
-            try expect(literal, #"SELECT \#(same) FROM athlete WHERE 1 IN (\#(same), "score" <> "teamId")"#)
+            try expectRequest(literal, #"SELECT \#(same) FROM athlete WHERE 1 IN (\#(same), "score" <> "teamId")"#)
         }
     }
 
     @Test func inExpressions() throws {
         try withRequestTables { (db) throws in
-            func expect(
+            func expectExpression(
                 _ expression: some SQLSpecificExpressible, _ expected: String,
                 sourceLocation: SourceLocation = #_sourceLocation
             ) throws {
@@ -69,23 +70,23 @@ import Testing
                 #expect(text == "SELECT \(expected) FROM \"athlete\"", sourceLocation: sourceLocation)
             }
             let same = #""score" = "teamId""#
-            try expect(
+            try expectExpression(
                 caseWhen(a == b, then: a == b).when(a != b, then: a != b).otherwise(a == b),
                 #"CASE WHEN \#(same) THEN \#(same) WHEN "score" <> "teamId" THEN "score" <> "teamId" ELSE \#(same) END"#
             )
-            try expect(
+            try expectExpression(
                 caseOf(a == b, when: a != b, then: a == b).otherwise(a == b),
                 #"CASE (\#(same)) WHEN "score" <> "teamId" THEN \#(same) ELSE \#(same) END"#)
-            try expect((a == b) == (a == b), #"(\#(same)) = (\#(same))"#)
-            try expect((a == b) ?? (a == b), #"IFNULL(\#(same), \#(same))"#)
-            try expect(max(a == b), #"MAX(\#(same))"#)
-            try expect(count(distinct: a == b), #"COUNT(DISTINCT \#(same))"#)
-            try expect(count(.allColumns, filter: a == b), #"COUNT(*) FILTER (WHERE \#(same))"#)
-            try expect(cast(a == b, as: .text), #"CAST(\#(same) AS TEXT)"#)
-            try expect(cast(a == b, as: Database.StorageClass.real), #"CAST(\#(same) AS REAL)"#)
-            try expect(coalesce([a == b, a == b]), #"COALESCE(\#(same), \#(same))"#)
-            try expect(Database.jsonArray([a == b]), #"JSON_ARRAY(\#(same))"#)
-            try expect(
+            try expectExpression((a == b) == (a == b), #"(\#(same)) = (\#(same))"#)
+            try expectExpression((a == b) ?? (a == b), #"IFNULL(\#(same), \#(same))"#)
+            try expectExpression(max(a == b), #"MAX(\#(same))"#)
+            try expectExpression(count(distinct: a == b), #"COUNT(DISTINCT \#(same))"#)
+            try expectExpression(count(.allColumns, filter: a == b), #"COUNT(*) FILTER (WHERE \#(same))"#)
+            try expectExpression(cast(a == b, as: .text), #"CAST(\#(same) AS TEXT)"#)
+            try expectExpression(cast(a == b, as: Database.StorageClass.real), #"CAST(\#(same) AS REAL)"#)
+            try expectExpression(coalesce([a == b, a == b]), #"COALESCE(\#(same), \#(same))"#)
+            try expectExpression(Database.jsonArray([a == b]), #"JSON_ARRAY(\#(same))"#)
+            try expectExpression(
                 rank().over(partitionBy: [a == b], orderBy: [a == b]),
                 #"RANK() OVER (PARTITION BY \#(same) ORDER BY \#(same))"#)
         }
@@ -113,7 +114,7 @@ import Testing
                     """)
             let join = Athlete.all().join(Squad.self) { athlete, squad in athlete.score == squad.bonus }
                 .filter { athlete, squad in athlete.id == squad.id }
-            let statements = try emitted(db) { (db) throws in _ = try join.fetchAll(db) }
+            let statements = try emitted(db) { _ = try join.fetchAll(db) }
             #expect(
                 statements == [
                     """
@@ -143,7 +144,7 @@ import Testing
                     == #"UPDATE "athlete" SET "score" = "score" = "teamId" WHERE "score" = "teamId""#)
             #expect(
                 try Athlete.filter(a == b).delete().sql(db) == #"DELETE FROM "athlete" WHERE "score" = "teamId""#)
-            let statements = try emitted(db) { (db) throws in
+            let statements = try emitted(db) {
                 var athlete = Athlete(id: 1, name: "Arthur", score: 1, teamId: 2)
                 athlete = try athlete.upsertAndFetch(db, onConflict: ["id"]) { excluded in
                     [Athlete.Columns.score.set(to: excluded.score == excluded.teamId)]
@@ -158,7 +159,7 @@ import Testing
     @Test func inSchemas() throws {
         try withRequestTables { (db) throws in
             let (d, e) = (Column("d"), Column("e"))
-            let statements = try emittedDDL(db) { (db) throws in
+            let statements = try emitted(db) {
                 try db.create(table: "t") { t in
                     t.column("d")
                     t.column("e").check { $0 == d }

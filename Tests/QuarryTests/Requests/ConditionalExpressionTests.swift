@@ -1,4 +1,5 @@
 import Quarry
+import QuarryTestSupport
 import Testing
 
 @Suite struct ConditionalExpressionTests {
@@ -62,12 +63,12 @@ import Testing
             try expectRows(
                 db, Athlete.filter(likely(Column("score") > 15) && unlikely(Column("id") == 2)).select(Column("id")),
                 #"SELECT "id" FROM "athlete" WHERE LIKELY("score" > 15) AND UNLIKELY("id" = 2)"#, ["2"])
-            #expect(
-                failure(db, Athlete.filter(likelihood(Column("score") > 1, 1.5)))
-                    == "SQLITE_MISUSE: the probability of likelihood is 1.5, and must be from 0.0 to 1.0")
-            #expect(
-                failure(db, Athlete.filter(likelihood(Column("score") > 1, .nan)))
-                    == "SQLITE_MISUSE: the probability of likelihood is nan, and must be from 0.0 to 1.0")
+            expectError(.SQLITE_MISUSE, "the probability of likelihood is 1.5, and must be from 0.0 to 1.0") {
+                try Row.fetchAll(db, Athlete.filter(likelihood(Column("score") > 1, 1.5)))
+            }
+            expectError(.SQLITE_MISUSE, "the probability of likelihood is nan, and must be from 0.0 to 1.0") {
+                try Row.fetchAll(db, Athlete.filter(likelihood(Column("score") > 1, .nan)))
+            }
         }
     }
 
@@ -97,9 +98,9 @@ import Testing
                 .select(Column("id")).order(Column("id")),
                 #"SELECT "id" FROM "athlete" WHERE ("teamId", "score") IN (SELECT "teamId", MAX("score") FROM "athlete" "#
                     + #"GROUP BY "teamId") ORDER BY "id""#, ["2", "3"])
-            #expect(
-                failure(db, Athlete.filter([rowValue(1, 10), rowValue(2)].contains(pair)))
-                    == "SQLITE_MISUSE: row 2 of a list of values has 1 values, and the first has 2")
+            expectError(.SQLITE_MISUSE, "row 2 of a list of values has 1 values, and the first has 2") {
+                try Row.fetchAll(db, Athlete.filter([rowValue(1, 10), rowValue(2)].contains(pair)))
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 import Quarry
 import QuarrySQL
+import QuarryTestSupport
 import Testing
 
 @Suite struct JSONExpressionTests {
@@ -32,53 +33,56 @@ import Testing
 
     @Test func functionsThatMakeJSON() throws {
         try withRequestTables { db throws in
-            func expect(_ expression: SQLExpression, _ sql: String, _ value: String) throws {
+            func expectValue(_ expression: SQLExpression, _ sql: String, _ value: String) throws {
                 let request = Athlete.select(expression).limit(1)
                 #expect(try request.sql(db) == "SELECT \(sql) FROM \"athlete\" LIMIT 1")
                 #expect(try rows(db, request) == [value])
             }
             let short = #"{"a":[1,2]}"#.databaseValue
-            try expect(Database.json(#" {"a": 1} "#), #"JSON(' {"a": 1} ')"#, #"{"a":1}"#)
-            try expect(Database.json(info), #"JSON("info")"#, #"{"city":"Paris","tags":["captain","left"],"age":30}"#)
-            try expect(
+            try expectValue(Database.json(#" {"a": 1} "#), #"JSON(' {"a": 1} ')"#, #"{"a":1}"#)
+            try expectValue(
+                Database.json(info), #"JSON("info")"#, #"{"city":"Paris","tags":["captain","left"],"age":30}"#)
+            try expectValue(
                 Database.jsonArray([1, name, "[2]".databaseValue.asJSON, "[2]"]),
                 #"JSON_ARRAY(1, "name", JSON('[2]'), '[2]')"#, #"[1,"Arthur",[2],"[2]"]"#)
-            try expect(
+            try expectValue(
                 Database.jsonArray([Database.jsonArray([1]), Database.jsonArray([2]).asJSON] as [any SQLExpressible]),
                 "JSON_ARRAY(JSON_ARRAY(1), JSON_ARRAY(2))", "[[1],[2]]")
-            try expect(Database.jsonArrayLength(short, atPath: "$.a"), #"JSON_ARRAY_LENGTH('{"a":[1,2]}', '$.a')"#, "2")
-            try expect(Database.jsonArrayLength("[1]"), "JSON_ARRAY_LENGTH('[1]')", "1")
-            try expect(
+            try expectValue(
+                Database.jsonArrayLength(short, atPath: "$.a"), #"JSON_ARRAY_LENGTH('{"a":[1,2]}', '$.a')"#, "2")
+            try expectValue(Database.jsonArrayLength("[1]"), "JSON_ARRAY_LENGTH('[1]')", "1")
+            try expectValue(
                 Database.jsonObject(["z": 1, "a": name, "j": "[]".databaseValue.asJSON]),
                 #"JSON_OBJECT('z', 1, 'a', "name", 'j', JSON('[]'))"#, #"{"z":1,"a":"Arthur","j":[]}"#)
             let dictionary: [String: any SQLExpressible] = ["z": 1, "a": 2, "m": 3]
-            try expect(
+            try expectValue(
                 Database.jsonObject(dictionary), "JSON_OBJECT('a', 2, 'm', 3, 'z', 1)", #"{"a":2,"m":3,"z":1}"#)
-            try expect(Database.jsonExtract(short, atPath: "$.a[1]"), #"JSON_EXTRACT('{"a":[1,2]}', '$.a[1]')"#, "2")
-            try expect(
+            try expectValue(
+                Database.jsonExtract(short, atPath: "$.a[1]"), #"JSON_EXTRACT('{"a":[1,2]}', '$.a[1]')"#, "2")
+            try expectValue(
                 Database.jsonInsert(short, ["$.a": 0, "$.b": 1]), #"JSON_INSERT('{"a":[1,2]}', '$.a', 0, '$.b', 1)"#,
                 #"{"a":[1,2],"b":1}"#)
-            try expect(
+            try expectValue(
                 Database.jsonReplace(short, ["$.a": name, "$.b": 1]),
                 #"JSON_REPLACE('{"a":[1,2]}', '$.a', "name", '$.b', 1)"#, #"{"a":"Arthur"}"#)
-            try expect(
+            try expectValue(
                 Database.jsonSet(short, ["$.b": "[3]".databaseValue.asJSON]),
                 #"JSON_SET('{"a":[1,2]}', '$.b', JSON('[3]'))"#, #"{"a":[1,2],"b":[3]}"#)
-            try expect(
+            try expectValue(
                 Database.jsonSet(short, dictionary.filter { $0.key == "" }), #"JSON_SET('{"a":[1,2]}')"#,
                 #"{"a":[1,2]}"#)
-            try expect(
+            try expectValue(
                 Database.jsonPatch(short, with: #"{"a":null,"b":1}"#),
                 #"JSON_PATCH('{"a":[1,2]}', '{"a":null,"b":1}')"#, #"{"b":1}"#)
-            try expect(
+            try expectValue(
                 Database.jsonRemove(short, atPath: "$.a[0]"), #"JSON_REMOVE('{"a":[1,2]}', '$.a[0]')"#, #"{"a":[2]}"#)
-            try expect(
+            try expectValue(
                 Database.jsonRemove(short, atPaths: ["$.a[0]", "$.a[0]"]),
                 #"JSON_REMOVE('{"a":[1,2]}', '$.a[0]', '$.a[0]')"#, #"{"a":[]}"#)
-            try expect(Database.jsonType(short), #"JSON_TYPE('{"a":[1,2]}')"#, "object")
-            try expect(Database.jsonType(short, atPath: "$.a"), #"JSON_TYPE('{"a":[1,2]}', '$.a')"#, "array")
-            try expect(Database.jsonIsValid("{"), "JSON_VALID('{')", "0")
-            try expect(Database.jsonQuote(name), #"JSON_QUOTE("name")"#, #""Arthur""#)
+            try expectValue(Database.jsonType(short), #"JSON_TYPE('{"a":[1,2]}')"#, "object")
+            try expectValue(Database.jsonType(short, atPath: "$.a"), #"JSON_TYPE('{"a":[1,2]}', '$.a')"#, "array")
+            try expectValue(Database.jsonIsValid("{"), "JSON_VALID('{')", "0")
+            try expectValue(Database.jsonQuote(name), #"JSON_QUOTE("name")"#, #""Arthur""#)
         }
     }
 
@@ -148,7 +152,7 @@ import Testing
                 try copy.write(expression)
                 #expect(copy.sql() == sql)
                 copy.abilities.version = 3_040_001
-                let error = databaseFailure { () throws in try copy.write(expression) }
+                let error = expectError(DatabaseError.self) { () throws in try copy.write(expression) }
                 #expect(error?.message?.hasSuffix("needs SQLite 3.45.0, and this is 3.40.1") == true)
             }
         }

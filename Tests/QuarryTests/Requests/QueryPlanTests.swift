@@ -1,4 +1,5 @@
 import Quarry
+import QuarryTestSupport
 import Testing
 
 @Suite struct QueryPlanTests {
@@ -43,9 +44,7 @@ import Testing
             let sql: SQLRequest<Row> = "SELECT * FROM athlete WHERE id = \(1)"
             #expect(try sql.explain(db).contains("PRIMARY KEY"))
             #expect(try sql.sql(db) == "SELECT * FROM athlete WHERE id = 1")
-            #expect(
-                databaseFailure { () throws in try Table("nothing").all().explain(db) }?.message
-                    == "no such table: nothing")
+            expectError(.SQLITE_ERROR, "no such table: nothing") { () throws in try Table("nothing").all().explain(db) }
         }
     }
 
@@ -55,8 +54,7 @@ import Testing
         let plan = try queue.read { try Athlete.all().explain($0) }
         #expect(plan.description == "QUERY PLAN\n`--SCAN athlete")
         // A reader prepares no statement that writes.
-        let error = databaseFailure { () throws in try queue.read { try Athlete.all().delete().explain($0) } }
-        #expect(error?.resultCode == .SQLITE_READONLY)
+        expectError(.SQLITE_READONLY) { () throws in try queue.read { try Athlete.all().delete().explain($0) } }
         #expect(try queue.write { try Athlete.all().delete().explain($0) }.description == "QUERY PLAN")
     }
 

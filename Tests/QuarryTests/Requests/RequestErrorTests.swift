@@ -1,4 +1,5 @@
 import Quarry
+import QuarryTestSupport
 import Testing
 
 @Suite("Requests that can't be written") struct RequestErrorTests {
@@ -6,7 +7,7 @@ import Testing
 
     /// The message of the error of `body`, after which the connection works.
     private func message<T>(_ db: Database, _ body: () throws -> T) throws -> String? {
-        let error = databaseFailure { try body() }
+        let error = expectError(DatabaseError.self) { try body() }
         #expect(try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM player") == 4)
         return error?.message
     }
@@ -56,8 +57,7 @@ import Testing
 
     @Test func valuesThatCannotBeStoredThrow() throws {
         try withPlayers { (db) throws in
-            let error = databaseFailure { try Player.filter(Column("score") == UInt64.max).fetchAll(db) }
-            #expect(error?.resultCode == .SQLITE_MISMATCH)
+            expectError(.SQLITE_MISMATCH) { try Player.filter(Column("score") == UInt64.max).fetchAll(db) }
         }
     }
 

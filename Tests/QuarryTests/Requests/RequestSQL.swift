@@ -98,13 +98,5 @@ func expectRows<T>(
     #expect(found == expectedRows, sourceLocation: sourceLocation)
 }
 
-/// The code and message of the error that a request throws.
-func failure<T>(
-    _ db: Database, _ request: QueryInterfaceRequest<T>, sourceLocation: SourceLocation = #_sourceLocation
-) -> String {
-    let error = databaseFailure(sourceLocation: sourceLocation) { () throws in _ = try Row.fetchAll(db, request) }
-    return error.map { "\(name(of: $0.resultCode)): \($0.message ?? "")" } ?? ""
-}
-
 /// `SQLITE_MISUSE`
 func name(of code: ResultCode) -> String { "\(code)".split { " ()".contains($0) }.last.map { String($0) } ?? "" }

@@ -1,4 +1,5 @@
 import Quarry
+import QuarryTestSupport
 import Testing
 
 /// Requests that must be SQL, and SQL that must find the right rows.
@@ -70,7 +71,7 @@ import Testing
     func expressionsNestedDeepThrow(depth: Int) throws {
         try withRequestTables { (db) throws in
             func expectTooDeep(_ request: QueryInterfaceRequest<Athlete>, line: Int = #line) {
-                let error = databaseFailure { () throws in _ = try request.fetchCount(db) }
+                let error = expectError(DatabaseError.self) { () throws in _ = try request.fetchCount(db) }
                 #expect(error?.message?.contains("nested too deep") == true, "line \(line)")
             }
             var difference = Column("id").sqlExpression
@@ -111,7 +112,7 @@ import Testing
             let alias = TableAlias<Athlete>(name: "a")
             #expect(try Athlete.aliased(alias).filter(alias[condition]).fetchCount(db) == 4)
             for number in 1...100_000 { condition = condition || Column("id") == number }
-            #expect(databaseFailure { () throws in _ = try Athlete.filter(condition).fetchCount(db) } != nil)
+            expectError(DatabaseError.self) { () throws in _ = try Athlete.filter(condition).fetchCount(db) }
         }
     }
 
@@ -182,8 +183,7 @@ import Testing
         try withRequestTables { (db) throws in
             #expect(try Athlete.group(Column("id")).updateAll(db, Column("score").set(to: 1)) == 4)
             #expect(try Athlete.group(Column.rowID).updateAll(db, Column("score").set(to: 1)) == 4)
-            let error = databaseFailure { () throws in try Athlete.group(Column("teamId")).deleteAll(db) }
-            #expect(error?.resultCode == .SQLITE_MISUSE)
+            expectError(.SQLITE_MISUSE) { () throws in try Athlete.group(Column("teamId")).deleteAll(db) }
         }
     }
 
@@ -209,10 +209,9 @@ import Testing
             let first = CommonTableExpression<Row>(named: "c", sql: "SELECT 1 AS x")
             let other = CommonTableExpression<Row>(named: "C", sql: "SELECT 2 AS x")
             #expect(try Athlete.with(first).joining(optional: team.with(first)).fetchCount(db) == 4)
-            let error = databaseFailure { () throws in
+            expectError(.SQLITE_MISUSE, "two tables in WITH of one request have the name C, and differ") { () throws in
                 _ = try Athlete.with(first).joining(optional: team.with(other)).fetchCount(db)
             }
-            #expect(error?.message == "two tables in WITH of one request have the name C, and differ")
         }
     }
 
@@ -231,12 +230,12 @@ import Testing
                     """)
             #expect(try request.fetchAll(db).map(\.id) == [2, 3])
             #expect(try Athlete.filter(sql: "id = ?2 OR id = ?1 OR id = ?2", arguments: [1, 2]).fetchCount(db) == 2)
-            #expect(
-                failure(db, Athlete.filter(sql: "id = :id", arguments: ["id": 1, "x": 2]))
-                    == "SQLITE_MISUSE: no parameter has the name of the argument x")
-            #expect(
-                failure(db, Athlete.filter(sql: "id = :id AND :y", arguments: ["id": 1]))
-                    == "SQLITE_MISUSE: missing argument for parameter :y")
+            expectError(.SQLITE_MISUSE, "no parameter has the name of the argument x") {
+                try Row.fetchAll(db, Athlete.filter(sql: "id = :id", arguments: ["id": 1, "x": 2]))
+            }
+            expectError(.SQLITE_MISUSE, "missing argument for parameter :y") {
+                try Row.fetchAll(db, Athlete.filter(sql: "id = :id AND :y", arguments: ["id": 1]))
+            }
         }
     }
 

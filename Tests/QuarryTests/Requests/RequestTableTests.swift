@@ -1,4 +1,5 @@
 import Quarry
+import QuarryTestSupport
 import Testing
 
 @Suite("Tables in requests") struct RequestTableTests {
@@ -43,9 +44,9 @@ import Testing
             let hiding = Player.all().aliased(outer)
                 .filter(
                     Player.all().aliased(TableAlias<Player>(name: "P")).filter(Column("score") > outer.score).exists())
-            #expect(
-                databaseFailure { try hiding.fetchAll(db) }?.message
-                    == "two tables that a request and a subquery name are called the same")
+            expectError(.SQLITE_MISUSE, "two tables that a request and a subquery name are called the same") {
+                try hiding.fetchAll(db)
+            }
         }
     }
 
@@ -113,10 +114,10 @@ import Testing
                 let found = try archive.fetchAll(db, ids: [1, 2, 9])
                 #expect(found.map(\.name) == ["Arthur", "Barbara"])
             }
-            let missing = recordFailure { try archive.find(db, id: 9) }
-            #expect(missing == "Key not found in table archive: [id:9]")
-            let none = recordFailure { try Table("archive").find(db, key: ["name": "Zoe"]) }
-            #expect(none == "Key not found in table archive: [name:TEXT]")
+            expectError(RecordError.self, "Key not found in table archive: [id:9]") { try archive.find(db, id: 9) }
+            expectError(RecordError.self, "Key not found in table archive: [name:TEXT]") {
+                try Table("archive").find(db, key: ["name": "Zoe"])
+            }
             #expect(try archive.fetchOne(db, key: nil as [String: (any DatabaseValueConvertible)?]?) == nil)
             // More keys than a statement has parameters, and some of them twice.
             let keys = Array(0..<300_000) + [1, 2]

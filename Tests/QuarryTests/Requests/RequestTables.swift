@@ -1,4 +1,5 @@
 import Quarry
+import QuarryTestSupport
 import Testing
 
 /// Records of the tests of requests.
@@ -63,6 +64,7 @@ enum Query {
 }
 
 /// Runs `body` in a database in memory with teams and players.
+@discardableResult
 func withPlayers<T>(_ configuration: Configuration = Configuration(), _ body: (Database) throws -> T) throws -> T {
     try DatabaseQueue(configuration: configuration).write { db in
         try db.execute(

@@ -1,4 +1,5 @@
 import Quarry
+import QuarryTestSupport
 import Testing
 
 @Suite struct SourceTests {
@@ -61,12 +62,12 @@ import Testing
                 db, table.all().with(table).order(Column("id").desc),
                 #"WITH "v"("id", "letter") AS (VALUES (1, 'a'), (2, 'b')) SELECT * FROM "v" ORDER BY "id" DESC"#,
                 ["2|b", "1|a"])
-            #expect(
-                failure(db, ValueList([[any SQLExpressible]]()).all())
-                    == "SQLITE_MISUSE: a list of values has no values")
-            #expect(
-                failure(db, ValueList([[1], [1, 2], [3]] as [[any SQLExpressible]]).all())
-                    == "SQLITE_MISUSE: row 2 of a list of values has 2 values, and the first has 1")
+            expectError(.SQLITE_MISUSE, "a list of values has no values") {
+                try Row.fetchAll(db, ValueList([[any SQLExpressible]]()).all())
+            }
+            expectError(.SQLITE_MISUSE, "row 2 of a list of values has 2 values, and the first has 1") {
+                try Row.fetchAll(db, ValueList([[1], [1, 2], [3]] as [[any SQLExpressible]]).all())
+            }
         }
     }
 

@@ -28,9 +28,9 @@ import Testing
             #expect(try all(db) == ["1|Arthur|20", "2|Barbara|40", "3|Craig|20"])
             #expect(try Table("athlete").update([score.set(to: nil)]).execute(db) == 3)
             #expect(try Table("athlete").delete().execute(db) == 3)
-            #expect(
-                databaseFailure { () throws in try Athlete.all().update([]).execute(db) }?.message
-                    == "an update of athlete has no assignments")
+            expectError(.SQLITE_MISUSE, "an update of athlete has no assignments") { () throws in
+                try Athlete.all().update([]).execute(db)
+            }
         }
     }
 
@@ -42,7 +42,7 @@ import Testing
                     == #"INSERT INTO "athlete" ("id", "name", "score") VALUES (5, 'Eve', 50), (6, 'F''x', NULL)"#)
             #expect(try insert.execute(db) == 2)
             let values: [[(any SQLExpressible)?]] = [[7, Athlete.filter(id == 1).select(name), score]]
-            let error = databaseFailure { () throws in
+            let error = expectError(DatabaseError.self) { () throws in
                 try Table("athlete").insert(columns: [id, name, score], values: values).execute(db)
             }
             #expect(noSuchColumn("score").contains(error?.message))
@@ -55,13 +55,12 @@ import Testing
                 try Squad.insert(columns: [name], values: [["x"]]).returning({ [$0.id] }, as: Int.self).fetchAll(db)
                     == [4])
             #expect(try Table("archive").insert(values: [[1, "a", 2, 3, nil]]).execute(db) == 1)
-            #expect(
-                databaseFailure { () throws in try Athlete.insert(columns: [id], values: [[1, 2]]).execute(db) }?
-                    .message
-                    == "an insert into athlete has 1 columns and 2 values a row")
-            #expect(
-                databaseFailure { () throws in try Athlete.insert(columns: [id], values: []).execute(db) }?.message
-                    == "a list of values has no values")
+            expectError(.SQLITE_MISUSE, "an insert into athlete has 1 columns and 2 values a row") { () throws in
+                try Athlete.insert(columns: [id], values: [[1, 2]]).execute(db)
+            }
+            expectError(.SQLITE_MISUSE, "a list of values has no values") { () throws in
+                try Athlete.insert(columns: [id], values: []).execute(db)
+            }
             try db.execute(sql: "CREATE TABLE plain (a INTEGER DEFAULT 3, b TEXT DEFAULT 'x')")
             struct Plain: TableRecord {}
             #expect(try Plain.insertDefaultValues().sql(db) == #"INSERT INTO "plain" DEFAULT VALUES"#)
@@ -89,19 +88,19 @@ import Testing
             // All or none; the rows before the one that fails with OR FAIL.
             let again = Athlete.insert(
                 columns: columns, values: [[13, "x", 1], [14, "y", 1], [15, "z", 1], [5, "w", 1]])
-            #expect(
-                databaseFailure { () throws in try again.execute(db) }?.message
-                    == "UNIQUE constraint failed: athlete.id")
+            expectError(.SQLITE_CONSTRAINT_PRIMARYKEY, "UNIQUE constraint failed: athlete.id") { () throws in
+                try again.execute(db)
+            }
             #expect(try Athlete.filter(id > 12).fetchCount(db) == 0)
             let failing = Athlete.insert(
                 columns: columns, values: [[13, "x", 1], [14, "y", 1], [15, "z", 1], [5, "w", 1], [16, "v", 1]],
                 onConflict: .fail)
-            #expect(
-                databaseFailure { () throws in try failing.execute(db) }?.message
-                    == "UNIQUE constraint failed: athlete.id")
+            expectError(.SQLITE_CONSTRAINT_PRIMARYKEY, "UNIQUE constraint failed: athlete.id") { () throws in
+                try failing.execute(db)
+            }
             #expect(try Athlete.filter(id > 12).select(id).fetchCount(db) == 3)
             #expect(db.isInsideTransaction)
-            // Values besides those of the rows, and rows that have more.
+            // Values in addition to those of the rows, and rows that have more.
             let upsert = Athlete.insert(
                 columns: [id, name], values: [[5, "a"], [6, "b"], [7, "c"], [8, "d"], [99, "e"]]
             )
@@ -112,15 +111,16 @@ import Testing
             let uneven: [[(any SQLExpressible)?]] =
                 (20..<26).map { (number: Int) in [number, "u\(number)", nil] }
                 + [[26, [1, 2, 3, 4, 5, 6].contains(score) && id > 0, 1]].map { row in row }
-            let failure = databaseFailure { () throws in
+            let failure = expectError(DatabaseError.self) { () throws in
                 try Athlete.insert(columns: columns, values: uneven).execute(db)
             }
             #expect(noSuchColumn("score").contains(failure?.message))
             #expect(try Athlete.filter((20..<30).contains(id)).fetchCount(db) == 0)
-            // What can't be divided says so, and writes nothing.
-            #expect(
-                databaseFailure { () throws in _ = try insert.returning().fetchAll(db) }?.message
-                    == "8 rows are too many for an insert into athlete that returns rows: a statement takes 10 values")
+            // An insert that can't be divided throws, and writes nothing.
+            expectError(
+                .SQLITE_MISUSE,
+                "8 rows are too many for an insert into athlete that returns rows: a statement takes 10 values"
+            ) { () throws in _ = try insert.returning().fetchAll(db) }
             #expect(try insert.sql(db) == part(Array(5...12)))
             let plan = try insert.explain(db)
             #expect(plan.contains("3 CONSTANT ROWS") || plan.contains("3-ROW VALUES CLAUSE"))
@@ -192,10 +192,10 @@ import Testing
                     == #"INSERT INTO "archive" ("name", "score") VALUES ('a', 1), ('a', 2) "#
                     + #"ON CONFLICT("name") WHERE "score" > 0 DO UPDATE SET "score" = "excluded"."score""#)
             #expect(try partial.execute(db) == 2)
-            #expect(
-                databaseFailure { () throws in
-                    try insert.onConflictDoNothing(where: score > 0).execute(db)
-                }?.message == "the condition of a partial index needs the columns of the index")
+            expectError(.SQLITE_MISUSE, "the condition of a partial index needs the columns of the index") {
+                () throws in
+                try insert.onConflictDoNothing(where: score > 0).execute(db)
+            }
         }
     }
 
@@ -293,14 +293,14 @@ import Testing
                     + #"ON "athlete"."teamId" = "team"."id" GROUP BY "team"."id" HAVING COUNT(DISTINCT "athlete"."id") > 1)"#
             )
             #expect(try large.execute(db) == 1)
-            #expect(
-                databaseFailure { () throws in
-                    try Athlete.all().group(teamId).update([score.set(to: 1)]).from(Squad.all()).execute(db)
-                }?.message == "rows of table athlete that are grouped can't be changed: they are several rows each")
-            #expect(
-                databaseFailure { () throws in
-                    try Athlete.all().union(Athlete.all()).update([score.set(to: 1)]).from(Squad.all()).execute(db)
-                }?.message == "rows of a compound request can't be changed")
+            expectError(
+                .SQLITE_MISUSE, "rows of table athlete that are grouped can't be changed: they are several rows each"
+            ) { () throws in
+                try Athlete.all().group(teamId).update([score.set(to: 1)]).from(Squad.all()).execute(db)
+            }
+            expectError(.SQLITE_MISUSE, "rows of a compound request can't be changed") { () throws in
+                try Athlete.all().union(Athlete.all()).update([score.set(to: 1)]).from(Squad.all()).execute(db)
+            }
             // A group for each primary key is one row.
             let empty = Squad.having(mates.isEmpty)
             #expect(
@@ -388,12 +388,13 @@ import Testing
             #expect(try raise.returning([score], as: Int.self).fetchSet(db) == [12, 32])
             #expect(try Athlete.filter(id == 1).delete().returning().fetchOne(db)?.name == "Arthur")
             #expect(try Athlete.fetchCount(db) == 3)
-            #expect(
-                databaseFailure { () throws in _ = try raise.returning().fetchCount(db) }?.message
-                    == "a change returns rows as it runs: fetch them, or execute it, and count what is returned")
-            #expect(
-                databaseFailure { () throws in _ = try raise.returning([], as: Row.self).fetchAll(db) }?.message
-                    == "a request selects nothing")
+            expectError(
+                .SQLITE_MISUSE,
+                "a change returns rows as it runs: fetch them, or execute it, and count what is returned"
+            ) { () throws in _ = try raise.returning().fetchCount(db) }
+            expectError(.SQLITE_MISUSE, "a request selects nothing") { () throws in
+                _ = try raise.returning([], as: Row.self).fetchAll(db)
+            }
         }
     }
 }

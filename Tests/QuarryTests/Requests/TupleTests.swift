@@ -1,4 +1,5 @@
 import Quarry
+import QuarryTestSupport
 import Testing
 
 @Suite struct TupleTests {
@@ -53,7 +54,7 @@ import Testing
             let error = #expect(throws: RowDecodingError.self) { () throws in _ = try request.fetchAll(db) }
             #expect(error?.description.contains("NULL") == true)
             let three = Athlete.select({ ($0.name, $0.score, $0.id) }, as: (String, Int).self)
-            #expect(failure(db, three) == "SQLITE_MISUSE: 3 columns are selected for tuples of 2 values")
+            expectError(.SQLITE_MISUSE, "3 columns are selected for tuples of 2 values") { try Row.fetchAll(db, three) }
         }
     }
 }

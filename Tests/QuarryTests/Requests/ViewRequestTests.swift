@@ -1,4 +1,5 @@
 import Quarry
+import QuarryTestSupport
 import Testing
 
 /// Requests of views, which have no primary key unless a source of the schema says so.
@@ -68,7 +69,9 @@ import Testing
 
     @Test func keysOfViewsAreThoseOfASource() throws {
         try withRoster { (db) throws in
-            func message(_ body: () throws -> Void) -> String? { databaseFailure { () throws in try body() }?.message }
+            func message(_ body: () throws -> Void) -> String? {
+                expectError(DatabaseError.self) { () throws in try body() }?.message
+            }
             #expect(message { _ = try db.primaryKey("roster") } == "database view roster has no primary key")
             #expect(try !db.table("roster", hasUniqueKey: ["id"]))
             #expect(

@@ -1,4 +1,5 @@
 import Quarry
+import QuarryTestSupport
 import Testing
 
 @Suite struct WindowFunctionTests {
@@ -7,21 +8,23 @@ import Testing
     @Test func functionsThatNeedAWindow() throws {
         try withRequestTables { db throws in
             let order = #"OVER (ORDER BY "score" DESC)"#
-            func expect(_ function: SQLExpression, _ sql: String, _ values: [String]) throws {
+            func expectFunction(_ function: SQLExpression, _ sql: String, _ values: [String]) throws {
                 try expectSelected(db, function.over(orderBy: score.desc), sql + " " + order, values)
             }
-            try expect(rowNumber(), "ROW_NUMBER()", ["3", "1", "2", "4"])
-            try expect(rank(), "RANK()", ["3", "1", "2", "4"])
-            try expect(denseRank(), "DENSE_RANK()", ["3", "1", "2", "4"])
-            try expect(percentRank(), "PERCENT_RANK()", ["0.6666666666666666", "0.0", "0.3333333333333333", "1.0"])
-            try expect(cumeDist(), "CUME_DIST()", ["0.75", "0.25", "0.5", "1.0"])
-            try expect(ntile(2), "NTILE(2)", ["2", "1", "1", "2"])
-            try expect(lag(name), #"LAG("name")"#, ["Craig", "NULL", "Barbara", "Arthur"])
-            try expect(lag(name, 2), #"LAG("name", 2)"#, ["Barbara", "NULL", "NULL", "Craig"])
-            try expect(lead(name, 1, default: "-"), #"LEAD("name", 1, '-')"#, ["Diane", "Craig", "Arthur", "-"])
-            try expect(firstValue(name), #"FIRST_VALUE("name")"#, ["Barbara", "Barbara", "Barbara", "Barbara"])
-            try expect(lastValue(name), #"LAST_VALUE("name")"#, ["Arthur", "Barbara", "Craig", "Diane"])
-            try expect(nthValue(name, 2), #"NTH_VALUE("name", 2)"#, ["Craig", "NULL", "Craig", "Craig"])
+            try expectFunction(rowNumber(), "ROW_NUMBER()", ["3", "1", "2", "4"])
+            try expectFunction(rank(), "RANK()", ["3", "1", "2", "4"])
+            try expectFunction(denseRank(), "DENSE_RANK()", ["3", "1", "2", "4"])
+            try expectFunction(
+                percentRank(), "PERCENT_RANK()", ["0.6666666666666666", "0.0", "0.3333333333333333", "1.0"])
+            try expectFunction(cumeDist(), "CUME_DIST()", ["0.75", "0.25", "0.5", "1.0"])
+            try expectFunction(ntile(2), "NTILE(2)", ["2", "1", "1", "2"])
+            try expectFunction(lag(name), #"LAG("name")"#, ["Craig", "NULL", "Barbara", "Arthur"])
+            try expectFunction(lag(name, 2), #"LAG("name", 2)"#, ["Barbara", "NULL", "NULL", "Craig"])
+            try expectFunction(
+                lead(name, 1, default: "-"), #"LEAD("name", 1, '-')"#, ["Diane", "Craig", "Arthur", "-"])
+            try expectFunction(firstValue(name), #"FIRST_VALUE("name")"#, ["Barbara", "Barbara", "Barbara", "Barbara"])
+            try expectFunction(lastValue(name), #"LAST_VALUE("name")"#, ["Arthur", "Barbara", "Craig", "Diane"])
+            try expectFunction(nthValue(name, 2), #"NTH_VALUE("name", 2)"#, ["Craig", "NULL", "Craig", "Craig"])
         }
     }
 
@@ -48,38 +51,38 @@ import Testing
 
     @Test func frames() throws {
         try withRequestTables { db throws in
-            func expect(_ frame: WindowFrame, _ sql: String, _ values: [String]) throws {
+            func expectFrame(_ frame: WindowFrame, _ sql: String, _ values: [String]) throws {
                 try expectSelected(
                     db, groupConcat(id).over(orderBy: coalesce([teamId, 9]), frame: frame),
                     #"GROUP_CONCAT("id") OVER (ORDER BY COALESCE("teamId", 9) "# + sql + ")", values)
             }
-            try expect(
+            try expectFrame(
                 .rows(), "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW", ["1", "1,2", "1,2,3", "1,2,3,4"])
-            try expect(
+            try expectFrame(
                 .rows(from: .preceding(1), to: .following(1)), "ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING",
                 ["1,2", "1,2,3", "2,3,4", "3,4"])
-            try expect(
+            try expectFrame(
                 .rows(from: .currentRow, to: .unboundedFollowing), "ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING",
                 ["1,2,3,4", "2,3,4", "3,4", "4"])
-            try expect(
+            try expectFrame(
                 .groups(from: .preceding(1), to: .currentRow), "GROUPS BETWEEN 1 PRECEDING AND CURRENT ROW",
                 ["1,2", "1,2", "1,2,3", "3,4"])
-            try expect(
+            try expectFrame(
                 .range(from: .preceding(1.5), to: .currentRow), "RANGE BETWEEN 1.5 PRECEDING AND CURRENT ROW",
                 ["1,2", "1,2", "1,2,3", "4"])
-            try expect(
+            try expectFrame(
                 .range(to: .following(1), excluding: .currentRow),
                 "RANGE BETWEEN UNBOUNDED PRECEDING AND 1 FOLLOWING EXCLUDE CURRENT ROW",
                 ["2,3", "1,3", "1,2", "1,2,3"])
-            try expect(
+            try expectFrame(
                 .groups(from: .unboundedPreceding, to: .unboundedFollowing, excluding: .group),
                 "GROUPS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING EXCLUDE GROUP",
                 ["3,4", "3,4", "1,2,4", "1,2,3"])
-            try expect(
+            try expectFrame(
                 .rows(from: .unboundedPreceding, to: .unboundedFollowing, excluding: .ties),
                 "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING EXCLUDE TIES",
                 ["1,3,4", "2,3,4", "1,2,3,4", "1,2,3,4"])
-            try expect(
+            try expectFrame(
                 .rows(from: .preceding(0), to: .following(0), excluding: .noOthers),
                 "ROWS BETWEEN 0 PRECEDING AND 0 FOLLOWING EXCLUDE NO OTHERS", ["1", "2", "3", "4"])
         }
@@ -123,18 +126,21 @@ import Testing
 
     @Test func aWindowFollowsAFunction() throws {
         try withRequestTables { db throws in
-            #expect(
-                failure(db, Athlete.select((score + 1).over()))
-                    == "SQLITE_MISUSE: OVER follows a function, and this is none: call over(_:) on rank(), sum(_:) and "
-                    + "their like")
-            #expect(
-                failure(db, Athlete.select(rank().over("w"))) == "SQLITE_ERROR: no such window: \"w\"")
-            #expect(
-                failure(db, Athlete.select(sum(score).over(orderBy: id, frame: .rows(from: .preceding(-1)))))
-                    == "SQLITE_ERROR: frame starting offset must be a non-negative integer")
-            #expect(
-                failure(db, Athlete.select(sum(score).over(orderBy: id, frame: .range(from: .preceding(.nan)))))
-                    == "SQLITE_ERROR: frame starting offset must be a non-negative number")
+            expectError(
+                .SQLITE_MISUSE,
+                "OVER follows a function, and this is none: call over(_:) on rank(), sum(_:) and "
+                    + "their like"
+            ) { try Row.fetchAll(db, Athlete.select((score + 1).over())) }
+            expectError(.SQLITE_ERROR, "no such window: \"w\"") {
+                try Row.fetchAll(db, Athlete.select(rank().over("w")))
+            }
+            expectError(.SQLITE_ERROR, "frame starting offset must be a non-negative integer") {
+                try Row.fetchAll(db, Athlete.select(sum(score).over(orderBy: id, frame: .rows(from: .preceding(-1)))))
+            }
+            expectError(.SQLITE_ERROR, "frame starting offset must be a non-negative number") {
+                try Row.fetchAll(
+                    db, Athlete.select(sum(score).over(orderBy: id, frame: .range(from: .preceding(.nan)))))
+            }
         }
     }
 }

@@ -334,8 +334,6 @@ import Testing
         (Twice.self, "column A of table twice is declared twice"),
     ])
     func mistakes(type: any TableSchemaProviding.Type, message: String) throws {
-        let error = databaseError { _ = try created(type) }
-        #expect(error?.resultCode == .SQLITE_MISUSE)
-        #expect(error?.message == message)
+        expectError(.SQLITE_MISUSE, message) { try created(type) }
     }
 }
