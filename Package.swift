@@ -51,6 +51,11 @@ let package = Package(
             name: "QuarryTestSupport", dependencies: ["CTestVFS", "QuarryCore", "QuarryExpectations"],
             path: "Tests/QuarryTestSupport", swiftSettings: settings),
 
+        // The tables and records that tests share, and queries that are compared with their SQL and rows.
+        .target(
+            name: "QuarryFixtures", dependencies: ["Quarry", "QuarryTestSupport"], path: "Tests/QuarryFixtures",
+            swiftSettings: settings),
+
         // Properties that hold for any bytes; libFuzzer searches for exceptions in a separate package, Tests/Fuzzing.
         .target(
             name: "FuzzProperties", dependencies: ["Quarry"], path: "Tests/Fuzzing/Sources/FuzzProperties",
@@ -62,7 +67,8 @@ let package = Package(
             name: "QuarrySQLTests", dependencies: ["QuarryCore", "QuarryExpectations", "QuarrySQL"],
             swiftSettings: settings),
         .testTarget(
-            name: "QuarryTests", dependencies: ["CSQLite", "FuzzProperties", "Quarry", "QuarryTestSupport"],
+            name: "QuarryTests",
+            dependencies: ["CSQLite", "FuzzProperties", "Quarry", "QuarryFixtures", "QuarryTestSupport"],
             swiftSettings: settings),
 
         // Programs written from GRDB's documentation. They are built as users would build them, without the

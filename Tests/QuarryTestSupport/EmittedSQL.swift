@@ -1,4 +1,5 @@
 public import QuarryCore
+public import Testing
 
 /// The statements that `body` runs, in their order, with their arguments as literals.
 ///
@@ -23,4 +24,14 @@ public func emitted(
     defer { db.trace() }
     try body()
     return statements
+}
+
+/// Expects the statements that `body` runs, as `emitted` returns them.
+public func expectEmitted(
+    _ db: Database, _ expected: String..., sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void
+) throws {
+    let found = try emitted(db, body)
+    if found != expected {
+        Issue.record("the statements are \(found), not \(expected)", sourceLocation: sourceLocation)
+    }
 }

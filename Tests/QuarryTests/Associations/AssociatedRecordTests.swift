@@ -1,4 +1,5 @@
 import Quarry
+import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
@@ -72,27 +73,31 @@ import Testing
     @Test func requestsForOneRecord() throws {
         let reds = Team(id: 1, name: "Reds", color: nil)
         try withSport { db in
-            try expectSQL(
+            try expectQuery(
                 db, reds.request(for: Team.players.filter { $0.score > 1 }.order(\.name)),
-                #"SELECT * FROM "player" WHERE ("score" > 1) AND ("teamId" = 1) ORDER BY "name""#)
-            try expectSQL(
-                db, reds.request(for: Team.players.limit(2)), #"SELECT * FROM "player" WHERE "teamId" = 1 LIMIT 2"#)
-            try expectSQL(
+                sql: #"SELECT * FROM "player" WHERE ("score" > 1) AND ("teamId" = 1) ORDER BY "name""#,
+                rows: ["1|Arthur|100|1", "2|Barbara|1000|1", "5|Eve|300|1"])
+            try expectQuery(
+                db, reds.request(for: Team.players.limit(2)),
+                sql: #"SELECT * FROM "player" WHERE "teamId" = 1 LIMIT 2"#,
+                rows: ["1|Arthur|100|1", "2|Barbara|1000|1"])
+            try expectQuery(
                 db, reds.request(for: Team.awards),
-                text(
+                sql: text(
                     #"SELECT "award".* FROM "award" JOIN "player" ON ("player"."id" = "award"."playerId") "#,
-                    #"AND ("player"."teamId" = 1)"#))
-            try expectSQL(
-                db, Team(id: nil, name: "", color: nil).request(for: Team.players), #"SELECT * FROM "player" WHERE 0"#)
+                    #"AND ("player"."teamId" = 1)"#), rows: ["1|gold|1", "2|silver|1"])
+            try expectQuery(
+                db, Team(id: nil, name: "", color: nil).request(for: Team.players),
+                sql: #"SELECT * FROM "player" WHERE 0"#, rows: [])
             let arthur = Player(id: 1, name: "Arthur", score: 1, teamId: 2)
             let sql = try emitted(db) {
                 let team = try arthur.request(for: Player.team).fetchOne(db)
                 #expect(team?.name == "Blues")
             }
             #expect(sql == [#"SELECT * FROM "team" WHERE "id" = 2"#])
-            try expectSQL(
+            try expectQuery(
                 db, Sport.Pair(a: 1, b: "x").request(for: Sport.Pair.parts.filter(Column("id") > 1)),
-                #"SELECT * FROM "part" WHERE ("id" > 1) AND ("pairA" = 1) AND ("pairB" = 'x')"#)
+                sql: #"SELECT * FROM "part" WHERE ("id" > 1) AND ("pairA" = 1) AND ("pairB" = 'x')"#, rows: ["2|1|x"])
             let awards = try reds.request(for: Team.awards).including(required: Award.player).fetchCount(db)
             #expect(awards == 2)
         }

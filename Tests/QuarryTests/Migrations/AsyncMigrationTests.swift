@@ -230,7 +230,7 @@ import Testing
             try DatabaseQueue(path: path, configuration: configuration)
         )
         try holder.write { _ in
-            expectError(
+            _ = expectError(
                 .SQLITE_BUSY, "database is locked: migration v1 could not begin", sql: "BEGIN IMMEDIATE TRANSACTION"
             ) { try MigratorTests.players().migrate(queue) }
         }

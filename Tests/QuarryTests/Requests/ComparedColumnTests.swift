@@ -1,4 +1,5 @@
 import Quarry
+import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
@@ -13,7 +14,7 @@ import Testing
     }
 
     @Test func inRequests() throws {
-        try withRequestTables { (db) throws in
+        try withAthletes { (db) throws in
             func expectRequest(
                 _ request: some FetchRequest, _ expected: String, sourceLocation: SourceLocation = #_sourceLocation
             ) throws {
@@ -61,7 +62,7 @@ import Testing
     }
 
     @Test func inExpressions() throws {
-        try withRequestTables { (db) throws in
+        try withAthletes { (db) throws in
             func expectExpression(
                 _ expression: some SQLSpecificExpressible, _ expected: String,
                 sourceLocation: SourceLocation = #_sourceLocation
@@ -93,7 +94,7 @@ import Testing
     }
 
     @Test func inJoins() throws {
-        try withRequestTables { (db) throws in
+        try withAthletes { (db) throws in
             let team = Athlete.belongsTo(Squad.self, using: ForeignKey(["teamId"]))
             #expect(
                 try sql(db, Athlete.joining(required: team.filter { $0.id == $0.bonus })) == """
@@ -126,7 +127,7 @@ import Testing
     }
 
     @Test func inChanges() throws {
-        try withRequestTables { (db) throws in
+        try withAthletes { (db) throws in
             let insert = Athlete.insert(columns: [Column("id"), a], values: [[1, 2]])
                 .onConflict([Column("id")], where: a == b, updateWhere: { a == $0["teamId"] }) { excluded in
                     [a.set(to: excluded["score"] == b), b.set(to: a == b)]
@@ -157,7 +158,7 @@ import Testing
     }
 
     @Test func inSchemas() throws {
-        try withRequestTables { (db) throws in
+        try withAthletes { (db) throws in
             let (d, e) = (Column("d"), Column("e"))
             let statements = try emitted(db) {
                 try db.create(table: "t") { t in
@@ -189,7 +190,7 @@ import Testing
 
     /// Cases of an enum are SQL where no Bool is taken, and where one side is an expression.
     @Test func casesOfAnEnum() throws {
-        try withRequestTables { (db) throws in
+        try withAthletes { (db) throws in
             #expect(
                 try sql(db, Athlete.filter(Cases.score == Cases.teamId))
                     == #"SELECT * FROM "athlete" WHERE "score" = "teamId""#)

@@ -1,43 +1,57 @@
 import Quarry
+import QuarryFixtures
 import QuarrySQL
 import QuarryTestSupport
 import Testing
 
 @Suite struct FunctionExpressionTests {
     @Test func textFunctions() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let name = Column("name")
-            try expectSelected(
-                db, replace(name, "ar", with: "AR"), #"REPLACE("name", 'ar', 'AR')"#,
-                ["Arthur", "BARbARa", "Craig", "Diane"])
-            try expectSelected(db, substr(name, 2), #"SUBSTR("name", 2)"#, ["rthur", "arbara", "raig", "iane"])
-            try expectSelected(db, substr(name, -3, 2), #"SUBSTR("name", -3, 2)"#, ["hu", "ar", "ai", "an"])
-            try expectSelected(db, trim(name, "Aar"), #"TRIM("name", 'Aar')"#, ["thu", "Barb", "Craig", "Diane"])
-            try expectSelected(db, ltrim(name, "AB"), #"LTRIM("name", 'AB')"#, ["rthur", "arbara", "Craig", "Diane"])
-            try expectSelected(db, rtrim(name, "ra"), #"RTRIM("name", 'ra')"#, ["Arthu", "Barb", "Craig", "Diane"])
-            try expectSelected(db, trim(name), #"TRIM("name")"#, ["Arthur", "Barbara", "Craig", "Diane"])
-            try expectSelected(db, instr(name, "a"), #"INSTR("name", 'a')"#, ["0", "2", "3", "3"])
-            try expectSelected(db, lower(name), #"LOWER("name")"#, ["arthur", "barbara", "craig", "diane"])
-            try expectSelected(db, upper(name), #"UPPER("name")"#, ["ARTHUR", "BARBARA", "CRAIG", "DIANE"])
-            try expectSelected(db, hex(Column("id")), #"HEX("id")"#, ["31", "32", "33", "34"])
-            try expectSelected(db, quote(Column("teamId")), #"QUOTE("teamId")"#, ["1", "1", "2", "NULL"])
-            try expectSelected(db, unicode(name), #"UNICODE("name")"#, ["65", "66", "67", "68"])
-            try expectSelected(
-                db, printf("%s:%03d", name, Column("id")), #"PRINTF('%s:%03d', "name", "id")"#,
-                ["Arthur:001", "Barbara:002", "Craig:003", "Diane:004"])
+            try expectQuery(
+                db, selecting: replace(name, "ar", with: "AR"), sql: #"REPLACE("name", 'ar', 'AR')"#,
+                rows: ["Arthur", "BARbARa", "Craig", "Diane"])
+            try expectQuery(
+                db, selecting: substr(name, 2), sql: #"SUBSTR("name", 2)"#, rows: ["rthur", "arbara", "raig", "iane"])
+            try expectQuery(
+                db, selecting: substr(name, -3, 2), sql: #"SUBSTR("name", -3, 2)"#, rows: ["hu", "ar", "ai", "an"])
+            try expectQuery(
+                db, selecting: trim(name, "Aar"), sql: #"TRIM("name", 'Aar')"#, rows: ["thu", "Barb", "Craig", "Diane"])
+            try expectQuery(
+                db, selecting: ltrim(name, "AB"), sql: #"LTRIM("name", 'AB')"#,
+                rows: ["rthur", "arbara", "Craig", "Diane"])
+            try expectQuery(
+                db, selecting: rtrim(name, "ra"), sql: #"RTRIM("name", 'ra')"#,
+                rows: ["Arthu", "Barb", "Craig", "Diane"])
+            try expectQuery(
+                db, selecting: trim(name), sql: #"TRIM("name")"#, rows: ["Arthur", "Barbara", "Craig", "Diane"])
+            try expectQuery(db, selecting: instr(name, "a"), sql: #"INSTR("name", 'a')"#, rows: ["0", "2", "3", "3"])
+            try expectQuery(
+                db, selecting: lower(name), sql: #"LOWER("name")"#, rows: ["arthur", "barbara", "craig", "diane"])
+            try expectQuery(
+                db, selecting: upper(name), sql: #"UPPER("name")"#, rows: ["ARTHUR", "BARBARA", "CRAIG", "DIANE"])
+            try expectQuery(db, selecting: hex(Column("id")), sql: #"HEX("id")"#, rows: ["31", "32", "33", "34"])
+            try expectQuery(
+                db, selecting: quote(Column("teamId")), sql: #"QUOTE("teamId")"#, rows: ["1", "1", "2", "NULL"])
+            try expectQuery(db, selecting: unicode(name), sql: #"UNICODE("name")"#, rows: ["65", "66", "67", "68"])
+            try expectQuery(
+                db, selecting: printf("%s:%03d", name, Column("id")), sql: #"PRINTF('%s:%03d', "name", "id")"#,
+                rows: ["Arthur:001", "Barbara:002", "Craig:003", "Diane:004"])
         }
     }
 
     @Test func valuesOfAGroupBecomeOneText() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let name = Column("name")
             let teamId = Column("teamId")
-            try expectSelected(db, groupConcat(name), #"GROUP_CONCAT("name")"#, ["Arthur,Barbara,Craig,Diane"])
-            try expectSelected(
-                db, groupConcat(name, separator: "; ", filter: Column("score") > 15),
-                #"GROUP_CONCAT("name", '; ') FILTER (WHERE "score" > 15)"#, ["Barbara; Craig"])
-            try expectSelected(
-                db, groupConcat(teamId, distinct: true), #"GROUP_CONCAT(DISTINCT "teamId")"#, ["1,2"])
+            try expectQuery(
+                db, selecting: groupConcat(name), sql: #"GROUP_CONCAT("name")"#, rows: ["Arthur,Barbara,Craig,Diane"])
+            try expectQuery(
+                db, selecting: groupConcat(name, separator: "; ", filter: Column("score") > 15),
+                sql: #"GROUP_CONCAT("name", '; ') FILTER (WHERE "score" > 15)"#, rows: ["Barbara; Craig"])
+            try expectQuery(
+                db, selecting: groupConcat(teamId, distinct: true), sql: #"GROUP_CONCAT(DISTINCT "teamId")"#,
+                rows: ["1,2"])
             expectError(.SQLITE_MISUSE, "groupConcat has no separator of distinct values: select them in a subquery") {
                 try Row.fetchAll(db, Athlete.select(groupConcat(teamId, separator: ";", distinct: true)))
             }
@@ -45,7 +59,7 @@ import Testing
     }
 
     @Test func dateFunctions() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             func expectValue(_ expression: SQLExpression, _ sql: String, _ value: String) throws {
                 let text = try Athlete.select(expression).limit(1).sql(db)
                 #expect(text == "SELECT \(sql) FROM \"athlete\" LIMIT 1")
@@ -84,7 +98,7 @@ import Testing
     }
 
     @Test func mathFunctions() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             func expectValue(_ expression: SQLExpression, _ sql: String, _ value: String) throws {
                 let request = Athlete.select(expression).limit(1)
                 #expect(try request.sql(db) == "SELECT \(sql) FROM \"athlete\" LIMIT 1")
@@ -123,7 +137,7 @@ import Testing
     }
 
     @Test func whatThisSQLiteLacksThrows() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             func text(_ abilities: SQLiteAbilities, _ expression: SQLExpression) throws -> String {
                 var writer = QueryWriter(schema: db)
                 writer.abilities = abilities

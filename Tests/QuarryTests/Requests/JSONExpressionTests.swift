@@ -1,4 +1,5 @@
 import Quarry
+import QuarryFixtures
 import QuarrySQL
 import QuarryTestSupport
 import Testing
@@ -7,32 +8,38 @@ import Testing
     let info = JSONColumn("info"), name = Column("name")
 
     @Test func partsOfJSON() throws {
-        try withRequestTables { db throws in
-            try expectSelected(db, info["city"], #""info" ->> 'city'"#, ["Paris", "Rome", "Paris", "NULL"])
-            try expectSelected(db, info["$.tags[0]"], #""info" ->> '$.tags[0]'"#, ["captain", "NULL", "left", "NULL"])
-            try expectSelected(
-                db, info.jsonExtract(atPath: "$.age"), #"JSON_EXTRACT("info", '$.age')"#, ["30", "25", "NULL", "NULL"])
-            try expectSelected(
-                db, info.jsonExtract(atPaths: ["$.age", "$.city"]), #"JSON_EXTRACT("info", '$.age', '$.city')"#,
-                [#"[30,"Paris"]"#, #"[25,"Rome"]"#, #"[null,"Paris"]"#, "NULL"])
-            try expectSelected(
-                db, info.jsonRepresentation(atPath: "$.age"), #""info" -> '$.age'"#, ["30", "25", "null", "NULL"])
+        try withAthletes { db throws in
+            try expectQuery(
+                db, selecting: info["city"], sql: #""info" ->> 'city'"#, rows: ["Paris", "Rome", "Paris", "NULL"])
+            try expectQuery(
+                db, selecting: info["$.tags[0]"], sql: #""info" ->> '$.tags[0]'"#,
+                rows: ["captain", "NULL", "left", "NULL"])
+            try expectQuery(
+                db, selecting: info.jsonExtract(atPath: "$.age"), sql: #"JSON_EXTRACT("info", '$.age')"#,
+                rows: ["30", "25", "NULL", "NULL"])
+            try expectQuery(
+                db, selecting: info.jsonExtract(atPaths: ["$.age", "$.city"]),
+                sql: #"JSON_EXTRACT("info", '$.age', '$.city')"#,
+                rows: [#"[30,"Paris"]"#, #"[25,"Rome"]"#, #"[null,"Paris"]"#, "NULL"])
+            try expectQuery(
+                db, selecting: info.jsonRepresentation(atPath: "$.age"), sql: #""info" -> '$.age'"#,
+                rows: ["30", "25", "null", "NULL"])
         }
     }
 
     @Test func conditionsOnJSON() throws {
-        try withRequestTables { db throws in
-            try expectRows(
+        try withAthletes { db throws in
+            try expectQuery(
                 db, Athlete.filter { $0.info["city"] == "Paris" }.select(Column("id")),
-                #"SELECT "id" FROM "athlete" WHERE ("info" ->> 'city') = 'Paris'"#, ["1", "3"])
-            try expectRows(
+                sql: #"SELECT "id" FROM "athlete" WHERE ("info" ->> 'city') = 'Paris'"#, rows: ["1", "3"])
+            try expectQuery(
                 db, Athlete.filter(AnySQLJSONExpressible(info)["age"] > 26).select(Column("id")),
-                #"SELECT "id" FROM "athlete" WHERE ("info" ->> 'age') > 26"#, ["1"])
+                sql: #"SELECT "id" FROM "athlete" WHERE ("info" ->> 'age') > 26"#, rows: ["1"])
         }
     }
 
     @Test func functionsThatMakeJSON() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             func expectValue(_ expression: SQLExpression, _ sql: String, _ value: String) throws {
                 let request = Athlete.select(expression).limit(1)
                 #expect(try request.sql(db) == "SELECT \(sql) FROM \"athlete\" LIMIT 1")
@@ -87,17 +94,20 @@ import Testing
     }
 
     @Test func aggregatesThatMakeJSON() throws {
-        try withRequestTables { db throws in
-            try expectSelected(
-                db, Database.jsonGroupArray(name), #"JSON_GROUP_ARRAY("name")"#,
-                [#"["Arthur","Barbara","Craig","Diane"]"#])
-            try expectSelected(
-                db, Database.jsonGroupArray(info.jsonRepresentation(atPath: "tags").asJSON, filter: Column("id") < 3),
-                #"JSON_GROUP_ARRAY(JSON("info" -> 'tags')) FILTER (WHERE "id" < 3)"#, [#"[["captain","left"],[]]"#])
-            try expectSelected(
-                db, Database.jsonGroupObject(key: name, value: Column("score"), filter: Column("id") != 4),
-                #"JSON_GROUP_OBJECT("name", "score") FILTER (WHERE "id" <> 4)"#,
-                [#"{"Arthur":10,"Barbara":30,"Craig":20}"#])
+        try withAthletes { db throws in
+            try expectQuery(
+                db, selecting: Database.jsonGroupArray(name), sql: #"JSON_GROUP_ARRAY("name")"#,
+                rows: [#"["Arthur","Barbara","Craig","Diane"]"#])
+            try expectQuery(
+                db,
+                selecting: Database.jsonGroupArray(
+                    info.jsonRepresentation(atPath: "tags").asJSON, filter: Column("id") < 3),
+                sql: #"JSON_GROUP_ARRAY(JSON("info" -> 'tags')) FILTER (WHERE "id" < 3)"#,
+                rows: [#"[["captain","left"],[]]"#])
+            try expectQuery(
+                db, selecting: Database.jsonGroupObject(key: name, value: Column("score"), filter: Column("id") != 4),
+                sql: #"JSON_GROUP_OBJECT("name", "score") FILTER (WHERE "id" <> 4)"#,
+                rows: [#"{"Arthur":10,"Barbara":30,"Craig":20}"#])
             let found = try emitted(db) {
                 let text = try Athlete.select(Database.jsonGroupArray(Column("id")), as: String.self).fetchOne(db)
                 #expect(text == "[1,2,3,4]")
@@ -107,7 +117,7 @@ import Testing
     }
 
     @Test func columnsAreSetToJSON() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let found = try emitted(db) {
                 try Athlete.filter(Column("id") == 1).updateAll(
                     db, info.set(to: Database.jsonSet(info, ["$.city": "Oslo", "$.home": info["city"]])))
@@ -127,7 +137,7 @@ import Testing
     }
 
     @Test func functionsInBinaryFormatAreOfALaterSQLite() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             var writer = QueryWriter(schema: db)
             writer.abilities.version = 3_045_000
             let x = Column("x")

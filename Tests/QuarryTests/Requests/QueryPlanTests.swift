@@ -1,10 +1,11 @@
 import Quarry
+import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
 @Suite struct QueryPlanTests {
     @Test func aPlanIsATree() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let plan = try Athlete.filter { $0.name == "Arthur" }.explain(db)
             #expect(
                 plan.description == """
@@ -31,7 +32,7 @@ import Testing
     }
 
     @Test func whatIsExplainedDoesNotRun() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let purge = Athlete.filter { $0.id == 1 }.delete()
             #expect(
                 try purge.explain(db).description == """
@@ -59,7 +60,7 @@ import Testing
     }
 
     @Test func valuesAreWrittenAsLiterals() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let request = Athlete.filter {
                 $0.name == "O'Brien\u{0}?" && $0.score > 0.1 && $0.info == [1, 255].databaseValue
             }

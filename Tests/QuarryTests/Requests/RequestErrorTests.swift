@@ -1,19 +1,20 @@
 import Quarry
+import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
 @Suite("Requests that can't be written") struct RequestErrorTests {
-    private typealias Player = Query.Player
+    private typealias Player = Sport.Player
 
     /// The message of the error of `body`, after which the connection works.
     private func message<T>(_ db: Database, _ body: () throws -> T) throws -> String? {
         let error = expectError(DatabaseError.self) { try body() }
-        #expect(try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM player") == 4)
+        #expect(try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM player") == 5)
         return error?.message
     }
 
     @Test func eachNamesThePart() throws {
-        try withPlayers { (db) throws in
+        try withSport { (db) throws in
             let nothing = try message(db) { try Row.fetchAll(db, Player.select([any SQLSelectable]())) }
             #expect(nothing == "a request selects nothing")
             let reversed = try message(db) { try Player.order(sql: "name DESC").reversed().fetchAll(db) }
@@ -28,7 +29,7 @@ import Testing
                 try Player.all().aliased(TableAlias(name: "a")).aliased(TableAlias(name: "b")).fetchAll(db)
             }
             #expect(twice == "table player has two names in one request: a, b")
-            let key = try message(db) { try Query.Pair.filter(key: 1).fetchAll(db) }
+            let key = try message(db) { try Sport.Pair.filter(key: 1).fetchAll(db) }
             #expect(
                 key == "table pair has a primary key of 2 columns (a, b): filter by a dictionary of them")
             let columns = try message(db) { try Player.filter(key: ["score": 1, "teamId": 2]).fetchAll(db) }
@@ -56,18 +57,19 @@ import Testing
     }
 
     @Test func valuesThatCannotBeStoredThrow() throws {
-        try withPlayers { (db) throws in
+        try withSport { (db) throws in
             expectError(.SQLITE_MISMATCH) { try Player.filter(Column("score") == UInt64.max).fetchAll(db) }
         }
     }
 
     @Test func namesAreQuoted() throws {
-        try withPlayers { (db) throws in
+        try withSport { (db) throws in
             try db.execute(sql: #"CREATE TABLE "a""b" ("c""d" TEXT, "select" INTEGER)"#)
-            try expectSQL(db, #"SELECT "c""d" AS "e""f" FROM "a""b" WHERE "select" = 1 ORDER BY "c""d" DESC"#) {
-                _ = try Table(#"a"b"#).select([Column(#"c"d"#).forKey(#"e"f"#)]).filter(Column("select") == 1)
-                    .order([Column(#"c"d"#).desc]).fetchAll(db)
-            }
+            try expectQuery(
+                db,
+                Table(#"a"b"#).select([Column(#"c"d"#).forKey(#"e"f"#)]).filter(Column("select") == 1)
+                    .order([Column(#"c"d"#).desc]),
+                sql: #"SELECT "c""d" AS "e""f" FROM "a""b" WHERE "select" = 1 ORDER BY "c""d" DESC"#, rows: [])
         }
     }
 }

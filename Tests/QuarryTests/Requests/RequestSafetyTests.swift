@@ -1,4 +1,5 @@
 import Quarry
+import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
@@ -11,7 +12,7 @@ import Testing
     // MARK: - Operators
 
     @Test func comparedColumnsAreSQLWhereBooleansAreTaken() throws {
-        try withRequestTables { (db) throws in
+        try withAthletes { (db) throws in
             let (a, b) = (Column("score"), Column("teamId"))
             let (json, other) = (JSONColumn("info"), JSONColumn("name"))
             let comparisons: [(any SQLExpressible, String)] = [
@@ -49,7 +50,7 @@ import Testing
     }
 
     @Test func negatedComparisonsDeleteOnlyTheirRows() throws {
-        try withRequestTables { (db) throws in
+        try withAthletes { (db) throws in
             let same = [Column("id") == Column("teamId")].joined(operator: .and)
             #expect(try Athlete.filter(!same).deleteAll(db) == 2)
             #expect(try Athlete.fetchCount(db) == 2)
@@ -69,7 +70,7 @@ import Testing
 
     @Test(arguments: [1_100, 100_000])
     func expressionsNestedDeepThrow(depth: Int) throws {
-        try withRequestTables { (db) throws in
+        try withAthletes { (db) throws in
             func expectTooDeep(_ request: QueryInterfaceRequest<Athlete>, line: Int = #line) {
                 let error = expectError(DatabaseError.self) { () throws in _ = try request.fetchCount(db) }
                 #expect(error?.message?.contains("nested too deep") == true, "line \(line)")
@@ -98,7 +99,7 @@ import Testing
     }
 
     @Test func conditionsThatGrowInALoopStayFlat() throws {
-        try withRequestTables { (db) throws in
+        try withAthletes { (db) throws in
             var condition = Column("id") == 1
             var reversed = Column("id") == 1
             for number in 2...100 {
@@ -119,25 +120,25 @@ import Testing
     // MARK: - Rows
 
     @Test func collationsBehindMembershipAreThoseOfTheLeftSide() throws {
-        try withRequestTables { (db) throws in
+        try withAthletes { (db) throws in
             let name = Column("name")
-            try expectRows(
+            try expectQuery(
                 db, Athlete.select(name).filter(["arthur", "CRAIG"].contains(name).collating(.nocase)),
-                "SELECT \"name\" FROM \"athlete\" WHERE (\"name\" COLLATE NOCASE) IN ('arthur', 'CRAIG')",
-                ["Arthur", "Craig"])
-            try expectRows(
+                sql: "SELECT \"name\" FROM \"athlete\" WHERE (\"name\" COLLATE NOCASE) IN ('arthur', 'CRAIG')",
+                rows: ["Arthur", "Craig"])
+            try expectQuery(
                 db, Athlete.select(name).filter(!["arthur", "CRAIG"].contains(name).collating(.nocase)),
-                "SELECT \"name\" FROM \"athlete\" WHERE (\"name\" COLLATE NOCASE) NOT IN ('arthur', 'CRAIG')",
-                ["Barbara", "Diane"])
-            try expectRows(
+                sql: "SELECT \"name\" FROM \"athlete\" WHERE (\"name\" COLLATE NOCASE) NOT IN ('arthur', 'CRAIG')",
+                rows: ["Barbara", "Diane"])
+            try expectQuery(
                 db, Athlete.select(name).filter(("a"..."c").contains(name).collating(.nocase)),
-                "SELECT \"name\" FROM \"athlete\" WHERE (\"name\" COLLATE NOCASE) BETWEEN 'a' AND 'c'",
-                ["Arthur", "Barbara"])
+                sql: "SELECT \"name\" FROM \"athlete\" WHERE (\"name\" COLLATE NOCASE) BETWEEN 'a' AND 'c'",
+                rows: ["Arthur", "Barbara"])
         }
     }
 
     @Test func changesOfViewsAreCounted() throws {
-        try withRequestTables { (db) throws in
+        try withAthletes { (db) throws in
             try db.execute(
                 sql: """
                     CREATE VIEW roster AS SELECT id, name FROM athlete;
@@ -155,7 +156,7 @@ import Testing
     }
 
     @Test func countsSeeTheAnnotationsThatConditionsName() throws {
-        try withRequestTables { (db) throws in
+        try withAthletes { (db) throws in
             let request = Athlete.annotated(with: Column("score").forKey("alt")).filter(Column("alt").detached > 10)
             #expect(try request.fetchCount(db) == 2)
             #expect(try Athlete.select([40, 3].contains(max(Column("id")))).fetchCount(db) == 1)
@@ -163,7 +164,7 @@ import Testing
     }
 
     @Test func requestsInLiteralsAreStatementsWhereOneBegins() throws {
-        try withRequestTables { (db) throws in
+        try withAthletes { (db) throws in
             let ids = Squad.select(Column("id"))
             let cte = CommonTableExpression<Row>(named: "c", columns: [], request: ids)
             let named: SQLRequest<Int> = "WITH \(definitionFor: cte) \(cte.all())"
@@ -180,7 +181,7 @@ import Testing
     }
 
     @Test func groupsByThePrimaryKeyCanBeChanged() throws {
-        try withRequestTables { (db) throws in
+        try withAthletes { (db) throws in
             #expect(try Athlete.group(Column("id")).updateAll(db, Column("score").set(to: 1)) == 4)
             #expect(try Athlete.group(Column.rowID).updateAll(db, Column("score").set(to: 1)) == 4)
             expectError(.SQLITE_MISUSE) { () throws in try Athlete.group(Column("teamId")).deleteAll(db) }
@@ -188,7 +189,7 @@ import Testing
     }
 
     @Test func changedRecordsAreReturnedWhole() throws {
-        try withRequestTables { (db) throws in
+        try withAthletes { (db) throws in
             let one = Athlete.filter(Column("id") == 1)
             #expect(try one.select(Column("name")).deleteAndFetchAll(db).map(\.score) == [10])
             let names = Athlete.filter(Column("id") == 2).select(Column("name"), as: String.self)
@@ -197,14 +198,14 @@ import Testing
     }
 
     @Test func joinedTablesOfChangesAreNotSelected() throws {
-        try withRequestTables { (db) throws in
+        try withAthletes { (db) throws in
             let team = Athlete.belongsTo(Squad.self, using: ForeignKey(["teamId"]))
             #expect(try Athlete.including(required: team).updateAll(db, Column("score").set(to: 1)) == 3)
         }
     }
 
     @Test func tablesOfOneNameInWITHMustBeTheSame() throws {
-        try withRequestTables { (db) throws in
+        try withAthletes { (db) throws in
             let team = Athlete.belongsTo(Squad.self, using: ForeignKey(["teamId"]))
             let first = CommonTableExpression<Row>(named: "c", sql: "SELECT 1 AS x")
             let other = CommonTableExpression<Row>(named: "C", sql: "SELECT 2 AS x")
@@ -218,7 +219,7 @@ import Testing
     // MARK: - Arguments
 
     @Test func namedArgumentsBelongToTheirPartOfARequest() throws {
-        try withRequestTables { (db) throws in
+        try withAthletes { (db) throws in
             let request =
                 Athlete
                 .filter(sql: "id <> :id AND name <> ':id' /* :id */ AND id > :id - 5", arguments: ["id": 1])
@@ -243,7 +244,7 @@ import Testing
 
     @Test func literalsTakeExpressionsOfAnyKind() throws {
         func upper(_ value: any SQLExpressible) -> SQLExpression { SQL("UPPER(\(value))").sqlExpression }
-        try withRequestTables { (db) throws in
+        try withAthletes { (db) throws in
             let selected = "SELECT UPPER(?), UPPER(\"name\") FROM \"athlete\""
             #expect(try sql(db, Athlete.select(upper("a"), upper(Column("name")))) == selected)
             let all: SQLRequest<Row> = "SELECT \(.allColumns) FROM athlete ORDER BY name COLLATE \(.localizedCompare)"
@@ -262,7 +263,7 @@ import Testing
     }
 
     @Test func functionsOfAggregatesAreAggregates() throws {
-        try withRequestTables { (db) throws in
+        try withAthletes { (db) throws in
             let athletes = Squad.hasMany(Athlete.self, using: ForeignKey(["teamId"]))
             let request = Squad.select(Column("id"))
                 .annotated(with: abs(-athletes.max(Column("score"))), length(athletes.min(Column("name"))))

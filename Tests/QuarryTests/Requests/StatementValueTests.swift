@@ -1,4 +1,5 @@
 import Quarry
+import QuarryFixtures
 import QuarrySQL
 import QuarryTestSupport
 import Testing
@@ -15,7 +16,7 @@ import Testing
         let purge = Athlete.filter { $0.score == nil }.delete()
         let statements: [any ChangeStatement<Athlete> & Sendable] = [raise, purge]
         #expect(statements.count == 2)
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             #expect(
                 try raise.sql(db)
                     == #"UPDATE "athlete" SET "score" = "score" + 10, "name" = IFNULL("name", 'O''Brien') WHERE "teamId" = 1"#
@@ -35,7 +36,7 @@ import Testing
     }
 
     @Test func rowsAreInserted() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let insert = Athlete.insert({ [$0.id, $0.name, $0.score] }, values: [[5, "Eve", 50], [6, "F'x", nil]])
             #expect(
                 try insert.sql(db)
@@ -70,7 +71,7 @@ import Testing
     }
 
     @Test func manyRowsAreInsertedByParts() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             try db.setLimit(.variableNumber, to: 10)
             let columns = [id, name, score]
             let values: [[(any SQLExpressible)?]] = (5...12).map { [$0, "n\($0)", $0 * 10] }
@@ -128,7 +129,7 @@ import Testing
     }
 
     @Test func rowsOfARequestAreInserted() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let copy = Athlete.filter(score > 15).select(id, name).insert(into: Table("archive"), columns: [id, name])
             #expect(
                 try copy.sql(db)
@@ -149,7 +150,7 @@ import Testing
     }
 
     @Test func rowsInTheWayAreUpdated() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let insert = Athlete.insert(columns: [name, score], values: [["Arthur", 1], ["Eve", 2]])
             let adding = insert.onConflict([name]) { excluded in [score += excluded["score"], id.noOverwrite] }
             #expect(
@@ -200,7 +201,7 @@ import Testing
     }
 
     @Test func rowsOfARequestAreInsertedOrUpdate() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             func text(_ request: QueryInterfaceRequest<Athlete>) throws -> String {
                 let insert = request.insert(into: Table("archive")).onConflict([id]) { [name.set(to: $0["name"])] }
                 #expect(try insert.execute(db) > 0)
@@ -221,7 +222,7 @@ import Testing
     }
 
     @Test func columnsAreSetFromAnotherTable() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let (athlete, squad) = (TableAlias<Athlete>(), TableAlias<Squad>())
             let raise = Athlete.all().aliased(athlete).filter(athlete.teamId == squad.id)
                 .update([score += squad.bonus]).from(Squad.all().aliased(squad))
@@ -260,7 +261,7 @@ import Testing
     }
 
     @Test func rowsThatAreChosenByMoreAreSetFromAnotherTable() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let (athlete, squad) = (TableAlias<Athlete>(), TableAlias<Squad>())
             let own = Squad.all().aliased(squad).filter(squad.id == athlete.teamId)
             let first = Athlete.order(score.desc).limit(1).aliased(athlete)
@@ -315,7 +316,7 @@ import Testing
     }
 
     @Test func limitedChangesAreNativeOrRewritten() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let lowest = Athlete.filter(score != nil).order(score).limit(1, offset: 1)
             func text(_ change: some ChangeStatement, native: Bool) throws -> String {
                 var writer = QueryWriter(schema: db)
@@ -350,7 +351,7 @@ import Testing
     }
 
     @Test func aConstantOrdersNothing() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             for (constant, sql) in [
                 (1.databaseValue != nil, "NULL IS NOT 1"), ("a".databaseValue == nil, "NULL IS 'a'"),
             ] {
@@ -366,7 +367,7 @@ import Testing
     }
 
     @Test func whatIsReturnedNeedsNoTableName() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let a = TableAlias<Athlete>(name: "a")
             let gone = Athlete.all().aliased(a).filter(a.score > 25)
             let found = try emitted(db) { () throws in #expect(try gone.deleteAndFetchAll(db).map(\.id) == [2]) }
@@ -381,7 +382,7 @@ import Testing
     }
 
     @Test func changedRowsAreFetched() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let raise = Athlete.filter(teamId == 1).update([score += 1])
             let pairs: [(String, Int)] = try raise.returning { ($0.name, $0.score) }.fetchAll(db)
             #expect(pairs.map(\.0) == ["Arthur", "Barbara"] && pairs.map(\.1) == [11, 31])

@@ -1,5 +1,6 @@
 import Quarry
 import QuarryCore
+import QuarryFixtures
 import QuarrySQL
 import QuarryTestSupport
 import Testing

@@ -1,4 +1,5 @@
 import Quarry
+import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
@@ -6,10 +7,10 @@ import Testing
     let id = Column("id"), score = Column("score"), teamId = Column("teamId"), name = Column("name")
 
     @Test func functionsThatNeedAWindow() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let order = #"OVER (ORDER BY "score" DESC)"#
             func expectFunction(_ function: SQLExpression, _ sql: String, _ values: [String]) throws {
-                try expectSelected(db, function.over(orderBy: score.desc), sql + " " + order, values)
+                try expectQuery(db, selecting: function.over(orderBy: score.desc), sql: sql + " " + order, rows: values)
             }
             try expectFunction(rowNumber(), "ROW_NUMBER()", ["3", "1", "2", "4"])
             try expectFunction(rank(), "RANK()", ["3", "1", "2", "4"])
@@ -29,32 +30,32 @@ import Testing
     }
 
     @Test func aggregatesOverAWindow() throws {
-        try withRequestTables { db throws in
-            try expectSelected(
-                db, sum(score).over(partitionBy: teamId, orderBy: id),
-                #"SUM("score") OVER (PARTITION BY "teamId" ORDER BY "id")"#, ["10", "40", "20", "NULL"])
-            try expectSelected(
-                db, count(.allColumns).over(partitionBy: teamId), #"COUNT(*) OVER (PARTITION BY "teamId")"#,
-                ["2", "2", "1", "1"])
-            try expectSelected(
-                db, average(score, filter: id > 1).over(),
-                #"AVG("score") FILTER (WHERE "id" > 1) OVER ()"#, ["25.0", "25.0", "25.0", "25.0"])
-            try expectSelected(
-                db, groupConcat(name, separator: "+").over(orderBy: [teamId, id]),
-                #"GROUP_CONCAT("name", '+') OVER (ORDER BY "teamId", "id")"#,
-                ["Diane+Arthur", "Diane+Arthur+Barbara", "Diane+Arthur+Barbara+Craig", "Diane"])
-            try expectSelected(
-                db, score - lag(score).over(orderBy: id), #""score" - (LAG("score") OVER (ORDER BY "id"))"#,
-                ["NULL", "20", "-10", "NULL"])
+        try withAthletes { db throws in
+            try expectQuery(
+                db, selecting: sum(score).over(partitionBy: teamId, orderBy: id),
+                sql: #"SUM("score") OVER (PARTITION BY "teamId" ORDER BY "id")"#, rows: ["10", "40", "20", "NULL"])
+            try expectQuery(
+                db, selecting: count(.allColumns).over(partitionBy: teamId),
+                sql: #"COUNT(*) OVER (PARTITION BY "teamId")"#, rows: ["2", "2", "1", "1"])
+            try expectQuery(
+                db, selecting: average(score, filter: id > 1).over(),
+                sql: #"AVG("score") FILTER (WHERE "id" > 1) OVER ()"#, rows: ["25.0", "25.0", "25.0", "25.0"])
+            try expectQuery(
+                db, selecting: groupConcat(name, separator: "+").over(orderBy: [teamId, id]),
+                sql: #"GROUP_CONCAT("name", '+') OVER (ORDER BY "teamId", "id")"#,
+                rows: ["Diane+Arthur", "Diane+Arthur+Barbara", "Diane+Arthur+Barbara+Craig", "Diane"])
+            try expectQuery(
+                db, selecting: score - lag(score).over(orderBy: id),
+                sql: #""score" - (LAG("score") OVER (ORDER BY "id"))"#, rows: ["NULL", "20", "-10", "NULL"])
         }
     }
 
     @Test func frames() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             func expectFrame(_ frame: WindowFrame, _ sql: String, _ values: [String]) throws {
-                try expectSelected(
-                    db, groupConcat(id).over(orderBy: coalesce([teamId, 9]), frame: frame),
-                    #"GROUP_CONCAT("id") OVER (ORDER BY COALESCE("teamId", 9) "# + sql + ")", values)
+                try expectQuery(
+                    db, selecting: groupConcat(id).over(orderBy: coalesce([teamId, 9]), frame: frame),
+                    sql: #"GROUP_CONCAT("id") OVER (ORDER BY COALESCE("teamId", 9) "# + sql + ")", rows: values)
             }
             try expectFrame(
                 .rows(), "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW", ["1", "1,2", "1,2,3", "1,2,3,4"])
@@ -89,43 +90,45 @@ import Testing
     }
 
     @Test func windowsWithNames() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let request = Athlete.select(id, rank().over("best").forKey("rank"), cumeDist().over("best"))
                 .window("best", SQLWindow(orderBy: [score.desc]))
-            try expectRows(
+            try expectQuery(
                 db, request.order(id),
-                #"SELECT "id", RANK() OVER "best" AS "rank", CUME_DIST() OVER "best" FROM "athlete" "#
+                sql: #"SELECT "id", RANK() OVER "best" AS "rank", CUME_DIST() OVER "best" FROM "athlete" "#
                     + #"WINDOW "best" AS (ORDER BY "score" DESC) ORDER BY "id""#,
-                ["1|3|0.75", "2|1|0.25", "3|2|0.5", "4|4|1.0"])
-            try expectRows(
+                rows: ["1|3|0.75", "2|1|0.25", "3|2|0.5", "4|4|1.0"])
+            try expectQuery(
                 db, request.window("BEST", SQLWindow(orderBy: [id])).select(rank().over("best")),
-                #"SELECT RANK() OVER "best" FROM "athlete" WINDOW "BEST" AS (ORDER BY "id")"#, ["1", "2", "3", "4"])
-            try expectRows(
+                sql: #"SELECT RANK() OVER "best" FROM "athlete" WINDOW "BEST" AS (ORDER BY "id")"#,
+                rows: ["1", "2", "3", "4"])
+            try expectQuery(
                 db,
                 Athlete.select(sum(score).over(SQLWindow(basedOn: "team", orderBy: [id], frame: .rows())))
                     .window("team", SQLWindow(partitionBy: [teamId])).order(id),
-                #"SELECT SUM("score") OVER ("team" ORDER BY "id" ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) "#
+                sql:
+                    #"SELECT SUM("score") OVER ("team" ORDER BY "id" ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) "#
                     + #"FROM "athlete" WINDOW "team" AS (PARTITION BY "teamId") ORDER BY "id""#,
-                ["10", "40", "20", "NULL"])
+                rows: ["10", "40", "20", "NULL"])
         }
     }
 
     @Test func theFirstOfEachGroup() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let place = rowNumber().over(partitionBy: teamId, orderBy: score.desc).forKey("place")
             let best = Athlete.select(name, place).asTable(named: "ranked").filter(Column("place") == 1)
-            try expectRows(
+            try expectQuery(
                 db, best.select(name).order(name),
-                #"SELECT "ranked"."name" FROM (SELECT "name", ROW_NUMBER() OVER (PARTITION BY "teamId" "#
+                sql: #"SELECT "ranked"."name" FROM (SELECT "name", ROW_NUMBER() OVER (PARTITION BY "teamId" "#
                     + #"ORDER BY "score" DESC) AS "place" FROM "athlete") "ranked" WHERE "ranked"."place" = 1 "#
-                    + #"ORDER BY "ranked"."name""#, ["Barbara", "Craig", "Diane"])
+                    + #"ORDER BY "ranked"."name""#, rows: ["Barbara", "Craig", "Diane"])
             let found = try emitted(db) { () throws in #expect(try best.fetchCount(db) == 3) }
             #expect(found.count == 1)
         }
     }
 
     @Test func aWindowFollowsAFunction() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             expectError(
                 .SQLITE_MISUSE,
                 "OVER follows a function, and this is none: call over(_:) on rank(), sum(_:) and "

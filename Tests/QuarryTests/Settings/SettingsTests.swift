@@ -192,7 +192,7 @@ import Testing
             }
         }
         try DatabaseQueue().write { db in
-            expectError(.SQLITE_ERROR, "Safety level may not be changed inside a transaction") {
+            _ = expectError(.SQLITE_ERROR, "Safety level may not be changed inside a transaction") {
                 try db.setSynchronousMode(.off)
             }
         }
