@@ -26,7 +26,7 @@ import Testing
         (.likePatternLength, 2, "SELECT 'a' LIKE 'abc'", .SQLITE_ERROR),
         (.variableNumber, 2, "SELECT ?3", .SQLITE_ERROR),
     ])
-    func refuses(_ limit: Database.Limit, _ value: Int, _ sql: String, _ code: ResultCode) throws {
+    func loweredLimitsRefuseTheirSQL(_ limit: Database.Limit, _ value: Int, _ sql: String, _ code: ResultCode) throws {
         try withConnection { db in
             // Without the limit the same SQL runs.
             _ = try Row.fetchAll(db, sql: sql.replacing("?3", with: "3"))
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func triggerDepth() throws {
+    @Test func triggerDepthIsLimited() throws {
         try withConnection { db in
             try db.execute(
                 sql: """
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [-1, Int.max, Int.min]) func badValue(_ value: Int) throws {
+    @Test(arguments: [-1, Int.max, Int.min]) func badLimitsAreRefused(_ value: Int) throws {
         try withConnection { db in
             expectError(.SQLITE_MISUSE, "a limit is a number from 0 to 2147483647, not \(value)") {
                 try db.setLimit(.sqlLength, to: value)

@@ -83,7 +83,7 @@ private final class Synonyms: FTS5WrapperTokenizer {
         try Int.fetchAll(db, sql: "SELECT rowid FROM d WHERE d MATCH ? ORDER BY rowid", arguments: [pattern])
     }
 
-    @Test func words() throws {
+    @Test func tokenizerSplitsTextsAndPatterns() throws {
         try withTable { (db) throws in
             try db.execute(sql: "INSERT INTO d VALUES ('It''s a-b'), ('C++ it''s'), (''), (NULL), ('empty x')")
             #expect(try found(db, "\"It's\"") == [1])
@@ -177,7 +177,7 @@ private final class Synonyms: FTS5WrapperTokenizer {
     @Test(arguments: [
         ("bad", ResultCode.SQLITE_CONSTRAINT_CHECK, "a bad word"), ("odd", .SQLITE_ERROR, "an odd word"),
         ("fine", .SQLITE_ERROR, "I am fine"), ("stop", .SQLITE_INTERRUPT, "interrupted"),
-    ]) func failures(word: String, code: ResultCode, message: String) throws {
+    ]) func errorsOfATokenizerReachTheStatement(word: String, code: ResultCode, message: String) throws {
         for tokenize in ["space", "synonyms space", "porter space"] {
             try withTable(tokenize) { (db) throws in
                 try db.execute(sql: "INSERT INTO d VALUES ('kept')")
@@ -321,7 +321,7 @@ private final class Synonyms: FTS5WrapperTokenizer {
         deinit { Self.count.subtract(1, ordering: .relaxed) }
     }
 
-    @Test func released() throws {
+    @Test func tokenizersAreReleasedWithTheirConnection() throws {
         var survivor: (any FTS5Tokenizer)?
         try withConnection { (db) throws in
             db.add(tokenizer: Counted.self)

@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func update() throws {
+    @Test func updateHookHasSeveralClients() throws {
         try withTable { (db) throws in
             try checkClients(db) { hooks, call in
                 hooks.onUpdate { _ in call() }
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func preupdate() throws {
+    @Test func preupdateHookHasSeveralClients() throws {
         try withTable { (db) throws in
             try checkClients(db) { hooks, call in
                 try hooks.onPreupdate { _ in call() }
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func commit() throws {
+    @Test func commitHookHasSeveralClients() throws {
         try withTable { (db) throws in
             try checkClients(db) { hooks, call in
                 hooks.onCommit {
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func rollback() throws {
+    @Test func rollbackHookHasSeveralClients() throws {
         try withTable { (db) throws in
             try checkClients(db) { hooks, call in
                 hooks.onRollback { call() }
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func authorizer() throws {
+    @Test func authorizerHasSeveralClients() throws {
         try withTable { (db) throws in
             try checkClients(db) { hooks, call in
                 hooks.onAuthorization { _ in
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func progress() throws {
+    @Test func progressHandlerHasSeveralClients() throws {
         try withTable { (db) throws in
             try checkClients(db) { hooks, call in
                 hooks.onProgress {
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func trace() throws {
+    @Test func traceHasSeveralClients() throws {
         try withTable { (db) throws in
             try checkClients(db) { hooks, call in
                 hooks.onTrace(statements: true, profiles: false) { _ in call() }

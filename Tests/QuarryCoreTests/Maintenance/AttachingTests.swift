@@ -7,7 +7,7 @@ import Testing
         try db.attachedDatabases().map { "\($0.name): \($0.path)" }
     }
 
-    @Test func attaching() throws {
+    @Test func databasesAreAttachedUnderAnyName() throws {
         try withTemporaryFolder { (folder) throws in
             try withConnection(path: "\(folder)/one.sqlite") { (db) throws in
                 #expect(try databases(db) == ["main: \(folder)/one.sqlite"])
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func mistakes() throws {
+    @Test func mistakesThrow() throws {
         try withTemporaryFolder { (folder) throws in
             try withConnection { (db) throws in
                 let main = #"ATTACH DATABASE ? AS "main""#

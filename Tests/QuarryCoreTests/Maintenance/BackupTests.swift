@@ -27,7 +27,7 @@ import Testing
 
     private func count(_ db: Database) throws -> Int? { try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t") }
 
-    @Test func copies() throws {
+    @Test func backupReplacesTheDestination() throws {
         try withPair { (source, destination) throws in
             try destination.execute(sql: "CREATE TABLE old (a)")
             let statement = try destination.makeStatement(sql: "SELECT COUNT(*) FROM sqlite_master WHERE name = 'old'")
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func progress() throws {
+    @Test func progressIsReportedAfterEachStep() throws {
         try withPair { (source, destination) throws in
             var states: [DatabaseBackupProgress] = []
             try source.backup(to: destination, pagesPerStep: 20) { states.append($0) }
@@ -146,7 +146,7 @@ import Testing
 
     // MARK: - Errors
 
-    @Test func misuse() throws {
+    @Test func impossibleBackupsAreMisuse() throws {
         try withPair { (source, destination) throws in
             expectError(.SQLITE_MISUSE) { try source.backup(to: source) }
             expectError(.SQLITE_MISUSE) { try source.backup(to: destination, pagesPerStep: 0) }

@@ -171,7 +171,7 @@ import Testing
         }
     }
 
-    @Test func closed() throws {
+    @Test func closedBlobThrows() throws {
         try withFile { (db) throws in
             let blob = try db.openBlob(table: "file", column: "content", rowID: 1)
             try blob.close()
@@ -183,7 +183,7 @@ import Testing
         }
     }
 
-    @Test func reopens() throws {
+    @Test func blobIsReopenedOnAnotherRow() throws {
         try withFile { (db) throws in
             let blob = try db.openBlob(table: "file", column: "content", rowID: 1)
             _ = try blob.read()
@@ -330,7 +330,7 @@ import Testing
         }
     }
 
-    @Test func cancelled() throws {
+    @Test func cancelledAccessReadsNoBlob() throws {
         let token = AccessToken()
         let connection = try TestConnection()
         #expect(throws: CancellationError.self) {

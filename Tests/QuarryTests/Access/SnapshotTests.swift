@@ -191,7 +191,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func insideAccesses(isPool: Bool) throws {
+    @Test(arguments: [true, false]) func snapshotsAreMadeInsideAccesses(isPool: Bool) throws {
         let inWrite = try pool.writeWithoutTransaction { db in
             try db.insert(2)
             let snapshot = try snapshot(isPool: isPool)
@@ -211,7 +211,7 @@ import Testing
     }
 
     /// A statement ends the transaction that is the snapshot.
-    @Test(arguments: [true, false]) func lost(isPool: Bool) async throws {
+    @Test(arguments: [true, false]) func snapshotIsLostWithItsTransaction(isPool: Bool) async throws {
         var configuration = Configuration()
         configuration.maximumReaderCount = 1
         let pool = try DatabasePool(path: folder.file("b.sqlite"), configuration: configuration)
@@ -228,7 +228,7 @@ import Testing
     }
 
     /// A cancelled read takes nothing away from its snapshot.
-    @Test(arguments: [true, false]) func cancelled(isPool: Bool) async throws {
+    @Test(arguments: [true, false]) func cancelledReadLeavesTheSnapshot(isPool: Bool) async throws {
         var configuration = Configuration()
         configuration.asyncExecution = .offloaded
         let pool = try DatabasePool(path: folder.file("a.sqlite"), configuration: configuration)
@@ -265,7 +265,7 @@ import Testing
     }
 
     /// All connections of a snapshot pool see one commit, while others write without end.
-    @Test(arguments: [true, false]) func oneCommit(writesFromOutside: Bool) async throws {
+    @Test(arguments: [true, false]) func connectionsOfASnapshotPoolSeeOneCommit(writesFromOutside: Bool) async throws {
         let path = folder.file("a.sqlite")
         var configuration = Configuration()
         // SQLite's lock isn't fair: it is tried for until it is had.

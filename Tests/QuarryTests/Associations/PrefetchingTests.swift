@@ -388,7 +388,7 @@ import Testing
         }
     }
 
-    @Test func misuse() throws {
+    @Test func requestsThatCannotBePrefetchedThrow() throws {
         try withSport { db in
             expectError(.SQLITE_MISUSE, "distinct rows of team without its column id have no players") {
                 try Row.fetchAll(db, Team.select { [$0.name] }.distinct().including(all: Team.players))

@@ -88,7 +88,7 @@ import Testing
         return calls.names
     }
 
-    @Test func theirOrder() throws {
+    @Test func callbacksRunInOrder() throws {
         try withTables { (db) throws in
             let log = Calls()
             var player = Watched(calls: log, name: "A")
@@ -224,7 +224,7 @@ import Testing
     }
 
     @Test(arguments: Fault.allCases, ["aroundInsert", "aroundSave", "aroundUpdate", "aroundDelete"])
-    func misuse(_ fault: Fault, _ callback: String) throws {
+    func aroundCallbackMustCallItsBodyOnce(_ fault: Fault, _ callback: String) throws {
         try withTables { (db) throws in
             try db.execute(
                 sql: """

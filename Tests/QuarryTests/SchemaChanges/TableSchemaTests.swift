@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func aRecord() throws {
+    @Test func tableOfARecordIsCreated() throws {
         try DatabaseQueue().write { (db) throws in
             try db.execute(sql: "CREATE TABLE team (id INTEGER PRIMARY KEY)")
             try db.create(tableFor: Player.self)
@@ -333,7 +333,7 @@ import Testing
         (Temporary.self, "the schema of temporary says what its table is: neither ifNotExists nor temporary"),
         (Twice.self, "column A of table twice is declared twice"),
     ])
-    func mistakes(type: any TableSchemaProviding.Type, message: String) throws {
+    func mistakesOfASchemaThrow(type: any TableSchemaProviding.Type, message: String) throws {
         expectError(.SQLITE_MISUSE, message) { try created(type) }
     }
 }

@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    @Test func sql() throws {
+    @Test func settingsRunTheirPragmas() throws {
         try DatabaseQueue().writeWithoutTransaction { (db) throws in
             try db.attach(":memory:", as: "a b")
             let sql = try emitted(db, includingSchemaReads: true) {
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func values() throws {
+    @Test func valuesAreReadBack() throws {
         try withFile { (queue, _) throws in
             try queue.writeWithoutTransaction { (db) throws in
                 #expect(try db.pageSize() == 4096)
@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    @Test func mistakes() throws {
+    @Test func mistakesThrow() throws {
         try DatabaseQueue().writeWithoutTransaction { (db) throws in
             expectError(.SQLITE_ERROR, #"unknown database "nope""#) { try db.pageSize(of: "nope") }
             expectError(.SQLITE_ERROR, #"unknown database "nope""#) { try db.journalMode(of: "nope") }
@@ -207,7 +207,7 @@ import Testing
 }
 
 @Suite struct UpkeepTests {
-    @Test func damage() throws {
+    @Test func damageIsFound() throws {
         try withTemporaryFolder { (folder) throws in
             let queue = try DatabaseQueue(path: "\(folder)/db.sqlite")
             try queue.writeWithoutTransaction { (db) throws in
