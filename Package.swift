@@ -41,10 +41,20 @@ let package = Package(
         // The memory of the process, as counted by its allocators.
         .target(name: "CMemoryUse", dependencies: ["CSQLite"], path: "Tests/CMemoryUse"),
 
-        // Connections on temporary files, faults, schedules of named steps, seeded randomness.
+        // The errors that tests expect; no connection.
         .target(
-            name: "QuarryTestSupport", dependencies: ["CTestVFS", "Quarry", "QuarryCore", "QuarrySQL"],
+            name: "QuarryExpectations", dependencies: ["QuarryCore"], path: "Tests/QuarryExpectations",
+            swiftSettings: settings),
+
+        // Connections on temporary files, emitted SQL, faults, schedules of named steps, seeded randomness.
+        .target(
+            name: "QuarryTestSupport", dependencies: ["CTestVFS", "QuarryCore", "QuarryExpectations"],
             path: "Tests/QuarryTestSupport", swiftSettings: settings),
+
+        // The tables and records that tests share, and queries that are compared with their SQL and rows.
+        .target(
+            name: "QuarryFixtures", dependencies: ["Quarry", "QuarryTestSupport"], path: "Tests/QuarryFixtures",
+            swiftSettings: settings),
 
         // Properties that hold for any bytes; libFuzzer searches for exceptions in a separate package, Tests/Fuzzing.
         .target(
@@ -54,10 +64,11 @@ let package = Package(
             name: "QuarryCoreTests", dependencies: ["QuarryCore", "QuarryTestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "QuarrySQLTests", dependencies: ["QuarryCore", "QuarrySQL"],
+            name: "QuarrySQLTests", dependencies: ["QuarryCore", "QuarryExpectations", "QuarrySQL"],
             swiftSettings: settings),
         .testTarget(
-            name: "QuarryTests", dependencies: ["CSQLite", "FuzzProperties", "Quarry", "QuarryTestSupport"],
+            name: "QuarryTests",
+            dependencies: ["CSQLite", "FuzzProperties", "Quarry", "QuarryFixtures", "QuarryTestSupport"],
             swiftSettings: settings),
 
         // Programs written from GRDB's documentation. They are built as users would build them, without the

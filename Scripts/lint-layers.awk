@@ -68,6 +68,7 @@ FNR == 1 {
     begin_lines()
     lastCommentLine = -100
     inlineAlwaysLine = -100
+    isOpenTest = 0
 
     isSource = FILENAME ~ /^Sources\//
     isExample = FILENAME ~ /^Examples\//
@@ -119,6 +120,11 @@ function check_test() {
         code ~ /XCTAssert(True)?\([ \t]*true[ \t]*\)/ || code ~ /withKnownIssue/) {
         report(FNR, "idle-test", "a test that can't fail or doesn't run: " trimmed($0))
     }
+    # The name of the function is the sentence.
+    if (code ~ /@Test\([ \t]*"/ || (isOpenTest && code ~ /^[ \t]*"/)) {
+        report(FNR, "test-name", "a display name: name the function instead: " trimmed($0))
+    }
+    isOpenTest = code ~ /@Test\([ \t]*$/
 }
 
 function check_source(    rest, before, name) {

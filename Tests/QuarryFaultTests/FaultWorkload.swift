@@ -98,7 +98,7 @@ struct FaultWorkload {
         Step(name: "close") { try $0.writer?.close() },
     ]
 
-    /// What the database holds: its schema, and sums of its tables.
+    /// The content of the database: its schema, and sums of its tables.
     static func state(_ db: Database) throws -> [String] {
         var state = try String.fetchAll(db, sql: "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name")
         guard !state.isEmpty else { return [] }

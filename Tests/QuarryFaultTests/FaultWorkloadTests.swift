@@ -12,7 +12,7 @@ import Testing
         var operations: FaultVFS.Operations
         var code: ResultCode?
         var andAllAfter: Bool
-        /// What errors may say.
+        /// The codes that errors may have.
         var codes: Set<ResultCode>
         var testDescription: String { name }
     }

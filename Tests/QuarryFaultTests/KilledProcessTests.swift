@@ -3,10 +3,10 @@ import Quarry
 import QuarryTestSupport
 import Testing
 
-/// A process that commits is killed, 100 times on one file for each kind of database: each commit that it has told of
-/// is there, and at most one more.
+/// A process that commits is killed, 100 times on one file for each kind of database: the file has each commit that the
+/// process has reported, and at most one more.
 @Suite("Killed processes", .timeLimit(.minutes(3)), .serialized) struct KilledProcessTests {
-    /// What the process does between commits, and how often it is killed.
+    /// The work of the process between commits, and how often it is killed.
     static let works = [("commit", 30), ("checkpoint", 30), ("vacuum", 20), ("open", 20)]
 
     @Test(arguments: ["queue", "walQueue", "pool"]) func inTheMidstOfCommits(kind: String) async throws {
@@ -76,8 +76,7 @@ import Testing
         return last
     }
 
-    @Test("a process that never ends is killed at its deadline, and no zombie is left")
-    func hanging() async throws {
+    @Test func endlessProcessIsKilledAtItsDeadline() async throws {
         let (failure, zombie) = try await onOwnThread {
             let child = try ChildProcess(["hang"], deadline: 0.2)
             let failure = #expect(throws: ChildProcess.Failure.self) { _ = try child.wait() }

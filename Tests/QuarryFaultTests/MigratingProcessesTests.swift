@@ -84,8 +84,7 @@ import Testing
         #expect(completed > 1)
     }
 
-    @Test("each migration is applied by one of the processes, and all return when all are", arguments: [2, 8])
-    func several(processes: Int) async throws {
+    @Test(arguments: [2, 8]) func eachMigrationIsAppliedByOneProcess(processes: Int) async throws {
         for kinds in [["queue"], ["pool"], ["pool", "walQueue"]] {
             let folder = try TemporaryFolder(isFast: true)
             let path = folder.file("db")

@@ -3,8 +3,8 @@ import Quarry
 import QuarryTestSupport
 import Testing
 
-/// The power goes after any write of a workload: half of them are tried, all with `QUARRY_ALL_FAULTS=1`. What was
-/// synced is there; what wasn't is dropped, kept or torn. The database is whole, and has each commit that it must have.
+/// The power goes after any write of a workload: half of them are tried, all with `QUARRY_ALL_FAULTS=1`. Synced writes
+/// survive; the others are dropped, kept or torn. The database is whole, and has each commit that it must have.
 @Suite("Lost power", .timeLimit(.minutes(5)), .serialized) struct PowerLossTests {
     struct Scenario: CustomTestStringConvertible, Sendable {
         var isPool = false
@@ -49,7 +49,7 @@ import Testing
         #expect(found.lossy > 5)
     }
 
-    @Test("without syncs, damage is found", arguments: broken) func withoutSyncs(_ scenario: Scenario) async throws {
+    @Test(arguments: broken) func damageIsFoundWithoutSyncs(_ scenario: Scenario) async throws {
         let found = try await run(scenario, enough: 20)
         #expect(found.problems.count >= 20, "seed \(found.seed)")
     }

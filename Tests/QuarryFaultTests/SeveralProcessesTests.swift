@@ -24,8 +24,8 @@ import Testing
             #expect(exit.status == .code(0))
             #expect(exit.lines == ["\(rounds * 5)"])
         }
-        // Of processes that close at the same moment each may see the others, and leave the log. One that closes last
-        // takes it into the database, and deletes it.
+        // Of processes that close at the same moment each may see the others, and leave the log. The last
+        // process to close moves it into the database, and deletes it.
         let lastKinds = Set(kinds).sorted()
         for kind in lastKinds {
             let exit = try await onOwnThread(within: 60) {

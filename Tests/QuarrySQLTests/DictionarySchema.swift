@@ -9,7 +9,7 @@ final class DictionarySchema: QuerySchema, Sendable {
         /// nil for a table whose key is its rowid.
         var key: [String]?
         var hasRowID = true
-        /// Keys besides the primary one.
+        /// Keys other than the primary one.
         var uniqueKeys: [[String]] = []
         /// The tables that columns refer to, with the columns they refer to.
         var references: [TableReference] = []
@@ -105,11 +105,17 @@ func rendered(_ schema: DictionarySchema = sport, _ write: (inout QueryWriter) t
     }
 }
 
+/// The SQL of a request, with its arguments as literals.
+@discardableResult
+func rendered<T>(_ request: QueryInterfaceRequest<T>) throws -> String {
+    try rendered { try $0.write(request.query) }
+}
+
 /// Checks the SQL of a request, with its arguments as literals.
 func expectSQL<T>(
     _ request: QueryInterfaceRequest<T>, _ expected: String, sourceLocation: SourceLocation = #_sourceLocation
 ) throws {
-    #expect(try rendered { try $0.write(request.query) } == expected, sourceLocation: sourceLocation)
+    #expect(try rendered(request) == expected, sourceLocation: sourceLocation)
 }
 
 /// Checks the SQL of the number of a request's rows.
@@ -124,15 +130,4 @@ func expectSQL(
     _ change: Change, _ expected: String, sourceLocation: SourceLocation = #_sourceLocation
 ) throws {
     #expect(try rendered { try $0.write(change) } == expected, sourceLocation: sourceLocation)
-}
-
-/// Checks the error of a request that can't be rendered.
-func expectFailure<T>(
-    _ request: QueryInterfaceRequest<T>, _ code: ResultCode, _ message: String,
-    sourceLocation: SourceLocation = #_sourceLocation
-) {
-    let error = #expect(throws: DatabaseError.self, sourceLocation: sourceLocation) {
-        try rendered { try $0.write(request.query) }
-    }
-    #expect(error?.resultCode == code && error?.message == message, "\(error as Any)", sourceLocation: sourceLocation)
 }

@@ -10,7 +10,7 @@ final class Bank: Sendable {
     static let accountCount = 20
     static let total = 20_000
 
-    /// What has happened so far.
+    /// The events so far.
     struct Tally {
         var acknowledged: [Int] = []
         var refused: [Int] = []
@@ -148,7 +148,7 @@ final class Bank: Sendable {
 
     /// An action has failed.
     ///
-    /// - parameter expected: what this action may fail with, besides what is always allowed.
+    /// - parameter expected: what this action may fail with, in addition to what is always allowed.
     func note(_ error: any Error, in action: String, expected: Set<Refusal> = []) {
         if let refusal = Refusal(error), allowed.contains(refusal) || expected.contains(refusal) || refusal == .poor {
             tally.update { $0.refusals[refusal, default: 0] += 1 }
@@ -159,7 +159,7 @@ final class Bank: Sendable {
 
     var current: Tally { tally.value }
 
-    /// What has happened, in a line.
+    /// The events, in a line.
     var report: String {
         let tally = current
         let refusals = tally.refusals.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
@@ -167,7 +167,7 @@ final class Bank: Sendable {
             + "failed: " + refusals.joined(separator: ", ")
     }
 
-    /// Compares what was acknowledged with what is there.
+    /// Compares the acknowledged transfers with the database.
     ///
     /// - parameter isLong: whether there was time for a transfer.
     func audit(_ db: Database, isLong: Bool = true) throws {

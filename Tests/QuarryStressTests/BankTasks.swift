@@ -1,7 +1,7 @@
 import Quarry
 import QuarryTestSupport
 
-/// What tasks do in the bank: all that is asynchronous.
+/// The actions of tasks in the bank: all asynchronous accesses.
 enum TaskAction: String, CaseIterable {
     case write, writeAndLook, rollBack, savepoint, asyncWrite, asyncWriteWithoutTransaction
     case barrier, asyncBarrier, concurrentRead
@@ -150,7 +150,7 @@ extension Bank {
         default:
             try await settle(transfer) { try await writer.write { db in try transfer.run(db) } }
             guard action == .writeAndLook else { return }
-            // What has been acknowledged is seen by all that read later.
+            // All later reads see an acknowledged transfer.
             let isThere = try await writer.read { db in try self.has(transfer, db) }
             if !isThere { fault("transfer \(transfer.id) is acknowledged, and a later read doesn't see it") }
         }

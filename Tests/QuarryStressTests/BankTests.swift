@@ -4,8 +4,8 @@ import QuarryTestSupport
 import Testing
 
 extension UnderLoad {
-    /// 64 tasks and some threads move money, look, cancel, interrupt, copy, and drop connections. At the end the money
-    /// is there, and nothing else is left.
+    /// 64 tasks and some threads move money, look, cancel, interrupt, copy, and drop connections. At the end no money
+    /// is missing, and nothing else is left.
     ///
     /// Each runs in a process of its own, whose threads, descriptors and memory it counts.
     @Suite struct BankTests {
@@ -22,8 +22,8 @@ extension UnderLoad {
     }
 }
 
-/// The run of a bank: three times the same load, each with a database of its own. What the process has after the third
-/// is what it had after the second.
+/// The run of a bank: three times the same load, each with its own database. After the third load, the process has
+/// no more than after the second.
 struct BankRun: Sendable {
     static let taskCount = 64
     static let threadCount = 6

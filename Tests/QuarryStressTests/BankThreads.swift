@@ -1,7 +1,7 @@
 import Quarry
 import QuarryTestSupport
 
-/// What threads do in the bank: all that is synchronous.
+/// The actions of threads in the bank: all synchronous accesses.
 enum ThreadAction: String, CaseIterable {
     case write, unsafeWrite, barrier, read, unsafeRead, reentrantRead, snapshotRead
     case makeSnapshot, makeSnapshotPool, dropSnapshot, closeSnapshot
@@ -146,7 +146,7 @@ extension Bank {
         case 3:
             var escaped: Database?
             try writer.read { db in escaped = db }
-            // Somebody else may have it now, on a thread of theirs.
+            // Another access may have it now, on another thread.
             let messages = [
                 "Database was used outside of its access.", "Database was not used on the correct thread.",
                 "Connection is closed",

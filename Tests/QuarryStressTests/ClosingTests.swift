@@ -4,8 +4,8 @@ import QuarryTestSupport
 import Testing
 
 extension UnderLoad {
-    /// Databases that are closed while they are in use: all who wait and all who come are told so, what was
-    /// acknowledged is there, and nothing is left.
+    /// Databases that are closed while they are in use: all waiting and all later accesses are told so, acknowledged
+    /// changes are in the file, and nothing is left.
     @Suite struct ClosingTests {
         @Test func closing() async throws {
             let output = try ProcessOutput()

@@ -8,7 +8,7 @@ import Testing
 extension UnderLoad {
     /// 10,000 tasks wait for a pool at once: on no thread, in the order they came, and each may give up at any time.
     @Suite struct CrowdTests {
-        /// Who has the connections meanwhile.
+        /// The accesses that have the connections meanwhile.
         enum Holders: String, CaseIterable, Codable, Sendable, CustomTestStringConvertible {
             /// Synchronous accesses, on threads of their own.
             case threads
@@ -131,7 +131,7 @@ struct CrowdRun: Sendable {
         #expect(median < 100_000_000)
     }
 
-    /// One who has a connection until it is released.
+    /// Has a connection until it is released.
     private struct Holder {
         typealias Body = @Sendable (Database) throws -> Void
         private let mayGo = DispatchSemaphore(value: 0)

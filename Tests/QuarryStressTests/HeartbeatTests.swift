@@ -7,7 +7,7 @@ import Testing
 extension UnderLoad {
     /// While writes can't go on, Swift's threads are free: tasks run, and reads are served.
     @Suite struct HeartbeatTests {
-        /// What writes wait for.
+        /// The obstacle that writes wait for.
         enum Obstacle: String, CaseIterable, Sendable, CustomTestStringConvertible {
             /// The pool's writer, which another access has.
             case longTransaction

@@ -11,7 +11,7 @@ struct LeftoverLimits: Sendable {
     /// Swift's and Dispatch's own threads come and go: as many as there are cores, and one that manages timers.
     static let systemThreads = CooperativePool.width + 2
 
-    /// What `malloc` counts as in use is a little more than what is in use: each thread keeps up to 7 free blocks of
+    /// `malloc` counts a little more than what is in use: each thread keeps up to 7 free blocks of
     /// each of 64 sizes up to 1 kB, at most 236 kB (<https://sourceware.org/glibc/wiki/MallocInternals>). Two of
     /// Swift's threads are left, which may have kept nothing before. A load makes thousands of accesses in a second: a
     /// leak of a few bytes for each shows in runs of half a minute.
@@ -20,7 +20,7 @@ struct LeftoverLimits: Sendable {
     /// Begins to count, in a process of its own.
     static func begin() async throws -> LeftoverLimits {
         ThrownErrors.areNotKept()
-        // What Dispatch and SQLite open once, they have open from here on.
+        // From here on, Dispatch and SQLite have open what they open once.
         let hasFired = Step("a timer has fired")
         DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1)) { hasFired.reach() }
         try await hasFired.reached()

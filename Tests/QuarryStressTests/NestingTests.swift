@@ -182,7 +182,7 @@ final class NestingRun: Sendable {
             // Several may close it: one opens it again.
             let failure = databases.update { databases in
                 databases[level.database] === pool
-                    ? databaseError {
+                    ? thrown {
                         databases[level.database] = try DatabasePool(path: pool.path, configuration: pool.configuration)
                     } : nil
             }
@@ -209,7 +209,7 @@ final class NestingRun: Sendable {
         }
     }
 
-    private func databaseError(_ body: () throws -> Void) -> (any Error)? {
+    private func thrown(_ body: () throws -> Void) -> (any Error)? {
         do { try body() } catch { return error }
         return nil
     }

@@ -3,14 +3,14 @@ import Foundation
 import QuarryCore
 import QuarryTestSupport
 
-/// What the process has of what it has to give back.
+/// The resources of the process that it has to give back.
 struct ProcessUse: Equatable, CustomStringConvertible {
     var threads: Int
     var descriptors: Int
     var sqliteBytes: Int
     var mallocBytes: Int
 
-    /// What it has now: <https://man7.org/linux/man-pages/man5/proc.5.html>.
+    /// The resources it has now: <https://man7.org/linux/man-pages/man5/proc.5.html>.
     static func now() throws -> ProcessUse {
         ProcessUse(
             threads: try threadCount(),
@@ -23,7 +23,7 @@ struct ProcessUse: Equatable, CustomStringConvertible {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count
     }
 
-    /// What SQLite has allocated.
+    /// The bytes that SQLite has allocated.
     static var sqliteBytes: Int { Int(memory_use_of_sqlite()) }
 
     /// The number of open descriptors, of any kind.
@@ -61,7 +61,7 @@ final class LiveConnections: Sendable {
         let reference = Reference(database)
         references.update { references in
             references.append(reference)
-            // Those that are gone are many, after some time.
+            // After some time, many of them are gone.
             if references.count.isMultiple(of: 256) { references.removeAll { $0.database == nil } }
         }
     }
@@ -70,7 +70,7 @@ final class LiveConnections: Sendable {
     var count: Int { references.value.count { $0.database != nil } }
 }
 
-/// What the testing library keeps of each error that is thrown, to show where it came from.
+/// The records that the testing library keeps of each error that is thrown, to show where it came from.
 enum ThrownErrors {
     /// Stops it: thousands of errors are thrown here, and what is kept of them would look like a leak.
     ///

@@ -9,7 +9,7 @@ enum Refusal: String, Hashable, Comparable {
     case acquireTimeout
     case tooManyWaiters
     case closed
-    /// The connection of somebody else.
+    /// The connection of another access.
     case foreignConnection
     /// The account has less than was asked for.
     case poor

@@ -7,13 +7,13 @@ final class SnapshotShelf: Sendable {
     /// A snapshot, and what it sees.
     final class Entry: Sendable {
         let reader: any DatabaseSnapshotReader
-        /// The number of transfers, once somebody has looked.
+        /// The number of transfers, after the first look.
         private let seen = Recorded<Int?>(nil)
         private let wasClosed = Recorded(false)
 
         init(_ reader: any DatabaseSnapshotReader) { self.reader = reader }
 
-        /// What is seen in it, which has to be the same each time.
+        /// Looks at its content, which has to be the same each time.
         func look(_ bank: Bank, _ db: Database) throws {
             let count = try bank.look(db)
             let first = seen.update { seen in

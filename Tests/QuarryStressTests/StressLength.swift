@@ -48,7 +48,7 @@ enum Watchdog {
     }
 }
 
-/// What the process of an exit test prints, and the folder of all its files: the process may end anywhere.
+/// The output of the process of an exit test, and the folder of all its files: the process may end anywhere.
 ///
 /// It prints to a file: the testing library would read a pipe on one of Swift's threads, which stops other tests.
 struct ProcessOutput: Sendable {

@@ -24,7 +24,7 @@ enum DatabaseKind: String {
     }
 }
 
-/// What a check found.
+/// A difference that a check found.
 struct Wrong: Error, CustomStringConvertible {
     var description: String
     init(_ description: String) { self.description = description }

@@ -20,7 +20,7 @@ func runOutOfMemory(folder: String, encoding: String, isSticky: Bool) throws {
         (fault_malloc_bytes_in_use(), fault_malloc_blocks_in_use())
     }
 
-    // What SQLite keeps for good is allocated once.
+    // SQLite allocates once what it keeps for good.
     for _ in 0..<2 {
         let path = path()
         var workload = MemoryWorkload(path: path, encoding: encoding)
@@ -164,7 +164,7 @@ struct MemoryWorkload {
         self.pool = nil
     }
 
-    /// What was open when an error came can be used afterwards.
+    /// Connections that were open when an error came can be used afterwards.
     func checkUsable() throws {
         for writer in [queue, pool] as [(any DatabaseWriter)?] {
             guard let writer else { continue }

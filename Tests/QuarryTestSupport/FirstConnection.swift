@@ -1,4 +1,4 @@
-/// A connection of Quarry's that is there before SQLite starts otherwise.
+/// A connection of Quarry's that is opened before SQLite starts otherwise.
 ///
 /// SQLite takes an error log only before it starts, which registering a file system makes it do.
 enum FirstConnection {

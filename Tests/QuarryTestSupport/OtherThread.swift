@@ -12,7 +12,7 @@ public final class OtherThread<T>: @unchecked Sendable {
     private var result: Result<T, any Error>?
     private let done = DispatchSemaphore(value: 0)
 
-    /// Starts the thread. What the body shares with the test is the test's to order.
+    /// Starts the thread. The test orders the accesses to all that the body shares with it.
     public init(_ body: @escaping () throws -> T) {
         nonisolated(unsafe) let body = body
         let thread = Thread { [self] in

@@ -18,12 +18,12 @@ public final class OwnThread<Value: Sendable>: Sendable {
         thread.start()
     }
 
-    /// What the thread has returned, or thrown.
+    /// The value that the thread has returned, or its error.
     public var value: Value {
         get async throws { try await value(within: Step.patience) }
     }
 
-    /// What the thread has returned, or thrown.
+    /// The value that the thread has returned, or its error.
     ///
     /// - parameter seconds: how long it may take.
     public func value(within seconds: Double) async throws -> Value {

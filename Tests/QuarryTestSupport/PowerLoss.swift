@@ -1,4 +1,4 @@
-/// What a disk may have when the power goes, at any moment of what a `RecordingVFS` has recorded.
+/// The files that a disk may have when the power goes, at any moment that a `RecordingVFS` has recorded.
 ///
 /// ```swift
 /// var loss = PowerLoss(vfs)
@@ -8,7 +8,7 @@
 /// }
 /// ```
 ///
-/// What was synced survives. Of what wasn't, each write is dropped, kept, or kept in some of its sectors of 512 bytes;
+/// Synced changes survive. Of the others, each write is dropped, kept, or kept in some of its sectors of 512 bytes;
 /// each truncation, each new name and each deletion of a name is dropped or kept. Where a file has grown and its end
 /// was dropped, there are zeros or rubbish. The `-shm` file is memory, and never survives.
 public struct PowerLoss {

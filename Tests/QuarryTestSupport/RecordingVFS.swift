@@ -31,7 +31,7 @@ public final class RecordingVFS: @unchecked Sendable {
     /// How much has been recorded.
     public var count: Int { Int(recording_vfs_count(vfs)) }
 
-    /// What has happened at a moment.
+    /// The event of a moment.
     func event(_ index: Int) -> PowerLoss.Event {
         let record = recording_vfs_record(vfs, Int64(index))
         let file = Int(record.file)

@@ -9,7 +9,7 @@ import QuarryCore
 /// try await hasRead.reached()
 /// ```
 ///
-/// Who waits for a step that is never reached gets an error after two minutes: a schedule that is stuck fails.
+/// A wait for a step that is never reached throws after two minutes: a schedule that is stuck fails.
 public final class Step: Sendable {
     /// Says which step, or condition, has not come.
     public struct NeverReached: Error, CustomStringConvertible {
@@ -30,7 +30,7 @@ public final class Step: Sendable {
     /// for the first time after a minute.
     public static let patience = 120.0
 
-    /// What is reached, in words.
+    /// The step, in words.
     public let name: String
     private let state = Lock(State())
 

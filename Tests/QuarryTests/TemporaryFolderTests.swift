@@ -2,7 +2,7 @@ import Foundation
 import QuarryTestSupport
 import Testing
 
-/// What tests leave behind: nothing.
+/// Tests leave nothing behind.
 struct TemporaryFolderTests {
     @Test func itGoesAlthoughFilesComeAndGo() async throws {
         let hasBegun = Step("files come and go")

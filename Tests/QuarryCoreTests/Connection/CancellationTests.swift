@@ -27,8 +27,7 @@ struct CancellationTests {
         }
     }
 
-    @Test("before it begins: no statement runs")
-    func before() throws {
+    @Test func accessCancelledBeforeItBeginsRunsNoStatement() throws {
         let connection = try table()
         let token = AccessToken()
         token.cancel()
@@ -42,8 +41,7 @@ struct CancellationTests {
         try expectUntouched(connection)
     }
 
-    @Test("between statements: the transaction is rolled back, whatever the closure makes of it")
-    func between() throws {
+    @Test func cancellationBetweenStatementsRollsBack() throws {
         let connection = try table()
         for swallows in [false, true] {
             let token = AccessToken()
@@ -68,8 +66,7 @@ struct CancellationTests {
         try expectUntouched(connection)
     }
 
-    @Test("a savepoint is taken back too")
-    func savepoint() throws {
+    @Test func cancellationTakesASavepointBack() throws {
         let connection = try table()
         let token = AccessToken()
         #expect(throws: CancellationError.self) {
@@ -87,8 +84,7 @@ struct CancellationTests {
         try expectUntouched(connection)
     }
 
-    @Test("a read transaction ends without an error when the cancellation comes after the last statement")
-    func afterRead() throws {
+    @Test func readCancelledAfterItsLastStatementEndsWithoutError() throws {
         let connection = try table()
         let token = AccessToken()
         let values = try connection.access(token) { db in
@@ -103,8 +99,7 @@ struct CancellationTests {
         try expectUntouched(connection)
     }
 
-    @Test("while a statement steps, from another thread")
-    func whileStepping() throws {
+    @Test func anotherThreadCancelsASteppingStatement() throws {
         let connection = try table()
         let token = AccessToken()
         let running = DispatchSemaphore(value: 0)
@@ -131,8 +126,7 @@ struct CancellationTests {
         try expectUntouched(connection)
     }
 
-    @Test("while it waits for another connection's lock")
-    func whileWaiting() throws {
+    @Test func cancellationEndsAWaitForALock() throws {
         try withTemporaryFolder { folder throws in
             let holder = try TestConnection(path: folder + "/db")
             try holder.access { try $0.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (1)") }
@@ -170,8 +164,7 @@ struct CancellationTests {
         }
     }
 
-    @Test("after the access has ended, it touches nobody")
-    func afterEnd() throws {
+    @Test func cancellationAfterTheEndTouchesNobody() throws {
         let connection = try table()
         let token = AccessToken()
         try connection.access(token) { db throws in
@@ -187,8 +180,7 @@ struct CancellationTests {
         try expectUntouched(connection)
     }
 
-    @Test("cancelling one access after another at random moments never touches the next", .timeLimit(.minutes(1)))
-    func neighbours() throws {
+    @Test(.timeLimit(.minutes(1))) func randomCancellationNeverTouchesTheNextAccess() throws {
         let connection = try table()
         var random = SeededGenerator()
         print("CancellationTests.neighbours seed: \(random.seed)")
@@ -219,8 +211,7 @@ struct CancellationTests {
         }
     }
 
-    @Test("what runs after a rollback isn't cancelled")
-    func handlers() throws {
+    @Test func handlersOfARollbackAreNotCancelled() throws {
         let connection = try table()
         let token = AccessToken()
         let count = Lock(-1)

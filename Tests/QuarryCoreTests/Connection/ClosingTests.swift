@@ -8,26 +8,25 @@ struct ClosingTests {
     private let closed = "Connection is closed"
     private let busy = "unable to close due to unfinalized statements or unfinished backups"
 
-    @Test("a closed connection throws on all use")
-    func useAfterClose() throws {
+    @Test func closedConnectionThrowsOnAllUse() throws {
         let connection = try TestConnection()
         let db = connection.database
         try db.beginAccess(nil)
         _ = try Int.fetchOne(db, sql: "SELECT 1")
         try db.close()
         try db.close()
-        expectError(.SQLITE_MISUSE, closed) { try db.execute(sql: "SELECT 1") }
-        expectError(.SQLITE_MISUSE, closed) { try db.makeStatement(sql: "SELECT 1") }
-        expectError(.SQLITE_MISUSE, closed) { try db.cachedStatement(sql: "SELECT 1") }
-        expectError(.SQLITE_MISUSE, closed) { try Int.fetchOne(db, sql: "SELECT 1") }
-        expectError(.SQLITE_MISUSE, closed) { try db.inTransaction { .commit } }
-        expectError(.SQLITE_MISUSE, closed) { try db.commit() }
-        expectError(.SQLITE_MISUSE, closed) { try db.rollback() }
-        expectError(.SQLITE_MISUSE, closed) { try db.inSavepoint { .commit } }
-        expectError(.SQLITE_MISUSE, closed) { try db.readOnly {} }
-        expectError(.SQLITE_MISUSE, closed) { try db.allStatements(sql: "SELECT 1") }
-        expectError(.SQLITE_MISUSE, closed) { try db.setLimit(.column, to: 1) }
-        expectError(.SQLITE_MISUSE, closed) { try db.schemaVersion() }
+        expectError(.SQLITE_MISUSE, closed, sql: nil) { try db.execute(sql: "SELECT 1") }
+        expectError(.SQLITE_MISUSE, closed, sql: nil) { try db.makeStatement(sql: "SELECT 1") }
+        expectError(.SQLITE_MISUSE, closed, sql: nil) { try db.cachedStatement(sql: "SELECT 1") }
+        expectError(.SQLITE_MISUSE, closed, sql: nil) { try Int.fetchOne(db, sql: "SELECT 1") }
+        expectError(.SQLITE_MISUSE, closed, sql: nil) { try db.inTransaction { .commit } }
+        expectError(.SQLITE_MISUSE, closed, sql: nil) { try db.commit() }
+        expectError(.SQLITE_MISUSE, closed, sql: nil) { try db.rollback() }
+        expectError(.SQLITE_MISUSE, closed, sql: nil) { try db.inSavepoint { .commit } }
+        expectError(.SQLITE_MISUSE, closed, sql: nil) { try db.readOnly {} }
+        expectError(.SQLITE_MISUSE, closed, sql: nil) { try db.allStatements(sql: "SELECT 1") }
+        expectError(.SQLITE_MISUSE, closed, sql: nil) { try db.setLimit(.column, to: 1) }
+        expectError(.SQLITE_MISUSE, closed, sql: nil) { try db.schemaVersion() }
         #expect(db.sqliteConnection == nil)
         #expect(!db.isInsideTransaction)
         #expect(db.lastInsertedRowID == 0 && db.changesCount == 0 && db.totalChangesCount == 0)
@@ -35,17 +34,16 @@ struct ClosingTests {
         db.releaseMemory()
         db.interrupt()
         #expect(db.endAccess() == nil)
-        expectError(.SQLITE_MISUSE, closed) { try connection.access { _ in } }
+        expectError(.SQLITE_MISUSE, closed, sql: nil) { try connection.access { _ in } }
     }
 
-    @Test("with statements left it throws SQLITE_BUSY, stays usable, and closes later")
-    func statementsLeft() throws {
+    @Test func closingWithStatementsLeftIsBusyAndSucceedsLater() throws {
         let db = try TestConnection().database
         try db.beginAccess(nil)
         try db.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (1)")
         do {
             let statement = try db.makeStatement(sql: "SELECT a FROM t")
-            expectError(.SQLITE_BUSY, busy) { try db.close() }
+            expectError(.SQLITE_BUSY, busy, sql: nil) { try db.close() }
             #expect(try Int.fetchAll(statement) == [1])
             try db.inTransaction {
                 try db.execute(sql: "INSERT INTO t VALUES (2)")
@@ -53,7 +51,7 @@ struct ClosingTests {
             }
             let cursor = try Int.fetchCursor(db, sql: "SELECT a FROM t")
             #expect(try cursor.next() == 1)
-            expectError(.SQLITE_BUSY, busy) { try db.close() }
+            expectError(.SQLITE_BUSY, busy, sql: nil) { try db.close() }
             #expect(try cursor.next() == 2)
         }
         try db.close()
@@ -61,21 +59,19 @@ struct ClosingTests {
         #expect(db.endAccess() == nil)
     }
 
-    @Test("a cached statement that somebody holds is a statement left")
-    func cachedStatementLeft() throws {
+    @Test func heldCachedStatementKeepsTheConnectionOpen() throws {
         let db = try TestConnection().database
         try db.beginAccess(nil)
         do {
             let statement = try db.cachedStatement(sql: "SELECT 1")
-            expectError(.SQLITE_BUSY, busy) { try db.close() }
+            expectError(.SQLITE_BUSY, busy, sql: nil) { try db.close() }
             #expect(try Int.fetchOne(statement) == 1)
         }
         try db.close()
         _ = db.endAccess()
     }
 
-    @Test("an open transaction is rolled back by closing")
-    func openTransaction() throws {
+    @Test func closingRollsAnOpenTransactionBack() throws {
         try withTemporaryFolder { folder throws in
             let db = try TestConnection(path: folder + "/db").database
             try db.beginAccess(nil)
@@ -90,8 +86,7 @@ struct ClosingTests {
         }
     }
 
-    @Test("a statement that outlives its database throws, and keeps nothing of it alive but the connection")
-    func outlivingStatement() throws {
+    @Test func statementThatOutlivesItsDatabaseThrows() throws {
         var connection: TestConnection? = try TestConnection()
         weak let database = connection?.database
         var statement: Statement?
@@ -104,15 +99,14 @@ struct ClosingTests {
         connection = nil
         #expect(database == nil)
         let left = try #require(statement)
-        expectError(.SQLITE_MISUSE, closed) { try left.execute() }
-        expectError(.SQLITE_MISUSE, closed) { try Int.fetchOne(left) }
-        expectError(.SQLITE_MISUSE, closed) { try cursor?.next() }
+        expectError(.SQLITE_MISUSE, closed, sql: nil) { try left.execute() }
+        expectError(.SQLITE_MISUSE, closed, sql: nil) { try Int.fetchOne(left) }
+        expectError(.SQLITE_MISUSE, closed, sql: nil) { try cursor?.next() }
         #expect(left.sql == "SELECT 1 AS a")
         #expect(left.columnNames == ["a"])
     }
 
-    @Test("hooks aren't called after their owner is gone")
-    func hooksEnd() throws {
+    @Test func hooksEndWithTheirOwner() throws {
         var options = ConnectionOptions()
         options.allowsUnsafeTransactions = true
         let rollbacks = Atomic(0)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The state of the current access")
 struct CurrentAccessTests {
-    /// What has begun inside an access, the last one at the end.
+    /// A scope that has begun inside an access; the innermost one is last.
     private enum Frame {
         case ignoringCancellation(shields: Bool, endsShield: Bool)
         case readOnly
@@ -16,8 +16,7 @@ struct CurrentAccessTests {
 
     private static func message(_ error: (any Error)?) -> String? { (error as? DatabaseError)?.message }
 
-    @Test("5,000 random accesses: cancellation, shields, seals and errors are those of what has begun and not ended")
-    func randomAccesses() {
+    @Test func randomAccessesAgreeWithAModel() {
         var random = SeededGenerator()
         print("CurrentAccessTests.randomAccesses seed: \(random.seed)")
         var access = CurrentAccess()
@@ -104,13 +103,12 @@ struct CurrentAccessTests {
         #expect(access.ignoresCancellation == ignores, "seed \(seed)")
         #expect(access.isCancelled == (token?.isCancelled ?? false && !ignores), "seed \(seed)")
         #expect(access.isSealed == isSealed, "seed \(seed)")
-        // What is sealed is read-only, too.
+        // A sealed access is read-only, too.
         #expect(access.isReadOnly == (isReadOnly || isSealed), "seed \(seed)")
         #expect(Self.message(access.error) == error, "seed \(seed)")
     }
 
-    @Test("an access that follows its task is cancelled with it, unless it ignores that")
-    func task() async {
+    @Test func accessIsCancelledWithTheTaskItFollows() async {
         await Task {
             var access = CurrentAccess()
             access.begin(error: nil)

@@ -5,8 +5,7 @@ import Testing
 
 @Suite("What a connection tells of itself")
 struct DatabaseTests {
-    @Test("rowids and counts of changes")
-    func changes() throws {
+    @Test func changesAndRowIDsAreCounted() throws {
         try withConnection { db throws in
             try db.execute(sql: "CREATE TABLE t (id INTEGER PRIMARY KEY, a)")
             #expect(db.lastInsertedRowID == 0 && db.totalChangesCount == 0)
@@ -21,8 +20,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("the schema's version")
-    func schemaVersion() throws {
+    @Test func schemaVersionCountsSchemaChanges() throws {
         try withConnection { db throws in
             let version = try db.schemaVersion()
             try db.execute(sql: "CREATE TABLE t (a)")
@@ -32,8 +30,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("limits")
-    func limits() throws {
+    @Test func limitsAreReadAndSet() throws {
         try withConnection { db throws in
             let columns = db.limit(.column)
             #expect(columns > 0)
@@ -46,7 +43,7 @@ struct DatabaseTests {
             try db.setLimit(.column, to: Int(CInt.max))
             #expect(db.limit(.column) == columns)
             for value in [-1, Int.max, Int.min] {
-                expectError(.SQLITE_MISUSE, "a limit is a number from 0 to 2147483647, not \(value)") {
+                expectError(.SQLITE_MISUSE, "a limit is a number from 0 to 2147483647, not \(value)", sql: nil) {
                     try db.setLimit(.column, to: value)
                 }
             }
@@ -55,8 +52,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("memory can be released at any time in an access")
-    func releaseMemory() throws {
+    @Test func memoryIsReleasedAtAnyTime() throws {
         try withConnection { db throws in
             try db.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
             let cursor = try Int.fetchCursor(db, sql: "SELECT a FROM t")
@@ -68,8 +64,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("the version of SQLite")
-    func version() throws {
+    @Test func versionIsThatOfTheLibrary() throws {
         try withConnection { db throws in
             let text = try #require(try String.fetchOne(db, sql: "SELECT sqlite_version()"))
             let parts = text.split(separator: ".").compactMap { CInt($0) }

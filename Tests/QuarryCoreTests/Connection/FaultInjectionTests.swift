@@ -9,7 +9,7 @@ import Testing
 struct FaultInjectionTests {
     struct Scenario: CustomTestStringConvertible {
         var journal: String
-        /// What failing operations answer; nil for their own codes.
+        /// The code of failing operations; nil for their own codes.
         var code: ResultCode?
         var andAllAfter: Bool
         var testDescription: String {
@@ -52,8 +52,7 @@ struct FaultInjectionTests {
         }
     }
 
-    @Test("in a transaction that writes", arguments: scenarios)
-    func writing(_ scenario: Scenario) throws {
+    @Test(arguments: scenarios) func failingWriteRollsBack(_ scenario: Scenario) throws {
         let faults = try FaultVFS()
         var options = ConnectionOptions()
         options.vfs = faults.name
@@ -113,8 +112,7 @@ struct FaultInjectionTests {
         #expect(!codes.isEmpty && codes.isSubset(of: told), "\(codes)")
     }
 
-    @Test("while a connection opens", arguments: ["DELETE", "WAL"])
-    func opening(_ journal: String) throws {
+    @Test(arguments: ["DELETE", "WAL"]) func failingOpeningThrows(_ journal: String) throws {
         let faults = try FaultVFS()
         var options = ConnectionOptions()
         options.vfs = faults.name
@@ -144,8 +142,7 @@ struct FaultInjectionTests {
         }
     }
 
-    @Test("while rows are read: the error has the SQL, and the next query works")
-    func reading() throws {
+    @Test func failingReadHasItsSQLAndTheNextQueryWorks() throws {
         let faults = try FaultVFS()
         var options = ConnectionOptions()
         options.vfs = faults.name
@@ -164,8 +161,7 @@ struct FaultInjectionTests {
         }
     }
 
-    @Test("a failing lock, sync, and file size are told as such")
-    func codes() throws {
+    @Test func failingLocksSyncsAndSizesHaveTheirOwnCodes() throws {
         let faults = try FaultVFS()
         var options = ConnectionOptions()
         options.vfs = faults.name
@@ -179,7 +175,7 @@ struct FaultInjectionTests {
         for (operations, code) in expected {
             try connection.access { db throws in
                 faults.arm(operations, nth: 1)
-                let error = expectCode(code) { try write(db) }
+                let error = expectError(code) { try write(db) }
                 faults.disarm()
                 #expect(error?.message == "disk I/O error")
                 #expect(try state(db) == before)

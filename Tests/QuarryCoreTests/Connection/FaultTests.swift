@@ -3,8 +3,8 @@ import QuarryCore
 import QuarryTestSupport
 import Testing
 
-/// What a server meets: full disks, files without permission, files that were overwritten. Each gives its own error,
-/// and leaves the connection usable.
+/// The faults that a server meets: full disks, files without permission, files that were overwritten. Each gives its
+/// own error, and leaves the connection usable.
 @Suite("Faults of files")
 struct FaultTests {
     private func withFile(_ body: (String) throws -> Void) throws {
@@ -17,8 +17,7 @@ struct FaultTests {
         }
     }
 
-    @Test("a full disk")
-    func full() throws {
+    @Test func fullDiskIsAnError() throws {
         try withFile { path throws in
             let connection = try TestConnection(path: path)
             try connection.access { db throws in
@@ -41,8 +40,7 @@ struct FaultTests {
         }
     }
 
-    @Test("a file without permission to write")
-    func readOnlyFile() throws {
+    @Test func fileWithoutWritePermissionIsReadOnly() throws {
         // Root may write whatever the permissions say: the directory of a process's own files can't be written by
         // anybody.
         try withFile { path throws in
@@ -69,8 +67,7 @@ struct FaultTests {
         }
     }
 
-    @Test("a file that is moved away while it is open")
-    func moved() throws {
+    @Test func movedFileIsAnError() throws {
         try withFile { path throws in
             try withConnection(path: path) { db throws in
                 #expect(try Int.fetchAll(db, sql: "SELECT a FROM t") == [1])
@@ -86,8 +83,7 @@ struct FaultTests {
         }
     }
 
-    @Test("pages that were overwritten")
-    func corrupt() throws {
+    @Test func overwrittenPagesAreCorrupt() throws {
         try withTemporaryFolder { folder throws in
             let path = folder + "/db"
             try withConnection(path: path) { db in
@@ -113,7 +109,7 @@ struct FaultTests {
                         try Int.fetchOne(db, sql: sql)
                     }
                 }
-                expectCode(.SQLITE_CORRUPT) {
+                expectError(.SQLITE_CORRUPT) {
                     try db.inTransaction {
                         try db.execute(sql: "INSERT INTO good VALUES (2)")
                         try db.execute(sql: "DELETE FROM bad")
@@ -127,20 +123,18 @@ struct FaultTests {
         }
     }
 
-    @Test("a file that is cut off")
-    func truncated() throws {
+    @Test func truncatedFileIsAnError() throws {
         try withFile { path throws in
             let file = try #require(FileHandle(forUpdatingAtPath: path))
             try file.truncate(atOffset: 4096)
             try file.close()
-            expectCode(.SQLITE_CORRUPT) {
+            expectError(.SQLITE_CORRUPT) {
                 try withConnection(path: path) { try Int.fetchAll($0, sql: "SELECT a FROM t") }
             }
         }
     }
 
-    @Test("a process that is killed in a transaction loses it, and nothing else", arguments: ["DELETE", "WAL"])
-    func killed(_ journal: String) async throws {
+    @Test(arguments: ["DELETE", "WAL"]) func killedProcessLosesItsTransactionAlone(_ journal: String) async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("db")
         try withConnection(path: path) { db in

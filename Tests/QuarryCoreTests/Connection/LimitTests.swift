@@ -26,16 +26,16 @@ import Testing
         (.likePatternLength, 2, "SELECT 'a' LIKE 'abc'", .SQLITE_ERROR),
         (.variableNumber, 2, "SELECT ?3", .SQLITE_ERROR),
     ])
-    func refuses(_ limit: Database.Limit, _ value: Int, _ sql: String, _ code: ResultCode) throws {
+    func loweredLimitsRefuseTheirSQL(_ limit: Database.Limit, _ value: Int, _ sql: String, _ code: ResultCode) throws {
         try withConnection { db in
             // Without the limit the same SQL runs.
             _ = try Row.fetchAll(db, sql: sql.replacing("?3", with: "3"))
             try db.setLimit(limit, to: value)
-            #expect(databaseError { _ = try db.makeStatement(sql: sql).execute() }?.resultCode == code)
+            expectError(code) { try db.makeStatement(sql: sql).execute() }
         }
     }
 
-    @Test func triggerDepth() throws {
+    @Test func triggerDepthIsLimited() throws {
         try withConnection { db in
             try db.execute(
                 sql: """
@@ -45,7 +45,7 @@ import Testing
                     INSERT INTO t VALUES (5);
                     """)
             try db.setLimit(.triggerDepth, to: 3)
-            let error = databaseError { try db.execute(sql: "INSERT INTO t VALUES (5)") }
+            let error = expectError(DatabaseError.self) { try db.execute(sql: "INSERT INTO t VALUES (5)") }
             #expect(["too many levels of trigger recursion", "triggers nested too deep"].contains(error?.message))
         }
     }
@@ -60,17 +60,17 @@ import Testing
         }
     }
 
-    @Test(arguments: [-1, Int.max, Int.min]) func badValue(_ value: Int) throws {
+    @Test(arguments: [-1, Int.max, Int.min]) func badLimitsAreRefused(_ value: Int) throws {
         try withConnection { db in
-            let error = databaseError { try db.setLimit(.sqlLength, to: value) }
-            #expect(error?.resultCode == .SQLITE_MISUSE)
-            #expect(error?.message == "a limit is a number from 0 to 2147483647, not \(value)")
+            expectError(.SQLITE_MISUSE, "a limit is a number from 0 to 2147483647, not \(value)") {
+                try db.setLimit(.sqlLength, to: value)
+            }
         }
     }
 
     @Test func outsideAnAccess() throws {
         let connection = try TestConnection()
-        #expect(databaseError { try connection.database.setLimit(.sqlLength, to: 1) }?.resultCode == .SQLITE_MISUSE)
+        expectError(.SQLITE_MISUSE) { try connection.database.setLimit(.sqlLength, to: 1) }
         try connection.access { db in try db.close() }
         #expect(connection.database.limit(.sqlLength) == 0)
     }

@@ -11,11 +11,10 @@ struct OpeningTests {
         return options
     }
 
-    @Test("a folder that isn't there")
-    func missingFolder() throws {
+    @Test func missingFolderCannotBeOpened() throws {
         try withTemporaryFolder { folder throws in
             let path = folder + "/missing/db.sqlite"
-            let error = expectError(.SQLITE_CANTOPEN, "unable to open database file") {
+            let error = expectError(.SQLITE_CANTOPEN, "unable to open database file", sql: nil) {
                 try TestConnection(path: path)
             }
             #expect(
@@ -25,10 +24,9 @@ struct OpeningTests {
         }
     }
 
-    @Test("a folder in place of a file")
-    func folder() throws {
+    @Test func folderIsNoDatabase() throws {
         try withTemporaryFolder { folder throws in
-            let error = expectError(.SQLITE_CANTOPEN, "unable to open database file") {
+            let error = expectError(.SQLITE_CANTOPEN, "unable to open database file", sql: nil) {
                 try TestConnection(path: folder)
             }
             #expect(
@@ -37,43 +35,39 @@ struct OpeningTests {
         }
     }
 
-    @Test("a path with a NUL opens no other file")
-    func pathWithNUL() throws {
+    @Test func pathWithNULOpensNoOtherFile() throws {
         try withTemporaryFolder { folder throws in
             let path = folder + "/a\0b"
-            expectError(.SQLITE_CANTOPEN, "the path has a NUL character: \(String(reflecting: path))") {
+            expectError(.SQLITE_CANTOPEN, "the path has a NUL character: \(String(reflecting: path))", sql: nil) {
                 try TestConnection(path: path)
             }
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [])
         }
     }
 
-    @Test("a file that is no database is found out at once, and left as it is")
-    func notADatabase() throws {
+    @Test func otherFileIsRefusedAndLeftAsItIs() throws {
         try withTemporaryFolder { folder throws in
             let path = folder + "/text"
             let content = String(repeating: "This is no database. ", count: 100)
             try content.write(toFile: path, atomically: true, encoding: .utf8)
-            let error = expectCode(.SQLITE_NOTADB) { try TestConnection(path: path) }
+            let error = expectError(.SQLITE_NOTADB) { try TestConnection(path: path) }
             #expect(error?.message == "file is not a database", "SQLite's message, which programs compare")
             #expect(error?.description == "SQLite error 26: file is not a database - while opening \(path)")
             #expect(try String(contentsOfFile: path, encoding: .utf8) == content)
         }
     }
 
-    @Test("a file that is missing is an error for a connection that only reads")
-    func readonlyMissing() throws {
+    @Test func readonlyConnectionRefusesAMissingFile() throws {
         try withTemporaryFolder { folder throws in
             let path = folder + "/missing"
-            expectError(.SQLITE_CANTOPEN, "unable to open database file") {
+            expectError(.SQLITE_CANTOPEN, "unable to open database file", sql: nil) {
                 try TestConnection(path: path, options: options { $0.readonly = true })
             }
             #expect(!FileManager.default.fileExists(atPath: path))
         }
     }
 
-    @Test("a connection that only reads refuses changes, and stays usable")
-    func readonly() throws {
+    @Test func readonlyConnectionRefusesChangesAndStaysUsable() throws {
         try withTemporaryFolder { folder throws in
             let path = folder + "/db"
             try withConnection(path: path) { try $0.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (1)") }
@@ -89,15 +83,14 @@ struct OpeningTests {
         }
     }
 
-    @Test("foreign keys are on, double-quoted strings off, extended codes on; options change the first two")
-    func defaults() throws {
+    @Test func defaultsAreStrictAndOptionsChangeThem() throws {
         try withConnection { db throws in
             #expect(try Bool.fetchOne(db, sql: "PRAGMA foreign_keys") == true)
             let error = #expect(throws: DatabaseError.self) { try String.fetchOne(db, sql: #"SELECT "text""#) }
             #expect(error?.extendedResultCode == .SQLITE_ERROR)
             #expect(noSuchColumn("text").contains(error?.message))
             try db.execute(sql: "CREATE TABLE t (a UNIQUE); INSERT INTO t VALUES (1)")
-            expectCode(.SQLITE_CONSTRAINT_UNIQUE) { try db.execute(sql: "INSERT INTO t VALUES (1)") }
+            expectError(.SQLITE_CONSTRAINT_UNIQUE) { try db.execute(sql: "INSERT INTO t VALUES (1)") }
         }
         let other = options {
             $0.foreignKeysEnabled = false
@@ -109,8 +102,7 @@ struct OpeningTests {
         }
     }
 
-    @Test("pragmas run in order, and a wrong one fails the opening")
-    func pragmas() throws {
+    @Test func pragmasRunInOrderAndAWrongOneFailsTheOpening() throws {
         try TestConnection(options: options { $0.pragmas = ["PRAGMA user_version = 7", "PRAGMA application_id = 8"] })
             .access { db throws in
                 #expect(try Int.fetchOne(db, sql: "PRAGMA user_version") == 7)
@@ -122,13 +114,12 @@ struct OpeningTests {
         #expect(
             error?.description
                 == #"SQLite error 1: unrecognized token: "!" - while opening :memory: - while executing `PRAGMA !`"#)
-        expectError(.SQLITE_ERROR, "no such vfs: nowhere") {
+        expectError(.SQLITE_ERROR, "no such vfs: nowhere", sql: nil) {
             try TestConnection(options: options { $0.vfs = "nowhere" })
         }
     }
 
-    @Test("a schema that isn't trusted, and defensive mode")
-    func defences() throws {
+    @Test func untrustedSchemaAndDefensiveModeAreSet() throws {
         let sql = "PRAGMA writable_schema = ON; UPDATE sqlite_master SET name = name"
         try withConnection { db throws in
             #expect(try Bool.fetchOne(db, sql: "PRAGMA trusted_schema") == true)
@@ -140,12 +131,11 @@ struct OpeningTests {
         }
         try TestConnection(options: defended).access { db throws in
             #expect(try Bool.fetchOne(db, sql: "PRAGMA trusted_schema") == false)
-            expectCode(.SQLITE_ERROR) { try db.execute(sql: sql) }
+            expectError(.SQLITE_ERROR) { try db.execute(sql: sql) }
         }
     }
 
-    @Test("a path is no URI where none is accepted, when it is opened or attached")
-    func noURIs() throws {
+    @Test func pathIsNoURIUnlessAccepted() throws {
         try withTemporaryFolder { folder throws in
             // No parameter is seen: `mode=ro` would refuse to write.
             let file = folder + "/a?mode=ro"
@@ -158,30 +148,28 @@ struct OpeningTests {
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["a?mode=ro"])
             let plain = options { $0.acceptsURIs = false }
             // A relative path, of folders that don't exist.
-            expectCode(.SQLITE_CANTOPEN) { try TestConnection(path: uri, options: plain) }
+            expectError(.SQLITE_CANTOPEN) { try TestConnection(path: uri, options: plain) }
             try TestConnection(options: plain).access { db throws in
-                expectCode(.SQLITE_CANTOPEN) { try db.attach(uri, as: "b") }
+                expectError(.SQLITE_CANTOPEN) { try db.attach(uri, as: "b") }
                 try db.attach(file, as: "b")
                 #expect(try db.attachedDatabases().last?.path.hasSuffix("/a?mode=ro") == true)
             }
         }
     }
 
-    @Test("the label, or the path, describes a connection")
-    func descriptions() throws {
+    @Test func labelOrPathDescribesAConnection() throws {
         #expect(try TestConnection().database.description == ":memory:")
         let labelled = try TestConnection(options: options { $0.label = "main" })
         #expect(labelled.database.description == "main")
         #expect(labelled.database.debugDescription == "<Database: main>")
     }
 
-    @Test("what the user's preparation throws fails the opening; a transaction it leaves open does too")
-    func preparation() throws {
+    @Test func failingPreparationFailsTheOpening() throws {
         struct Failure: Error {}
         #expect(throws: Failure.self) {
             try Database(path: ":memory:", options: ConnectionOptions()) { _ in throw Failure() }
         }
-        expectError(.SQLITE_MISUSE, "A transaction has been left open at the end of a database access.") {
+        expectError(.SQLITE_MISUSE, "A transaction has been left open at the end of a database access.", sql: nil) {
             try Database(path: ":memory:", options: ConnectionOptions()) { try $0.beginTransaction() }
         }
     }

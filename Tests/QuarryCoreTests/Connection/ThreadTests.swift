@@ -7,41 +7,39 @@ struct ThreadTests {
     private let wrongThread = "Database was not used on the correct thread."
     private let outsideAccess = "Database was used outside of its access."
 
-    @Test("another thread gets an error, and the access goes on")
-    func foreignThread() throws {
+    @Test func otherThreadGetsAnErrorAndTheAccessGoesOn() throws {
         try withConnection { db throws in
             let statement = try db.makeStatement(sql: "SELECT 1")
             try onOtherThread {
-                expectError(.SQLITE_MISUSE, wrongThread) { try db.execute(sql: "SELECT 1") }
-                expectError(.SQLITE_MISUSE, wrongThread) { try db.makeStatement(sql: "SELECT 1") }
-                expectError(.SQLITE_MISUSE, wrongThread) { try db.cachedStatement(sql: "SELECT 1") }
-                expectError(.SQLITE_MISUSE, wrongThread) { try statement.execute() }
-                expectError(.SQLITE_MISUSE, wrongThread) { try Int.fetchAll(statement) }
-                expectError(.SQLITE_MISUSE, wrongThread) { try Int.fetchCursor(statement) }
-                expectError(.SQLITE_MISUSE, wrongThread) { try Int.fetchOne(db, sql: "SELECT 1") }
-                expectError(.SQLITE_MISUSE, wrongThread) { try db.beginTransaction() }
-                expectError(.SQLITE_MISUSE, wrongThread) { try db.commit() }
-                expectError(.SQLITE_MISUSE, wrongThread) { try db.rollback() }
-                expectError(.SQLITE_MISUSE, wrongThread) { try db.readOnly {} }
-                expectError(.SQLITE_MISUSE, wrongThread) { try db.setLimit(.column, to: 10) }
+                expectError(.SQLITE_MISUSE, wrongThread, sql: nil) { try db.execute(sql: "SELECT 1") }
+                expectError(.SQLITE_MISUSE, wrongThread, sql: nil) { try db.makeStatement(sql: "SELECT 1") }
+                expectError(.SQLITE_MISUSE, wrongThread, sql: nil) { try db.cachedStatement(sql: "SELECT 1") }
+                expectError(.SQLITE_MISUSE, wrongThread, sql: nil) { try statement.execute() }
+                expectError(.SQLITE_MISUSE, wrongThread, sql: nil) { try Int.fetchAll(statement) }
+                expectError(.SQLITE_MISUSE, wrongThread, sql: nil) { try Int.fetchCursor(statement) }
+                expectError(.SQLITE_MISUSE, wrongThread, sql: nil) { try Int.fetchOne(db, sql: "SELECT 1") }
+                expectError(.SQLITE_MISUSE, wrongThread, sql: nil) { try db.beginTransaction() }
+                expectError(.SQLITE_MISUSE, wrongThread, sql: nil) { try db.commit() }
+                expectError(.SQLITE_MISUSE, wrongThread, sql: nil) { try db.rollback() }
+                expectError(.SQLITE_MISUSE, wrongThread, sql: nil) { try db.readOnly {} }
+                expectError(.SQLITE_MISUSE, wrongThread, sql: nil) { try db.setLimit(.column, to: 10) }
             }
             #expect(try Int.fetchOne(statement) == 1)
         }
     }
 
     /// The thread sanitizer looks at this one: nothing orders the two threads.
-    @Test("another thread touches nothing of what the connection has")
-    func nothingIsTouched() throws {
+    @Test func otherThreadTouchesNothing() throws {
         let connection = try TestConnection()
         try connection.access { db throws in
             let other = OtherThread {
-                expectError(.SQLITE_MISUSE, wrongThread) { try db.inTransaction { .commit } }
-                expectError(.SQLITE_MISUSE, wrongThread) { try db.inSavepoint { .commit } }
-                expectError(.SQLITE_MISUSE, wrongThread) { try db.beginTransaction(.deferred) }
-                expectError(.SQLITE_MISUSE, wrongThread) { try db.commit() }
-                expectError(.SQLITE_MISUSE, wrongThread) { try db.schemaVersion() }
-                expectError(.SQLITE_MISUSE, wrongThread) { try db.cachedStatement(sql: "SELECT 1") }
-                expectError(.SQLITE_MISUSE, wrongThread) { try db.execute(sql: "SELECT 1") }
+                expectError(.SQLITE_MISUSE, wrongThread, sql: nil) { try db.inTransaction { .commit } }
+                expectError(.SQLITE_MISUSE, wrongThread, sql: nil) { try db.inSavepoint { .commit } }
+                expectError(.SQLITE_MISUSE, wrongThread, sql: nil) { try db.beginTransaction(.deferred) }
+                expectError(.SQLITE_MISUSE, wrongThread, sql: nil) { try db.commit() }
+                expectError(.SQLITE_MISUSE, wrongThread, sql: nil) { try db.schemaVersion() }
+                expectError(.SQLITE_MISUSE, wrongThread, sql: nil) { try db.cachedStatement(sql: "SELECT 1") }
+                expectError(.SQLITE_MISUSE, wrongThread, sql: nil) { try db.execute(sql: "SELECT 1") }
                 db.releaseMemory()
                 db.afterNextTransaction { _ in Issue.record("a closure of another thread") }
                 #expect(!db.isInsideTransaction)
@@ -70,27 +68,25 @@ struct ThreadTests {
             #expect(try Int.fetchAll(db, sql: "SELECT a FROM t") == [1])
         }
         // That of a method that can't throw.
-        expectError(.SQLITE_MISUSE, wrongThread) { try connection.access { _ in } }
+        expectError(.SQLITE_MISUSE, wrongThread, sql: nil) { try connection.access { _ in } }
         try connection.access { _ in }
     }
 
-    @Test("outside an access there is an error, and the next access works")
-    func useOutsideAnAccess() throws {
+    @Test func useOutsideAnAccessThrowsAndTheNextAccessWorks() throws {
         let connection = try TestConnection()
         let db = connection.database
         var statement: Statement?
         try connection.access { statement = try $0.makeStatement(sql: "SELECT 1") }
         let left = try #require(statement)
-        expectError(.SQLITE_MISUSE, outsideAccess) { try db.execute(sql: "SELECT 1") }
-        expectError(.SQLITE_MISUSE, outsideAccess) { try left.execute() }
-        expectError(.SQLITE_MISUSE, outsideAccess) { try db.close() }
+        expectError(.SQLITE_MISUSE, outsideAccess, sql: nil) { try db.execute(sql: "SELECT 1") }
+        expectError(.SQLITE_MISUSE, outsideAccess, sql: nil) { try left.execute() }
+        expectError(.SQLITE_MISUSE, outsideAccess, sql: nil) { try db.close() }
         try connection.access { _ throws in
             #expect(try Int.fetchOne(left) == 1)
         }
     }
 
-    @Test("accesses may take place on one thread after the other")
-    func severalThreads() throws {
+    @Test func accessesMayChangeThreads() throws {
         let connection = try TestConnection()
         try connection.access { try $0.execute(sql: "CREATE TABLE t (a)") }
         for n in 0..<10 {
@@ -103,8 +99,7 @@ struct ThreadTests {
         }
     }
 
-    @Test("statements that go on another thread are finalized by the owner")
-    func releasedElsewhere() throws {
+    @Test func ownerFinalizesStatementsReleasedOnOtherThreads() throws {
         let connection = try TestConnection()
         try connection.access { db throws in
             for _ in 0..<100 {
@@ -117,8 +112,7 @@ struct ThreadTests {
         }
     }
 
-    @Test("statements that go between accesses are finalized by the next")
-    func releasedBetween() throws {
+    @Test func nextAccessFinalizesStatementsReleasedBetween() throws {
         let connection = try TestConnection()
         var statements: [Statement] = []
         try connection.access { db throws in
@@ -128,8 +122,7 @@ struct ThreadTests {
         try connection.access { try $0.close() }
     }
 
-    @Test("a cursor that goes on another thread ends with its access")
-    func cursorReleasedElsewhere() throws {
+    @Test func cursorReleasedElsewhereEndsWithItsAccess() throws {
         let connection = try TestConnection()
         try connection.access { db throws in
             try db.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
@@ -145,8 +138,7 @@ struct ThreadTests {
         }
     }
 
-    @Test("many threads drop statements while the owner works")
-    func releasedMeanwhile() throws {
+    @Test func manyThreadsDropStatementsWhileTheOwnerWorks() throws {
         let connection = try TestConnection()
         try connection.access { db throws in
             for _ in 0..<20 {

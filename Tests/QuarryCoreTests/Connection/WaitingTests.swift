@@ -28,8 +28,7 @@ struct WaitingTests {
 
     private let insert = "INSERT INTO t VALUES (1)"
 
-    @Test("immediateError")
-    func immediateError() throws {
+    @Test func immediateErrorDoesNotWait() throws {
         try withLockedFile(.immediateError) { db, holder throws in
             expectError(.SQLITE_BUSY, "database is locked", sql: insert) { try db.execute(sql: insert) }
             expectError(.SQLITE_BUSY, "database is locked", sql: "BEGIN IMMEDIATE TRANSACTION") {
@@ -43,8 +42,7 @@ struct WaitingTests {
         }
     }
 
-    @Test("timeout: the wait ends with the error")
-    func timeout() throws {
+    @Test func timeoutEndsTheWaitWithTheError() throws {
         try withLockedFile(.timeout(0.02)) { db, _ throws in
             var tries = 0
             _ = db.hooks.onBusy { _ in
@@ -55,12 +53,11 @@ struct WaitingTests {
             #expect(tries > 1)
         }
         try withLockedFile(.timeout(0)) { db, _ throws in
-            expectCode(.SQLITE_BUSY) { try db.execute(sql: insert) }
+            expectError(.SQLITE_BUSY) { try db.execute(sql: insert) }
         }
     }
 
-    @Test("timeout: the wait ends with the lock")
-    func timeoutReleased() throws {
+    @Test func waitEndsWithTheLock() throws {
         try withLockedFile(.timeout(3600)) { db, holder throws in
             _ = db.hooks.onBusy { tries in
                 // The holder's connection belongs to this thread too.
@@ -73,8 +70,7 @@ struct WaitingTests {
         }
     }
 
-    @Test("callback: it is told the tries, and decides")
-    func callback() throws {
+    @Test func callbackIsToldTheTriesAndDecides() throws {
         let tries = Lock<[Int]>([])
         try withLockedFile(
             .callback { number in
@@ -87,11 +83,10 @@ struct WaitingTests {
         }
     }
 
-    @Test("an access that must not wait gets its error at once")
-    func refusesToWait() throws {
+    @Test func accessThatMustNotWaitFailsAtOnce() throws {
         try withLockedFile(.timeout(3600)) { db, _ throws in
             db.refusesToWait = true
-            expectCode(.SQLITE_BUSY) { try db.execute(sql: insert) }
+            expectError(.SQLITE_BUSY) { try db.execute(sql: insert) }
             db.refusesToWait = false
         }
     }
@@ -104,8 +99,7 @@ struct WaitingTests {
         try TestConnection(options: options).access(body)
     }
 
-    @Test("a statement's time counts the wait for a lock, which ends then")
-    func statementTimeoutWhileWaiting() throws {
+    @Test func statementTimeoutCountsTheWaitForALock() throws {
         for mode in [Database.BusyMode.timeout(3600), .callback { _ in true }] {
             try withLockedFile(mode, statementTimeout: 0.05) { db, holder throws in
                 for _ in 0..<2 {
@@ -125,8 +119,7 @@ struct WaitingTests {
         }
     }
 
-    @Test("what is no statement has its own time, not the one of a statement that has ended")
-    func statementTimeoutOfAnEndedStatement() throws {
+    @Test func timeoutOfAnEndedStatementIsNotTheNextOne() throws {
         try withLockedFile(.timeout(3600), statementTimeout: 0.01) { db, holder throws in
             #expect(try String.fetchOne(db, sql: "PRAGMA journal_mode") == "delete")
             try holder.rollback()
@@ -134,7 +127,7 @@ struct WaitingTests {
             try db.execute(sql: insert)
             try holder.beginTransaction()
             try holder.execute(sql: insert)
-            expectCode(.SQLITE_INTERRUPT) { try db.execute(sql: insert) }
+            expectError(.SQLITE_INTERRUPT) { try db.execute(sql: insert) }
             var tries = 0
             _ = db.hooks.onBusy { _ in
                 tries += 1
@@ -148,22 +141,20 @@ struct WaitingTests {
         }
     }
 
-    @Test("a statement that runs too long throws, with its SQL and the limit; what is short runs on")
-    func statementTimeout() throws {
+    @Test func statementTimeoutThrowsWithItsSQLAndLimit() throws {
         try withTimeout(0.02) { db throws in
             for _ in 0..<2 {
                 let error = expectError(
                     .SQLITE_INTERRUPT, "statement timeout: it ran longer than 0.02 seconds", sql: endlessSQL
                 ) { try db.execute(sql: endlessSQL) }
                 #expect(error?.isInterruptionError == true)
-                expectCode(.SQLITE_INTERRUPT) { try Int.fetchAll(db, sql: endlessSQL) }
+                expectError(.SQLITE_INTERRUPT) { try Int.fetchAll(db, sql: endlessSQL) }
                 #expect(try Int.fetchOne(db, sql: "SELECT 1") == 1)
             }
         }
     }
 
-    @Test("in a transaction it rolls back, and nothing more of it runs")
-    func statementTimeoutInTransaction() throws {
+    @Test func statementTimeoutRollsItsTransactionBack() throws {
         try withTimeout(0.02) { db throws in
             try db.execute(sql: "CREATE TABLE t (a)")
             expectError(
@@ -181,8 +172,7 @@ struct WaitingTests {
         }
     }
 
-    @Test("another interruption isn't told as a timeout")
-    func otherInterruption() throws {
+    @Test func otherInterruptionIsNoTimeout() throws {
         try withTimeout(3600) { db throws in
             let client = db.hooks.onProgress { false }
             expectError(.SQLITE_INTERRUPT, "interrupted", sql: endlessSQL) { try db.execute(sql: endlessSQL) }
@@ -192,8 +182,7 @@ struct WaitingTests {
 
     // MARK: - Interruptions
 
-    @Test("interrupt ends what runs, from another thread, and nothing that comes later")
-    func interrupt() throws {
+    @Test func interruptEndsTheRunningStatementAlone() throws {
         let connection = try TestConnection()
         let running = DispatchSemaphore(value: 0)
         let database = connection.database
@@ -219,12 +208,11 @@ struct WaitingTests {
         try connection.access { db throws in #expect(try Int.fetchOne(db, sql: "SELECT 1") == 1) }
     }
 
-    @Test("a transaction is rolled back after an interruption, with cursors that it has left open")
-    func interruptWithOpenCursors() throws {
+    @Test func interruptionRollsBackWithOpenCursors() throws {
         try withConnection { db throws in
             try db.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3)")
             var kept: FetchCursor<Int>?
-            expectCode(.SQLITE_INTERRUPT) {
+            expectError(.SQLITE_INTERRUPT) {
                 try db.inTransaction {
                     kept = try Int.fetchCursor(db, sql: "SELECT a FROM t")
                     _ = try kept?.next()

@@ -21,8 +21,7 @@ struct ErrorTests {
         }
     }
 
-    @Test("decoding errors show values only where arguments are public", arguments: [true, false])
-    func privateValues(isPublic: Bool) throws {
+    @Test(arguments: [true, false]) func decodingErrorsHidePrivateValues(isPublic: Bool) throws {
         var options = ConnectionOptions()
         options.publicStatementArguments = isPublic
         try TestConnection(options: options).access { db throws in
@@ -52,14 +51,12 @@ struct ErrorTests {
         }
     }
 
-    @Test("an error without a message has that of its code")
-    func messageOfCode() {
+    @Test func errorWithoutMessageHasThatOfItsCode() {
         #expect(DatabaseError(resultCode: .SQLITE_BUSY).message == "database is locked")
         #expect(DatabaseError(resultCode: .SQLITE_BUSY, message: "m").message == "m")
     }
 
-    @Test("codes match where errors are caught: a primary code its extended codes, an extended code itself")
-    func catching() throws {
+    @Test func catchClausesMatchPrimaryAndExtendedCodes() throws {
         struct Other: Error {}
         try withConnection { db throws in
             try db.execute(sql: "CREATE TABLE t (a UNIQUE, b NOT NULL)")
@@ -75,11 +72,10 @@ struct ErrorTests {
         #expect(!(ResultCode.SQLITE_BUSY ~= .SQLITE_LOCKED))
     }
 
-    @Test("codes: numbers, primary codes, descriptions")
-    func codes() throws {
+    @Test func codesHaveNumbersPrimaryCodesAndDescriptions() throws {
         try withConnection { db throws in
             try db.execute(sql: "CREATE TABLE t (a PRIMARY KEY); INSERT INTO t VALUES (1)")
-            let error = expectCode(.SQLITE_CONSTRAINT_PRIMARYKEY) { try db.execute(sql: "INSERT INTO t VALUES (1)") }
+            let error = expectError(.SQLITE_CONSTRAINT_PRIMARYKEY) { try db.execute(sql: "INSERT INTO t VALUES (1)") }
             #expect(error?.resultCode == .SQLITE_CONSTRAINT && error?.resultCode.rawValue == 19)
             #expect(error?.extendedResultCode.rawValue == 1555)
             #expect(db.lastErrorCode == .SQLITE_CONSTRAINT_PRIMARYKEY)
@@ -95,15 +91,14 @@ struct ErrorTests {
         }
     }
 
-    @Test("a description has code, message and SQL; arguments only where they are public")
-    func descriptions() throws {
+    @Test func descriptionHasCodeMessageAndSQL() throws {
         func error(_ isPublic: Bool) throws -> DatabaseError {
             var options = ConnectionOptions()
             options.publicStatementArguments = isPublic
             return try TestConnection(options: options).access { db throws in
                 try db.execute(sql: "CREATE TABLE t (a UNIQUE); INSERT INTO t VALUES ('secret')")
                 return try #require(
-                    expectCode(.SQLITE_CONSTRAINT) {
+                    expectError(.SQLITE_CONSTRAINT) {
                         try db.execute(sql: "INSERT INTO t VALUES (?)", arguments: ["secret"])
                     })
             }
@@ -119,8 +114,7 @@ struct ErrorTests {
         #expect(shown.publicStatementArguments)
     }
 
-    @Test("decoding errors show arguments only where they are public")
-    func decodingErrors() throws {
+    @Test func decodingErrorsShowPublicArguments() throws {
         func description(_ isPublic: Bool) throws -> String {
             var options = ConnectionOptions()
             options.publicStatementArguments = isPublic
@@ -138,8 +132,7 @@ struct ErrorTests {
         #expect(try description(true) == start + ", arguments: [1]")
     }
 
-    @Test("errors that are made: defaults and descriptions")
-    func made() {
+    @Test func madeErrorsHaveDefaultsAndDescriptions() {
         #expect(DatabaseError().description == "SQLite error 1: SQL logic error")
         #expect(DatabaseError(resultCode: .SQLITE_BUSY_SNAPSHOT).description == "SQLite error 5: database is locked")
         #expect(DatabaseError(resultCode: .SQLITE_MISUSE, message: "x").description == "SQLite error 21: x")
@@ -148,26 +141,24 @@ struct ErrorTests {
         #expect(DatabaseError.reentrantAccess().description == "SQLite error 21: Database methods are not reentrant.")
     }
 
-    @Test("interruptions")
-    func interruptions() {
+    @Test func interruptionsAreRecognized() {
         #expect(DatabaseError(resultCode: .SQLITE_INTERRUPT).isInterruptionError)
         #expect(DatabaseError(resultCode: .SQLITE_ABORT).isInterruptionError)
         #expect(DatabaseError(resultCode: .SQLITE_ABORT_ROLLBACK).isInterruptionError)
         #expect(!DatabaseError(resultCode: .SQLITE_BUSY).isInterruptionError)
     }
 
-    @Test("the process's error log")
-    func errorLog() throws {
+    @Test func processHasOneErrorLog() throws {
         let messages = Lock<[String]>([])
         let previous = Database.logError
         Database.logError = { code, message in messages.withLock { $0.append("\(code): \(message)") } }
         defer { Database.logError = previous }
         try withConnection { db throws in
-            expectCode(.SQLITE_ERROR) { try db.makeStatement(sql: "SELECT * FROM nowhere_to_be_found") }
+            expectError(.SQLITE_ERROR) { try db.makeStatement(sql: "SELECT * FROM nowhere_to_be_found") }
         }
         try TestConnection().access { db throws in
             let statement = try db.makeStatement(sql: "SELECT 'left behind'")
-            expectCode(.SQLITE_BUSY) { try db.close() }
+            expectError(.SQLITE_BUSY) { try db.close() }
             #expect(try String.fetchOne(statement) == "left behind")
         }
         let all = messages.withLock { $0 }
@@ -181,7 +172,7 @@ struct ErrorTests {
 }
 
 extension String {
-    /// The part before a text, or all where it isn't there.
+    /// The part before a text, or all if the text is missing.
     fileprivate func components(before text: String) -> String {
         guard let range = firstRange(of: text) else { return self }
         return String(self[..<range.lowerBound])

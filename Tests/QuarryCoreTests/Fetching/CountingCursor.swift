@@ -28,7 +28,7 @@ final class CountingCursor<Element>: Cursor {
     }
 }
 
-/// What the cursors and closures of these tests throw.
+/// The error that the cursors and closures of these tests throw.
 struct CursorFailure: Error, Equatable {
     var name: String
 

@@ -3,16 +3,14 @@ import Testing
 
 @Suite("What consumes a cursor")
 struct CursorEagerTests {
-    @Test("isEmpty consumes an element")
-    func isEmpty() throws {
+    @Test func isEmptyConsumesAnElement() throws {
         #expect(try CountingCursor<Int>([]).isEmpty)
         let cursor = CountingCursor([1, 2])
         #expect(try cursor.isEmpty == false)
         #expect(try cursor.next() == 2)
     }
 
-    @Test("contains and first(where:) stop at the element they look for")
-    func shortCircuits() throws {
+    @Test func containsAndFirstStopAtTheirElement() throws {
         let byElement = CountingCursor([1, 2, 3])
         #expect(try byElement.contains(2))
         #expect(byElement.callCount == 2)
@@ -29,16 +27,14 @@ struct CursorEagerTests {
         #expect(try first.first { $0 > 3 } == nil)
     }
 
-    @Test("reduce, with a new result and in place")
-    func reduce() throws {
+    @Test func reduceMakesAResultOrUpdatesOne() throws {
         #expect(try CountingCursor(["a", "b", "c"]).reduce("", +) == "abc")
         #expect(try CountingCursor<Int>([]).reduce(7, +) == 7)
         let lengths = try CountingCursor(["a", "bb", "c"]).reduce(into: [Int: Int]()) { $0[$1.count, default: 0] += 1 }
         #expect(lengths == [1: 2, 2: 1])
     }
 
-    @Test("min and max give the first of equals")
-    func extrema() throws {
+    @Test func minAndMaxReturnTheFirstOfEquals() throws {
         #expect(try CountingCursor([2, 1, 3]).min() == 1)
         #expect(try CountingCursor([2, 1, 3]).max() == 3)
         #expect(try CountingCursor<Int>([]).min() == nil)
@@ -48,27 +44,26 @@ struct CursorEagerTests {
         #expect(try CountingCursor(words).max { $0.count < $1.count } == "bb")
     }
 
-    @Test("suffix", arguments: [(0, []), (1, [5]), (2, [4, 5]), (3, [3, 4, 5]), (5, [1, 2, 3, 4, 5])])
-    func suffix(maxLength: Int, expected: [Int]) throws {
+    @Test(arguments: [(0, []), (1, [5]), (2, [4, 5]), (3, [3, 4, 5]), (5, [1, 2, 3, 4, 5])])
+    func suffixHasTheLastElements(maxLength: Int, expected: [Int]) throws {
         #expect(try CountingCursor([1, 2, 3, 4, 5]).suffix(maxLength) == expected)
     }
 
-    @Test("suffix of more elements than there are, and of none")
-    func suffixEdges() throws {
+    @Test func suffixMayBeLongerThanTheCursorOrEmpty() throws {
         #expect(try CountingCursor([1, 2]).suffix(.max) == [1, 2])
         let cursor = CountingCursor([1, 2])
         #expect(try cursor.suffix(0) == [])
         #expect(cursor.callCount == 0)
     }
 
-    @Test("dropLast", arguments: [(0, [1, 2, 3]), (1, [1, 2]), (3, []), (4, []), (.max, [])])
-    func dropLast(count: Int, expected: [Int]) throws {
+    @Test(arguments: [(0, [1, 2, 3]), (1, [1, 2]), (3, []), (4, []), (.max, [])]) func dropLastLeavesTheFirstElements(
+        count: Int, expected: [Int]
+    ) throws {
         #expect(try CountingCursor([1, 2, 3]).dropLast(count) == expected)
         #expect(try CountingCursor([1, 2, 3]).dropLast() == [1, 2])
     }
 
-    @Test("joined(separator:) makes one string")
-    func joinedStrings() throws {
+    @Test func joinedMakesOneString() throws {
         #expect(try CountingCursor(["a", "b", "c"]).joined(separator: ", ") == "a, b, c")
         #expect(try CountingCursor(["a", "b"]).joined() as String == "ab")
         #expect(try CountingCursor([String]()).joined(separator: ", ") == "")
@@ -76,8 +71,7 @@ struct CursorEagerTests {
         #expect(try CountingCursor(["ab"[...]]).joined(separator: "-") == "ab")
     }
 
-    @Test("arrays and other collections")
-    func collections() throws {
+    @Test func collectionsAreMadeOfCursors() throws {
         #expect(try Array(CountingCursor([1, 2])) == [1, 2])
         #expect(try ContiguousArray(CountingCursor([1, 2])) == [1, 2])
         #expect(try String(CountingCursor([Character("a"), "b"])) == "ab")
@@ -89,8 +83,7 @@ struct CursorEagerTests {
         #expect(array == [0, 1, 2])
     }
 
-    @Test("what stands in front of an error is appended and inserted")
-    func partialAppend() throws {
+    @Test func elementsBeforeAnErrorAreAppended() throws {
         let steps: [CountingCursor<Int>.Step] = [.element(1), .failure(CursorFailure("step")), .element(2)]
         var array = [0]
         #expect(throws: CursorFailure("step")) { try array.append(contentsOf: CountingCursor(steps: steps)) }
@@ -103,8 +96,7 @@ struct CursorEagerTests {
         #expect(intersection == [0, 1])
     }
 
-    @Test("sets")
-    func sets() throws {
+    @Test func setsAreMadeOfCursors() throws {
         #expect(try Set(CountingCursor([1, 2, 1])) == [1, 2])
         #expect(try Set(CountingCursor([1, 2, 1]), minimumCapacity: 100).capacity >= 100)
         #expect(try Set(CountingCursor([1]), minimumCapacity: -1) == [1])
@@ -117,8 +109,7 @@ struct CursorEagerTests {
         #expect(set == [1, 3])
     }
 
-    @Test("an intersection keeps the members of the set")
-    func intersectionIdentity() throws {
+    @Test func intersectionKeepsTheMembersOfTheSet() throws {
         struct Tagged: Hashable {
             var key: Int
             var tag: String
@@ -130,8 +121,7 @@ struct CursorEagerTests {
         #expect(common.map(\.tag) == ["set"])
     }
 
-    @Test("dictionaries of groups, each in the cursor's order")
-    func grouping() throws {
+    @Test func groupsHaveTheOrderOfTheCursor() throws {
         let words = ["b", "aa", "a", "bb"]
         let expected = [1: ["b", "a"], 2: ["aa", "bb"]]
         #expect(try Dictionary(grouping: CountingCursor(words)) { $0.count } == expected)
@@ -140,8 +130,7 @@ struct CursorEagerTests {
         #expect(try Dictionary(minimumCapacity: -1, grouping: CountingCursor(words)) { $0.count } == expected)
     }
 
-    @Test("dictionaries of pairs")
-    func uniqueKeys() throws {
+    @Test func pairsBecomeDictionaries() throws {
         let pairs = CountingCursor([1, 2]).map { ($0, "\($0)") }
         #expect(try Dictionary(uniqueKeysWithValues: pairs) == [1: "1", 2: "2"])
         let morePairs = CountingCursor([1, 2]).map { ($0, "\($0)") }
@@ -150,8 +139,7 @@ struct CursorEagerTests {
         #expect(dictionary.capacity >= 100)
     }
 
-    @Test("a key that is there twice is an error that names it, not a trap")
-    func duplicateKeys() throws {
+    @Test func duplicateKeyIsAnErrorThatNamesIt() throws {
         let pairs = CountingCursor(["a", "b", "a", "c"]).map { ($0, 1) }
         let error = try #require(throws: DatabaseError.self) { try Dictionary(uniqueKeysWithValues: pairs) }
         #expect(error.message == #"Dictionary(uniqueKeysWithValues:): the key "a" occurs twice"#)

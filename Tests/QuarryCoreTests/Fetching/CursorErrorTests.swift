@@ -8,8 +8,7 @@ struct CursorErrorTests {
         CountingCursor(steps: [.element(1), .element(2), .failure(CursorFailure("step")), .element(3)])
     }
 
-    @Test("an error of the base passes, and the next call asks the base again")
-    func baseErrors() {
+    @Test func errorOfTheBasePassesAndTheNextCallAsksAgain() {
         #expect(base.trace() == ["1", "2", "!step", "3"])
         #expect(AnyCursor(base).trace() == ["1", "2", "!step", "3"])
         #expect(base.map { $0 * 10 }.trace() == ["10", "20", "!step", "30"])
@@ -27,8 +26,7 @@ struct CursorErrorTests {
         #expect(base.prefix { $0 < 9 }.trace() == ["1", "2", "!step", "3"])
     }
 
-    @Test("an error of a closure passes, and costs the element at hand")
-    func closureErrors() {
+    @Test func errorOfAClosureCostsTheElementAtHand() {
         func refuse2(_ n: Int) throws -> Bool {
             if n == 2 { throw CursorFailure("closure") }
             return true
@@ -42,14 +40,12 @@ struct CursorErrorTests {
         #expect(numbers().prefix(while: refuse2).trace() == ["1", "!closure", "3"])
     }
 
-    @Test("an error of a segment leaves the rest of the segment")
-    func segmentErrors() {
+    @Test func errorOfASegmentLeavesItsRest() {
         let segments = CountingCursor([base, CountingCursor([4])])
         #expect(segments.joined().trace() == ["1", "2", "!step", "3", "4"])
     }
 
-    @Test("what consumes the cursor throws its error")
-    func eagerErrors() throws {
+    @Test func consumersThrowTheErrorOfTheCursor() throws {
         let failure = CursorFailure("step")
         #expect(throws: failure) { try base.forEach { _ in } }
         #expect(throws: failure) { try base.reduce(0, +) }
@@ -72,8 +68,7 @@ struct CursorErrorTests {
         #expect(try base.first { $0 == 2 } == 2)
     }
 
-    @Test("what consumes the cursor throws the error of its closure")
-    func eagerClosureErrors() throws {
+    @Test func consumersThrowTheErrorOfTheirClosure() throws {
         let failure = CursorFailure("closure")
         let numbers = { CountingCursor([1, 2]) }
         #expect(throws: failure) { try numbers().forEach { _ in throw failure } }
@@ -88,8 +83,7 @@ struct CursorErrorTests {
         #expect(throws: failure) { try Dictionary(grouping: numbers()) { _ -> Int in throw failure } }
     }
 
-    @Test("forEach that threw has consumed the element at hand, and its position")
-    func afterForEachError() throws {
+    @Test func failedForEachHasConsumedTheElementAtHand() throws {
         let cursor = CountingCursor(["a", "b", "c"]).enumerated()
         #expect(throws: CursorFailure("closure")) {
             try cursor.forEach { index, _ in

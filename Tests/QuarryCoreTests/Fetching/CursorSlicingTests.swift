@@ -3,8 +3,7 @@ import Testing
 
 @Suite("Cursors that leave out a part")
 struct CursorSlicingTests {
-    @Test("dropFirst steps over its elements at the first next()")
-    func dropFirst() throws {
+    @Test func dropFirstStepsAtTheFirstNext() throws {
         let base = CountingCursor([1, 2, 3, 4])
         let cursor = base.dropFirst(2)
         #expect(base.callCount == 0)
@@ -17,8 +16,7 @@ struct CursorSlicingTests {
         #expect(CountingCursor([1, 2]).dropFirst(0).trace() == ["1", "2"])
     }
 
-    @Test("dropFirst of more elements than there are is empty")
-    func dropFirstPastEnd() throws {
+    @Test func dropFirstPastTheEndIsEmpty() throws {
         let base = CountingCursor([1, 2])
         let cursor = base.dropFirst(.max)
         #expect(try cursor.next() == nil)
@@ -27,8 +25,7 @@ struct CursorSlicingTests {
         #expect(base.callCount == 5)
     }
 
-    @Test("drop(while:) asks its closure no more after a refusal")
-    func dropWhile() throws {
+    @Test func dropWhileAsksNoMoreAfterARefusal() throws {
         let base = CountingCursor([1, 2, 3, 1])
         var asked: [Int] = []
         let cursor = base.drop { n in
@@ -44,8 +41,7 @@ struct CursorSlicingTests {
         #expect(asked == [1, 2, 3])
     }
 
-    @Test("prefix doesn't step behind its last element")
-    func prefix() throws {
+    @Test func prefixDoesNotStepPastItsLastElement() throws {
         let base = CountingCursor([1, 2, 3])
         let cursor = base.prefix(2)
         #expect(base.callCount == 0)
@@ -60,8 +56,7 @@ struct CursorSlicingTests {
         #expect(CountingCursor([1, 2]).prefix(.max).trace() == ["1", "2"])
     }
 
-    @Test("prefix(while:) ends at a refusal, for good")
-    func prefixWhile() throws {
+    @Test func prefixWhileEndsAtARefusal() throws {
         let base = CountingCursor([1, 2, 3, 1])
         let cursor = base.prefix { $0 < 3 }
         #expect(base.callCount == 0)
@@ -76,16 +71,14 @@ struct CursorSlicingTests {
         #expect(try short.next() == nil)
     }
 
-    @Test("slices of slices")
-    func composition() throws {
+    @Test func slicesOfSlicesCompose() throws {
         let base = CountingCursor(Array(0..<100))
         let cursor = base.dropFirst(10).prefix(5).dropFirst(2).enumerated().map { $0.0 + $0.1 }
         #expect(cursor.trace() == ["12", "14", "16"])
         #expect(base.callCount == 15)
     }
 
-    @Test("a negative number of elements is an error, not a trap")
-    func negativeCounts() {
+    @Test func negativeCountsAreErrors() {
         func expectMisuse(_ method: String, _ call: (CountingCursor<Int>) throws -> Void) {
             let base = CountingCursor([1, 2])
             #expect {

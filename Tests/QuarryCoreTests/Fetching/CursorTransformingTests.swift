@@ -3,8 +3,7 @@ import Testing
 
 @Suite("Cursors that transform")
 struct CursorTransformingTests {
-    @Test("map transforms each element, when it is asked for")
-    func map() throws {
+    @Test func mapTransformsEachElementWhenAskedForIt() throws {
         let base = CountingCursor([1, 2])
         var transformed: [Int] = []
         let cursor = base.map { n in
@@ -21,8 +20,7 @@ struct CursorTransformingTests {
         #expect(transformed == [1, 2])
     }
 
-    @Test("filter steps until an element is accepted")
-    func filter() throws {
+    @Test func filterStepsUntilAnElementIsAccepted() throws {
         let base = CountingCursor([1, 2, 3, 4, 5])
         let cursor = base.filter { $0 % 2 == 0 }
         #expect(base.callCount == 0)
@@ -33,8 +31,7 @@ struct CursorTransformingTests {
         #expect(try cursor.next() == nil)
     }
 
-    @Test("compactMap leaves out nil, and keeps an optional's nil inside a value")
-    func compactMap() throws {
+    @Test func compactMapLeavesOutNilAlone() throws {
         let base = CountingCursor(["1", "x", "2"])
         let cursor: MapCursor<FilterCursor<MapCursor<CountingCursor<String>, Int?>>, Int> = base.compactMap { Int($0) }
         #expect(base.callCount == 0)
@@ -47,8 +44,7 @@ struct CursorTransformingTests {
         #expect(nested.trace() == ["nil"])
     }
 
-    @Test("a nil element doesn't end a cursor of optionals")
-    func optionals() throws {
+    @Test func nilElementDoesNotEndACursorOfOptionals() throws {
         let elements: [Int?] = [1, nil, 3]
         #expect(CountingCursor(elements).trace() == ["Optional(1)", "nil", "Optional(3)"])
         #expect(CountingCursor(elements).map { $0 }.trace() == ["Optional(1)", "nil", "Optional(3)"])
@@ -64,8 +60,7 @@ struct CursorTransformingTests {
         #expect(try CountingCursor<Int?>([nil]).isEmpty == false)
     }
 
-    @Test("flatMap makes a segment when the one before is exhausted")
-    func flatMapCursors() throws {
+    @Test func flatMapMakesASegmentWhenThePreviousOneIsExhausted() throws {
         let base = CountingCursor([2, 0, 3])
         var segments: [CountingCursor<Int>] = []
         let cursor = base.flatMap { count in
@@ -86,8 +81,7 @@ struct CursorTransformingTests {
         #expect(base.callCount == 5)
     }
 
-    @Test("flatMap releases a segment before it makes the next one")
-    func flatMapReleases() throws {
+    @Test func flatMapReleasesASegmentBeforeItMakesTheNext() throws {
         weak var first: CountingCursor<Int>?
         let cursor = CountingCursor([1, 2]).flatMap { n in
             #expect(first == nil)
@@ -98,14 +92,12 @@ struct CursorTransformingTests {
         #expect(cursor.trace() == ["1", "2"])
     }
 
-    @Test("flatMap of sequences")
-    func flatMapSequences() {
+    @Test func flatMapTakesSequences() {
         let cursor = CountingCursor(["ab", "", "c"]).flatMap { $0 }
         #expect(cursor.trace() == ["a", "b", "c"])
     }
 
-    @Test("flatMap of a sequence to cursors is lazy as well")
-    func sequenceFlatMap() throws {
+    @Test func flatMapOfASequenceToCursorsIsLazy() throws {
         var made = 0
         let cursor = [1, 2].flatMap { n in
             made += 1
@@ -117,8 +109,7 @@ struct CursorTransformingTests {
         #expect(cursor.trace() == ["1", "2", "2"])
     }
 
-    @Test("joined, of cursors and of sequences")
-    func joined() throws {
+    @Test func joinedTakesCursorsAndSequences() throws {
         let cursors = CountingCursor([CountingCursor([1, 2]), CountingCursor([]), CountingCursor([3])])
         let flattened: FlattenCursor<CountingCursor<CountingCursor<Int>>> = cursors.joined()
         #expect(cursors.callCount == 0)
@@ -126,8 +117,7 @@ struct CursorTransformingTests {
         #expect(CountingCursor([[1, 2], [], [3]]).joined().trace() == ["1", "2", "3"])
     }
 
-    @Test("enumerated counts from 0")
-    func enumerated() throws {
+    @Test func enumeratedCountsFromZero() throws {
         let base = CountingCursor(["a", "b"])
         let cursor = base.enumerated()
         #expect(base.callCount == 0)
@@ -137,8 +127,7 @@ struct CursorTransformingTests {
         #expect(try cursor.next() == nil)
     }
 
-    @Test("forEach goes on where next() stopped")
-    func forEachAfterNext() throws {
+    @Test func forEachGoesOnAfterNext() throws {
         func remainder<C: Cursor>(of cursor: C) throws -> [C.Element] {
             _ = try cursor.next()
             var elements: [C.Element] = []
@@ -158,8 +147,7 @@ struct CursorTransformingTests {
         #expect(try remainder(of: CountingCursor([1, 2, 3, 4]).prefix { $0 < 3 }) == [2])
     }
 
-    @Test("forEach alone gives what next() gives")
-    func forEachFromStart() throws {
+    @Test func forEachReturnsTheElementsOfNext() throws {
         func elements<C: Cursor>(of cursor: C) throws -> [C.Element] {
             var elements: [C.Element] = []
             try cursor.forEach { elements.append($0) }
@@ -172,8 +160,7 @@ struct CursorTransformingTests {
         #expect(try elements(of: CountingCursor([1, 2]).enumerated()).map { "\($0)" } == ["(0, 1)", "(1, 2)"])
     }
 
-    @Test("AnyCursor of a closure, an iterator, a sequence and a cursor")
-    func anyCursor() throws {
+    @Test func anyCursorErasesClosuresIteratorsSequencesAndCursors() throws {
         let base = CountingCursor([1, 2])
         let erased = AnyCursor(base)
         #expect(base.callCount == 0)
@@ -186,8 +173,7 @@ struct CursorTransformingTests {
         #expect(AnyCursor<Int> { throw CursorFailure("no") }.trace(limit: 2) == ["!no", "!no"])
     }
 
-    @Test("AnyCursor doesn't ask a closure again after its nil")
-    func anyCursorExhaustion() throws {
+    @Test func anyCursorDoesNotAskAClosureAgainAfterNil() throws {
         var calls = 0
         let cursor = AnyCursor<Int> {
             calls += 1

@@ -4,8 +4,7 @@ import Testing
 
 @Suite("Cursors over statements")
 struct FetchCursorTests {
-    @Test("what is known of a cursor")
-    func properties() throws {
+    @Test func cursorKnowsItsSQLArgumentsAndColumns() throws {
         try withConnection { db throws in
             let cursor = try Row.fetchCursor(db, sql: "SELECT ? AS a, 2 AS b;", arguments: [1])
             #expect(cursor.sql == "SELECT ? AS a, 2 AS b")
@@ -15,8 +14,7 @@ struct FetchCursorTests {
         }
     }
 
-    @Test("each next takes one step, and after the end there is nothing, however often one asks")
-    func lazy() throws {
+    @Test func nextTakesOneStepAndNoneAfterTheEnd() throws {
         try withConnection { db throws in
             let endless = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c"
             let numbers = try Int.fetchCursor(db, sql: endless)
@@ -29,8 +27,7 @@ struct FetchCursorTests {
         }
     }
 
-    @Test("after an error of a step it is over")
-    func stepError() throws {
+    @Test func cursorEndsAfterAnErrorOfAStep() throws {
         try withConnection { db throws in
             let sql = "SELECT abs(column1) FROM (VALUES (1), (-9223372036854775808), (3))"
             let cursor = try Int.fetchCursor(db, sql: sql)
@@ -40,8 +37,7 @@ struct FetchCursorTests {
         }
     }
 
-    @Test("arguments are bound when it is made, not when it steps")
-    func arguments() throws {
+    @Test func argumentsAreBoundWhenTheCursorIsMade() throws {
         try withConnection { db throws in
             let statement = try db.makeStatement(sql: "SELECT ? UNION ALL SELECT ?1")
             let cursor = try Int.fetchCursor(statement, arguments: [1])
@@ -53,8 +49,7 @@ struct FetchCursorTests {
         }
     }
 
-    @Test("another execution of the statement ends it, whatever runs it")
-    func reexecution() throws {
+    @Test func anotherExecutionEndsTheCursor() throws {
         let message = "The cursor has ended: its statement has been run again, or its access has ended."
         try withConnection { db throws in
             let statement = try db.makeStatement(sql: "SELECT 1 UNION ALL SELECT 2")
@@ -78,15 +73,14 @@ struct FetchCursorTests {
         }
     }
 
-    @Test("the end of the access ends it; outside there is an error, and in the next access too")
-    func accessEnd() throws {
+    @Test func endOfTheAccessEndsTheCursor() throws {
         let connection = try TestConnection()
         let cursor = try connection.access { db in
             let cursor = try Int.fetchCursor(db, sql: "SELECT 1 UNION ALL SELECT 2")
             _ = try cursor.next()
             return cursor
         }
-        expectError(.SQLITE_MISUSE, "Database was used outside of its access.") { try cursor.next() }
+        expectError(.SQLITE_MISUSE, "Database was used outside of its access.", sql: nil) { try cursor.next() }
         let late = try connection.access { try Int.fetchCursor($0, sql: "SELECT 1 UNION ALL SELECT 2") }
         try connection.access { _ in
             expectError(
@@ -96,13 +90,12 @@ struct FetchCursorTests {
         }
     }
 
-    @Test("the first step on another thread is refused, and its own thread goes on")
-    func otherThread() throws {
+    @Test func firstStepOnAnotherThreadIsRefused() throws {
         try withConnection { db throws in
             // The other thread is refused, and this one waits for it.
             nonisolated(unsafe) let cursor = try Int.fetchCursor(db, sql: "SELECT 1 UNION ALL SELECT 2")
             for _ in 0..<2 {
-                expectError(.SQLITE_MISUSE, "Database was not used on the correct thread.") {
+                expectError(.SQLITE_MISUSE, "Database was not used on the correct thread.", sql: nil) {
                     try onOtherThread { try cursor.next() }
                 }
             }
@@ -112,14 +105,13 @@ struct FetchCursorTests {
         }
     }
 
-    @Test("a table can be dropped when its cursor is gone, or at its end")
-    func release() throws {
+    @Test func tableCanBeDroppedWhenItsCursorHasEnded() throws {
         try withConnection { db throws in
             try db.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
             do {
                 let cursor = try Int.fetchCursor(db, sql: "SELECT a FROM t")
                 #expect(try cursor.next() == 1)
-                expectCode(.SQLITE_LOCKED) { try db.execute(sql: "DROP TABLE t") }
+                expectError(.SQLITE_LOCKED) { try db.execute(sql: "DROP TABLE t") }
             }
             try db.execute(sql: "DROP TABLE t; CREATE TABLE t (a); INSERT INTO t VALUES (3)")
             let cursor = try Int.fetchCursor(db, sql: "SELECT a FROM t")
@@ -129,8 +121,7 @@ struct FetchCursorTests {
         }
     }
 
-    @Test("changes may be made while it runs")
-    func changesMeanwhile() throws {
+    @Test func changesMayBeMadeWhileTheCursorRuns() throws {
         try withConnection { db throws in
             try db.execute(
                 sql: "CREATE TABLE t (id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 0), (2, 0), (3, 0)")

@@ -11,8 +11,7 @@ struct FetchRequestTests {
         }
     }
 
-    @Test("literals, SQL with arguments, cached ones")
-    func sqlRequests() throws {
+    @Test func literalsAndSQLRequestsFetch() throws {
         try withTable { db throws in
             let literal: SQLRequest<Int> = "SELECT a FROM t WHERE a >= \(2)"
             #expect(try literal.fetchAll(db) == [2, 3])
@@ -27,8 +26,7 @@ struct FetchRequestTests {
         }
     }
 
-    @Test("a request that runs inside its own loop has a statement of its own")
-    func reentrant() throws {
+    @Test func requestInItsOwnLoopHasItsOwnStatement() throws {
         try withTable { db throws in
             let request: SQLRequest<Int> = "SELECT a FROM t WHERE a > \(0)"
             let cursor = try request.fetchCursor(db)
@@ -38,12 +36,11 @@ struct FetchRequestTests {
         }
     }
 
-    @Test("fetchCount counts rows in SQL")
-    func count() throws {
+    @Test func fetchCountCountsRowsInSQL() throws {
         try withTable { db throws in
             let request: SQLRequest<Row> = "SELECT a, b FROM t WHERE a >= \(2)"
-            let sql = try traced(db) { () throws in #expect(try request.fetchCount(db) == 2) }
-            #expect(sql.contains("SELECT COUNT(*) FROM (SELECT a, b FROM t WHERE a >= ?)"))
+            let sql = try emitted(db) { () throws in #expect(try request.fetchCount(db) == 2) }
+            #expect(sql.contains("SELECT COUNT(*) FROM (SELECT a, b FROM t WHERE a >= 2)"))
             #expect(try SQLRequest<Row>(sql: "SELECT a FROM t;").fetchCount(db) == 3)
             #expect(try SQLRequest<Row>(sql: "SELECT a FROM t LIMIT 1").fetchCount(db) == 1)
             #expect(try SQLRequest<Row>(sql: "SELECT a FROM t -- all of them").fetchCount(db) == 3)
@@ -52,8 +49,7 @@ struct FetchRequestTests {
         }
     }
 
-    @Test("any request, and one that becomes something else")
-    func anyRequest() throws {
+    @Test func requestsAreErasedAndAdapted() throws {
         try withTable { db throws in
             let any = AnyFetchRequest(SQLRequest<Int>("SELECT a FROM t WHERE a >= \(2)"))
             #expect(try any.fetchAll(db) == [2, 3])
@@ -64,8 +60,7 @@ struct FetchRequestTests {
         }
     }
 
-    @Test("a request of one's own has all verbs")
-    func customRequest() throws {
+    @Test func customRequestHasAllVerbs() throws {
         struct Greater: FetchRequest {
             typealias RowDecoder = Int
             var bound: Int
@@ -82,14 +77,13 @@ struct FetchRequestTests {
             #expect(try request.fetchSet(db) == [2, 3])
             #expect(try Array(request.fetchCursor(db)) == [2, 3])
             #expect(try request.fetchCount(db) == 2)
-            let sql = try traced(db) { () throws in #expect(try request.fetchOne(db) == 2) }
-            #expect(sql == ["SELECT a FROM t WHERE a > ? LIMIT 1"])
+            let sql = try emitted(db) { () throws in #expect(try request.fetchOne(db) == 2) }
+            #expect(sql == ["SELECT a FROM t WHERE a > 1 LIMIT 1"])
             #expect(try Row.fetchAll(db, request) == [["a": 2], ["a": 3]])
         }
     }
 
-    @Test("what a request throws while it prepares reaches the verb")
-    func failingRequest() throws {
+    @Test func errorOfAPreparingRequestReachesTheVerb() throws {
         struct Failure: Error {}
         struct Failing: FetchRequest {
             typealias RowDecoder = Row

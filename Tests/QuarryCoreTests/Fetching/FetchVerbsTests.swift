@@ -13,8 +13,7 @@ struct FetchVerbsTests {
         }
     }
 
-    @Test("values")
-    func values() throws {
+    @Test func valuesAreFetched() throws {
         try withTable { db throws in
             let statement = try db.makeStatement(sql: sql)
             let request = SQLRequest<Int>(sql: sql, arguments: [1])
@@ -43,8 +42,7 @@ struct FetchVerbsTests {
         }
     }
 
-    @Test("rows")
-    func rows() throws {
+    @Test func rowsAreFetched() throws {
         try withTable { db throws in
             let statement = try db.makeStatement(sql: sql)
             let request = SQLRequest<Row>(sql: sql, arguments: [1])
@@ -70,8 +68,7 @@ struct FetchVerbsTests {
         }
     }
 
-    @Test("optionals")
-    func optionals() throws {
+    @Test func optionalsAreFetched() throws {
         try withTable { db throws in
             let sql = "SELECT b FROM t"
             let request = SQLRequest<String?>(sql: sql)
@@ -89,25 +86,23 @@ struct FetchVerbsTests {
         }
     }
 
-    @Test("NULL for what isn't optional is an error, with what came before lost")
-    func nullForValue() throws {
+    @Test func nullForAValueIsAnError() throws {
         try withTable { db throws in
             let message =
                 #"could not decode String from database value NULL - column: "b", column index: 0, row: [b:NULL], "#
                 + "sql: `SELECT b FROM t`"
-            expectDecodingError(message) { try String.fetchAll(db, sql: "SELECT b FROM t") }
-            expectDecodingError(message) { try String.fetchSet(db, sql: "SELECT b FROM t") }
+            expectError(RowDecodingError.self, message) { try String.fetchAll(db, sql: "SELECT b FROM t") }
+            expectError(RowDecodingError.self, message) { try String.fetchSet(db, sql: "SELECT b FROM t") }
             let cursor = try String.fetchCursor(db, sql: "SELECT b FROM t")
             #expect(try cursor.next() == "x")
-            expectDecodingError(message) { try cursor.next() }
+            expectError(RowDecodingError.self, message) { try cursor.next() }
             // A value that can't be had ends no cursor.
             #expect(try cursor.next() == "x")
             #expect(try cursor.next() == nil)
         }
     }
 
-    @Test("fetchOne is nil for no row and for NULL; a row or a DatabaseValue tells them apart")
-    func fetchOneNil() throws {
+    @Test func fetchOneIsNilForNoRowAndForNULL() throws {
         try withConnection { db throws in
             let none = "SELECT 1 WHERE 0"
             let null = "SELECT NULL"
@@ -123,8 +118,7 @@ struct FetchVerbsTests {
         }
     }
 
-    @Test("fetchOne takes one step, and leaves the statement ready")
-    func fetchOneStops() throws {
+    @Test func fetchOneTakesOneStepAndLeavesTheStatementReady() throws {
         try withConnection { db throws in
             let endless = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c"
             #expect(try Int.fetchOne(db, sql: endless) == 1)
@@ -133,8 +127,7 @@ struct FetchVerbsTests {
         }
     }
 
-    @Test("statements that give no rows fetch nothing, and run")
-    func noColumns() throws {
+    @Test func statementsWithoutColumnsRunAndFetchNothing() throws {
         try withConnection { db throws in
             #expect(try Row.fetchAll(db, sql: "CREATE TABLE t (a)") == [])
             #expect(try Int.fetchOne(db, sql: "INSERT INTO t VALUES (1)") == nil)
@@ -145,16 +138,14 @@ struct FetchVerbsTests {
         }
     }
 
-    @Test("values of several columns are those of the leftmost")
-    func leftmost() throws {
+    @Test func valuesAreThoseOfTheLeftmostColumn() throws {
         try withTable { db throws in
             #expect(try Int.fetchAll(db, sql: "SELECT a, b FROM t") == [1, 2, 3])
             #expect(try String.fetchAll(db, sql: "SELECT b, a FROM t WHERE b NOT NULL") == ["x", "x"])
         }
     }
 
-    @Test("types with a conversion of their own are fetched by it")
-    func customType() throws {
+    @Test func customTypesAreFetchedByTheirConversion() throws {
         struct Length: DatabaseValueConvertible, Hashable {
             var meters: Double
             var databaseValue: DatabaseValue { "\(meters) m".databaseValue }
@@ -167,7 +158,8 @@ struct FetchVerbsTests {
             #expect(try String.fetchOne(db, sql: "SELECT ?", arguments: [Length(meters: 1.5)]) == "1.5 m")
             #expect(try Length.fetchOne(db, sql: "SELECT '2.5 m'") == Length(meters: 2.5))
             #expect(try Length?.fetchAll(db, sql: "SELECT '1 m' UNION ALL SELECT NULL") == [Length(meters: 1), nil])
-            expectDecodingError(
+            expectError(
+                RowDecodingError.self,
                 #"could not decode Length from database value TEXT - column: "a", column index: 0, row: [a:TEXT], "#
                     + "sql: `SELECT 'x' AS a`"
             ) { try Length.fetchAll(db, sql: "SELECT 'x' AS a") }

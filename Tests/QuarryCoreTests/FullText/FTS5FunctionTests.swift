@@ -29,7 +29,7 @@ private final class Connection: @unchecked Sendable {
         try String.fetchAll(db, sql: "SELECT \(name)(d) FROM d WHERE d MATCH ? ORDER BY rowid", arguments: [pattern])
     }
 
-    @Test func facts() throws {
+    @Test func matchKnowsItsRowAndSizes() throws {
         try withDocuments { (db) throws in
             db.add(
                 function: FTS5Function("facts") { match in
@@ -49,7 +49,7 @@ private final class Connection: @unchecked Sendable {
         }
     }
 
-    @Test func phrases() throws {
+    @Test func matchKnowsItsPhrases() throws {
         try withDocuments { (db) throws in
             db.add(
                 function: FTS5Function("places") { match in
@@ -82,7 +82,7 @@ private final class Connection: @unchecked Sendable {
         }
     }
 
-    @Test func ranking() throws {
+    @Test func functionRanksRows() throws {
         try withDocuments { (db) throws in
             db.add(function: FTS5Function("hits") { match in -(try match.instanceCount()) })
             try db.execute(sql: "INSERT INTO d(rowid, a) VALUES (11, 'foo foo foo foo')")
@@ -92,7 +92,7 @@ private final class Connection: @unchecked Sendable {
         }
     }
 
-    @Test func tokens() throws {
+    @Test func matchTokenizesTexts() throws {
         try withDocuments { (db) throws in
             db.add(
                 function: FTS5Function("words") { match in try match.tokenize("Été, the\0 END").joined(separator: "|") }
@@ -101,7 +101,7 @@ private final class Connection: @unchecked Sendable {
         }
     }
 
-    @Test func once() throws {
+    @Test func onceForQueryRunsOncePerQuery() throws {
         try withDocuments { (db) throws in
             let calls = Recorded(0)
             db.add(
@@ -118,7 +118,7 @@ private final class Connection: @unchecked Sendable {
         }
     }
 
-    @Test func errors() throws {
+    @Test func errorsReachTheStatement() throws {
         struct Odd: Error, CustomStringConvertible {
             var description: String { "an odd row" }
         }

@@ -83,7 +83,7 @@ private final class Synonyms: FTS5WrapperTokenizer {
         try Int.fetchAll(db, sql: "SELECT rowid FROM d WHERE d MATCH ? ORDER BY rowid", arguments: [pattern])
     }
 
-    @Test func words() throws {
+    @Test func tokenizerSplitsTextsAndPatterns() throws {
         try withTable { (db) throws in
             try db.execute(sql: "INSERT INTO d VALUES ('It''s a-b'), ('C++ it''s'), (''), (NULL), ('empty x')")
             #expect(try found(db, "\"It's\"") == [1])
@@ -118,14 +118,13 @@ private final class Synonyms: FTS5WrapperTokenizer {
         }
     }
 
-    @Test("a token's place outside of its text is an error: FTS5 would read there")
-    func placesOutside() throws {
+    @Test func tokensOutsideOfTheTextAreErrors() throws {
         try withConnection { (db) throws in
             db.add(tokenizer: Misplacing.self)
             for (index, place) in ["0 8", "1048576 1048584", "'-1' 2", "4 4", "0 8 on"].enumerated() {
                 try db.execute(sql: "CREATE VIRTUAL TABLE d\(index) USING fts5(a, tokenize = \"misplacing \(place)\")")
-                expectCode(.SQLITE_MISUSE) { try db.execute(sql: "INSERT INTO d\(index) VALUES ('abc')") }
-                expectCode(.SQLITE_MISUSE) {
+                expectError(.SQLITE_MISUSE) { try db.execute(sql: "INSERT INTO d\(index) VALUES ('abc')") }
+                expectError(.SQLITE_MISUSE) {
                     try db.makeTokenizer(
                         components: ["misplacing"] + place.split(separator: " ").map { $0.filter { $0 != "'" } }
                     )
@@ -178,7 +177,7 @@ private final class Synonyms: FTS5WrapperTokenizer {
     @Test(arguments: [
         ("bad", ResultCode.SQLITE_CONSTRAINT_CHECK, "a bad word"), ("odd", .SQLITE_ERROR, "an odd word"),
         ("fine", .SQLITE_ERROR, "I am fine"), ("stop", .SQLITE_INTERRUPT, "interrupted"),
-    ]) func failures(word: String, code: ResultCode, message: String) throws {
+    ]) func errorsOfATokenizerReachTheStatement(word: String, code: ResultCode, message: String) throws {
         for tokenize in ["space", "synonyms space", "porter space"] {
             try withTable(tokenize) { (db) throws in
                 try db.execute(sql: "INSERT INTO d VALUES ('kept')")
@@ -199,8 +198,8 @@ private final class Synonyms: FTS5WrapperTokenizer {
                 #expect(try found(db, "kept") == [1])
                 try db.execute(sql: "INSERT INTO d(d) VALUES ('integrity-check')")
                 let tokenizer = try db.makeTokenizer(components: tokenize.split(separator: " ").map(String.init))
-                expectError(code, message) { try tokenizer.tokenize(document: "a \(word)") }
-                expectError(code, message) { try tokenizer.tokenize(query: word) }
+                expectError(code, message, sql: nil) { try tokenizer.tokenize(document: "a \(word)") }
+                expectError(code, message, sql: nil) { try tokenizer.tokenize(query: word) }
                 #expect(try tokenizer.tokenize(document: "x").map(\.token) == ["x"])
                 expectError(.SQLITE_ERROR, "no such table: nope", sql: "DELETE FROM nope") {
                     try db.execute(sql: "DELETE FROM nope")
@@ -223,15 +222,19 @@ private final class Synonyms: FTS5WrapperTokenizer {
             expectError(.SQLITE_AUTH, #"not ["fail", "it\'s"]"#, sql: sql) { try db.execute(sql: sql) }
             let cancelled = "CREATE VIRTUAL TABLE e USING fts5(a, tokenize='space cancel')"
             expectError(.SQLITE_INTERRUPT, "interrupted", sql: cancelled) { try db.execute(sql: cancelled) }
-            expectError(.SQLITE_AUTH, #"not ["fail"]"#) { try db.makeTokenizer(components: ["space", "fail"]) }
+            expectError(.SQLITE_AUTH, #"not ["fail"]"#, sql: nil) {
+                try db.makeTokenizer(components: ["space", "fail"])
+            }
             let wrapped = "CREATE VIRTUAL TABLE e USING fts5(a, tokenize='synonyms space fail')"
             expectError(.SQLITE_AUTH, #"not ["fail"]"#, sql: wrapped) { try db.execute(sql: wrapped) }
-            expectError(.SQLITE_ERROR, "no such tokenizer: nope") { try db.makeTokenizer(components: ["nope"]) }
-            expectError(.SQLITE_ERROR, "error in tokenizer constructor: unicode61 x") {
+            expectError(.SQLITE_ERROR, "no such tokenizer: nope", sql: nil) {
+                try db.makeTokenizer(components: ["nope"])
+            }
+            expectError(.SQLITE_ERROR, "error in tokenizer constructor: unicode61 x", sql: nil) {
                 try db.makeTokenizer(components: ["unicode61", "x"])
             }
-            expectError(.SQLITE_MISUSE, "a tokenizer has no name") { try db.makeTokenizer(components: []) }
-            expectError(.SQLITE_MISUSE, #"the arguments of a tokenizer have a NUL character: "a\0b""#) {
+            expectError(.SQLITE_MISUSE, "a tokenizer has no name", sql: nil) { try db.makeTokenizer(components: []) }
+            expectError(.SQLITE_MISUSE, #"the arguments of a tokenizer have a NUL character: "a\0b""#, sql: nil) {
                 try db.makeTokenizer(components: ["unicode61", "a\0b"])
             }
             #expect(try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sqlite_master WHERE name = 'e'") == 0)
@@ -285,16 +288,17 @@ private final class Synonyms: FTS5WrapperTokenizer {
                 into tokens: borrowing FTS5TokenSink
             ) {}
         }
-        expectError(.SQLITE_MISUSE, #"the name of a tokenizer has 1 to 255 bytes of UTF-8 and no NUL: """#) {
+        expectError(.SQLITE_MISUSE, #"the name of a tokenizer has 1 to 255 bytes of UTF-8 and no NUL: """#, sql: nil) {
             try withConnection { (db) throws in db.add(tokenizer: Nameless.self) }
         }
-        expectError(.SQLITE_MISUSE, #"the name of a function has 1 to 255 bytes of UTF-8 and no NUL: "a\0""#) {
+        expectError(.SQLITE_MISUSE, #"the name of a function has 1 to 255 bytes of UTF-8 and no NUL: "a\0""#, sql: nil)
+        {
             try withConnection { (db) throws in db.add(function: FTS5Function("a\0") { _ in 1 }) }
         }
     }
 }
 
-/// What tokenizers hold is gone with the connection.
+/// Tokenizers are released with their connection.
 @Suite struct TokenizerMemoryTests {
     private final class Counted: FTS5TextTokenizer {
         static let name = "counted"
@@ -317,7 +321,7 @@ private final class Synonyms: FTS5WrapperTokenizer {
         deinit { Self.count.subtract(1, ordering: .relaxed) }
     }
 
-    @Test func released() throws {
+    @Test func tokenizersAreReleasedWithTheirConnection() throws {
         var survivor: (any FTS5Tokenizer)?
         try withConnection { (db) throws in
             db.add(tokenizer: Counted.self)
@@ -345,7 +349,7 @@ private final class Synonyms: FTS5WrapperTokenizer {
         }
         #expect(Counted.count.load(ordering: .relaxed) == 1)
         #expect(Kept.count.load(ordering: .relaxed) == 0)
-        // One that somebody keeps works without the connection.
+        // A tokenizer that the test keeps works without the connection.
         #expect(try survivor?.tokenize(document: "dogs").map(\.token) == ["dog"])
         survivor = nil
         #expect(Counted.count.load(ordering: .relaxed) == 0)

@@ -96,10 +96,9 @@ private struct Arguments: DatabaseAggregate {
     @Test func stepErrorEndsTheQueryAndFreesTheState() throws {
         try withTable { (db) throws in
             try db.execute(sql: "INSERT INTO t (g, a) VALUES ('x', 'step')")
-            let error = try #require(
-                databaseError { _ = try Row.fetchAll(db, sql: "SELECT probe(a) FROM t GROUP BY g") })
-            #expect(error.extendedResultCode == .SQLITE_CONSTRAINT_CHECK)
-            #expect(error.message == "step failed")
+            expectError(.SQLITE_CONSTRAINT_CHECK, "step failed") {
+                try Row.fetchAll(db, sql: "SELECT probe(a) FROM t GROUP BY g")
+            }
             #expect(Probe.alive == 0)
         }
     }
@@ -107,9 +106,7 @@ private struct Arguments: DatabaseAggregate {
     @Test func finalizeErrorEndsTheQueryAndFreesTheState() throws {
         try withTable { (db) throws in
             try db.execute(sql: "INSERT INTO t (g, a) VALUES ('x', 'finalize')")
-            let error = try #require(databaseError { _ = try Row.fetchAll(db, sql: "SELECT probe(a) FROM t") })
-            #expect(error.extendedResultCode == .SQLITE_ERROR)
-            #expect(error.message == "finalize failed")
+            expectError(.SQLITE_ERROR, "finalize failed") { try Row.fetchAll(db, sql: "SELECT probe(a) FROM t") }
             #expect(Probe.alive == 0)
         }
     }
@@ -125,9 +122,7 @@ private struct Arguments: DatabaseAggregate {
                     }
                     return values[0]
                 })
-            let error = try #require(
-                databaseError { _ = try Row.fetchAll(db, sql: "SELECT probe(a), max(stop(id)) FROM t") })
-            #expect(error.message == "stop")
+            expectError(.SQLITE_ERROR, "stop") { try Row.fetchAll(db, sql: "SELECT probe(a), max(stop(id)) FROM t") }
             #expect(Probe.alive == 0)
         }
     }
@@ -144,8 +139,9 @@ private struct Arguments: DatabaseAggregate {
 
     @Test func plainAggregateIsNoWindowFunction() throws {
         try withTable { (db) throws in
-            let error = try #require(databaseError { try db.execute(sql: "SELECT probe(a) OVER () FROM t") })
-            #expect(error.message == "probe() may not be used as a window function")
+            expectError(.SQLITE_ERROR, "probe() may not be used as a window function") {
+                try db.execute(sql: "SELECT probe(a) OVER () FROM t")
+            }
         }
     }
 
@@ -192,9 +188,7 @@ private struct Arguments: DatabaseAggregate {
             let sql = """
                 SELECT mySum(column1) OVER (ROWS BETWEEN CURRENT ROW AND CURRENT ROW) FROM (VALUES (1), (?), (2))
                 """
-            let error = try #require(databaseError { _ = try Row.fetchAll(db, sql: sql, arguments: [value]) })
-            #expect(error.message == message)
-            #expect(error.extendedResultCode == code)
+            expectError(code, message) { try Row.fetchAll(db, sql: sql, arguments: [value]) }
         }
     }
 }

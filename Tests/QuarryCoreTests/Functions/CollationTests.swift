@@ -49,14 +49,15 @@ import Testing
             db.add(collation: DatabaseCollation("BYLENGTH", utf8: { _, _ in 1 }))
             #expect(try Bool.fetchOne(db, sql: "SELECT 'ab' = 'xy' COLLATE byLength") == false)
             db.remove(collation: byLength)
-            let error = try #require(databaseError { try db.execute(sql: "SELECT 'ab' = 'xy' COLLATE byLength") })
-            #expect(error.message == "no such collation sequence: byLength")
+            expectError(.SQLITE_ERROR_MISSING_COLLSEQ, "no such collation sequence: byLength") {
+                try db.execute(sql: "SELECT 'ab' = 'xy' COLLATE byLength")
+            }
         }
     }
 
     @Test func removingInUseIsBusy() throws {
         let error = try #require(
-            databaseError {
+            expectError(.SQLITE_BUSY) {
                 try withConnection { (db) throws in
                     db.add(collation: byLength)
                     let cursor = try Int.fetchCursor(db, sql: "SELECT 'a' = 'b' COLLATE byLength")
@@ -64,12 +65,11 @@ import Testing
                     db.remove(collation: byLength)
                 }
             })
-        #expect(error.resultCode == .SQLITE_BUSY)
         #expect(error.message?.hasPrefix("could not remove collation byLength: ") == true)
     }
 
     @Test func badNameFailsTheAccess() throws {
-        let failure = databaseError {
+        let failure = expectError(DatabaseError.self) {
             try withConnection { (db) throws in db.add(collation: DatabaseCollation("", utf8: { _, _ in 0 })) }
         }
         let error = try #require(failure)

@@ -8,16 +8,6 @@ struct PlainError: Error, CustomStringConvertible {
     var description: String
 }
 
-/// The error that `body` throws, if it is one of the database.
-func databaseError(_ body: () throws -> Void) -> DatabaseError? {
-    do {
-        try body()
-        return nil
-    } catch {
-        return error as? DatabaseError
-    }
-}
-
 @Suite struct FunctionTests {
     @Test(arguments: [true, false]) func aStatementCannotRunInsideItself(asCursor: Bool) throws {
         try withConnection { (db) throws in
@@ -33,11 +23,9 @@ func databaseError(_ body: () throws -> Void) -> DatabaseError? {
                 })
             let statement = try db.makeStatement(sql: "SELECT again()")
             inner = statement
-            let error = databaseError {
+            expectError(.SQLITE_MISUSE, "A statement can't be run inside itself.") {
                 if asCursor { _ = try Int.fetchAll(statement) } else { try statement.execute() }
             }
-            #expect(error?.resultCode == .SQLITE_MISUSE)
-            #expect(error?.message == "A statement can't be run inside itself.")
             inner = nil
             #expect(try Int.fetchOne(statement) == 1)
         }
@@ -81,8 +69,9 @@ func databaseError(_ body: () throws -> Void) -> DatabaseError? {
             #expect(try String.fetchOne(db, sql: "SELECT f(\(many))") == "any: 127")
 
             db.add(function: DatabaseFunction("g", argumentCount: 1) { $0[0] })
-            let error = try #require(databaseError { try db.execute(sql: "SELECT g(1, 2)") })
-            #expect(error.message == "wrong number of arguments to function g()")
+            expectError(.SQLITE_ERROR, "wrong number of arguments to function g()") {
+                try db.execute(sql: "SELECT g(1, 2)")
+            }
         }
     }
 
@@ -92,18 +81,15 @@ func databaseError(_ body: () throws -> Void) -> DatabaseError? {
         let connection = try TestConnection()
         // 127, or 1000 from SQLite 3.48 on.
         let maximum = try connection.access { db in db.limit(.functionArgument) }
-        let error = try #require(
-            databaseError {
-                try connection.access { $0.add(function: DatabaseFunction("f", argumentCount: count) { _ in nil }) }
-            })
-        #expect(error.resultCode == .SQLITE_MISUSE)
-        #expect(error.message == "function f can't have \(count) arguments, but 0 to \(maximum)")
+        expectError(.SQLITE_MISUSE, "function f can't have \(count) arguments, but 0 to \(maximum)") {
+            try connection.access { $0.add(function: DatabaseFunction("f", argumentCount: count) { _ in nil }) }
+        }
         try connection.access { (db) throws in try db.execute(sql: "SELECT 1") }
     }
 
     @Test(arguments: ["", "a\u{0}b", String(repeating: "x", count: 256)])
     func badNameFailsTheAccess(_ name: String) throws {
-        let failure = databaseError {
+        let failure = expectError(DatabaseError.self) {
             try withConnection { (db) throws in db.add(function: DatabaseFunction(name) { _ in nil }) }
         }
         let error = try #require(failure)
@@ -113,13 +99,11 @@ func databaseError(_ body: () throws -> Void) -> DatabaseError? {
     @Test func useOutsideAnAccessFailsTheNext() throws {
         let connection = try TestConnection()
         connection.database.add(function: DatabaseFunction("f", argumentCount: 0) { _ in 1 })
-        let error = try #require(
-            databaseError {
-                try connection.access { (db) throws in
-                    _ = #expect(throws: DatabaseError.self) { try db.execute(sql: "SELECT f()") }
-                }
-            })
-        #expect(error.message == "Database was used outside of its access.")
+        expectError(.SQLITE_MISUSE, "Database was used outside of its access.") {
+            try connection.access { (db) throws in
+                _ = #expect(throws: DatabaseError.self) { try db.execute(sql: "SELECT f()") }
+            }
+        }
         try connection.access { _ in }
     }
 
@@ -132,8 +116,7 @@ func databaseError(_ body: () throws -> Void) -> DatabaseError? {
             // The statement that was kept is prepared again.
             #expect(try Int.fetchOne(db, sql: "SELECT f()") == 2)
             db.remove(function: f)
-            let error = try #require(databaseError { try db.execute(sql: "SELECT f()") })
-            #expect(error.message == "no such function: f")
+            expectError(.SQLITE_ERROR, "no such function: f") { try db.execute(sql: "SELECT f()") }
         }
     }
 
@@ -146,21 +129,18 @@ func databaseError(_ body: () throws -> Void) -> DatabaseError? {
 
     @Test func replacingInUseIsBusy() throws {
         let connection = try TestConnection()
-        let error = try #require(
-            databaseError {
-                try connection.access { (db) throws in
-                    db.add(function: DatabaseFunction("f", argumentCount: 0) { _ in 1 })
-                    let cursor = try Int.fetchCursor(db, sql: "SELECT f() UNION ALL SELECT f()")
-                    #expect(try cursor.next() == 1)
-                    db.add(function: DatabaseFunction("f", argumentCount: 0) { _ in 2 })
-                    #expect(try cursor.next() == 1)
-                    #expect(try cursor.next() == nil)
-                }
-            })
-        #expect(error.resultCode == .SQLITE_BUSY)
-        #expect(
-            error.message
-                == "could not add function f: unable to delete/modify user-function due to active statements")
+        expectError(
+            .SQLITE_BUSY, "could not add function f: unable to delete/modify user-function due to active statements"
+        ) {
+            try connection.access { (db) throws in
+                db.add(function: DatabaseFunction("f", argumentCount: 0) { _ in 1 })
+                let cursor = try Int.fetchCursor(db, sql: "SELECT f() UNION ALL SELECT f()")
+                #expect(try cursor.next() == 1)
+                db.add(function: DatabaseFunction("f", argumentCount: 0) { _ in 2 })
+                #expect(try cursor.next() == 1)
+                #expect(try cursor.next() == nil)
+            }
+        }
     }
 
     @Test func errorsKeepCodeAndMessage() throws {
@@ -178,7 +158,7 @@ func databaseError(_ body: () throws -> Void) -> DatabaseError? {
                     }
                 })
             func error(_ number: Int) -> DatabaseError? {
-                databaseError { try db.execute(sql: "SELECT fail(?)", arguments: [number]) }
+                expectError(DatabaseError.self) { try db.execute(sql: "SELECT fail(?)", arguments: [number]) }
             }
             let check = try #require(error(1))
             #expect(check.extendedResultCode == .SQLITE_CONSTRAINT_CHECK)
@@ -206,8 +186,7 @@ func databaseError(_ body: () throws -> Void) -> DatabaseError? {
         let function = DatabaseFunction("checked", argumentCount: 0) { _ in throw CancellationError() }
         try withConnection { db in
             db.add(function: function)
-            let error = databaseError { try db.execute(sql: "SELECT checked()") }
-            #expect(error?.resultCode == .SQLITE_INTERRUPT)
+            expectError(.SQLITE_INTERRUPT) { try db.execute(sql: "SELECT checked()") }
         }
         let token = AccessToken()
         let connection = try TestConnection()
@@ -228,8 +207,9 @@ func databaseError(_ body: () throws -> Void) -> DatabaseError? {
             db.add(function: DatabaseFunction("pure", argumentCount: 1, pure: true) { $0[0] })
             db.add(function: DatabaseFunction("impure", argumentCount: 1) { $0[0] })
             try db.execute(sql: "CREATE TABLE t (a); CREATE INDEX i ON t (pure(a))")
-            let error = try #require(databaseError { try db.execute(sql: "CREATE INDEX j ON t (impure(a))") })
-            #expect(error.message == "non-deterministic functions prohibited in index expressions")
+            expectError(.SQLITE_ERROR, "non-deterministic functions prohibited in index expressions") {
+                try db.execute(sql: "CREATE INDEX j ON t (impure(a))")
+            }
         }
     }
 
@@ -238,8 +218,7 @@ func databaseError(_ body: () throws -> Void) -> DatabaseError? {
             db.add(function: DatabaseFunction("f", argumentCount: 0, options: .directOnly) { _ in 1 })
             #expect(try Int.fetchOne(db, sql: "SELECT f()") == 1)
             try db.execute(sql: "CREATE VIEW v AS SELECT f() AS a")
-            let error = try #require(databaseError { try db.execute(sql: "SELECT * FROM v") })
-            #expect(error.message == "unsafe use of f()")
+            expectError(.SQLITE_ERROR, "unsafe use of f()") { try db.execute(sql: "SELECT * FROM v") }
         }
     }
 
@@ -253,8 +232,7 @@ func databaseError(_ body: () throws -> Void) -> DatabaseError? {
                     CREATE VIEW v AS SELECT safe(); CREATE VIEW w AS SELECT unsafe();
                     """)
             #expect(try Int.fetchOne(db, sql: "SELECT * FROM v") == 1)
-            let error = try #require(databaseError { try db.execute(sql: "SELECT * FROM w") })
-            #expect(error.message == "unsafe use of unsafe()")
+            expectError(.SQLITE_ERROR, "unsafe use of unsafe()") { try db.execute(sql: "SELECT * FROM w") }
         }
     }
 
@@ -299,7 +277,7 @@ func databaseError(_ body: () throws -> Void) -> DatabaseError? {
                 // The connection and the closure keep each other.
                 defer { db.remove(function: count) }
                 result.withLock { $0 = try? Int.fetchOne(db, sql: "SELECT countdown(90)") }
-                let thrown = databaseError { try db.execute(sql: "SELECT countdown(-1)") }
+                let thrown = expectError(DatabaseError.self) { try db.execute(sql: "SELECT countdown(-1)") }
                 error.withLock { $0 = thrown }
             }
             done.signal()
@@ -371,8 +349,7 @@ func databaseError(_ body: () throws -> Void) -> DatabaseError? {
                     CREATE TABLE t (a);
                     CREATE TRIGGER r BEFORE INSERT ON t BEGIN SELECT check_even(new.a); END;
                     """)
-            let error = try #require(databaseError { try db.execute(sql: "INSERT INTO t VALUES (2), (4), (5)") })
-            #expect(error.message == "5 is odd")
+            expectError(.SQLITE_CONSTRAINT, "5 is odd") { try db.execute(sql: "INSERT INTO t VALUES (2), (4), (5)") }
             #expect(try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t") == 0)
         }
     }

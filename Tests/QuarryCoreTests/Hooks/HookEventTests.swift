@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    /// What the update hook doesn't see: rows that REPLACE deletes, and tables without rowid.
+    /// Changes that the update hook doesn't see: rows that REPLACE deletes, and tables without rowid.
     @Test func preupdateEvents() throws {
         try withConnection { (db) throws in
             try db.execute(

@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func update() throws {
+    @Test func updateHookHasSeveralClients() throws {
         try withTable { (db) throws in
             try checkClients(db) { hooks, call in
                 hooks.onUpdate { _ in call() }
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func preupdate() throws {
+    @Test func preupdateHookHasSeveralClients() throws {
         try withTable { (db) throws in
             try checkClients(db) { hooks, call in
                 try hooks.onPreupdate { _ in call() }
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func commit() throws {
+    @Test func commitHookHasSeveralClients() throws {
         try withTable { (db) throws in
             try checkClients(db) { hooks, call in
                 hooks.onCommit {
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func rollback() throws {
+    @Test func rollbackHookHasSeveralClients() throws {
         try withTable { (db) throws in
             try checkClients(db) { hooks, call in
                 hooks.onRollback { call() }
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func authorizer() throws {
+    @Test func authorizerHasSeveralClients() throws {
         try withTable { (db) throws in
             try checkClients(db) { hooks, call in
                 hooks.onAuthorization { _ in
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func progress() throws {
+    @Test func progressHandlerHasSeveralClients() throws {
         try withTable { (db) throws in
             try checkClients(db) { hooks, call in
                 hooks.onProgress {
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func trace() throws {
+    @Test func traceHasSeveralClients() throws {
         try withTable { (db) throws in
             try checkClients(db) { hooks, call in
                 hooks.onTrace(statements: true, profiles: false) { _ in call() }
@@ -131,8 +131,7 @@ import Testing
                             return tries == 0
                         }
                     } event: {
-                        let error = databaseError { try db.execute(sql: "INSERT INTO t VALUES (1)") }
-                        #expect(error?.resultCode == .SQLITE_BUSY)
+                        expectError(.SQLITE_BUSY) { try db.execute(sql: "INSERT INTO t VALUES (1)") }
                     }
                     try other.execute(sql: "ROLLBACK")
                 }
@@ -165,9 +164,9 @@ import Testing
             answers = [.ignore, .allow]
             #expect(try read() == .null)
             answers = [.ignore, .deny]
-            #expect(databaseError { _ = try read() }?.resultCode == .SQLITE_AUTH)
+            expectError(.SQLITE_AUTH) { try read() }
             answers = [.deny, .ignore]
-            #expect(databaseError { _ = try read() }?.message == "access to t.a is prohibited")
+            expectError(.SQLITE_AUTH, "access to t.a is prohibited") { try read() }
             answers = [.allow, .allow]
             #expect(try read() == "secret".databaseValue)
         }
@@ -181,19 +180,17 @@ import Testing
                 asked += 1
                 return true
             }
-            let error = try #require(databaseError { try db.execute(sql: "INSERT INTO t VALUES (1, 1)") })
-            #expect(error.extendedResultCode == .SQLITE_CONSTRAINT_COMMITHOOK)
+            expectError(.SQLITE_CONSTRAINT_COMMITHOOK) { try db.execute(sql: "INSERT INTO t VALUES (1, 1)") }
             #expect(asked == 1)
             #expect(try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t") == 0)
             #expect(!db.isInsideTransaction)
 
-            let transactionError = databaseError {
+            expectError(.SQLITE_CONSTRAINT_COMMITHOOK) {
                 try db.inTransaction {
                     try db.execute(sql: "INSERT INTO t VALUES (1, 1)")
                     return .commit
                 }
             }
-            #expect(transactionError?.extendedResultCode == .SQLITE_CONSTRAINT_COMMITHOOK)
             #expect(!db.isInsideTransaction)
 
             db.hooks.remove(veto)
@@ -210,10 +207,9 @@ import Testing
                 remaining -= 1
                 return remaining > 0
             }
-            let error = databaseError {
+            expectError(.SQLITE_INTERRUPT) {
                 try db.execute(sql: "WITH c(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM c) SELECT COUNT(*) FROM c")
             }
-            #expect(error?.resultCode == .SQLITE_INTERRUPT)
         }
     }
 
@@ -302,7 +298,7 @@ import Testing
         }
     }
 
-    /// A statement keeps its connection open, but nobody is there for its hooks.
+    /// A statement keeps its connection open, but not the clients of its hooks.
     @Test func hooksDontOutliveTheDatabase() throws {
         try withTemporaryFolder { folder in
             var statement: Statement?
@@ -314,7 +310,7 @@ import Testing
                     statement = try db.makeStatement(sql: "INSERT INTO t VALUES (1)")
                 }
             }
-            #expect(databaseError { try statement?.execute() }?.resultCode == .SQLITE_MISUSE)
+            expectError(.SQLITE_MISUSE) { try statement?.execute() }
             statement = nil
         }
     }

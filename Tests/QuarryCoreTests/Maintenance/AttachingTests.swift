@@ -7,7 +7,7 @@ import Testing
         try db.attachedDatabases().map { "\($0.name): \($0.path)" }
     }
 
-    @Test func attaching() throws {
+    @Test func databasesAreAttachedUnderAnyName() throws {
         try withTemporaryFolder { (folder) throws in
             try withConnection(path: "\(folder)/one.sqlite") { (db) throws in
                 #expect(try databases(db) == ["main: \(folder)/one.sqlite"])
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func mistakes() throws {
+    @Test func mistakesThrow() throws {
         try withTemporaryFolder { (folder) throws in
             try withConnection { (db) throws in
                 let main = #"ATTACH DATABASE ? AS "main""#
@@ -42,13 +42,13 @@ import Testing
                 expectError(.SQLITE_CANTOPEN, "unable to open database: \(folder)/no/x.sqlite", sql: missing) {
                     try db.attach("\(folder)/no/x.sqlite", as: "x")
                 }
-                expectError(.SQLITE_CANTOPEN, #"the path has a NUL character: "a\0b""#) {
+                expectError(.SQLITE_CANTOPEN, #"the path has a NUL character: "a\0b""#, sql: nil) {
                     try db.attach("a\0b", as: "x")
                 }
-                expectError(.SQLITE_MISUSE, #"the name of a schema has a NUL character: "x\0""#) {
+                expectError(.SQLITE_MISUSE, #"the name of a schema has a NUL character: "x\0""#, sql: nil) {
                     try db.attach(":memory:", as: "x\0")
                 }
-                expectError(.SQLITE_CANTOPEN, "unable to open database: \(folder): it is a folder") {
+                expectError(.SQLITE_CANTOPEN, "unable to open database: \(folder): it is a folder", sql: nil) {
                     try db.attach(folder, as: "x")
                 }
                 expectError(.SQLITE_ERROR, "no such database: nope", sql: #"DETACH DATABASE "nope""#) {
@@ -57,15 +57,15 @@ import Testing
                 expectError(.SQLITE_ERROR, "cannot detach database main", sql: #"DETACH DATABASE "main""#) {
                     try db.detach("main")
                 }
-                expectError(.SQLITE_MISUSE, #"the name of a schema has a NUL character: "x\0""#) {
+                expectError(.SQLITE_MISUSE, #"the name of a schema has a NUL character: "x\0""#, sql: nil) {
                     try db.detach("x\0")
                 }
                 try db.attach(":memory:", as: "other")
                 try db.inTransaction { () throws in
-                    expectError(.SQLITE_MISUSE, "ATTACH of database x inside a transaction") {
+                    expectError(.SQLITE_MISUSE, "ATTACH of database x inside a transaction", sql: nil) {
                         try db.attach(":memory:", as: "x")
                     }
-                    expectError(.SQLITE_MISUSE, "DETACH of database other inside a transaction") {
+                    expectError(.SQLITE_MISUSE, "DETACH of database other inside a transaction", sql: nil) {
                         try db.detach("other")
                     }
                     return .commit

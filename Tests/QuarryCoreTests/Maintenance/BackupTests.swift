@@ -27,7 +27,7 @@ import Testing
 
     private func count(_ db: Database) throws -> Int? { try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t") }
 
-    @Test func copies() throws {
+    @Test func backupReplacesTheDestination() throws {
         try withPair { (source, destination) throws in
             try destination.execute(sql: "CREATE TABLE old (a)")
             let statement = try destination.makeStatement(sql: "SELECT COUNT(*) FROM sqlite_master WHERE name = 'old'")
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func progress() throws {
+    @Test func progressIsReportedAfterEachStep() throws {
         try withPair { (source, destination) throws in
             var states: [DatabaseBackupProgress] = []
             try source.backup(to: destination, pagesPerStep: 20) { states.append($0) }
@@ -146,13 +146,13 @@ import Testing
 
     // MARK: - Errors
 
-    @Test func misuse() throws {
+    @Test func impossibleBackupsAreMisuse() throws {
         try withPair { (source, destination) throws in
-            #expect(databaseError { try source.backup(to: source) }?.resultCode == .SQLITE_MISUSE)
-            #expect(databaseError { try source.backup(to: destination, pagesPerStep: 0) }?.resultCode == .SQLITE_MISUSE)
+            expectError(.SQLITE_MISUSE) { try source.backup(to: source) }
+            expectError(.SQLITE_MISUSE) { try source.backup(to: destination, pagesPerStep: 0) }
             let other = try TestConnection()
-            #expect(databaseError { try source.backup(to: other.database) }?.resultCode == .SQLITE_MISUSE)
-            #expect(databaseError { try other.database.backup(to: destination) }?.resultCode == .SQLITE_MISUSE)
+            expectError(.SQLITE_MISUSE) { try source.backup(to: other.database) }
+            expectError(.SQLITE_MISUSE) { try other.database.backup(to: destination) }
         }
     }
 
@@ -162,9 +162,10 @@ import Testing
             let statement = try destination.makeStatement(sql: "SELECT 1")
             var messages: Set<String?> = []
             try source.backup(to: destination, pagesPerStep: 20) { _ in
-                messages.insert(databaseError { try destination.execute(sql: "CREATE TABLE u (a)") }?.message)
-                messages.insert(databaseError { try statement.execute() }?.message)
-                messages.insert(databaseError { _ = try destination.serialize() }?.message)
+                messages.insert(
+                    expectError(DatabaseError.self) { try destination.execute(sql: "CREATE TABLE u (a)") }?.message)
+                messages.insert(expectError(DatabaseError.self) { try statement.execute() }?.message)
+                messages.insert(expectError(DatabaseError.self) { _ = try destination.serialize() }?.message)
                 // The source can be used.
                 try source.execute(sql: "SELECT COUNT(*) FROM t")
             }
@@ -178,7 +179,7 @@ import Testing
             let other = try TestConnection()
             var errors: [DatabaseError?] = []
             try source.backup(to: destination) { _ in
-                errors.append(databaseError { try other.access { try source.backup(to: $0) } })
+                errors.append(expectError(DatabaseError.self) { try other.access { try source.backup(to: $0) } })
             }
             #expect(errors.map(\.?.resultCode) == [.SQLITE_MISUSE])
             // As ever afterwards.
@@ -191,8 +192,9 @@ import Testing
             try destination.execute(sql: "CREATE TABLE old (a)")
             try destination.inTransaction(.deferred) {
                 _ = try Int.fetchOne(destination, sql: "SELECT COUNT(*) FROM old")
-                let error = databaseError { try source.backup(to: destination) }
-                #expect(error?.message == "backup of :memory: to :memory:: destination database is in use")
+                expectError(.SQLITE_ERROR, "backup of :memory: to :memory:: destination database is in use") {
+                    try source.backup(to: destination)
+                }
                 return .commit
             }
         }
@@ -202,7 +204,7 @@ import Testing
         try withPair { (source, destination) throws in
             destination.trace()
             try destination.readOnly {
-                #expect(databaseError { try source.backup(to: destination) }?.resultCode == .SQLITE_READONLY)
+                _ = expectError(.SQLITE_READONLY) { try source.backup(to: destination) }
             }
         }
     }
@@ -213,8 +215,7 @@ import Testing
                 try destination.execute(sql: "CREATE TABLE old (a)")
                 try TestConnection(path: folder + "/db").access { other in
                     try other.execute(sql: "BEGIN EXCLUSIVE")
-                    let error = databaseError { try source.backup(to: destination) }
-                    #expect(error?.resultCode == .SQLITE_BUSY)
+                    let error = expectError(.SQLITE_BUSY) { try source.backup(to: destination) }
                     #expect(error?.message?.hasPrefix("backup of :memory: to \(folder)/db: ") == true)
                     // The busy handler decides how long to try.
                     var tries: [Int] = []
@@ -236,8 +237,7 @@ import Testing
     @Test func fullDestination() throws {
         try withPair { (source, destination) throws in
             try destination.execute(sql: "CREATE TABLE old (a); PRAGMA max_page_count = 10")
-            let error = databaseError { try source.backup(to: destination) }
-            #expect(error?.resultCode == .SQLITE_FULL)
+            expectError(.SQLITE_FULL) { try source.backup(to: destination) }
             #expect(try String.fetchAll(destination, sql: "SELECT name FROM sqlite_master") == ["old"])
         }
     }

@@ -99,17 +99,16 @@ import Testing
         try withFile { (db) throws in
             let blob = try db.openBlob(table: "file", column: "content", rowID: 1, readOnly: false)
             for (count, offset) in [(9, 0), (1, 8), (-1, 0), (1, -1), (Int.max, 1), (1, Int.max)] {
-                let error = databaseError { _ = try blob.read(count: count, at: offset) }
-                #expect(error?.resultCode == .SQLITE_RANGE)
+                let error = expectError(.SQLITE_RANGE) { try blob.read(count: count, at: offset) }
                 let range = "\(count) bytes from position \(offset) on"
                 #expect(error?.message == "blob main.file.content of row 1: \(range) are outside of its 8 bytes")
             }
             try blob.seek(to: 7)
-            #expect(databaseError { try blob.write([1, 2]) }?.resultCode == .SQLITE_RANGE)
+            expectError(.SQLITE_RANGE) { try blob.write([1, 2]) }
             #expect(blob.position == 7)
             #expect(try content(db, 1) == [0, 1, 2, 3, 4, 5, 6, 7])
             for position in [-1, 9, Int.max] {
-                #expect(databaseError { try blob.seek(to: position) }?.resultCode == .SQLITE_RANGE)
+                expectError(.SQLITE_RANGE) { try blob.seek(to: position) }
             }
             try blob.seek(to: 8)
         }
@@ -130,7 +129,7 @@ import Testing
             )
                 -> String?
             {
-                databaseError {
+                expectError(DatabaseError.self) {
                     _ = try db.openBlob(table: table, column: column, rowID: rowID, schema: schema, readOnly: readOnly)
                 }?.message
             }
@@ -160,8 +159,9 @@ import Testing
             #expect(try blob.read(count: 1, at: 0) == [7])
             try db.execute(sql: "UPDATE file SET name = 'x' WHERE id = 1")
             for error in [
-                databaseError { _ = try blob.read(count: 1, at: 0) }, databaseError { try blob.write([1]) },
-                databaseError { try blob.reopen(rowID: 2) },
+                expectError(DatabaseError.self) { _ = try blob.read(count: 1, at: 0) },
+                expectError(DatabaseError.self) { try blob.write([1]) },
+                expectError(DatabaseError.self) { try blob.reopen(rowID: 2) },
             ] {
                 #expect(error?.resultCode == .SQLITE_ABORT)
                 #expect(error?.message?.contains("blob main.file.content of row") == true)
@@ -171,20 +171,19 @@ import Testing
         }
     }
 
-    @Test func closed() throws {
+    @Test func closedBlobThrows() throws {
         try withFile { (db) throws in
             let blob = try db.openBlob(table: "file", column: "content", rowID: 1)
             try blob.close()
             try blob.close()
             #expect(blob.count == 0)
-            let error = databaseError { _ = try blob.read() }
-            #expect(error?.resultCode == .SQLITE_MISUSE)
-            #expect(
-                error?.message == "blob main.file.content of row 1: it is closed, or its access has ended")
+            expectError(.SQLITE_MISUSE, "blob main.file.content of row 1: it is closed, or its access has ended") {
+                try blob.read()
+            }
         }
     }
 
-    @Test func reopens() throws {
+    @Test func blobIsReopenedOnAnotherRow() throws {
         try withFile { (db) throws in
             let blob = try db.openBlob(table: "file", column: "content", rowID: 1)
             _ = try blob.read()
@@ -192,10 +191,11 @@ import Testing
             #expect(blob.rowID == 2)
             #expect(blob.count == 4)
             #expect(try blob.read() == [0, 0, 0, 0])
-            let error = databaseError { try blob.reopen(rowID: 3) }
-            #expect(error?.message == "blob main.file.content of row 3: cannot open value of type null")
+            expectError(.SQLITE_ERROR, "blob main.file.content of row 3: cannot open value of type null") {
+                try blob.reopen(rowID: 3)
+            }
             #expect(blob.count == 0)
-            #expect(databaseError { try blob.reopen(rowID: 1) }?.resultCode == .SQLITE_ABORT)
+            expectError(.SQLITE_ABORT) { try blob.reopen(rowID: 1) }
         }
     }
 
@@ -204,19 +204,17 @@ import Testing
     @Test func readOnlyRules() throws {
         try withFile { (db) throws in
             let reading = try db.openBlob(table: "file", column: "content", rowID: 1)
-            let error = databaseError { try reading.write([1]) }
-            #expect(error?.resultCode == .SQLITE_READONLY)
-            #expect(error?.message == "blob main.file.content of row 1: it was opened for reading only")
+            expectError(.SQLITE_READONLY, "blob main.file.content of row 1: it was opened for reading only") {
+                try reading.write([1])
+            }
 
             let writing = try db.openBlob(table: "file", column: "content", rowID: 2, readOnly: false)
-            let write = databaseError { try db.readOnly { try writing.write([1]) } }
-            #expect(write?.resultCode == .SQLITE_READONLY)
-            let open = databaseError {
+            expectError(.SQLITE_READONLY) { try db.readOnly { try writing.write([1]) } }
+            expectError(.SQLITE_READONLY) {
                 _ = try db.readOnly {
                     try db.openBlob(table: "file", column: "content", rowID: 1, readOnly: false)
                 }
             }
-            #expect(open?.resultCode == .SQLITE_READONLY)
             let bytes = try db.readOnly {
                 try db.openBlob(table: "file", column: "content", rowID: 1).read(count: 1) + writing.read()
             }
@@ -269,9 +267,7 @@ import Testing
             try db.beginTransaction()
             let blob = try db.openBlob(table: "file", column: "content", rowID: 1, readOnly: false)
             try blob.write([255])
-            let error = databaseError { try db.commit() }
-            #expect(error?.resultCode == .SQLITE_BUSY)
-            #expect(error?.message == "cannot commit transaction - SQL statements in progress")
+            expectError(.SQLITE_BUSY, "cannot commit transaction - SQL statements in progress") { try db.commit() }
             try blob.close()
             try db.commit()
             #expect(try content(db, 1)?.first == 255)
@@ -283,7 +279,7 @@ import Testing
             let blob = try db.openBlob(table: "file", column: "content", rowID: 1, readOnly: false)
             let veto = db.hooks.onCommit { false }
             try blob.write([255])
-            #expect(databaseError { try blob.close() }?.extendedResultCode == .SQLITE_CONSTRAINT_COMMITHOOK)
+            expectError(.SQLITE_CONSTRAINT_COMMITHOOK) { try blob.close() }
             db.hooks.remove(veto)
             #expect(try content(db, 1)?.first == 0)
         }
@@ -298,9 +294,9 @@ import Testing
             kept = try db.openBlob(table: "file", column: "content", rowID: 1, readOnly: false)
             try kept?.write([65])
         }
-        #expect(databaseError { _ = try kept?.read() }?.message == "Database was used outside of its access.")
+        expectError(.SQLITE_MISUSE, "Database was used outside of its access.") { try kept?.read() }
         try connection.access { db in
-            #expect(databaseError { _ = try kept?.read() }?.resultCode == .SQLITE_MISUSE)
+            expectError(.SQLITE_MISUSE) { try kept?.read() }
             // It was closed, and so committed, when its access ended.
             #expect(try String.fetchOne(db, sql: "SELECT content FROM file") == "Abc")
             kept = nil
@@ -312,7 +308,7 @@ import Testing
     @Test func endOfAccessThrowsAFailedCommit() throws {
         let connection = try TestConnection()
         var kept: DatabaseBlob?
-        let error = databaseError {
+        expectError(.SQLITE_CONSTRAINT_COMMITHOOK) {
             try connection.access { db in
                 try db.execute(
                     sql: "CREATE TABLE file (id INTEGER PRIMARY KEY, content); INSERT INTO file VALUES (1, 'abc')")
@@ -321,21 +317,20 @@ import Testing
                 _ = db.hooks.onCommit { false }
             }
         }
-        #expect(error?.extendedResultCode == .SQLITE_CONSTRAINT_COMMITHOOK)
         #expect(kept != nil)
     }
 
     @Test func openBlobsKeepAConnectionFromClosing() throws {
         try withFile { (db) throws in
             let blob = try db.openBlob(table: "file", column: "content", rowID: 1)
-            #expect(databaseError { try db.close() }?.resultCode == .SQLITE_BUSY)
+            expectError(.SQLITE_BUSY) { try db.close() }
             #expect(try blob.read(count: 1) == [0])
             try blob.close()
             try db.close()
         }
     }
 
-    @Test func cancelled() throws {
+    @Test func cancelledAccessReadsNoBlob() throws {
         let token = AccessToken()
         let connection = try TestConnection()
         #expect(throws: CancellationError.self) {

@@ -25,11 +25,12 @@ import Testing
                 try db.execute(sql: "CREATE TABLE t (a)")
                 try db.inTransaction {
                     try db.execute(sql: "INSERT INTO t VALUES (1)")
-                    #expect(databaseError { try db.checkpoint(.full) }?.resultCode == .SQLITE_LOCKED)
+                    expectError(.SQLITE_LOCKED) { try db.checkpoint(.full) }
                     return .commit
                 }
-                let error = databaseError { try db.checkpoint(.passive, on: "nowhere") }
-                #expect(error?.message == "checkpoint of nowhere in \(db.description): unknown database: nowhere")
+                expectError(.SQLITE_ERROR, "checkpoint of nowhere in \(db.description): unknown database: nowhere") {
+                    try db.checkpoint(.passive, on: "nowhere")
+                }
                 try db.checkpoint(.full)
             }
         }

@@ -47,40 +47,39 @@ private let canCompile = compiler != nil && FileManager.default.fileExists(atPat
             try db.loadExtension(path: library)
             #expect(try Int.fetchOne(db, sql: "SELECT answer()") == 42)
             // SQL can't load any, still.
-            let error = databaseError { try db.execute(sql: "SELECT load_extension(?)", arguments: [library]) }
-            #expect(error?.message == "not authorized")
+            expectError(.SQLITE_ERROR, "not authorized") {
+                try db.execute(sql: "SELECT load_extension(?)", arguments: [library])
+            }
         }
         try withAllowingConnection { db in
             try db.loadExtension(path: library, entryPoint: "sqlite3_answer_init")
             #expect(try Int.fetchOne(db, sql: "SELECT answer()") == 42)
         }
         try withAllowingConnection { db in
-            let refused = databaseError { try db.loadExtension(path: library, entryPoint: "refuse") }
-            #expect(
-                refused?.message == "could not load the extension \(library): error during initialization: not today")
-            let missing = databaseError { try db.loadExtension(path: library, entryPoint: "nope") }
+            expectError(
+                .SQLITE_ERROR, "could not load the extension \(library): error during initialization: not today"
+            ) { try db.loadExtension(path: library, entryPoint: "refuse") }
+            let missing = expectError(DatabaseError.self) { try db.loadExtension(path: library, entryPoint: "nope") }
             #expect(missing?.message?.contains("nope") == true)
         }
     }
 
     @Test func refusedUnlessAllowed() throws {
         try withConnection { db in
-            let error = databaseError { try db.loadExtension(path: "/tmp/extension.so") }
-            #expect(error?.resultCode == .SQLITE_MISUSE)
-            #expect(
-                error?.message
-                    == "could not load the extension /tmp/extension.so: Configuration.allowsLoadingExtensions is off")
-            #expect(databaseError { try db.execute(sql: "SELECT load_extension('x')") }?.message == "not authorized")
+            expectError(
+                .SQLITE_MISUSE,
+                "could not load the extension /tmp/extension.so: Configuration.allowsLoadingExtensions is off"
+            ) { try db.loadExtension(path: "/tmp/extension.so") }
+            expectError(.SQLITE_ERROR, "not authorized") { try db.execute(sql: "SELECT load_extension('x')") }
         }
     }
 
     @Test func missingFile() throws {
         try withAllowingConnection { db in
-            let error = databaseError { try db.loadExtension(path: "/nowhere/extension.so") }
-            #expect(error?.resultCode == .SQLITE_ERROR)
+            let error = expectError(.SQLITE_ERROR) { try db.loadExtension(path: "/nowhere/extension.so") }
             #expect(error?.message?.hasPrefix("could not load the extension /nowhere/extension.so: ") == true)
             #expect(error?.message?.contains("cannot open shared object file") == true)
-            #expect(databaseError { try db.loadExtension(path: "a\u{0}b") }?.resultCode == .SQLITE_MISUSE)
+            expectError(.SQLITE_MISUSE) { try db.loadExtension(path: "a\u{0}b") }
         }
     }
 }

@@ -12,7 +12,7 @@ import Testing
             #expect(try bytes.count == Int.fetchOne(db, sql: "PRAGMA page_count")! * 4096)
         }
         try withConnection { db in
-            // What was prepared before sees the new content.
+            // Statements prepared before see the new content.
             try db.execute(sql: "CREATE TABLE t (b, c)")
             let statement = try db.cachedStatement(sql: "SELECT * FROM t")
             try db.deserialize(bytes)
@@ -104,9 +104,7 @@ import Testing
                 try holder.execute(sql: "CREATE TABLE t (a)")
                 try holder.inTransaction(.exclusive) {
                     try connection.access { db in
-                        let error = databaseError { _ = try db.serialize() }
-                        #expect(error?.resultCode == .SQLITE_BUSY)
-                        #expect(error?.message == "could not serialize main: database is locked")
+                        expectError(.SQLITE_BUSY, "could not serialize main: database is locked") { try db.serialize() }
                     }
                     return .commit
                 }
@@ -158,7 +156,7 @@ import Testing
             try db.execute(sql: "CREATE TABLE t (a)")
             try db.deserialize(db.serialize(), readOnly: true)
             #expect(try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t") == 0)
-            #expect(databaseError { try db.execute(sql: "INSERT INTO t VALUES (1)") }?.resultCode == .SQLITE_READONLY)
+            expectError(.SQLITE_READONLY) { try db.execute(sql: "INSERT INTO t VALUES (1)") }
         }
     }
 
@@ -178,9 +176,9 @@ import Testing
         try withConnection { db in
             try db.execute(sql: "CREATE TABLE t (a)")
             let bytes = try db.serialize()
-            let serialize = databaseError { _ = try db.serialize(schema: "nope") }
+            let serialize = expectError(DatabaseError.self) { _ = try db.serialize(schema: "nope") }
             #expect(serialize?.message == "could not serialize nope: there is no such schema")
-            let deserialize = databaseError { try db.deserialize(bytes, schema: "nope") }
+            let deserialize = expectError(DatabaseError.self) { try db.deserialize(bytes, schema: "nope") }
             #expect(deserialize?.message?.hasPrefix("could not deserialize into nope: ") == true)
         }
     }
@@ -189,9 +187,9 @@ import Testing
     func otherBytes(_ bytes: [UInt8]) throws {
         try withConnection { db in
             try db.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (1)")
-            let error = databaseError { try db.deserialize(bytes) }
-            #expect(error?.resultCode == .SQLITE_NOTADB)
-            #expect(error?.message == "could not deserialize into main: the bytes are no database")
+            expectError(.SQLITE_NOTADB, "could not deserialize into main: the bytes are no database") {
+                try db.deserialize(bytes)
+            }
             #expect(try Int.fetchOne(db, sql: "SELECT a FROM t") == 1)
         }
     }
@@ -200,7 +198,7 @@ import Testing
     @Test func damagedBytes() throws {
         try withConnection { db in
             let bytes = Array("SQLite format 3\0".utf8) + [UInt8](repeating: 255, count: 4080)
-            #expect(databaseError { try db.deserialize(bytes) }?.resultCode == .SQLITE_NOTADB)
+            expectError(.SQLITE_NOTADB) { try db.deserialize(bytes) }
             try db.deserialize([])
             try db.execute(sql: "CREATE TABLE t (a)")
         }
@@ -209,9 +207,9 @@ import Testing
     @Test func refusedInATransaction() throws {
         try withConnection { db in
             try db.execute(sql: "BEGIN")
-            let error = databaseError { try db.deserialize([]) }
-            #expect(error?.resultCode == .SQLITE_BUSY)
-            #expect(error?.message == "could not deserialize into main: a transaction, statement or backup uses it")
+            expectError(.SQLITE_BUSY, "could not deserialize into main: a transaction, statement or backup uses it") {
+                try db.deserialize([])
+            }
             try db.execute(sql: "COMMIT")
         }
     }
@@ -221,10 +219,10 @@ import Testing
             try db.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), ('x')")
             let cursor = try Int.fetchCursor(db, sql: "SELECT a FROM t")
             #expect(try cursor.next() == 1)
-            #expect(databaseError { try db.deserialize([]) }?.resultCode == .SQLITE_BUSY)
+            expectError(.SQLITE_BUSY) { try db.deserialize([]) }
             #expect(try cursor.next() == 2)
             let blob = try db.openBlob(table: "t", column: "a", rowID: 3)
-            #expect(databaseError { try db.deserialize([]) }?.resultCode == .SQLITE_BUSY)
+            expectError(.SQLITE_BUSY) { try db.deserialize([]) }
             #expect(try blob.read() == [120])
         }
     }
@@ -234,8 +232,7 @@ import Testing
             try db.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (1)")
             try TestConnection().access { destination in
                 try db.backup(to: destination, pagesPerStep: 1) { _ in
-                    let error = databaseError { try db.deserialize([]) }
-                    #expect(error?.resultCode == .SQLITE_BUSY)
+                    expectError(.SQLITE_BUSY) { try db.deserialize([]) }
                 }
             }
         }
@@ -243,8 +240,7 @@ import Testing
 
     @Test func refusedWhereNothingCanBeWritten() throws {
         try withConnection { db in
-            let error = databaseError { try db.readOnly { try db.deserialize([]) } }
-            #expect(error?.resultCode == .SQLITE_READONLY)
+            expectError(.SQLITE_READONLY) { try db.readOnly { try db.deserialize([]) } }
             let bytes = try db.readOnly { try db.serialize() }
             #expect(bytes == [])
         }

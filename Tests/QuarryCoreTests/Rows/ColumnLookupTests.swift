@@ -11,8 +11,7 @@ struct ColumnLookupTests {
         columns.firstIndex { $0.lowercased() == name.lowercased() }
     }
 
-    @Test("20,000 random lookups over random results")
-    func random() throws {
+    @Test func randomLookupsAgreeWithAModel() throws {
         var random = SeededGenerator()
         print("ColumnLookupTests.random seed: \(random.seed)")
         // Short names are kept in a String itself, long ones elsewhere.
@@ -48,8 +47,7 @@ struct ColumnLookupTests {
         }
     }
 
-    @Test("names that Swift holds equal and SQLite doesn't are two columns", arguments: [0, 20])
-    func canonicalEquivalence(others: Int) throws {
+    @Test(arguments: [0, 20]) func namesThatSwiftAloneHoldsEqualAreTwoColumns(others: Int) throws {
         let columns = (0..<others).map { ", 0 AS c\($0)" }.joined()
         try withConnection { db throws in
             let sql = "SELECT 1 AS \"\u{E9}\", 2 AS \"e\u{301}\"\(columns)"
@@ -61,8 +59,7 @@ struct ColumnLookupTests {
         }
     }
 
-    @Test("one statement, whose columns change under its cached row")
-    func changingColumns() throws {
+    @Test func statementWithChangingColumnsKeepsItsRow() throws {
         try withConnection { db throws in
             try db.execute(sql: "CREATE TABLE t (first_column_name, second_column_name); INSERT INTO t VALUES (1, 2)")
             let statement = try db.makeStatement(sql: "SELECT * FROM t")
@@ -80,8 +77,7 @@ struct ColumnLookupTests {
         }
     }
 
-    @Test("canonically equivalent names are several columns")
-    func equivalentNames() throws {
+    @Test func equivalentNamesAreSeveralColumns() throws {
         try withConnection { (db) throws in
             let row = try #require(
                 try Row.fetchOne(db, sql: "SELECT 1 AS \"\u{E9}\", 2 AS \"e\u{301}\", 3 AS \"\u{E5}\""))
@@ -91,8 +87,7 @@ struct ColumnLookupTests {
         }
     }
 
-    @Test("more names than the row remembers")
-    func manyNames() throws {
+    @Test func moreNamesThanRememberedAreFound() throws {
         try withConnection { db throws in
             let list = (0..<600).map { "\($0) AS c\($0)" }.joined(separator: ", ")
             let cursor = try Row.fetchCursor(db, sql: "SELECT \(list) UNION ALL SELECT \(list)")
@@ -104,8 +99,7 @@ struct ColumnLookupTests {
         }
     }
 
-    @Test("names that are made of parts, and changed in place")
-    func mutatedNames() throws {
+    @Test func mutatedNamesAreFound() throws {
         try withConnection { db throws in
             let cursor = try Row.fetchCursor(
                 db, sql: "SELECT 1 AS a_rather_long_column_1, 2 AS a_rather_long_column_2 UNION ALL SELECT 3, 4")

@@ -2,28 +2,29 @@ import QuarryCore
 import QuarryTestSupport
 import Testing
 
-/// A cursor gives the same row at each step. One that is kept after the cursor is over has no values: it says so, and
+/// A cursor returns the same row at each step. A row that is kept after the cursor's end has no values: it says so, and
 /// never shows those of another row.
 @Suite("Rows whose cursor is over")
 struct ExpiredRowTests {
     private let message = "The row's cursor has ended: copy() a row to keep it."
 
     private func expectExpired(_ row: Row, sourceLocation: SourceLocation = #_sourceLocation) {
-        expectError(.SQLITE_MISUSE, message, sourceLocation: sourceLocation) { try row.decode(Int.self, atIndex: 0) }
-        expectError(.SQLITE_MISUSE, message, sourceLocation: sourceLocation) {
+        expectError(.SQLITE_MISUSE, message, sql: nil, sourceLocation: sourceLocation) {
+            try row.decode(Int.self, atIndex: 0)
+        }
+        expectError(.SQLITE_MISUSE, message, sql: nil, sourceLocation: sourceLocation) {
             try row.decode(Int?.self, forColumn: "a")
         }
-        expectError(.SQLITE_MISUSE, message, sourceLocation: sourceLocation) {
+        expectError(.SQLITE_MISUSE, message, sql: nil, sourceLocation: sourceLocation) {
             try row.withUnsafeBytes(atIndex: 0) { _ in }
         }
         #expect(row.description == "[a row whose cursor has ended]", sourceLocation: sourceLocation)
-        expectError(.SQLITE_MISUSE, message, sourceLocation: sourceLocation) {
+        expectError(.SQLITE_MISUSE, message, sql: nil, sourceLocation: sourceLocation) {
             try row.copy().decode(Int.self, atIndex: 0)
         }
     }
 
-    @Test("at its end")
-    func end() throws {
+    @Test func rowExpiresAtTheEndOfItsCursor() throws {
         try withConnection { db throws in
             let cursor = try Row.fetchCursor(db, sql: "SELECT 1 AS a")
             let row = try #require(try cursor.next())
@@ -33,16 +34,14 @@ struct ExpiredRowTests {
         }
     }
 
-    @Test("when it goes")
-    func deinitialization() throws {
+    @Test func rowExpiresWithItsCursor() throws {
         try withConnection { db throws in
             let row = try #require(try Row.fetchCursor(db, sql: "SELECT 1 AS a").next())
             expectExpired(row)
         }
     }
 
-    @Test("when its statement runs again")
-    func reexecution() throws {
+    @Test func rowExpiresWhenItsStatementRunsAgain() throws {
         try withConnection { db throws in
             let statement = try db.makeStatement(sql: "SELECT ? AS a")
             let cursor = try Row.fetchCursor(statement, arguments: [1])
@@ -59,8 +58,7 @@ struct ExpiredRowTests {
         }
     }
 
-    @Test("when its access ends, in the next one too")
-    func accessEnd() throws {
+    @Test func rowExpiresAtTheEndOfItsAccess() throws {
         let connection = try TestConnection()
         var kept: Row?
         var cursor: FetchCursor<Row>?
@@ -77,8 +75,7 @@ struct ExpiredRowTests {
         }
     }
 
-    @Test("when a step fails")
-    func failure() throws {
+    @Test func rowExpiresWhenAStepFails() throws {
         try withConnection { db throws in
             let cursor = try Row.fetchCursor(
                 db, sql: "SELECT abs(column1) AS a FROM (VALUES (1), (-9223372036854775808))")
@@ -88,8 +85,7 @@ struct ExpiredRowTests {
         }
     }
 
-    @Test("a copy lasts")
-    func copy() throws {
+    @Test func copyDoesNotExpire() throws {
         try withConnection { db throws in
             let cursor = try Row.fetchCursor(db, sql: "SELECT 1 AS a, 'x' AS b UNION ALL SELECT 2, 'y'")
             var copies: [Row] = []
@@ -99,8 +95,7 @@ struct ExpiredRowTests {
         }
     }
 
-    @Test("the row of a cursor is used again only when nobody keeps it")
-    func reuse() throws {
+    @Test func rowIsReusedUnlessKept() throws {
         try withConnection { db throws in
             let statement = try db.makeStatement(sql: "SELECT ? AS a")
             var kept: [Row] = []
@@ -115,8 +110,7 @@ struct ExpiredRowTests {
         }
     }
 
-    @Test("subscripts end the process rather than show NULL")
-    func traps() async {
+    @Test func subscriptsOfExpiredRowsEndTheProcess() async {
         let message = "SQLite error 21: The row's cursor has ended: copy() a row to keep it."
         let untyped = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try withConnection { db throws in
@@ -124,13 +118,13 @@ struct ExpiredRowTests {
                 _ = row["a"] as DatabaseValue
             }
         }
-        expectMessage(message, of: untyped)
+        expectError(message, of: untyped)
         let optional = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try withConnection { db throws in
                 let row = try #require(try Row.fetchCursor(db, sql: "SELECT 1 AS a").next())
                 _ = row["a"] as Int?
             }
         }
-        expectMessage(message, of: optional)
+        expectError(message, of: optional)
     }
 }

@@ -31,7 +31,7 @@ import Testing
         _ = expected(&memo, ["dddd", "ccc", "bb", "a"])
         _ = expected(&memo, ["dddd", "ccc", "bb", "a"])
         #expect(expected(&memo, ["dddd", "ccc", "bb", "a"]) == 4)
-        // One that is left out.
+        // A name that is left out.
         _ = expected(&memo, ["dddd", "bb", "a"])
         #expect(expected(&memo, ["dddd", "bb", "a"]) == 3)
         #expect(memo.entries.count == 4)

@@ -5,7 +5,8 @@ import Testing
 
 @Suite("Row adapters")
 struct RowAdapterTests {
-    /// What an adapter shows of `[a0:0 a1:1 a2:NULL a3:3]`: read from a cursor's row, from its copy, and fetched.
+    /// The columns that an adapter shows of `[a0:0 a1:1 a2:NULL a3:3]`: read from a cursor's row, from its copy, and
+    /// fetched.
     private func seen(_ adapter: any RowAdapter) throws -> String {
         try withConnection { db in
             let sql = "SELECT 0 AS a0, 1 AS a1, NULL AS a2, 3 AS a3"
@@ -26,16 +27,14 @@ struct RowAdapterTests {
 
     private let unadapted = "\n  unadapted: [a0:0 a1:1 a2:NULL a3:3]"
 
-    @Test("ColumnMapping shows the named columns, in the row's order")
-    func columnMapping() throws {
+    @Test func columnMappingShowsTheNamedColumns() throws {
         #expect(try seen(ColumnMapping(["z": "a0", "b": "a3", "c": "a1"])) == "▿ [z:0 c:1 b:3]" + unadapted)
         #expect(try seen(ColumnMapping(["z": "A0", "y": "a0"])) == "▿ [y:0 z:0]" + unadapted)
         #expect(try seen(ColumnMapping(["z": "a1", "Z": "a0"])) == "▿ [Z:0 z:1]" + unadapted)
         #expect(try seen(ColumnMapping([:])) == "▿ []" + unadapted)
     }
 
-    @Test("ColumnMapping takes the leftmost of columns with one name")
-    func columnMappingDuplicates() throws {
+    @Test func columnMappingTakesTheLeftmostOfDuplicates() throws {
         try withConnection { db in
             let sql = "SELECT 1 AS x, 2 AS X, 3 AS y"
             for name in ["x", "X"] {
@@ -45,8 +44,7 @@ struct RowAdapterTests {
         }
     }
 
-    @Test("ranges and suffixes")
-    func ranges() throws {
+    @Test func rangesAndSuffixesShowTheirColumns() throws {
         #expect(try seen(RangeRowAdapter(1..<3)) == "▿ [a1:1 a2:NULL]" + unadapted)
         #expect(try seen(RangeRowAdapter(1...2)) == "▿ [a1:1 a2:NULL]" + unadapted)
         #expect(try seen(RangeRowAdapter(4..<4)) == "▿ []" + unadapted)
@@ -56,14 +54,12 @@ struct RowAdapterTests {
         #expect(try seen(EmptyRowAdapter()) == "▿ []" + unadapted)
     }
 
-    @Test("RenameColumnAdapter shows all columns, renamed")
-    func rename() throws {
+    @Test func renameShowsAllColumnsRenamed() throws {
         let adapter = RenameColumnAdapter { $0 == "a1" ? "a0" : $0 + "x" }
         #expect(try seen(adapter) == "▿ [a0x:0 a0:1 a2x:NULL a3x:3]" + unadapted)
     }
 
-    @Test("splittingRowAdapters cuts from left to right, and keeps what is left over")
-    func splitting() throws {
+    @Test func splittingCutsFromLeftToRight() throws {
         func parts(_ columnCounts: [Int]) throws -> [String] {
             try splittingRowAdapters(columnCounts: columnCounts).map { try seen($0) }
         }
@@ -72,8 +68,7 @@ struct RowAdapterTests {
         #expect(try parts([]) == ["[a0:0 a1:1 a2:NULL a3:3]"])
     }
 
-    @Test("a custom adapter chooses columns by itself")
-    func customAdapter() throws {
+    @Test func customAdapterChoosesColumns() throws {
         struct Reversed: RowAdapter {
             func projection(of columnNames: [String]) throws -> RowProjection {
                 RowProjection(
@@ -85,8 +80,7 @@ struct RowAdapterTests {
         #expect(try seen(Reversed().addingScopes(["first": EmptyRowAdapter()])).hasSuffix("\n  - first: []"))
     }
 
-    @Test("columns that aren't there are an error that names them, not a trap")
-    func missingColumns() throws {
+    @Test func missingColumnsAreErrorsThatNameThem() throws {
         struct Wrong: RowAdapter {
             var index: Int
             func projection(of columnNames: [String]) throws -> RowProjection {
@@ -128,8 +122,7 @@ struct RowAdapterTests {
         try expectMisuse(parts[4], "\(suffix) from \(Int.max) on of a row that has 4: \(names).")
     }
 
-    @Test("an adapted request is adapted again, columns by what is seen, scopes of the outer adapter")
-    func chained() throws {
+    @Test func adaptedRequestIsAdaptedAgain() throws {
         try withConnection { db in
             let request = SQLRequest<Row>(
                 sql: "SELECT 0 AS a0, 1 AS a1, NULL AS a2, 3 AS a3",
@@ -149,8 +142,7 @@ struct RowAdapterTests {
         }
     }
 
-    @Test("values are made of the leftmost column that is seen")
-    func values() throws {
+    @Test func valuesAreThoseOfTheLeftmostVisibleColumn() throws {
         try withConnection { db in
             let sql = "SELECT 0 AS a0, 1 AS a1, NULL AS a2, 'x' AS a3"
             #expect(try Int.fetchAll(db, sql: sql, adapter: SuffixRowAdapter(fromIndex: 1)) == [1])
@@ -174,13 +166,12 @@ struct RowAdapterTests {
     }
 
     @Test(
-        "an adapted row answers as any row",
         arguments: [
             RangeRowAdapter(1..<4),
             ColumnMapping(["b": "b", "c": "c", "d": "d"]),
             ColumnMapping(["b": "b", "c": "c", "d": "e"]),
-        ] as [any RowAdapter])
-    func questions(adapter: any RowAdapter) throws {
+        ] as [any RowAdapter]) func adaptedRowAnswersAsAnyRow(adapter: any RowAdapter) throws
+    {
         try withConnection { db in
             let sql = "SELECT 1 AS a, 'x' AS b, NULL AS c, x'0102' AS d, x'0102' AS e"
             let cursor = try Row.fetchCursor(db, sql: sql, adapter: adapter)
@@ -211,8 +202,7 @@ struct RowAdapterTests {
         }
     }
 
-    @Test("an adapter is asked once for an execution, and once for a statement if the same one comes again")
-    func adaptations() throws {
+    @Test func adapterIsAskedOnceForAnExecution() throws {
         final class Calls: Sendable {
             let count = Atomic(0)
         }
@@ -244,8 +234,7 @@ struct RowAdapterTests {
         }
     }
 
-    @Test("columns of a statement that SQLite prepares again are adapted again")
-    func schemaChange() throws {
+    @Test func columnsAreAdaptedAgainAfterASchemaChange() throws {
         try withConnection { db in
             try db.execute(sql: "CREATE TABLE t (a, b); INSERT INTO t VALUES (1, 2)")
             let statement = try db.makeStatement(sql: "SELECT * FROM t")

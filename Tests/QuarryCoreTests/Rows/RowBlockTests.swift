@@ -6,8 +6,7 @@ import Testing
 @Suite("Copied rows")
 struct RowBlockTests {
     /// Rows of more than 8 GiB count the starts of their values in units of several bytes.
-    @Test("values are found whatever the starts count in", arguments: [0, 1, 3, 9] as [Int32])
-    func units(shift: Int32) throws {
+    @Test(arguments: [0, 1, 3, 9] as [Int32]) func valuesAreFoundWithAnyUnit(shift: Int32) throws {
         try withConnection { db throws in
             let sql = "SELECT 'a', x'', NULL, 'été', 7, x'010203', 'longer than one unit of any kind', 1.5, ''"
             let statement = try db.makeStatement(sql: sql)

@@ -23,8 +23,7 @@ struct RowScopesTests {
         }
     }
 
-    @Test("scopes by name and in order, seeing columns that the row doesn't")
-    func scopes() throws {
+    @Test func scopesAreFoundByNameAndInOrder() throws {
         try withRows(adapter) { row in
             #expect(row.scopes.names == ["n", "x", "y"])
             #expect(row.scopes.count == 3)
@@ -43,8 +42,7 @@ struct RowScopesTests {
         }
     }
 
-    @Test("rows without adapters have no scopes")
-    func noScopes() throws {
+    @Test func rowsWithoutAdaptersHaveNoScopes() throws {
         try withRows(nil) { row in
             #expect(row.scopes.isEmpty)
             #expect(row.scopes.names == [])
@@ -58,8 +56,7 @@ struct RowScopesTests {
         #expect((["a": 1] as Row).scopes.isEmpty)
     }
 
-    @Test("the tree of scopes is searched breadth first")
-    func scopesTree() throws {
+    @Test func scopesTreeIsSearchedBreadthFirst() throws {
         try withRows(adapter) { row in
             #expect(row.scopesTree.names == ["deep", "n", "x", "y"])
             #expect(row.scopesTree["deep"] == ["a2": nil])
@@ -82,8 +79,7 @@ struct RowScopesTests {
         }
     }
 
-    @Test("scopes that are added win over those of the same name")
-    func addingScopes() throws {
+    @Test func addedScopesWinOverThoseOfTheSameName() throws {
         let adapter = RangeRowAdapter(0..<1)
             .addingScopes(["x": RangeRowAdapter(0..<1), "y": RangeRowAdapter(1..<2)])
             .addingScopes(["x": RangeRowAdapter(3..<4)])
@@ -103,8 +99,7 @@ struct RowScopesTests {
         }
     }
 
-    @Test("unscoped and unadapted")
-    func unscoped() throws {
+    @Test func unscopedAndUnadaptedRowsAreReached() throws {
         try withRows(adapter) { row in
             #expect(row.unscoped == ["a2": nil, "a3": 3])
             #expect(row.unscoped.scopes.isEmpty)
@@ -126,8 +121,7 @@ struct RowScopesTests {
         }
     }
 
-    @Test("equality and hash look at scopes, not at columns that aren't seen")
-    func equality() throws {
+    @Test func equalityAndHashLookAtScopes() throws {
         try withConnection { db in
             func row(_ sql: String, _ adapter: any RowAdapter) throws -> Row {
                 try #require(try Row.fetchOne(db, sql: sql, adapter: adapter))
@@ -154,8 +148,7 @@ struct RowScopesTests {
         }
     }
 
-    @Test("containsNonNullValue looks at scopes, at any depth")
-    func containsNonNullValue() throws {
+    @Test func containsNonNullValueLooksAtScopesAtAnyDepth() throws {
         let null = RangeRowAdapter(2..<3)
         let value = RangeRowAdapter(0..<1)
         func contains(_ adapter: any RowAdapter) throws -> Bool {
@@ -172,8 +165,7 @@ struct RowScopesTests {
         #expect(try contains(null.addingScopes(["x": EmptyRowAdapter().addingScopes(["deep": value])])))
     }
 
-    @Test("a cursor gives the same rows at each step, with other values; copies keep theirs")
-    func steps() throws {
+    @Test func scopesAreThoseOfTheCurrentStep() throws {
         try withConnection { db in
             let cursor = try Row.fetchCursor(
                 db, sql: "SELECT 1 AS a, 'x' AS b UNION ALL SELECT 2, 'y'",
@@ -196,8 +188,7 @@ struct RowScopesTests {
         }
     }
 
-    @Test("rows that a cursor has left behind throw, also when their statement runs again or is gone")
-    func expired() throws {
+    @Test func expiredRowsThrowInTheirScopes() throws {
         try withConnection { db in
             func expectExpired(_ rows: [Row]) throws {
                 for row in rows {

@@ -18,8 +18,7 @@ struct RowTests {
         }
     }
 
-    @Test("columns by index")
-    func byIndex() throws {
+    @Test func columnsAreReadByIndex() throws {
         try withRows { row throws in
             #expect(row.count == 6)
             #expect(row[0] == 1 && row[1] == "a" && row[3] == 2.5 && row[4] == [1] as [UInt8])
@@ -31,8 +30,7 @@ struct RowTests {
         }
     }
 
-    @Test("columns by name, whatever the case; the leftmost wins")
-    func byName() throws {
+    @Test func columnsAreReadByNameInAnyCase() throws {
         try withRows { row throws in
             for name in ["name", "NAME", "Name", "nAmE"] {
                 #expect(row[name] == "a")
@@ -45,8 +43,7 @@ struct RowTests {
         }
     }
 
-    @Test("columns by expression")
-    func byColumn() throws {
+    @Test func columnsAreReadByExpression() throws {
         try withRows { row throws in
             #expect(row[Columns.id] == 1)
             #expect(row[Columns.name] as String? == "a")
@@ -55,8 +52,7 @@ struct RowTests {
         }
     }
 
-    @Test("NULLs")
-    func nulls() throws {
+    @Test func nullsAreDecodedAsNil() throws {
         try withRows { row throws in
             #expect((0..<6).map { row.hasNull(atIndex: $0) } == [false, false, true, false, false, false])
             #expect(row.containsNonNullValue)
@@ -69,35 +65,35 @@ struct RowTests {
         #expect(!Row().containsNonNullValue)
     }
 
-    @Test("errors of decoding")
-    func decodingErrors() throws {
+    @Test func decodingErrorsNameTheColumn() throws {
         try withRows { row throws in
             let sql =
                 row.copy() === row
                 ? "" : ", sql: `SELECT 1 AS id, 'a' AS name, NULL AS none, 2.5 AS real, x'01' AS blob, 'z' AS Name`"
             let place = #"row: [id:INTEGER name:TEXT none:NULL real:REAL blob:BLOB Name:TEXT]"# + sql
-            expectDecodingError(
+            expectError(
+                RowDecodingError.self,
                 #"could not decode Int from database value TEXT - column: "name", column index: 1, "# + place
             ) { try row.decode(Int.self, forColumn: "NAME") }
-            expectDecodingError(
+            expectError(
+                RowDecodingError.self,
                 #"could not decode Int from database value NULL - column: "none", column index: 2, "# + place
             ) { try row.decode(Int.self, atIndex: 2) }
-            expectDecodingError(#"column not found: "missing" - "# + place) {
+            expectError(RowDecodingError.self, #"column not found: "missing" - "# + place) {
                 try row.decode(Int.self, forColumn: "missing")
             }
-            expectDecodingError(#"column not found: "missing" - "# + place) {
+            expectError(RowDecodingError.self, #"column not found: "missing" - "# + place) {
                 try row.decode(Int.self, forColumn: Columns.missing)
             }
             for index in [6, -1, Int.max, Int.min] {
-                expectDecodingError("column index \(index) is out of range 0..<6 - " + place) {
+                expectError(RowDecodingError.self, "column index \(index) is out of range 0..<6 - " + place) {
                     try row.decode(Int?.self, atIndex: index)
                 }
             }
         }
     }
 
-    @Test("bytes without a copy")
-    func unsafeBytes() throws {
+    @Test func bytesAreReadWithoutACopy() throws {
         try withRows { row throws in
             #expect(try row.withUnsafeBytes(atIndex: 4) { $0.map { Array($0) } } == [1])
             #expect(try row.withUnsafeBytes(atIndex: 1) { $0.map { Array($0) } } == [0x61])
@@ -112,8 +108,7 @@ struct RowTests {
         #expect(try empty.withUnsafeBytes(atIndex: 1) { $0?.count } == 0)
     }
 
-    @Test("a row is a collection of names and values")
-    func collection() throws {
+    @Test func rowIsACollectionOfNamesAndValues() throws {
         try withRows { row throws in
             #expect(row.map(\.0) == ["id", "name", "none", "real", "blob", "Name"])
             #expect(Array(row.columnNames) == ["id", "name", "none", "real", "blob", "Name"])
@@ -129,8 +124,7 @@ struct RowTests {
         #expect(Row().isEmpty && Row().description == "[]" && Row() == [:])
     }
 
-    @Test("equality and hashes: names with their case, order, values; all forms of a row alike")
-    func equality() throws {
+    @Test func equalityComparesNamesOrderAndValues() throws {
         try withConnection { db throws in
             let cursor = try Row.fetchCursor(db, sql: "SELECT 1 AS a, 'x' AS b")
             let row = try #require(try cursor.next())
@@ -147,8 +141,7 @@ struct RowTests {
         }
     }
 
-    @Test("rows of very many columns")
-    func wide() throws {
+    @Test func wideRowsAreRead() throws {
         try withConnection { db throws in
             let count = 2000
             let columns = (0..<count).map { "\($0) AS column\($0)" }.joined(separator: ", ")
@@ -162,8 +155,7 @@ struct RowTests {
         }
     }
 
-    @Test("columns without a name, with odd names, with one name")
-    func oddNames() throws {
+    @Test func columnsMayHaveOddNames() throws {
         try withConnection { db throws in
             let row = try #require(
                 try Row.fetchOne(db, sql: #"SELECT 1 AS "", 2 AS "a b", 3 AS "é😀", 4 AS "É😀", 5 AS x, 6 AS x, 7 AS X"#))

@@ -19,8 +19,7 @@ struct BoundArgumentsTests {
         }
     }
 
-    @Test("2,000 random schedules of up to 12 transitions")
-    func randomSchedules() {
+    @Test func randomSchedulesAgreeWithAModel() {
         var random = SeededGenerator()
         print("BoundArgumentsTests.randomSchedules seed: \(random.seed)")
         for _ in 0..<2_000 {

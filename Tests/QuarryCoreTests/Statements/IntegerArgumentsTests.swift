@@ -16,8 +16,7 @@ struct IntegerArgumentsTests {
         try Row.fetchAll(db, sql: "SELECT a, typeof(a) AS ta, b, typeof(b) AS tb FROM t ORDER BY rowid")
     }
 
-    @Test("of any width are bound, and stay the statement's arguments")
-    func integers() throws {
+    @Test func integersOfAnyWidthAreBound() throws {
         try withTable { db, statement in
             try statement.execute(arguments: [1, -2])
             #expect(statement.arguments == [1, -2])
@@ -34,8 +33,7 @@ struct IntegerArgumentsTests {
         }
     }
 
-    @Test("among others keep their type: no literal becomes another's")
-    func mixed() throws {
+    @Test func integersAmongOthersKeepTheirType() throws {
         try withTable { db, statement in
             try statement.execute(arguments: [1, 2.5])
             try statement.execute(arguments: [3, nil])
@@ -49,8 +47,7 @@ struct IntegerArgumentsTests {
         }
     }
 
-    @Test("take the place of others, and others theirs")
-    func alternating() throws {
+    @Test func integersReplaceOtherArguments() throws {
         try withTable { db, statement in
             try statement.execute(arguments: ["x", "y"])
             try statement.execute(arguments: [1, 2])
@@ -67,8 +64,7 @@ struct IntegerArgumentsTests {
         }
     }
 
-    @Test("by name are bound, and stay the statement's arguments", arguments: [":a, :b", "@a, $b", ":b, :a", "?2, :a"])
-    func named(parameters: String) throws {
+    @Test(arguments: [":a, :b", "@a, $b", ":b, :a", "?2, :a"]) func integersAreBoundByName(parameters: String) throws {
         try withConnection { db throws in
             try db.execute(sql: "CREATE TABLE t (a, b)")
             guard parameters != "?2, :a" else {
@@ -105,8 +101,7 @@ struct IntegerArgumentsTests {
         }
     }
 
-    @Test("by long names, and names that Swift holds equal")
-    func namesOfOtherKinds() throws {
+    @Test func integersAreBoundByLongAndEquivalentNames() throws {
         try withConnection { db throws in
             try db.execute(sql: "CREATE TABLE t (a, b)")
             let long = try db.makeStatement(
@@ -126,8 +121,7 @@ struct IntegerArgumentsTests {
         }
     }
 
-    @Test("that don't fit are refused, and the statement goes on")
-    func refused() throws {
+    @Test func integersThatDoNotFitAreRefused() throws {
         try withTable { db, statement in
             let sql = "INSERT INTO t VALUES (?, ?)"
             expectError(.SQLITE_MISUSE, "wrong number of statement arguments: 1", sql: sql) {
@@ -143,8 +137,7 @@ struct IntegerArgumentsTests {
         }
     }
 
-    @Test("are in the error of a statement that fails")
-    func inErrors() throws {
+    @Test func integersAreInTheErrorOfTheirStatement() throws {
         try withConnection { db throws in
             try db.execute(sql: "CREATE TABLE t (a INTEGER PRIMARY KEY)")
             let statement = try db.makeStatement(sql: "INSERT INTO t VALUES (?)")

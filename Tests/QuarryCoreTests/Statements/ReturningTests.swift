@@ -28,8 +28,7 @@ struct ReturningTests {
     // Of several rows: one alone is refused at once.
     private let refused = "INSERT INTO child (parentId) VALUES (1) RETURNING id"
 
-    @Test("every verb runs them to the end")
-    func verbs() throws {
+    @Test func everyVerbRunsAChangeToItsEnd() throws {
         try withTables { db throws in
             let sql = "INSERT INTO parent DEFAULT VALUES RETURNING id"
             #expect(try Int.fetchOne(db, sql: sql) == 1)
@@ -43,8 +42,7 @@ struct ReturningTests {
         }
     }
 
-    @Test("fetchOne throws when the change is refused at its end")
-    func refusedFetchOne() throws {
+    @Test func fetchOneThrowsTheRefusalAtTheEnd() throws {
         try withTables { db throws in
             expectError(.SQLITE_CONSTRAINT_FOREIGNKEY, "FOREIGN KEY constraint failed", sql: refused) {
                 try Int.fetchOne(db, sql: refused)
@@ -53,8 +51,7 @@ struct ReturningTests {
         }
     }
 
-    @Test("a cursor that is left before a refusal makes the access throw, once")
-    func refusedCursor() throws {
+    @Test func refusalOfALeftCursorThrowsOnceAtTheEndOfTheAccess() throws {
         let connection = try TestConnection()
         try connection.access(createTables)
         expectError(.SQLITE_CONSTRAINT_FOREIGNKEY, "FOREIGN KEY constraint failed", sql: refused) {
@@ -75,8 +72,7 @@ struct ReturningTests {
         }
     }
 
-    @Test("in a transaction nothing is refused before the commit")
-    func transaction() throws {
+    @Test func nothingIsRefusedBeforeTheCommit() throws {
         try withTables { db throws in
             try db.inTransaction {
                 let id = try Int.fetchCursor(db, sql: refused).next()
@@ -88,8 +84,7 @@ struct ReturningTests {
         }
     }
 
-    @Test("a change whose cursor is left is a transaction")
-    func transactionOfCursor() throws {
+    @Test func changeOfALeftCursorIsATransaction() throws {
         try withTables { db throws in
             let commits = Atomic(0)
             db.afterNextTransaction { _ in commits.add(1, ordering: .relaxed) }

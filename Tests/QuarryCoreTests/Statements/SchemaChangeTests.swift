@@ -5,8 +5,7 @@ import Testing
 /// Statements that were made before the schema changed.
 @Suite("Statements and changes of the schema")
 struct SchemaChangeTests {
-    @Test("columns are those of the schema that is there")
-    func columns() throws {
+    @Test func columnsAreThoseOfTheCurrentSchema() throws {
         try withConnection { db throws in
             try db.execute(sql: "CREATE TABLE t (a, b)")
             let kept = try db.cachedStatement(sql: "SELECT * FROM t")
@@ -26,8 +25,7 @@ struct SchemaChangeTests {
         }
     }
 
-    @Test("a change that is rolled back is none")
-    func rolledBack() throws {
+    @Test func rolledBackChangeIsNone() throws {
         try withConnection { db throws in
             try db.execute(sql: "CREATE TABLE t (a)")
             let statement = try db.makeStatement(sql: "SELECT * FROM t")
@@ -40,8 +38,7 @@ struct SchemaChangeTests {
         }
     }
 
-    @Test("what another connection has changed is seen", arguments: [true, false])
-    func otherConnection(inRead: Bool) throws {
+    @Test(arguments: [true, false]) func changesOfOtherConnectionsAreSeen(inRead: Bool) throws {
         try withTemporaryFolder { folder throws in
             let writer = try TestConnection(path: folder + "/db")
             let reader = try TestConnection(path: folder + "/db")
@@ -68,8 +65,7 @@ struct SchemaChangeTests {
         }
     }
 
-    @Test("a table that hides an attached one is read by kept statements")
-    func shadowing() throws {
+    @Test func keptStatementsReadATableThatHidesAnAttachedOne() throws {
         try withConnection { db throws in
             try db.execute(sql: "ATTACH ':memory:' AS att; CREATE TABLE att.t (a); INSERT INTO att.t VALUES ('att')")
             let sql = "SELECT a FROM t"
@@ -91,8 +87,7 @@ struct SchemaChangeTests {
         }
     }
 
-    @Test("a table that another connection has made hides an attached one in the next transaction")
-    func shadowingByOthers() throws {
+    @Test func keptStatementsReadATableThatAnotherConnectionMade() throws {
         try withTemporaryFolder { folder throws in
             let writer = try TestConnection(path: folder + "/db")
             let reader = try TestConnection(path: folder + "/db")
@@ -121,8 +116,7 @@ struct SchemaChangeTests {
         }
     }
 
-    @Test("outside a transaction, kept statements mean what new ones do", arguments: [true, false])
-    func shadowingWithoutTransaction(isWAL: Bool) throws {
+    @Test(arguments: [true, false]) func keptStatementsMeanWhatNewOnesDo(isWAL: Bool) throws {
         try withTemporaryFolder { folder throws in
             let writer = try TestConnection(path: folder + "/db")
             let reader = try TestConnection(path: folder + "/db")

@@ -5,8 +5,7 @@ import Testing
 
 @Suite("The state of a statement")
 struct StatementActivityTests {
-    @Test("10,000 random executions: each has its number, which is no other's")
-    func randomExecutions() {
+    @Test func randomExecutionsHaveUniqueNumbers() {
         var random = SeededGenerator()
         print("StatementActivityTests.randomExecutions seed: \(random.seed)")
         var activity = StatementActivity()
@@ -41,14 +40,12 @@ struct StatementActivityTests {
         #expect(!wasOfCursor)
     }
 
-    @Test("takes no more room than the number and a byte")
-    func size() {
+    @Test func activityIsNoLargerThanANumberAndAByte() {
         #expect(MemoryLayout<StatementActivity>.stride <= 2 * MemoryLayout<Int>.size)
         #expect(MemoryLayout<StatementActivity.Phase>.size == 1)
     }
 
-    @Test("the states of a cursor's execution are different, and none is that of a number")
-    func executionStates() {
+    @Test func executionStatesDifferFromEachOtherAndFromNumbers() {
         let states: [Execution.State] = [.ended, .unbegun, .failed, .buffered]
         for (index, state) in states.enumerated() {
             #expect(states.firstIndex(of: state) == index)

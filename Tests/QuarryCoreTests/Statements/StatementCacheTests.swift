@@ -11,8 +11,7 @@ struct StatementCacheTests {
         return try TestConnection(options: options)
     }
 
-    @Test("the statement of some SQL comes again")
-    func reuse() throws {
+    @Test func statementIsReused() throws {
         try withConnection { db throws in
             let first = try db.cachedStatement(sql: "SELECT ?").sqliteStatement
             let second = try db.cachedStatement(sql: "SELECT ?").sqliteStatement
@@ -21,8 +20,7 @@ struct StatementCacheTests {
         }
     }
 
-    @Test("while somebody holds a statement, others get one of their own")
-    func inUse() throws {
+    @Test func heldStatementIsNotShared() throws {
         try withConnection { db throws in
             let first = try db.cachedStatement(sql: "SELECT ?")
             let second = try db.cachedStatement(sql: "SELECT ?")
@@ -34,8 +32,7 @@ struct StatementCacheTests {
         }
     }
 
-    @Test("the same query runs inside a loop over itself")
-    func nested() throws {
+    @Test func nestedQueryHasItsOwnStatement() throws {
         try withConnection { db throws in
             let sql = "SELECT column1 FROM (VALUES (1), (2), (3))"
             var seen: [[Int]] = []
@@ -48,8 +45,7 @@ struct StatementCacheTests {
         }
     }
 
-    @Test("execute(sql:) leaves no arguments in the cache, when it fails neither")
-    func releasedArguments() throws {
+    @Test func executeLeavesNoArgumentsInTheCache() throws {
         try withConnection { db throws in
             let sql = "SELECT ?"
             for _ in 0..<2 {
@@ -62,13 +58,12 @@ struct StatementCacheTests {
                 sql: sql
             ) { try db.execute(sql: sql, arguments: [UInt64.max]) }
             #expect(try db.reusableStatement(sql: sql).arguments == [])
-            expectCode(.SQLITE_MISUSE) { try db.execute(sql: sql, arguments: ["large", "too many"]) }
+            expectError(.SQLITE_MISUSE) { try db.execute(sql: sql, arguments: ["large", "too many"]) }
             #expect(try db.reusableStatement(sql: sql).arguments == [])
         }
     }
 
-    @Test("a statement from the cache has no arguments of its last user")
-    func noLeftoverArguments() throws {
+    @Test func cachedStatementHasNoLeftoverArguments() throws {
         try withConnection { db throws in
             let sql = "SELECT ?"
             #expect(try Int.fetchOne(db.cachedStatement(sql: sql), arguments: [1]) == 1)
@@ -79,8 +74,7 @@ struct StatementCacheTests {
         }
     }
 
-    @Test("the least recently used goes first, and there are never more than the capacity")
-    func leastRecentlyUsed() throws {
+    @Test func leastRecentlyUsedStatementGoesFirst() throws {
         try connection(capacity: 3).access { db throws in
             db.forgetStatements()
             for sql in ["SELECT 1", "SELECT 2", "SELECT 3"] { _ = try db.cachedStatement(sql: sql) }
@@ -98,16 +92,14 @@ struct StatementCacheTests {
         }
     }
 
-    @Test("a capacity of 0 keeps nothing, and all works")
-    func noCapacity() throws {
+    @Test func cacheWithoutCapacityKeepsNothing() throws {
         try connection(capacity: 0).access { db throws in
             for _ in 0..<3 { #expect(try Int.fetchOne(db.cachedStatement(sql: "SELECT 1")) == 1) }
             #expect(db.statementCache.count == 0)
         }
     }
 
-    @Test("a statement that fails is forgotten")
-    func failure() throws {
+    @Test func failingStatementIsForgotten() throws {
         try withConnection { db throws in
             try db.execute(sql: "CREATE TABLE t (a UNIQUE)")
             let sql = "INSERT INTO t VALUES (1)"
@@ -121,8 +113,7 @@ struct StatementCacheTests {
         }
     }
 
-    @Test("queries and changes are kept, what acts when it is prepared isn't")
-    func whatIsKept() throws {
+    @Test func queriesAndChangesAloneAreKept() throws {
         try withConnection { db throws in
             func isKept(_ sql: String) throws -> Bool {
                 try db.execute(sql: sql)
@@ -142,8 +133,7 @@ struct StatementCacheTests {
         }
     }
 
-    @Test("SQL that Swift holds equal and SQLite doesn't has statements of its own")
-    func canonicalEquivalence() throws {
+    @Test func equivalentSQLHasItsOwnStatement() throws {
         // U+00E9, e with U+0301; U+212B and A with U+030A have the same number of bytes too.
         let texts = ["\u{E9}", "e\u{301}", "\u{212B}", "A\u{30A}", "\u{C5}"]
         #expect(texts[0] == texts[1] && texts[2] == texts[3])
@@ -159,8 +149,7 @@ struct StatementCacheTests {
         }
     }
 
-    @Test("where there is no room, a text is kept when it comes for the second time, or is asked to be")
-    func admission() throws {
+    @Test func fullCacheKeepsATextThatComesTwice() throws {
         try connection(capacity: 2).access { db throws in
             db.forgetStatements()
             func isKept(_ sql: String) -> Bool { db.statementCache.statement(for: SQLKey(sql)) != nil }
@@ -178,8 +167,7 @@ struct StatementCacheTests {
         }
     }
 
-    @Test("the order of use is that of a list in which what is used goes to the front")
-    func randomOrder() throws {
+    @Test func orderOfUseAgreesWithAList() throws {
         var random = SeededGenerator()
         print("StatementCacheTests.randomOrder seed: \(random.seed)")
         try withConnection { db throws in
@@ -206,8 +194,7 @@ struct StatementCacheTests {
         }
     }
 
-    @Test("random use of a small cache answers as no cache does")
-    func randomUse() throws {
+    @Test func randomUseAnswersAsWithoutACache() throws {
         var random = SeededGenerator()
         print("StatementCacheTests.randomUse seed: \(random.seed)")
         try connection(capacity: 4).access { db throws in

@@ -5,10 +5,8 @@ import Testing
 
 @Suite("Preparing statements")
 struct StatementTests {
-    @Test(
-        "SQL without a statement",
-        arguments: ["", " ", ";", ";;", "-- a comment", "/* a comment */", "/* open", " \n\t;-- x\n;"])
-    func empty(_ sql: String) throws {
+    @Test(arguments: ["", " ", ";", ";;", "-- a comment", "/* a comment */", "/* open", " \n\t;-- x\n;"])
+    func emptySQLHasNoStatement(_ sql: String) throws {
         try withConnection { db throws in
             expectError(.SQLITE_ERROR, "empty statement", sql: sql) { try db.makeStatement(sql: sql) }
             expectError(.SQLITE_ERROR, "empty statement", sql: sql) { try db.cachedStatement(sql: sql) }
@@ -21,12 +19,9 @@ struct StatementTests {
         }
     }
 
-    @Test(
-        "more than one statement, even if the second is wrong",
-        arguments: [
-            "SELECT 1; SELECT 2", "SELECT 1;SELECT 2;", "SELECT 1; wrong", "SELECT 1;;;x", "SELECT 1; /* c */ -- d\n x",
-        ])
-    func several(_ sql: String) throws {
+    @Test(arguments: [
+        "SELECT 1; SELECT 2", "SELECT 1;SELECT 2;", "SELECT 1; wrong", "SELECT 1;;;x", "SELECT 1; /* c */ -- d\n x",
+    ]) func severalStatementsAreRefused(_ sql: String) throws {
         let message = "more than one statement: use execute(sql:) or allStatements(sql:)"
         try withConnection { db throws in
             expectError(.SQLITE_MISUSE, message, sql: sql) { try db.makeStatement(sql: sql) }
@@ -35,21 +30,17 @@ struct StatementTests {
         }
     }
 
-    @Test(
-        "space, semicolons and comments around a statement aren't its SQL",
-        arguments: [
-            " \n SELECT 1 ; \t", "SELECT 1", ";;SELECT 1;;", "-- c\nSELECT 1", "/* c */ SELECT 1; -- d",
-            "SELECT 1;/* open",
-        ])
-    func trimmed(_ sql: String) throws {
+    @Test(arguments: [
+        " \n SELECT 1 ; \t", "SELECT 1", ";;SELECT 1;;", "-- c\nSELECT 1", "/* c */ SELECT 1; -- d",
+        "SELECT 1;/* open",
+    ]) func surroundingSpaceAndCommentsAreTrimmed(_ sql: String) throws {
         try withConnection { db throws in
             #expect(try db.makeStatement(sql: sql).sql == "SELECT 1")
             #expect(try Int.fetchOne(db, sql: sql) == 1)
         }
     }
 
-    @Test("comments inside stay, and their semicolons end nothing")
-    func inside() throws {
+    @Test func commentsInsideStay() throws {
         try withConnection { db throws in
             let sql = "SELECT /* ; */ 1 -- ;\n + 1"
             #expect(try db.makeStatement(sql: sql).sql == sql)
@@ -58,8 +49,7 @@ struct StatementTests {
         }
     }
 
-    @Test("a NUL in the SQL is an error, not an end")
-    func nul() throws {
+    @Test func nulInSQLIsAnError() throws {
         try withConnection { db throws in
             let sql = "SELECT 1; \0 DROP TABLE t"
             let message = "SQL has a NUL character at byte 10"
@@ -69,8 +59,7 @@ struct StatementTests {
         }
     }
 
-    @Test("SQL that is too long")
-    func tooLong() throws {
+    @Test func tooLongSQLIsAnError() throws {
         try withConnection { db throws in
             try db.setLimit(.sqlLength, to: 100)
             let sql = "SELECT '" + String(repeating: "x", count: 200) + "'"
@@ -79,8 +68,7 @@ struct StatementTests {
         }
     }
 
-    @Test("wrong SQL is in its error, from its first word, whatever characters come before")
-    func errors() throws {
+    @Test func errorHasTheWrongSQL() throws {
         try withConnection { db throws in
             expectError(.SQLITE_ERROR, #"near "SELEC": syntax error"#, sql: "SELEC 1") {
                 try db.execute(sql: " SELEC 1 ;")
@@ -94,8 +82,7 @@ struct StatementTests {
         }
     }
 
-    @Test("what is known of a statement before it runs")
-    func properties() throws {
+    @Test func statementKnowsItselfBeforeItRuns() throws {
         try withConnection { db throws in
             try db.execute(sql: "CREATE TABLE t (id INTEGER, name TEXT)")
             let query = try db.makeStatement(sql: "SELECT id, name AS Name, name, 1 + 1 FROM t")
@@ -113,7 +100,6 @@ struct StatementTests {
     }
 
     @Test(
-        "what a statement does to transactions",
         arguments: [
             ("BEGIN", .begin), ("begin immediate", .begin), ("COMMIT", .commit), ("end transaction", .commit),
             ("ROLLBACK", .rollback), ("ROLLBACK TRANSACTION", .rollback), ("ROLLBACK TO a", .rollbackToSavepoint),
@@ -123,13 +109,12 @@ struct StatementTests {
             ("EXPLAIN COMMIT", .other), ("PRAGMA user_version", .other), ("CREATE TABLE t (a)", .other),
             ("BEGINNING", .other),
             ("", .other),
-        ] as [(String, StatementKind)])
-    func kinds(_ sql: String, _ kind: StatementKind) {
+        ] as [(String, StatementKind)]) func effectsOnTransactionsAreRecognized(_ sql: String, _ kind: StatementKind)
+    {
         #expect(StatementKind(sql: Substring(sql).utf8) == kind)
     }
 
-    @Test("SELECT * and its names follow a change of the schema, in a statement of any age")
-    func schemaChange() throws {
+    @Test func columnsFollowASchemaChange() throws {
         try withConnection { db throws in
             try db.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (1)")
             let sql = "SELECT * FROM t"
@@ -156,8 +141,7 @@ struct StatementTests {
         }
     }
 
-    @Test("another connection's change of the schema is seen too")
-    func schemaChangeElsewhere() throws {
+    @Test func columnsFollowAnotherConnectionsSchemaChange() throws {
         try withTemporaryFolder { folder throws in
             let first = try TestConnection(path: folder + "/db")
             let second = try TestConnection(path: folder + "/db")

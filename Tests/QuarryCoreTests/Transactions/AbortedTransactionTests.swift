@@ -3,8 +3,8 @@ import QuarryTestSupport
 import Testing
 
 /// SQLite may roll back on its own:
-/// <https://www.sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction>. What was meant for the
-/// transaction must not run without it.
+/// <https://www.sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction>. Statements meant
+/// for the transaction must not run without it.
 @Suite("Transactions that SQLite has rolled back")
 struct AbortedTransactionTests {
     private let aborted = "Transaction was aborted"
@@ -58,10 +58,9 @@ struct AbortedTransactionTests {
         }
     }
 
-    @Test("its own error reaches the caller", arguments: Cause.allCases)
-    private func firstError(_ cause: Cause) throws {
+    @Test(arguments: Cause.allCases) private func firstErrorReachesTheCaller(_ cause: Cause) throws {
         try withTable { db throws in
-            expectCode(cause.code) {
+            expectError(cause.code) {
                 try db.inTransaction {
                     try db.execute(sql: "INSERT INTO t VALUES (2)")
                     try cause.happen(db)
@@ -71,13 +70,12 @@ struct AbortedTransactionTests {
         }
     }
 
-    @Test("who goes on is refused, statement after statement, and at the end", arguments: Cause.allCases)
-    private func goingOn(_ cause: Cause) throws {
+    @Test(arguments: Cause.allCases) private func laterStatementsAreRefusedToTheEnd(_ cause: Cause) throws {
         try withTable { db throws in
-            expectError(.SQLITE_ABORT, aborted) {
+            expectError(.SQLITE_ABORT, aborted, sql: nil) {
                 try db.inTransaction {
                     try db.execute(sql: "INSERT INTO t VALUES (2)")
-                    expectCode(cause.code) { try cause.happen(db) }
+                    expectError(cause.code) { try cause.happen(db) }
                     #expect(!db.isInsideTransaction)
                     for _ in 0..<2 {
                         let insert = "INSERT INTO t VALUES (3)"
@@ -94,15 +92,14 @@ struct AbortedTransactionTests {
         }
     }
 
-    @Test("a rollback afterwards is the end that was asked for, and ends no refusals", arguments: Cause.allCases)
-    private func rollback(_ cause: Cause) throws {
+    @Test(arguments: Cause.allCases) private func rollbackAfterwardsEndsNoRefusals(_ cause: Cause) throws {
         try withTable { db throws in
             try db.inTransaction {
-                expectCode(cause.code) { try cause.happen(db) }
+                expectError(cause.code) { try cause.happen(db) }
                 return .rollback
             }
             try db.inTransaction {
-                expectCode(cause.code) { try cause.happen(db) }
+                expectError(cause.code) { try cause.happen(db) }
                 try db.rollback()
                 expectError(.SQLITE_ABORT, aborted, sql: "SELECT 1") { try Int.fetchOne(db, sql: "SELECT 1") }
                 return .rollback
@@ -110,24 +107,23 @@ struct AbortedTransactionTests {
         }
     }
 
-    @Test("savepoints inside go with their transaction", arguments: Cause.allCases)
-    private func savepoints(_ cause: Cause) throws {
+    @Test(arguments: Cause.allCases) private func savepointsInsideGoWithTheirTransaction(_ cause: Cause) throws {
         try withTable { db throws in
-            expectError(.SQLITE_ABORT, aborted) {
+            expectError(.SQLITE_ABORT, aborted, sql: nil) {
                 try db.inTransaction {
-                    expectCode(cause.code) {
+                    expectError(cause.code) {
                         try db.inSavepoint {
                             try db.execute(sql: "INSERT INTO t VALUES (2)")
                             try cause.happen(db)
                             return .commit
                         }
                     }
-                    expectCode(.SQLITE_ABORT) { try db.inSavepoint { .commit } }
+                    expectError(.SQLITE_ABORT) { try db.inSavepoint { .commit } }
                     return .commit
                 }
             }
             // A savepoint of its own is a transaction.
-            expectCode(cause.code) {
+            expectError(cause.code) {
                 try db.inSavepoint {
                     try cause.happen(db)
                     return .commit
@@ -136,12 +132,11 @@ struct AbortedTransactionTests {
         }
     }
 
-    @Test("a transaction by hand isn't watched", arguments: Cause.allCases)
-    private func byHand(_ cause: Cause) throws {
+    @Test(arguments: Cause.allCases) private func manualTransactionIsNotWatched(_ cause: Cause) throws {
         try withTable { db throws in
             try db.beginTransaction()
             try db.execute(sql: "INSERT INTO t VALUES (2)")
-            expectCode(cause.code) { try cause.happen(db) }
+            expectError(cause.code) { try cause.happen(db) }
             #expect(try Int.fetchAll(db, sql: "SELECT a FROM t") == [1])
             try db.rollback()
         }

@@ -42,11 +42,10 @@ struct LeftTransactionTests {
         }
     }
 
-    @Test(
-        "what follows throws, whatever has ended it", arguments: ["ROLLBACK", "COMMIT", "END", "ROLLBACK TRANSACTION"])
-    func endedBySQL(end: String) throws {
+    @Test(arguments: ["ROLLBACK", "COMMIT", "END", "ROLLBACK TRANSACTION"])
+    func statementsAfterTheEndThrowHoweverItEnded(end: String) throws {
         try withTable { db throws in
-            expectError(.SQLITE_ABORT, aborted) {
+            expectError(.SQLITE_ABORT, aborted, sql: nil) {
                 try db.inTransaction {
                     try db.execute(sql: "INSERT INTO t VALUES (1)")
                     try db.execute(sql: end)
@@ -55,8 +54,8 @@ struct LeftTransactionTests {
                         // Another transaction is not the one that the rest was meant for.
                         expectError(.SQLITE_ABORT, aborted, sql: "BEGIN") { try db.execute(sql: "BEGIN") }
                         expectError(.SQLITE_ABORT, aborted, sql: "SAVEPOINT a") { try db.execute(sql: "SAVEPOINT a") }
-                        expectCode(.SQLITE_ABORT) { try db.inSavepoint { .commit } }
-                        expectCode(.SQLITE_ABORT) {
+                        expectError(.SQLITE_ABORT) { try db.inSavepoint { .commit } }
+                        expectError(.SQLITE_ABORT) {
                             try db.openBlob(table: "t", column: "a", rowID: 1, readOnly: false)
                         }
                     }
@@ -71,7 +70,7 @@ struct LeftTransactionTests {
     /// Expects a transaction whose SQL has rolled it back to throw, and to leave no row.
     private func expectAborted(_ operations: (Database) throws -> Void) throws {
         try withTable { db throws in
-            expectCode(.SQLITE_ABORT) {
+            expectError(.SQLITE_ABORT) {
                 try db.inTransaction {
                     try operations(db)
                     return .commit
@@ -81,8 +80,7 @@ struct LeftTransactionTests {
         }
     }
 
-    @Test("through each way to run SQL", arguments: Road.allCases)
-    private func roads(_ road: Road) throws {
+    @Test(arguments: Road.allCases) private func statementsAfterTheEndThrowOnEachWay(_ road: Road) throws {
         guard road != .several else { return }
         try expectAborted { db in
             try db.execute(sql: "ROLLBACK")
@@ -90,8 +88,7 @@ struct LeftTransactionTests {
         }
     }
 
-    @Test("ended through each way to run SQL", arguments: Road.allCases)
-    private func endedOnRoads(_ road: Road) throws {
+    @Test(arguments: Road.allCases) private func transactionEndedOnEachWayThrows(_ road: Road) throws {
         guard road != .all else { return }
         try expectAborted { db in
             try db.execute(sql: "INSERT INTO t VALUES (1)")
@@ -100,10 +97,9 @@ struct LeftTransactionTests {
         }
     }
 
-    @Test("a cursor that has not begun doesn't begin without its transaction")
-    func cursors() throws {
+    @Test func cursorDoesNotBeginWithoutItsTransaction() throws {
         try withTable { db throws in
-            expectError(.SQLITE_ABORT, aborted) {
+            expectError(.SQLITE_ABORT, aborted, sql: nil) {
                 try db.inTransaction {
                     let cursor = try Int.fetchCursor(db, sql: "INSERT INTO t VALUES (2) RETURNING a")
                     try db.execute(sql: "ROLLBACK")
@@ -115,8 +111,7 @@ struct LeftTransactionTests {
         }
     }
 
-    @Test("a transaction by hand begins and ends as SQL says")
-    func byHand() throws {
+    @Test func manualTransactionFollowsItsSQL() throws {
         try withTable { db throws in
             try db.execute(sql: "BEGIN; INSERT INTO t VALUES (1); COMMIT; BEGIN; INSERT INTO t VALUES (2); ROLLBACK")
             try db.execute(sql: "SAVEPOINT a; INSERT INTO t VALUES (3); RELEASE a; INSERT INTO t VALUES (4)")
@@ -128,21 +123,19 @@ struct LeftTransactionTests {
         }
     }
 
-    @Test("savepoints of SQL inside, which leave the transaction open, are SQL's own")
-    func savepointsInside() throws {
+    @Test func savepointsOfSQLLeaveTheTransactionOpen() throws {
         try withTable { db throws in
             try db.inTransaction {
                 try db.execute(sql: "SAVEPOINT a; INSERT INTO t VALUES (1); ROLLBACK TO a; INSERT INTO t VALUES (2)")
                 try db.execute(sql: "RELEASE a; SAVEPOINT b; INSERT INTO t VALUES (3)")
-                expectCode(.SQLITE_ERROR) { try db.execute(sql: "BEGIN") }
+                expectError(.SQLITE_ERROR) { try db.execute(sql: "BEGIN") }
                 return .commit
             }
             #expect(try rows(db) == [2, 3])
         }
     }
 
-    @Test("a savepoint in a transaction by hand counts on it", arguments: ["ROLLBACK", "COMMIT"])
-    func savepointByHand(end: String) throws {
+    @Test(arguments: ["ROLLBACK", "COMMIT"]) func savepointInAManualTransactionCountsOnIt(end: String) throws {
         try withTable { db throws in
             try db.beginTransaction()
             expectError(.SQLITE_ABORT, aborted, sql: insert) {
@@ -161,8 +154,7 @@ struct LeftTransactionTests {
 
     private struct Failure: Error {}
 
-    @Test("a savepoint that can't be taken back alone takes the transaction with it", arguments: [true, false])
-    func lostSavepoint(throwing: Bool) throws {
+    @Test(arguments: [true, false]) func lostSavepointTakesTheTransactionWithIt(throwing: Bool) throws {
         try withTable { db throws in
             expectError(.SQLITE_ABORT, aborted, sql: "INSERT INTO t VALUES (3)") {
                 try db.inTransaction {
@@ -184,8 +176,7 @@ struct LeftTransactionTests {
         }
     }
 
-    @Test("a read that has ended its transaction reads no other state", arguments: ["ROLLBACK", "COMMIT"])
-    func reads(end: String) throws {
+    @Test(arguments: ["ROLLBACK", "COMMIT"]) func endedReadReadsNoOtherState(end: String) throws {
         try withTable { db throws in
             try db.beginRead(pinned: true)
             expectError(.SQLITE_ABORT, aborted, sql: "SELECT 1") {
@@ -200,10 +191,9 @@ struct LeftTransactionTests {
         }
     }
 
-    @Test("what waits for the end of a transaction runs after one that SQL has ended, and may write")
-    func handlers() throws {
+    @Test func handlersRunAfterATransactionThatSQLEnded() throws {
         try withTable { db throws in
-            expectCode(.SQLITE_ABORT) {
+            expectError(.SQLITE_ABORT) {
                 try db.inTransaction {
                     db.afterNextTransaction { db in try? db.execute(sql: "INSERT INTO t VALUES (7)") }
                     try db.execute(sql: "COMMIT")

@@ -22,9 +22,7 @@ struct ReadTransactionTests {
         }
     }
 
-    @Test(
-        "pinned, it sees the state of its beginning; otherwise that of its first statement", arguments: [true, false])
-    func pinned(_ pinned: Bool) throws {
+    @Test(arguments: [true, false]) func pinnedReadSeesTheStateOfItsBeginning(_ pinned: Bool) throws {
         try withReader(pinned: pinned) { reader, writer throws in
             try writer.execute(sql: "INSERT INTO t VALUES (2)")
             let seen = pinned ? [1] : [1, 2]
@@ -34,11 +32,10 @@ struct ReadTransactionTests {
         }
     }
 
-    @Test("what runs")
-    func statements() throws {
+    @Test func readBeginsAndEndsATransaction() throws {
         try withConnection { db throws in
             for pinned in [true, false] {
-                let sql = try traced(db) {
+                let sql = try emitted(db, includingSchemaReads: true) {
                     try db.beginRead(pinned: pinned)
                     try db.finishRead { try db.execute(sql: "SELECT 1") }
                 }
@@ -49,8 +46,7 @@ struct ReadTransactionTests {
         }
     }
 
-    @Test("nothing can be written, and the first error counts")
-    func errors() throws {
+    @Test func readRefusesWritesAndKeepsTheFirstError() throws {
         try withConnection { db throws in
             try db.execute(sql: "CREATE TABLE t (a)")
             try db.beginRead(pinned: true)
@@ -64,8 +60,7 @@ struct ReadTransactionTests {
         }
     }
 
-    @Test("with a cursor left open it ends all the same")
-    func openCursor() throws {
+    @Test func readEndsWithAnOpenCursor() throws {
         try withConnection { db throws in
             try db.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
             try db.beginRead(pinned: true)

@@ -20,17 +20,16 @@ struct SavepointTests {
 
     private func values(_ db: Database) throws -> [Int] { try Int.fetchAll(db, sql: "SELECT a FROM t ORDER BY a") }
 
-    @Test("one of its own is an immediate transaction")
-    func topLevel() throws {
+    @Test func outerSavepointIsAnImmediateTransaction() throws {
         try withTable { db throws in
-            let sql = try traced(db) {
+            let sql = try emitted(db) {
                 try db.inSavepoint {
                     try insert(1, db)
                     return .commit
                 }
             }
-            #expect(sql == ["BEGIN IMMEDIATE TRANSACTION", "INSERT INTO t VALUES (?)", "COMMIT TRANSACTION"])
-            let rolledBack = try traced(db) {
+            #expect(sql == ["BEGIN IMMEDIATE TRANSACTION", "INSERT INTO t VALUES (1)", "COMMIT TRANSACTION"])
+            let rolledBack = try emitted(db) {
                 try db.inSavepoint {
                     try insert(2, db)
                     return .rollback
@@ -47,10 +46,9 @@ struct SavepointTests {
         }
     }
 
-    @Test("inside a transaction it takes back its own changes only")
-    func nested() throws {
+    @Test func nestedSavepointTakesBackItsOwnChanges() throws {
         try withTable { db throws in
-            let sql = try traced(db) {
+            let sql = try emitted(db) {
                 try db.inTransaction {
                     try insert(1, db)
                     try db.inSavepoint {
@@ -73,11 +71,11 @@ struct SavepointTests {
             }
             #expect(
                 sql == [
-                    "BEGIN IMMEDIATE TRANSACTION", "INSERT INTO t VALUES (?)",
-                    "SAVEPOINT quarry", "INSERT INTO t VALUES (?)", "RELEASE SAVEPOINT quarry",
-                    "SAVEPOINT quarry", "INSERT INTO t VALUES (?)",
+                    "BEGIN IMMEDIATE TRANSACTION", "INSERT INTO t VALUES (1)",
+                    "SAVEPOINT quarry", "INSERT INTO t VALUES (2)", "RELEASE SAVEPOINT quarry",
+                    "SAVEPOINT quarry", "INSERT INTO t VALUES (3)",
                     "ROLLBACK TRANSACTION TO SAVEPOINT quarry", "RELEASE SAVEPOINT quarry",
-                    "SAVEPOINT quarry", "INSERT INTO t VALUES (?)",
+                    "SAVEPOINT quarry", "INSERT INTO t VALUES (4)",
                     "ROLLBACK TRANSACTION TO SAVEPOINT quarry", "RELEASE SAVEPOINT quarry",
                     "COMMIT TRANSACTION",
                 ])
@@ -85,8 +83,7 @@ struct SavepointTests {
         }
     }
 
-    @Test("to any depth, random completions leave what a model leaves")
-    func randomTrees() throws {
+    @Test func randomTreesAgreeWithAModel() throws {
         var random = SeededGenerator()
         print("SavepointTests.randomTrees seed: \(random.seed)")
         try withTable { db throws in
@@ -121,8 +118,7 @@ struct SavepointTests {
         }
     }
 
-    @Test("savepoints by hand, and in a transaction by hand")
-    func byHand() throws {
+    @Test func manualSavepointsNest() throws {
         try withTable { db throws in
             try db.execute(sql: "SAVEPOINT mine")
             #expect(db.isInsideTransaction)
@@ -142,8 +138,7 @@ struct SavepointTests {
         }
     }
 
-    @Test("a user's savepoint of the same name inside is the user's to release")
-    func sameName() throws {
+    @Test func savepointOfTheSameNameIsTheUsers() throws {
         try withTable { db throws in
             try db.inTransaction {
                 try db.inSavepoint {
@@ -156,8 +151,7 @@ struct SavepointTests {
         }
     }
 
-    @Test("a rollback of everything inside makes the release fail")
-    func rollbackInside() throws {
+    @Test func rollbackInsideMakesTheReleaseFail() throws {
         try withTable { db throws in
             expectError(.SQLITE_ABORT, "Transaction was aborted", sql: "RELEASE SAVEPOINT quarry") {
                 try db.beginTransaction()
@@ -169,18 +163,17 @@ struct SavepointTests {
         }
     }
 
-    @Test("savepoints only read where nothing can be written")
-    func readOnly() throws {
+    @Test func savepointsReadInReadOnlyConnections() throws {
         try withTable { db throws in
             try db.readOnly { () throws in
-                let sql = try traced(db) {
+                let sql = try emitted(db) {
                     try db.inSavepoint {
                         try db.inSavepoint { .rollback }
                         return .commit
                     }
                 }
                 #expect(sql.first == "BEGIN DEFERRED TRANSACTION")
-                expectCode(.SQLITE_READONLY) {
+                expectError(.SQLITE_READONLY) {
                     try db.inSavepoint {
                         try insert(1, db)
                         return .commit

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The date of a transaction, and what runs after it")
 struct TransactionEndTests {
-    /// What ran, in order.
+    /// The handlers that ran, in order.
     private final class Log: Sendable {
         private let lines = Lock<[String]>([])
         func add(_ line: String) { lines.withLock { $0.append(line) } }
@@ -34,8 +34,7 @@ struct TransactionEndTests {
 
     // MARK: - afterNextTransaction
 
-    @Test("registered before a transaction, or inside; once only")
-    func explicit() throws {
+    @Test func handlerRunsOnceAfterATransaction() throws {
         try withLog { db, log throws in
             register(db, log)
             try db.inTransaction {
@@ -55,12 +54,11 @@ struct TransactionEndTests {
         }
     }
 
-    @Test("after a change in autocommit mode; neither a query nor a change that fails is a transaction")
-    func autocommit() throws {
+    @Test func handlerRunsAfterAChangeInAutocommitMode() throws {
         try withLog { db, log throws in
             register(db, log)
             _ = try Row.fetchAll(db, sql: "SELECT * FROM t")
-            expectCode(.SQLITE_CONSTRAINT) { try db.execute(sql: "INSERT INTO t VALUES (1)") }
+            expectError(.SQLITE_CONSTRAINT) { try db.execute(sql: "INSERT INTO t VALUES (1)") }
             #expect(log.take() == [])
             try db.execute(sql: "INSERT INTO t VALUES (2)")
             #expect(log.take() == ["commit"])
@@ -70,8 +68,7 @@ struct TransactionEndTests {
         }
     }
 
-    @Test("after an empty transaction, a savepoint of its own, a read transaction")
-    func otherTransactions() throws {
+    @Test func handlerRunsAfterOtherTransactions() throws {
         try withLog { db, log throws in
             register(db, log)
             try db.inTransaction(.deferred) { .commit }
@@ -96,8 +93,7 @@ struct TransactionEndTests {
         }
     }
 
-    @Test("a commit that fails, by a deferred key or a hook, is a rollback")
-    func failingCommit() throws {
+    @Test func failingCommitIsReportedAsARollback() throws {
         try withLog { db, log throws in
             try db.execute(
                 sql: """
@@ -105,7 +101,7 @@ struct TransactionEndTests {
                     CREATE TABLE c (p REFERENCES p DEFERRABLE INITIALLY DEFERRED);
                     """)
             register(db, log)
-            expectCode(.SQLITE_CONSTRAINT_FOREIGNKEY) {
+            expectError(.SQLITE_CONSTRAINT_FOREIGNKEY) {
                 try db.inTransaction {
                     try db.execute(sql: "INSERT INTO c VALUES (1)")
                     return .commit
@@ -114,7 +110,7 @@ struct TransactionEndTests {
             #expect(log.take() == ["rollback"])
             let client = db.hooks.onCommit { false }
             register(db, log)
-            expectCode(.SQLITE_CONSTRAINT_COMMITHOOK) {
+            expectError(.SQLITE_CONSTRAINT_COMMITHOOK) {
                 try db.inTransaction {
                     try db.execute(sql: "INSERT INTO t VALUES (2)")
                     return .commit
@@ -125,10 +121,9 @@ struct TransactionEndTests {
         }
     }
 
-    @Test("a rollback by SQLite itself runs it at once, and the connection can be used in it")
-    func automaticRollback() throws {
+    @Test func automaticRollbackRunsTheHandlerAtOnce() throws {
         try withLog { db, log throws in
-            expectError(.SQLITE_ABORT, "Transaction was aborted") {
+            expectError(.SQLITE_ABORT, "Transaction was aborted", sql: nil) {
                 try db.inTransaction {
                     db.afterNextTransaction { _ in
                     } onRollback: { db in
@@ -143,9 +138,9 @@ struct TransactionEndTests {
                         }
                     }
                     try db.execute(sql: "INSERT INTO t VALUES (2)")
-                    expectCode(.SQLITE_CONSTRAINT) { try db.execute(sql: "INSERT OR ROLLBACK INTO t VALUES (1)") }
+                    expectError(.SQLITE_CONSTRAINT) { try db.execute(sql: "INSERT OR ROLLBACK INTO t VALUES (1)") }
                     #expect(log.take() == ["wrote"])
-                    expectCode(.SQLITE_ABORT) { try db.execute(sql: "INSERT INTO t VALUES (3)") }
+                    expectError(.SQLITE_ABORT) { try db.execute(sql: "INSERT INTO t VALUES (3)") }
                     return .commit
                 }
             }
@@ -153,8 +148,7 @@ struct TransactionEndTests {
         }
     }
 
-    @Test("it may use the connection, open transactions, and register for the next one")
-    func usingTheConnection() throws {
+    @Test func handlerMayUseTheConnection() throws {
         try withLog { db, log throws in
             db.afterNextTransaction { db in
                 log.add("inside: \(db.isInsideTransaction)")
@@ -174,11 +168,10 @@ struct TransactionEndTests {
         }
     }
 
-    @Test("a transaction that an access leaves open is a rollback")
-    func leftOpen() throws {
+    @Test func leftTransactionIsReportedAsARollback() throws {
         let connection = try TestConnection()
         let log = Log()
-        expectCode(.SQLITE_MISUSE) {
+        expectError(.SQLITE_MISUSE) {
             try connection.access { db in
                 try db.beginTransaction()
                 register(db, log)
@@ -206,8 +199,7 @@ struct TransactionEndTests {
         try TestConnection(options: options).access(body)
     }
 
-    @Test("outside a transaction it is now; inside it is that of the beginning, to the end")
-    func date() throws {
+    @Test func dateOfATransactionIsThatOfItsBeginning() throws {
         try withClock { _, call in
             Double(call)
         } access: { db throws in
@@ -232,8 +224,7 @@ struct TransactionEndTests {
         }
     }
 
-    @Test("the system's clock is the default")
-    func systemClock() throws {
+    @Test func systemClockIsTheDefault() throws {
         try withConnection { db throws in
             let before = SystemClock.secondsSinceReferenceDate()
             let seconds = try db.secondsOfTransaction
@@ -243,8 +234,7 @@ struct TransactionEndTests {
         }
     }
 
-    @Test("a clock that throws doesn't fail the transaction, but who asks it")
-    func failingClock() throws {
+    @Test func failingClockDoesNotFailTheTransaction() throws {
         struct Failure: Error {}
         try withClock { _, call in
             if call == 1 { throw Failure() } else { Double(call) }
@@ -258,8 +248,7 @@ struct TransactionEndTests {
         }
     }
 
-    @Test("a clock may query its connection")
-    func queryingClock() throws {
+    @Test func clockMayQueryItsConnection() throws {
         try withClock { db, _ in
             try Double.fetchOne(db, sql: "SELECT 42.5") ?? 0
         } access: { db throws in

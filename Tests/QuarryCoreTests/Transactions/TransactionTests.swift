@@ -16,10 +16,9 @@ struct TransactionTests {
 
     private func values(_ db: Database) throws -> [Int] { try Int.fetchAll(db, sql: "SELECT a FROM t ORDER BY a") }
 
-    @Test("commit, rollback, error: what runs and what stays")
-    func completions() throws {
+    @Test func completionsCommitOrRollBack() throws {
         try withTable { db throws in
-            let committed = try traced(db) {
+            let committed = try emitted(db) {
                 try db.inTransaction {
                     #expect(db.isInsideTransaction)
                     try db.execute(sql: "INSERT INTO t VALUES (1)")
@@ -27,14 +26,14 @@ struct TransactionTests {
                 }
             }
             #expect(committed == ["BEGIN IMMEDIATE TRANSACTION", "INSERT INTO t VALUES (1)", "COMMIT TRANSACTION"])
-            let rolledBack = try traced(db) {
+            let rolledBack = try emitted(db) {
                 try db.inTransaction {
                     try db.execute(sql: "INSERT INTO t VALUES (2)")
                     return .rollback
                 }
             }
             #expect(rolledBack == ["BEGIN IMMEDIATE TRANSACTION", "INSERT INTO t VALUES (2)", "ROLLBACK TRANSACTION"])
-            let failed = try traced(db) {
+            let failed = try emitted(db) {
                 #expect(throws: Failure.self) {
                     try db.inTransaction {
                         try db.execute(sql: "INSERT INTO t VALUES (3)")
@@ -48,21 +47,20 @@ struct TransactionTests {
         }
     }
 
-    @Test("the kinds: IMMEDIATE unless nothing can be written, or as one asks")
-    func kinds() throws {
+    @Test func transactionIsImmediateUnlessReadOnlyOrAsked() throws {
         try withTable { db throws in
-            #expect(try traced(db) { try db.inTransaction { .commit } }.first == "BEGIN IMMEDIATE TRANSACTION")
+            #expect(try emitted(db) { try db.inTransaction { .commit } }.first == "BEGIN IMMEDIATE TRANSACTION")
             for kind in [.deferred, .immediate, .exclusive] as [Database.TransactionKind] {
                 let sql = ["BEGIN \(kind.rawValue) TRANSACTION", "COMMIT TRANSACTION"]
-                #expect(try traced(db) { try db.inTransaction(kind) { .commit } } == sql)
+                #expect(try emitted(db) { try db.inTransaction(kind) { .commit } } == sql)
                 #expect(
-                    try traced(db) {
+                    try emitted(db) {
                         try db.beginTransaction(kind)
                         try db.commit()
                     } == sql)
             }
             try db.readOnly { () throws in
-                #expect(try traced(db) { try db.inTransaction { .commit } }.first == "BEGIN DEFERRED TRANSACTION")
+                #expect(try emitted(db) { try db.inTransaction { .commit } }.first == "BEGIN DEFERRED TRANSACTION")
                 expectError(
                     .SQLITE_READONLY, "attempt to write a readonly database", sql: "BEGIN IMMEDIATE TRANSACTION"
                 ) { try db.inTransaction(.immediate) { .commit } }
@@ -73,13 +71,12 @@ struct TransactionTests {
             var options = ConnectionOptions()
             options.readonly = true
             try TestConnection(path: folder + "/db", options: options).access { db throws in
-                #expect(try traced(db) { try db.inTransaction { .rollback } }.first == "BEGIN DEFERRED TRANSACTION")
+                #expect(try emitted(db) { try db.inTransaction { .rollback } }.first == "BEGIN DEFERRED TRANSACTION")
             }
         }
     }
 
-    @Test("transactions don't nest; the outer one goes on")
-    func nesting() throws {
+    @Test func transactionsDoNotNest() throws {
         try withTable { db throws in
             try db.inTransaction {
                 try db.execute(sql: "INSERT INTO t VALUES (1)")
@@ -96,8 +93,7 @@ struct TransactionTests {
         }
     }
 
-    @Test("begin, commit and rollback by hand")
-    func byHand() throws {
+    @Test func manualTransactionsBeginAndEnd() throws {
         try withTable { db throws in
             try db.beginTransaction()
             try db.execute(sql: "INSERT INTO t VALUES (1)")
@@ -114,8 +110,7 @@ struct TransactionTests {
         }
     }
 
-    @Test("what follows a commit or a rollback inside inTransaction is refused")
-    func commitInside() throws {
+    @Test func statementsAfterACommitInsideAreRefused() throws {
         try withTable { db throws in
             expectError(.SQLITE_ABORT, "Transaction was aborted", sql: "INSERT INTO t VALUES (2)") {
                 try db.inTransaction {
@@ -142,8 +137,7 @@ struct TransactionTests {
         }
     }
 
-    @Test("a commit that fails, for a deferred foreign key, is rolled back; by hand it can be mended")
-    func failingCommit() throws {
+    @Test func failingCommitIsRolledBack() throws {
         try withConnection { db throws in
             try db.execute(
                 sql: """
@@ -168,8 +162,7 @@ struct TransactionTests {
         }
     }
 
-    @Test("a commit that a reader of the same file keeps busy stays open, and is tried again")
-    func busyCommit() throws {
+    @Test func busyCommitStaysOpenAndIsTriedAgain() throws {
         try withTemporaryFolder { folder throws in
             var options = ConnectionOptions()
             options.busyMode = .immediateError
@@ -191,11 +184,10 @@ struct TransactionTests {
         }
     }
 
-    @Test("a transaction that an access leaves open is rolled back, and is its error")
-    func leftOpen() throws {
+    @Test func leftTransactionIsRolledBackAndReported() throws {
         let connection = try TestConnection()
         try connection.access { try $0.execute(sql: "CREATE TABLE t (a)") }
-        expectError(.SQLITE_MISUSE, "A transaction has been left open at the end of a database access.") {
+        expectError(.SQLITE_MISUSE, "A transaction has been left open at the end of a database access.", sql: nil) {
             try connection.access { db in
                 try db.beginTransaction()
                 try db.execute(sql: "INSERT INTO t VALUES (1)")
@@ -213,8 +205,7 @@ struct TransactionTests {
         }
     }
 
-    @Test("allowsUnsafeTransactions lets a transaction span accesses")
-    func unsafe() throws {
+    @Test func unsafeTransactionSpansAccesses() throws {
         var options = ConnectionOptions()
         options.allowsUnsafeTransactions = true
         let connection = try TestConnection(options: options)
@@ -230,8 +221,7 @@ struct TransactionTests {
         }
     }
 
-    @Test("readOnly refuses all that writes, and nests")
-    func readOnly() throws {
+    @Test func readOnlyRefusesWritesAndNests() throws {
         try withTable { db throws in
             try db.execute(sql: "INSERT INTO t VALUES (1)")
             func refused(_ sql: String, sourceLocation: SourceLocation = #_sourceLocation) {

@@ -4,8 +4,7 @@ import Testing
 
 @Suite("DatabaseValue, optionals and raw values")
 struct DatabaseValueTests {
-    @Test("equal where SQL's integers and reals are, otherwise of one storage class; equal values hash alike")
-    func equality() {
+    @Test func equalityFollowsSQLAndHashesAgree() {
         let classes: [[DatabaseValue]] = [
             [.null, Double.nan.databaseValue],
             [0.databaseValue, 0.0.databaseValue, (-0.0).databaseValue, false.databaseValue],
@@ -33,8 +32,7 @@ struct DatabaseValueTests {
         #expect(Set(classes.joined()).count == classes.count)
     }
 
-    @Test("descriptions are literals")
-    func descriptions() {
+    @Test func descriptionsAreLiterals() {
         let values: [DatabaseValue] = [
             .null, 1.databaseValue, 1.5.databaseValue, "a\"b".databaseValue, [0x0F, 0xF0].databaseValue,
             [UInt8]().databaseValue, UInt64.max.databaseValue,
@@ -44,8 +42,7 @@ struct DatabaseValueTests {
                 == ["NULL", "1", "1.5", #""a\"b""#, "x'0ff0'", "x''", "18446744073709551615"])
     }
 
-    @Test("storage there and back")
-    func storage() {
+    @Test func storageRoundTrips() {
         let storages: [DatabaseValue.RawStorage] = [.null, .int64(1), .double(1.5), .string("a"), .blob([1])]
         for storage in storages {
             let value = DatabaseValue(rawStorage: storage)
@@ -57,19 +54,20 @@ struct DatabaseValueTests {
             storages.map { DatabaseValue(rawStorage: $0).storageClass } == ["NULL", "INTEGER", "REAL", "TEXT", "BLOB"])
     }
 
-    @Test("optionals nest; NULL is the outermost nil that can be")
-    func optionals() throws {
+    @Test func optionalsNest() throws {
         try withConnection { db throws in
             #expect(try Int?.fetchAll(db, sql: "SELECT 1 UNION ALL SELECT NULL") == [1, nil])
             #expect(try Int??.fetchAll(db, sql: "SELECT NULL").count == 1)
             #expect(Int?.none.databaseValue == .null)
             #expect((1 as Int?).databaseValue == 1.databaseValue)
             #expect((nil as Int??).databaseValue == .null)
-            expectDecodingError(
+            expectError(
+                RowDecodingError.self,
                 #"could not decode Optional<Int> from database value TEXT - column: "a", column index: 0, "#
                     + #"row: [a:TEXT], sql: `SELECT 'x' AS a`"#
             ) { try Int?.fetchAll(db, sql: "SELECT 'x' AS a") }
-            expectDecodingError(
+            expectError(
+                RowDecodingError.self,
                 "could not decode Int from database value NULL - column: \"NULL\", column index: 0, row: [NULL:NULL], "
                     + "sql: `SELECT NULL`"
             ) { try Int.fetchAll(db, sql: "SELECT NULL") }
@@ -90,8 +88,7 @@ struct DatabaseValueTests {
         var rawValue: Int64
     }
 
-    @Test("raw values: enums of integers and text, structs")
-    func rawValues() throws {
+    @Test func rawValuesAreConverted() throws {
         try withConnection { db throws in
             try db.execute(sql: "CREATE TABLE t (size, color, id)")
             try db.execute(
@@ -103,7 +100,8 @@ struct DatabaseValueTests {
             #expect(try Size.fetchOne(db, sql: "SELECT size FROM t") == .large)
             #expect(try Color?.fetchAll(db, sql: "SELECT color FROM t UNION ALL SELECT NULL") == [.green, nil])
             #expect(try Identifier.fetchSet(db, sql: "SELECT id FROM t") == [Identifier(rawValue: 7)])
-            expectDecodingError(
+            expectError(
+                RowDecodingError.self,
                 "could not decode Size from database value INTEGER - column: \"3\", column index: 0, row: [3:INTEGER], "
                     + "sql: `SELECT 3`"
             ) { try Size.fetchOne(db, sql: "SELECT 3") }

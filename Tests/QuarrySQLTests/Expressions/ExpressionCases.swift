@@ -4,7 +4,8 @@ import Testing
 
 /// Expressions, and the SQL that they become.
 ///
-/// The tests of the query interface render them. Those of `Quarry` have this file by a link, and let SQLite run them.
+/// The tests of the query interface render them. The tests of `Quarry` have this file by a link, and let SQLite run
+/// them.
 struct ExpressionCases {
     private struct Player: TableRecord {}
     private struct Team: TableRecord {}

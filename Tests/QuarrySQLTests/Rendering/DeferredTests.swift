@@ -1,4 +1,5 @@
 import QuarryCore
+import QuarryExpectations
 import QuarrySQL
 import Testing
 
@@ -41,7 +42,7 @@ import Testing
                 _ = try schema.columnNames(of: "missing")
                 return best
             })
-        expectFailure(request, .SQLITE_ERROR, "no such table: missing")
+        expectError(.SQLITE_ERROR, "no such table: missing") { try rendered(request) }
     }
 
     @Test func literalsAreBuiltInASchema() throws {

@@ -170,7 +170,7 @@ import Testing
 
     @Test func changes() throws {
         let many = Player.filter(score > 100000)
-        func expect(_ change: Change, native: String, byKey: String) throws {
+        func expectLimitedChange(_ change: Change, native: String, byKey: String) throws {
             for (limitsChanges, expected) in [(true, native), (false, byKey)] {
                 let sql = try rendered { writer in
                     writer.abilities.limitsChanges = limitsChanges
@@ -182,23 +182,23 @@ import Testing
         try expectSQL(.deletion(many.query), #"DELETE FROM "player" WHERE "score" > 100000"#)
         try expectSQL(.deletion(many.order(name).query), #"DELETE FROM "player" WHERE "score" > 100000"#)
         try expectSQL(.deletion(many.distinct().query), #"DELETE FROM "player" WHERE "score" > 100000"#)
-        try expect(
+        try expectLimitedChange(
             .deletion(many.order(name).limit(1).query),
             native: #"DELETE FROM "player" WHERE "score" > 100000 ORDER BY "name" LIMIT 1"#,
             byKey: #"DELETE FROM "player" WHERE "id" IN (SELECT "id" FROM "player" WHERE "score" > 100000 "#
                 + #"ORDER BY "name" LIMIT 1)"#)
-        try expect(
+        try expectLimitedChange(
             .deletion(Pair.filter(Column("a") > 1000).limit(1).query),
             native: #"DELETE FROM "pair" WHERE "a" > 1000 LIMIT 1"#,
             byKey: #"DELETE FROM "pair" WHERE "rowid" IN (SELECT "rowid" FROM "pair" WHERE "a" > 1000 LIMIT 1)"#)
-        try expect(
+        try expectLimitedChange(
             .deletion(NoKey.limit(1).query), native: #"DELETE FROM "noKey" LIMIT 1"#,
             byKey: #"DELETE FROM "noKey" WHERE "rowid" IN (SELECT "rowid" FROM "noKey" LIMIT 1)"#)
         try expectSQL(
             .update(
                 Update(query: many.query, conflictResolution: nil, assignments: [name.set(to: "x"), score += 1])),
             #"UPDATE "player" SET "name" = 'x', "score" = "score" + 1 WHERE "score" > 100000"#)
-        try expect(
+        try expectLimitedChange(
             .update(
                 Update(
                     query: many.order(name).limit(2).query, conflictResolution: nil, assignments: [score += 1])),

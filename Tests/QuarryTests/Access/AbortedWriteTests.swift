@@ -25,7 +25,7 @@ import Testing
     @Test(arguments: kinds, ends) func inATask(_ kind: WriterKind, _ end: String) async throws {
         let writer = try kind.make(folder)
         try writer.makeTable()
-        let error = await databaseError { try await writer.write { db in try Self.run(db, end) } }
+        let error = await expectError(DatabaseError.self) { try await writer.write { db in try Self.run(db, end) } }
         #expect(isAborted(error))
         #expect(try await writer.read { db in try db.values() } == Self.rows(after: end))
         try await writer.write { db in try db.insert(3) }
@@ -41,9 +41,9 @@ import Testing
                 db in
                 try Self.run(db, end)
             } completion: { db, result in
-                #expect(isAborted(databaseError { try result.get() }))
+                #expect(isAborted(expectError(DatabaseError.self) { try result.get() }))
                 #expect(!db.isInsideTransaction)
-                #expect(databaseError { try db.execute(sql: "INSERT INTO t VALUES (4)") } == nil)
+                #expect(throws: Never.self) { try db.execute(sql: "INSERT INTO t VALUES (4)") }
                 continuation.resume()
             }
         }
@@ -53,7 +53,7 @@ import Testing
     @Test(arguments: kinds, ends) func inATransactionOfItsOwn(_ kind: WriterKind, _ end: String) async throws {
         let writer = try kind.make(folder)
         try writer.makeTable()
-        let error = await databaseError {
+        let error = await expectError(DatabaseError.self) {
             try await writer.barrierWriteWithoutTransaction { db in
                 try db.inTransaction {
                     try Self.run(db, end)

@@ -144,16 +144,19 @@ import Testing
         let writer = try kind.make(folder)
         try await writer.write { db in try db.execute(sql: "CREATE TABLE t (a INTEGER)") }
         for sql in ["INSERT INTO t VALUES (1)", "DROP TABLE t", "CREATE TABLE u (a)", "PRAGMA user_version = 3"] {
-            let error = await databaseError { try await writer.read { db in try db.execute(sql: sql) } }
+            let error = await expectError(DatabaseError.self) {
+                try await writer.read { db in try db.execute(sql: sql) }
+            }
             #expect(error?.resultCode == .SQLITE_READONLY, "\(sql)")
             let sameError = try await onOwnThread {
-                databaseError { try writer.read { db in try db.execute(sql: sql) } }
+                expectError(DatabaseError.self) { try writer.read { db in try db.execute(sql: sql) } }
             }
             #expect(sameError?.resultCode == .SQLITE_READONLY, "\(sql)")
         }
         // A queue has one connection, which can write outside a read; a pool's readers can't.
-        let error = await databaseError { try await writer.unsafeRead { db in try db.insert(1) } }
-        #expect(error?.resultCode == (kind.isPool ? .SQLITE_READONLY : nil))
+        await expectError(kind.isPool ? .SQLITE_READONLY : nil) {
+            try await writer.unsafeRead { db in try db.insert(1) }
+        }
         try await writer.write { db in try db.insert(2) }
         #expect(try await writer.read { db in try db.values() } == (kind.isPool ? [2] : [1, 2]))
     }
@@ -209,8 +212,7 @@ import Testing
                 #expect(try result.get() == [7])
             }
             try reader.close()
-            let error = await databaseError { try await base.read { _ in } }
-            #expect(error?.message == "Connection is closed")
+            await expectError(.SQLITE_MISUSE, "Connection is closed") { try await base.read { _ in } }
         }
     }
 }

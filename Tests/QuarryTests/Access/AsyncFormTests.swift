@@ -45,7 +45,7 @@ import Testing
             try await reader.closeAsync()
             try await reader.closeAsync()
             try reader.close()
-            #expect(await databaseError { try await reader.read { _ in } }?.message == "Connection is closed")
+            await expectError(.SQLITE_MISUSE, "Connection is closed") { try await reader.read { _ in } }
         }
     }
 
@@ -54,7 +54,7 @@ import Testing
         try writer.makeTable(1)
         do {
             let statement = try onThisThread { try writer.write { db in try db.makeStatement(sql: "SELECT 1") } }
-            #expect(await databaseError { try await writer.closeAsync() }?.resultCode == .SQLITE_BUSY)
+            await expectError(.SQLITE_BUSY) { try await writer.closeAsync() }
             try await writer.write { db in try db.insert(2) }
             #expect(try await writer.read { db in try db.values() } == [1, 2])
             _ = consume statement
@@ -98,7 +98,7 @@ import Testing
         let pool = try pool("a.sqlite", 1)
         let mayEnd = Step("all wait")
         let holder = try await hold(true, pool, until: mayEnd)
-        let waiting = Task { await databaseError { try await pool.write { _ in } } }
+        let waiting = Task { await expectError(DatabaseError.self) { try await pool.write { _ in } } }
         try await until("a write waits") { pool.writer.group.waiterCount == 1 }
         let tasks = (0..<8).map { _ in Task { try await pool.closeAsync() } }
         let threads = (0..<2).map { _ in OwnThread { try pool.close() } }
@@ -162,15 +162,15 @@ import Testing
         try await writer.closeAsync()
         let text = folder.file("a.txt")
         try String(repeating: "no database ", count: 100).write(toFile: text, atomically: true, encoding: .utf8)
-        #expect(await databaseError { _ = try await opening.open(text, Configuration()) }?.resultCode == .SQLITE_NOTADB)
+        await expectError(.SQLITE_NOTADB) { _ = try await opening.open(text, Configuration()) }
         var wrong = Configuration()
         wrong.acquireTimeout = -1
         let path = folder.file("a.sqlite")
-        #expect(await databaseError { _ = try await opening.open(path, wrong) }?.resultCode == .SQLITE_MISUSE)
+        await expectError(.SQLITE_MISUSE) { _ = try await opening.open(path, wrong) }
         wrong = Configuration()
         wrong.maximumReaderCount = .max
         if opening == .pool {
-            #expect(await databaseError { _ = try await opening.open(path, wrong) }?.resultCode == .SQLITE_MISUSE)
+            await expectError(.SQLITE_MISUSE) { _ = try await opening.open(path, wrong) }
         }
         let cancelled = Task {
             withUnsafeCurrentTask { $0?.cancel() }
@@ -274,8 +274,9 @@ import Testing
         #expect(steps.value > 1)
         #expect(try await to.read { db in try db.values() } == [1, 2])
         for reader in [from, AnyDatabaseReader(from)] as [any DatabaseReader] {
-            let error = await databaseError { try await reader.backupAsync(to: from) }
-            #expect(error?.message == "a database can't be backed up to itself")
+            await expectError(.SQLITE_MISUSE, "a database can't be backed up to itself") {
+                try await reader.backupAsync(to: from)
+            }
         }
         struct Enough: Error {}
         try await to.write { db in try db.insert(3) }
@@ -297,8 +298,9 @@ import Testing
             #expect(try await snapshot.read { db in try db.values() } == [1])
         }
         try await snapshots[0].read { db in try db.commit() }
-        let error = await databaseError { try await snapshots[0].backupAsync(to: try DatabaseQueue()) }
-        #expect(error?.message == "Snapshot is lost.")
+        await expectError(.SQLITE_ABORT, "Snapshot is lost.") {
+            try await snapshots[0].backupAsync(to: try DatabaseQueue())
+        }
     }
 
     /// It waits for a reader of the source, the destination's writer, and the destination's readers.
@@ -390,12 +392,8 @@ import Testing
         configuration.readonly = true
         let readOnly = try await copy.make(pool.path, configuration)
         #expect(try await readOnly.read { db in try db.values() } == [1, 2])
-        #expect(
-            await databaseError { try await readOnly.writeWithoutTransaction { db in try db.insert(3) } }?.resultCode
-                == .SQLITE_READONLY)
-        #expect(
-            await databaseError { _ = try await copy.make(folder.file("missing.sqlite")) }?.resultCode
-                == .SQLITE_CANTOPEN)
+        await expectError(.SQLITE_READONLY) { try await readOnly.writeWithoutTransaction { db in try db.insert(3) } }
+        await expectError(.SQLITE_CANTOPEN) { _ = try await copy.make(folder.file("missing.sqlite")) }
         let path = pool.path
         let cancelled = Task {
             withUnsafeCurrentTask { $0?.cancel() }

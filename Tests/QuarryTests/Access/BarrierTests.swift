@@ -56,7 +56,7 @@ import Testing
             try db.insert(2)
         }
         try await until("the barrier waits") { pool.readers.group.waiterCount == 1 }
-        // One that comes later waits behind the barrier, although readers are free.
+        // A later read waits behind the barrier, although readers are free.
         let later = Task {
             try await pool.read { db in
                 let count = try db.count()

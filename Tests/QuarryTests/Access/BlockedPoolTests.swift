@@ -7,7 +7,7 @@ import Testing
 /// Synchronous accesses in tasks block Swift's threads, perhaps all of them. A connection must not wait then for a task
 /// that could only go on there.
 @Suite("Tasks that block Swift's threads", .timeLimit(.minutes(2))) struct BlockedPoolTests {
-    /// What waits for a connection, while everybody else blocks a thread.
+    /// The access that waits for a connection, while all others block a thread.
     enum Waiter: String, CaseIterable, Codable, Sendable {
         case read, write, asyncRead, asyncWrite, barrier
 
@@ -31,10 +31,8 @@ import Testing
         }
     }
 
-    @Test(
-        "a connection isn't kept for a task that has no thread",
-        arguments: [WriterKind.memoryQueue, .fileQueue, .pool], Waiter.allCases)
-    func blocked(_ kind: WriterKind, _ waiter: Waiter) async {
+    @Test(arguments: [WriterKind.memoryQueue, .fileQueue, .pool], Waiter.allCases)
+    func connectionIsNotKeptForATaskWithoutThread(_ kind: WriterKind, _ waiter: Waiter) async {
         await #expect(processExitsWith: .success) { [kind = kind as WriterKind, waiter = waiter as Waiter] in
             try await withEachExecution(kind, readerCount: 1) { writer in
                 let groups = writer.groups
@@ -64,8 +62,9 @@ import Testing
         }
     }
 
-    @Test("tasks that suspend and tasks that block get on", arguments: [WriterKind.memoryQueue, .fileQueue, .pool])
-    func mixed(_ kind: WriterKind) async {
+    @Test(arguments: [WriterKind.memoryQueue, .fileQueue, .pool]) func suspendingAndBlockingTasksGoOn(
+        _ kind: WriterKind
+    ) async {
         await #expect(processExitsWith: .success) { [kind = kind as WriterKind] in
             try await withEachExecution(kind, readerCount: 2) { writer in
                 try await writer.write { db in try db.execute(sql: "CREATE TABLE t (a INTEGER)") }

@@ -4,7 +4,7 @@ import Testing
 @testable import Quarry
 @testable import QuarryCore
 
-/// Who is cancelled is alone in that: the next user of the connection never feels it.
+/// A cancellation ends one access alone: the next user of the connection never feels it.
 @Suite(.timeLimit(.minutes(5))) struct CancellationStressTests {
     let folder: TemporaryFolder
 
@@ -42,7 +42,7 @@ import Testing
                 victim.cancel()
                 reader.cancel()
             }
-            // Those that nobody cancels: whatever else happens, they succeed.
+            // Reads that nobody cancels: whatever else happens, they succeed.
             let bystander = Task { try await writer.read { db in (try db.count(), try db.count()) } }
             let writerAfter = Task { try await writer.write { db in try db.execute(sql: "UPDATE counter SET n = n") } }
             do {

@@ -21,34 +21,44 @@ import Testing
         try writer.close()
         try writer.close()
         writer.interrupt()
-        expectClosed(await databaseError { try await writer.read { _ in } }, "read")
-        expectClosed(await databaseError { try await writer.unsafeRead { _ in } }, "unsafeRead")
-        expectClosed(await databaseError { try await writer.write { _ in } }, "write")
-        expectClosed(await databaseError { try await writer.writeWithoutTransaction { _ in } }, "writeWithout…")
-        expectClosed(await databaseError { try await writer.barrierWriteWithoutTransaction { _ in } }, "barrier…")
+        expectClosed(await expectError(DatabaseError.self) { try await writer.read { _ in } }, "read")
+        expectClosed(await expectError(DatabaseError.self) { try await writer.unsafeRead { _ in } }, "unsafeRead")
+        expectClosed(await expectError(DatabaseError.self) { try await writer.write { _ in } }, "write")
+        expectClosed(
+            await expectError(DatabaseError.self) { try await writer.writeWithoutTransaction { _ in } }, "writeWithout…"
+        )
+        expectClosed(
+            await expectError(DatabaseError.self) { try await writer.barrierWriteWithoutTransaction { _ in } },
+            "barrier…")
         let errors = try await onOwnThread {
             [
-                databaseError { try writer.read { _ in } }, databaseError { try writer.unsafeRead { _ in } },
-                databaseError { try writer.write { _ in } }, databaseError { try writer.unsafeReentrantRead { _ in } },
-                databaseError { try writer.unsafeReentrantWrite { _ in } },
-                databaseError { try writer.barrierWriteWithoutTransaction { _ in } },
+                expectError(DatabaseError.self) { try writer.read { _ in } },
+                expectError(DatabaseError.self) { try writer.unsafeRead { _ in } },
+                expectError(DatabaseError.self) { try writer.write { _ in } },
+                expectError(DatabaseError.self) { try writer.unsafeReentrantRead { _ in } },
+                expectError(DatabaseError.self) { try writer.unsafeReentrantWrite { _ in } },
+                expectError(DatabaseError.self) { try writer.barrierWriteWithoutTransaction { _ in } },
             ]
         }
         for error in errors { expectClosed(error, "on a thread") }
         let read: DatabaseError? = await completion { done in
-            writer.asyncRead { result in done(databaseError { _ = try result.get() }) }
+            writer.asyncRead { result in done(expectError(DatabaseError.self) { _ = try result.get() }) }
         }
         expectClosed(read, "asyncRead")
         let write: DatabaseError? = await completion { done in
             writer.asyncWrite { _ in
             } completion: { db, result in
-                expectClosed(databaseError { try db.execute(sql: "SELECT 1") }, "the connection of a completion")
-                done(databaseError { try result.get() })
+                expectClosed(
+                    expectError(DatabaseError.self) { try db.execute(sql: "SELECT 1") },
+                    "the connection of a completion")
+                done(expectError(DatabaseError.self) { try result.get() })
             }
         }
         expectClosed(write, "asyncWrite")
         let statement: DatabaseError? = await completion { done in
-            writer.asyncWriteWithoutTransaction { db in done(databaseError { try db.execute(sql: "SELECT 1") }) }
+            writer.asyncWriteWithoutTransaction { db in
+                done(expectError(DatabaseError.self) { try db.execute(sql: "SELECT 1") })
+            }
         }
         expectClosed(statement, "asyncWriteWithoutTransaction")
     }
@@ -80,13 +90,13 @@ import Testing
         ]
         for step in hasBegun { try await step.reached() }
         let tasks = [
-            Task { await databaseError { try await writer.read { _ in } } },
-            Task { await databaseError { try await writer.write { _ in } } },
-            Task { await databaseError { try await writer.barrierWriteWithoutTransaction { _ in } } },
+            Task { await expectError(DatabaseError.self) { try await writer.read { _ in } } },
+            Task { await expectError(DatabaseError.self) { try await writer.write { _ in } } },
+            Task { await expectError(DatabaseError.self) { try await writer.barrierWriteWithoutTransaction { _ in } } },
         ]
         let threads = [
-            OwnThread { databaseError { try writer.read { _ in } } },
-            OwnThread { databaseError { try writer.write { _ in } } },
+            OwnThread { expectError(DatabaseError.self) { try writer.read { _ in } } },
+            OwnThread { expectError(DatabaseError.self) { try writer.write { _ in } } },
         ]
         try await until("five wait") { groups.map(\.waiterCount).reduce(0, +) == 5 }
         let closers = [OwnThread { try writer.close() }, OwnThread { try writer.close() }]
@@ -108,15 +118,15 @@ import Testing
         try writer.makeTable(1)
         do {
             let statement = try writer.write { db in try db.makeStatement(sql: "SELECT 1") }
-            let error = databaseError { try writer.close() }
-            #expect(error?.resultCode == .SQLITE_BUSY)
-            #expect(error?.message == "unable to close due to unfinalized statements or unfinished backups")
+            expectError(.SQLITE_BUSY, "unable to close due to unfinalized statements or unfinished backups") {
+                try writer.close()
+            }
             try writer.write { db in try db.insert(2) }
             #expect(try writer.read { db in try db.values() } == [1, 2])
             #expect(try writer.writeWithoutTransaction { _ in try Int.fetchOne(statement) } == 1)
         }
         try writer.close()
-        expectClosed(databaseError { try writer.read { _ in } }, "read")
+        expectClosed(expectError(DatabaseError.self) { try writer.read { _ in } }, "read")
     }
 
     @Test func aReaderWithStatementsLeft() throws {
@@ -124,7 +134,7 @@ import Testing
         try pool.makeTable(1)
         do {
             let statement = try pool.read { db in try db.makeStatement(sql: "SELECT a FROM t") }
-            #expect(databaseError { try pool.close() }?.resultCode == .SQLITE_BUSY)
+            expectError(.SQLITE_BUSY) { try pool.close() }
             try pool.write { db in try db.insert(2) }
             #expect(try pool.read { db in try db.values() } == [1, 2])
             #expect(try pool.read { _ in try Int.fetchAll(statement) } == [1, 2])
@@ -136,11 +146,11 @@ import Testing
         let writer = try kind.make(folder)
         try writer.makeTable(1)
         try writer.write { db in
-            #expect(databaseError { try writer.close() }?.resultCode == .SQLITE_BUSY)
+            expectError(.SQLITE_BUSY) { try writer.close() }
             try db.insert(2)
         }
         try writer.read { db in
-            #expect(databaseError { try writer.close() }?.resultCode == .SQLITE_BUSY)
+            expectError(.SQLITE_BUSY) { try writer.close() }
             let values = try db.values()
             #expect(values == [1, 2])
         }
@@ -155,8 +165,8 @@ import Testing
         #expect(try snapshot.read { db in try db.values() } == [1], "a snapshot has connections of its own")
         try snapshot.close()
         try snapshot.close()
-        expectClosed(databaseError { try snapshot.read { _ in } }, "snapshot")
-        expectClosed(databaseError { try snapshot.reentrantRead { _ in } }, "snapshot")
+        expectClosed(expectError(DatabaseError.self) { try snapshot.read { _ in } }, "snapshot")
+        expectClosed(expectError(DatabaseError.self) { try snapshot.reentrantRead { _ in } }, "snapshot")
     }
 
     // MARK: - What is left of it
@@ -241,7 +251,7 @@ import Testing
         try await until("the pool has gone") { watched == nil }
     }
 
-    /// Who is refused while a connection closes, which may take as long as the log is long, is called back then.
+    /// An access refused while a connection closes, which may take as long as the log is long, is called back then.
     @Test(arguments: [WriterKind.pool, .walQueue]) func refusedWhileItCloses(_ kind: WriterKind) async throws {
         let disk = try StallVFS()
         var configuration = Configuration()
@@ -262,7 +272,7 @@ import Testing
         }
         try await areCalled[0].reached()
         writer.asyncWriteWithoutTransaction { db in
-            if let error = databaseError({ try db.insert(2) }) { errors.update { $0.append(error) } }
+            if let error = expectError(.SQLITE_BUSY, { try db.insert(2) }) { errors.update { $0.append(error) } }
             areCalled[1].reach()
         }
         try await areCalled[1].reached()

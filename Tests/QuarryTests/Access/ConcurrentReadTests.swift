@@ -62,7 +62,7 @@ import Testing
         let error = try await writer.write { _ in
             let error = Recorded<DatabaseError?>(nil)
             writer.spawnConcurrentRead { result in
-                let found = databaseError { _ = try result.get() }
+                let found = expectError(DatabaseError.self) { _ = try result.get() }
                 error.update { $0 = found }
             }
             return error.value
@@ -74,7 +74,7 @@ import Testing
     @Test func outsideAWrite() async throws {
         let pool = try DatabasePool(path: folder.file("a.sqlite"))
         let error: DatabaseError? = await completion { done in
-            pool.asyncConcurrentRead { result in done(databaseError { _ = try result.get() }) }
+            pool.asyncConcurrentRead { result in done(expectError(DatabaseError.self) { _ = try result.get() }) }
         }
         #expect(error?.resultCode == .SQLITE_MISUSE)
         #expect(error?.message == "a concurrent read must begin inside a write of its pool")
@@ -87,7 +87,7 @@ import Testing
         let isRead = Step("the read is over")
         try await pool.writeWithoutTransaction { _ in
             pool.asyncConcurrentRead { result in
-                let found = databaseError { try result.get().insert(1) }
+                let found = expectError(DatabaseError.self) { try result.get().insert(1) }
                 error.update { $0 = found }
                 isRead.reach()
             }
@@ -102,7 +102,7 @@ import Testing
         let error = Recorded<DatabaseError?>(nil)
         try pool.barrierWriteWithoutTransaction { _ in
             pool.asyncConcurrentRead { result in
-                let found = databaseError { _ = try result.get() }
+                let found = expectError(DatabaseError.self) { _ = try result.get() }
                 error.update { $0 = found }
             }
         }
@@ -126,7 +126,7 @@ import Testing
         let error = Recorded<DatabaseError?>(nil)
         try await pool.writeWithoutTransaction { _ in
             pool.asyncConcurrentRead { result in
-                let found = databaseError { _ = try result.get() }
+                let found = expectError(DatabaseError.self) { _ = try result.get() }
                 error.update { $0 = found }
             }
         }

@@ -3,7 +3,7 @@ import Quarry
 import QuarryTestSupport
 import Testing
 
-/// What a configuration does to the connections that are opened with it.
+/// The effects of a configuration on the connections that are opened with it.
 @Suite struct ConfigurationTests {
     let folder: TemporaryFolder
 
@@ -154,7 +154,7 @@ import Testing
         #expect(throws: Refusal.self) { try DatabaseQueue(configuration: configuration) }
         configuration = Configuration()
         configuration.prepareDatabase { db in try db.beginTransaction() }
-        #expect(databaseError { _ = try DatabaseQueue(configuration: configuration) }?.resultCode == .SQLITE_MISUSE)
+        expectError(.SQLITE_MISUSE) { try DatabaseQueue(configuration: configuration) }
     }
 
     @Test func labels() throws {
@@ -173,8 +173,8 @@ import Testing
         var configuration = Configuration()
         configuration.readonly = true
         for error in [
-            databaseError { _ = try DatabaseQueue(path: path, configuration: configuration) },
-            databaseError { _ = try DatabasePool(path: path, configuration: configuration) },
+            expectError(DatabaseError.self) { _ = try DatabaseQueue(path: path, configuration: configuration) },
+            expectError(DatabaseError.self) { _ = try DatabasePool(path: path, configuration: configuration) },
         ] {
             #expect(error?.resultCode == .SQLITE_CANTOPEN)
             #expect(error?.message == "unable to open database file")
@@ -188,9 +188,9 @@ import Testing
         ] as [any DatabaseWriter] {
             #expect(try await reader.read { db in try db.values() } == [1])
             #expect(try await reader.write { db in try db.values() } == [1], "a transaction that reads")
-            let error = await databaseError { try await reader.write { db in try db.insert(2) } }
-            #expect(error?.resultCode == .SQLITE_READONLY)
-            #expect(error?.message == "attempt to write a readonly database")
+            await expectError(.SQLITE_READONLY, "attempt to write a readonly database") {
+                try await reader.write { db in try db.insert(2) }
+            }
             try await writer.write { db in try db.execute(sql: "UPDATE t SET a = 1") }
             #expect(try await reader.read { db in try db.values() } == [1])
             try reader.close()
@@ -202,13 +202,14 @@ import Testing
         try String(repeating: "This is no database. ", count: 100).write(
             toFile: path, atomically: true, encoding: .utf8)
         for error in [
-            databaseError { _ = try DatabaseQueue(path: path) }, databaseError { _ = try DatabasePool(path: path) },
+            expectError(DatabaseError.self) { _ = try DatabaseQueue(path: path) },
+            expectError(DatabaseError.self) { _ = try DatabasePool(path: path) },
         ] {
             #expect(error?.resultCode == .SQLITE_NOTADB)
             #expect(error?.message == "file is not a database")
         }
         let missing = folder.file("missing/a.sqlite")
-        #expect(databaseError { _ = try DatabasePool(path: missing) }?.resultCode == .SQLITE_CANTOPEN)
+        expectError(.SQLITE_CANTOPEN) { try DatabasePool(path: missing) }
     }
 
     // MARK: - Memory
@@ -248,13 +249,12 @@ import Testing
             try DatabaseQueue.temporaryCopy(fromPath: path, configuration: configuration),
         ] {
             #expect(try await copy.read { db in try db.values() } == [1])
-            let error = await databaseError { try await copy.write { db in try db.insert(2) } }
-            #expect(error?.resultCode == (isReadonly ? .SQLITE_READONLY : nil))
+            await expectError(isReadonly ? .SQLITE_READONLY : nil) { try await copy.write { db in try db.insert(2) } }
             #expect(try await copy.read { db in try db.values() } == (isReadonly ? [1] : [1, 2]))
         }
         #expect(try await original.read { db in try db.values() } == [1])
         let missing = folder.file("missing.sqlite")
-        #expect(databaseError { _ = try DatabaseQueue.inMemoryCopy(fromPath: missing) }?.resultCode == .SQLITE_CANTOPEN)
+        expectError(.SQLITE_CANTOPEN) { try DatabaseQueue.inMemoryCopy(fromPath: missing) }
     }
 
     @Test(arguments: WriterKind.allCases) func erasing(_ kind: WriterKind) async throws {

@@ -102,7 +102,8 @@ import Testing
         try await queue.vacuum(into: folder.file("copy.sqlite"))
         let copy = try DatabaseQueue(path: folder.file("copy.sqlite"))
         #expect(try await copy.read { db in try db.values() } == [1])
-        let error = await databaseError { try await queue.vacuum(into: folder.file("copy.sqlite")) }
-        #expect(error?.message == "output file already exists")
+        await expectError(.SQLITE_ERROR, "output file already exists") {
+            try await queue.vacuum(into: folder.file("copy.sqlite"))
+        }
     }
 }

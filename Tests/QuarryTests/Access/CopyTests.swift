@@ -63,7 +63,7 @@ import Testing
         var steps: [Int] = []
         try source.backup(to: destination, pagesPerStep: 1) { progress in
             steps.append(progress.remainingPageCount)
-            // What is written meanwhile isn't copied, and doesn't wait.
+            // A write meanwhile isn't copied, and doesn't wait.
             if steps.count == 1 { try source.write { db in try db.execute(sql: "INSERT INTO t VALUES (4)") } }
         }
         #expect(steps == steps.sorted(by: >) && steps.last == 0 && steps.count > 1)

@@ -5,8 +5,7 @@ import Testing
 
 @Suite("A queue with two ends")
 struct DequeTests {
-    @Test("both ends")
-    func ends() {
+    @Test func elementsComeAndGoAtBothEnds() {
         var deque: Deque<Int> = []
         #expect(deque.popFirst() == nil)
         deque.append(2)
@@ -20,8 +19,7 @@ struct DequeTests {
         #expect(deque.isEmpty)
     }
 
-    @Test("elements that leave are released at once")
-    func release() {
+    @Test func removedElementsAreReleasedAtOnce() {
         final class Object {}
         var deque: Deque<Object> = []
         weak var first: Object?
@@ -40,8 +38,7 @@ struct DequeTests {
         #expect(third == nil)
     }
 
-    @Test("a copy keeps its elements")
-    func copies() {
+    @Test func copyKeepsItsElements() {
         var deque: Deque<Int> = [1, 2, 3]
         let copy = deque
         deque[1] = 7
@@ -50,8 +47,7 @@ struct DequeTests {
         #expect(Array(copy) == [1, 2, 3])
     }
 
-    @Test("20,000 random steps, beside an array")
-    func random() {
+    @Test func randomStepsAgreeWithAnArray() {
         let seed = UInt64.random(in: 0...UInt64.max)
         var generator = SeededGenerator(seed: seed)
         var deque: Deque<Int> = []

@@ -10,8 +10,7 @@ struct HeldTaskTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("tasks that wait for the writer start no thread, and one thread then runs them all")
-    func writers() async throws {
+    @Test func oneThreadRunsAllTasksThatWaitForTheWriter() async throws {
         let pool = try DatabasePool(path: folder.file("a.sqlite"))
         try await pool.write { try $0.execute(sql: "CREATE TABLE t (a)") }
         // A thread that has nothing to do for some seconds ends.
@@ -41,8 +40,7 @@ struct HeldTaskTests {
         #expect(try await pool.read { try Int.fetchOne($0, sql: "SELECT sum(a) FROM t") } == 190)
     }
 
-    @Test("a task that is held gives up when it is cancelled")
-    func cancellation() async throws {
+    @Test func cancelledHeldTaskGivesUp() async throws {
         let pool = try DatabasePool(path: folder.file("a.sqlite"))
         let hasBegun = Step("the write has begun")
         let mayEnd = Step("the write may end")

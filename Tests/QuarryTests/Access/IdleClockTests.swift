@@ -9,8 +9,7 @@ struct IdleClockTests {
         let ticks = Recorded<Int>(0)
     }
 
-    @Test("a listener is told until it wants no more, and again when it comes back")
-    func listeners() async throws {
+    @Test func listenerIsToldUntilItLeavesAndAgainWhenItReturns() async throws {
         let clock = IdleClock(seconds: 0.001)
         let group = Listener()
         let other = Listener()
@@ -28,8 +27,7 @@ struct IdleClockTests {
         #expect(other.ticks.value == 5)
     }
 
-    @Test("a listener that is removed is let go at once, while the clock goes on for others")
-    func removal() async throws {
+    @Test func removedListenerIsReleasedAtOnce() async throws {
         let clock = IdleClock(seconds: 0.001)
         let group = Listener()
         clock.add(ObjectIdentifier(group)) {

@@ -2,7 +2,7 @@ import Quarry
 import QuarryTestSupport
 import Testing
 
-/// What a read sees of the writes before it, beside it, and after it.
+/// The writes that a read sees: those before it, and none of those beside it and after it.
 @Suite struct IsolationTests {
     let folder: TemporaryFolder
     let pool: DatabasePool

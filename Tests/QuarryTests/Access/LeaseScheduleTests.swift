@@ -172,7 +172,7 @@ private struct LeaseSchedule {
         }
     }
 
-    /// Those before one that is served have been woken, and a connection is kept for each; or they are tasks that
+    /// Waiters before one that is served have been woken, and a connection is kept for each; or they are tasks that
     /// haven't come for long.
     private mutating func checkOrder(before index: Int, of entry: Waiter) {
         let isKeptFor = line[..<index].allSatisfy { $0.woken != nil } && index < capacity - held.count

@@ -32,7 +32,7 @@ import Testing
             { try escaped.database.inTransaction { .commit } }, { try escaped.database.beginTransaction() },
             { _ = try escaped.database.makeStatement(sql: "SELECT 1") },
         ] as [() throws -> Void] {
-            let error = databaseError(use)
+            let error = expectError(DatabaseError.self) { try use() }
             #expect(error?.resultCode == .SQLITE_MISUSE)
             #expect(error?.message == message)
         }
@@ -67,7 +67,7 @@ import Testing
                 { try escaped.database.insert(3) }, { try escaped.statement.execute() },
                 { _ = try escaped.database.values() }, { try escaped.database.beginTransaction() },
             ] as [() throws -> Void] {
-                let error = databaseError(use)
+                let error = expectError(DatabaseError.self) { try use() }
                 #expect(error?.resultCode == .SQLITE_MISUSE)
                 #expect(error?.message == "Database was not used on the correct thread.")
             }
@@ -86,11 +86,15 @@ import Testing
         }
         let message = "A transaction has been left open at the end of a database access."
         let errors = [
-            await databaseError { try await writer.writeWithoutTransaction(leaving) },
-            await databaseError { try await writer.barrierWriteWithoutTransaction(leaving) },
-            try await onOwnThread { databaseError { try writer.writeWithoutTransaction(leaving) } },
-            try await onOwnThread { databaseError { try writer.barrierWriteWithoutTransaction(leaving) } },
-            await databaseError { try await writer.unsafeRead { db in try db.execute(sql: "BEGIN") } },
+            await expectError(DatabaseError.self) { try await writer.writeWithoutTransaction(leaving) },
+            await expectError(DatabaseError.self) { try await writer.barrierWriteWithoutTransaction(leaving) },
+            try await onOwnThread { expectError(DatabaseError.self) { try writer.writeWithoutTransaction(leaving) } },
+            try await onOwnThread {
+                expectError(DatabaseError.self) { try writer.barrierWriteWithoutTransaction(leaving) }
+            },
+            await expectError(DatabaseError.self) {
+                try await writer.unsafeRead { db in try db.execute(sql: "BEGIN") }
+            },
         ]
         for error in errors {
             #expect(error?.resultCode == .SQLITE_MISUSE)
@@ -101,7 +105,7 @@ import Testing
         #expect(try await writer.read { db in try db.values() } == [2], "the connection is usable")
     }
 
-    /// What leaves a transaction open calls back once.
+    /// An access that leaves a transaction open calls back once.
     @Test(arguments: WriterKind.allCases) func callbacksComeOnce(_ kind: WriterKind) async throws {
         let writer = try kind.make(folder)
         let calls = Recorded<[String]>([])
@@ -149,16 +153,15 @@ import Testing
         #expect(try queue.read { db in try db.values() } == [1, 2])
         // A pool's readers never keep one.
         let pool = try DatabasePool(path: folder.file("a.sqlite"), configuration: configuration)
-        let error = databaseError { try pool.unsafeRead { db in try db.beginTransaction(.deferred) } }
-        #expect(error?.resultCode == .SQLITE_MISUSE)
+        expectError(.SQLITE_MISUSE) { try pool.unsafeRead { db in try db.beginTransaction(.deferred) } }
     }
 
     @Test func noReaderAtAll() throws {
         var configuration = Configuration()
         configuration.maximumReaderCount = 0
-        let error = databaseError { _ = try DatabasePool(path: folder.file("a.sqlite"), configuration: configuration) }
-        #expect(error?.resultCode == .SQLITE_MISUSE)
-        #expect(error?.message == "Configuration.maximumReaderCount must be from 1 to 10000, not 0")
+        expectError(.SQLITE_MISUSE, "Configuration.maximumReaderCount must be from 1 to 10000, not 0") {
+            try DatabasePool(path: folder.file("a.sqlite"), configuration: configuration)
+        }
         #expect(try DatabaseQueue(configuration: configuration).configuration.maximumReaderCount == 1)
     }
 }

@@ -193,7 +193,7 @@ import Testing
         let count = readerCount + 1
         let accesses = (0..<count).map { index in
             OwnThread {
-                databaseError {
+                Result {
                     if index == 0 {
                         try pool.write { _ in
                             began.update { $0 += 1 }
@@ -211,7 +211,11 @@ import Testing
             }
         }
         var errors: [DatabaseError] = []
-        for access in accesses { if let error = try await access.value { errors.append(error) } }
+        for access in accesses {
+            if case .failure(let error) = try await access.value {
+                errors.append(try #require(error as? DatabaseError))
+            }
+        }
         let path = folder.file("a.sqlite")
         let names = ["a reader of \(path)", "the writer of \(path)"]
         let messages = [names, names.reversed()].map { names in
@@ -230,7 +234,7 @@ import Testing
         let began = Recorded(0)
         let accesses = (0..<2).map { index in
             OwnThread {
-                databaseError {
+                Result {
                     try pools[index].barrierWriteWithoutTransaction { _ in
                         began.update { $0 += 1 }
                         try spin(until: "both have begun") { began.value == 2 }
@@ -240,7 +244,11 @@ import Testing
             }
         }
         var errors: [DatabaseError] = []
-        for access in accesses { if let error = try await access.value { errors.append(error) } }
+        for access in accesses {
+            if case .failure(let error) = try await access.value {
+                errors.append(try #require(error as? DatabaseError))
+            }
+        }
         #expect(errors.count == 1)
         #expect(errors.first?.message?.hasPrefix("deadlock: a reader of ") ?? false)
     }
@@ -252,7 +260,7 @@ import Testing
         let hasWriter = Step("b's writer is out")
         let isRead = Step("a is read")
         let write = OwnThread {
-            databaseError {
+            expectError(DatabaseError.self) {
                 try b.write { _ in
                     hasWriter.reach()
                     try spin(until: "the barrier waits for a's readers") { a.readers.group.waiterCount == 1 }
@@ -262,11 +270,9 @@ import Testing
         }
         try await hasWriter.reached()
         let read = OwnThread {
-            databaseError {
-                try a.read { _ in
-                    isRead.reach()
-                    try b.write { db in try db.insert(2) }
-                }
+            try a.read { _ in
+                isRead.reach()
+                try b.write { db in try db.insert(2) }
             }
         }
         try await isRead.reached()
@@ -275,7 +281,7 @@ import Testing
         let error = try await write.value
         #expect(error?.resultCode == .SQLITE_BUSY)
         #expect(error?.message?.hasPrefix("deadlock: the writer of ") ?? false)
-        #expect(try await read.value == nil)
+        try await read.value
     }
 
     // The one that waits last is refused. So each waits until the other is in the table of those who wait, which comes
@@ -292,7 +298,7 @@ import Testing
             let (source, copy) = obstacle == .writeThatReadsTheSource ? (first, second) : (second, first)
             let hasBegun = Step("the access has begun")
             let thread = OwnThread {
-                databaseError {
+                expectError(DatabaseError.self) {
                     switch obstacle {
                     case .writeThatReadsTheSource:
                         try copy.write { _ in

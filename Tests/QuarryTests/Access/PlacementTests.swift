@@ -241,7 +241,7 @@ import Testing
             }
         }
         mayEnd.reach()
-        // Who has waited for `mayEnd` in vain throws here.
+        // A holder that has waited for `mayEnd` in vain throws here.
         for holder in holders { try await holder.value }
     }
 

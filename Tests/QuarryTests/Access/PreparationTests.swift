@@ -58,8 +58,9 @@ import Testing
         configuration.prepareDatabase { _ in
             guard let pool = pool.value, !isNested.value else { return }
             isNested.update { $0 = true }
-            let error = databaseError { try nested.run(pool) }
-            errors.update { $0.append(error?.resultCode) }
+            var code: ResultCode?
+            do { try nested.run(pool) } catch let error as DatabaseError { code = error.resultCode }
+            errors.update { [code] in $0.append(code) }
         }
         let opened = try DatabasePool(path: folder.file("a.sqlite"), configuration: configuration)
         try opened.makeTable(7)
@@ -100,9 +101,9 @@ import Testing
         let pool = try DatabasePool(path: folder.file("a.sqlite"))
         try pool.makeTable(1)
         let empty: [UInt8] = []
-        let error = databaseError { try pool.writeWithoutTransaction { db in try db.deserialize(empty) } }
-        #expect(error?.resultCode == .SQLITE_MISUSE)
-        #expect(error?.message == "could not deserialize into main: its pool would keep reading the file")
+        expectError(.SQLITE_MISUSE, "could not deserialize into main: its pool would keep reading the file") {
+            try pool.writeWithoutTransaction { db in try db.deserialize(empty) }
+        }
         try pool.writeWithoutTransaction { db in
             try db.execute(sql: "ATTACH ':memory:' AS other")
             try db.deserialize(empty, schema: "other")
@@ -119,8 +120,7 @@ import Testing
         var configuration = Configuration()
         configuration.readonly = readonly
         configuration.prepareDatabase { db in try db.deserialize([]) }
-        let error = databaseError { _ = try DatabasePool(path: path, configuration: configuration) }
-        #expect(error?.resultCode == code)
+        expectError(code) { try DatabasePool(path: path, configuration: configuration) }
         #expect(try DatabaseQueue(path: path).read { db in try db.values() } == [1])
     }
 
@@ -134,8 +134,8 @@ import Testing
         }
         let pool = try DatabasePool(path: path, configuration: configuration)
         replaces.withLock { $0 = true }
-        #expect(databaseError { _ = try pool.read { db in try db.values() } }?.resultCode == .SQLITE_READONLY)
-        #expect(databaseError { _ = try pool.makeSnapshot() }?.resultCode == .SQLITE_READONLY)
+        expectError(.SQLITE_READONLY) { try pool.read { db in try db.values() } }
+        expectError(.SQLITE_READONLY) { try pool.makeSnapshot() }
         replaces.withLock { $0 = false }
         #expect(try pool.read { db in try db.values() } == [1])
     }

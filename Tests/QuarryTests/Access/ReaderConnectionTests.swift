@@ -72,7 +72,7 @@ import Testing
         #expect(pool.readers.group.connectionCount == 0)
         _ = try await pool.read { db in try db.values() }
         #expect(opened.value == 2)
-        // One that is in use goes when it comes back.
+        // A reader that is in use is closed when it comes back.
         try await onOwnThread {
             try pool.read { db in
                 pool.invalidateReadOnlyConnections()

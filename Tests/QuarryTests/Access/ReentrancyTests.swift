@@ -31,7 +31,9 @@ import Testing
         for outer in Self.accesses {
             try outer.run(queue) {
                 for inner in Self.accesses {
-                    let error = databaseError { try inner.run(queue) { Issue.record("\(inner.name) has run") } }
+                    let error = expectError(DatabaseError.self) {
+                        try inner.run(queue) { Issue.record("\(inner.name) has run") }
+                    }
                     #expect(error?.resultCode == .SQLITE_MISUSE, "\(inner.name) in \(outer.name)")
                     #expect(error?.message == Self.message, "\(inner.name) in \(outer.name)")
                 }
@@ -49,9 +51,9 @@ import Testing
             try outer.run(pool) {
                 for inner in Self.accesses {
                     var hasRun = false
-                    let error = databaseError { try inner.run(pool) { hasRun = true } }
                     let isBarrier = [outer.name, inner.name].contains("barrierWriteWithoutTransaction")
                     let isLegal = outer.isWrite != inner.isWrite && !isBarrier
+                    let error = expectError(isLegal ? nil : .SQLITE_MISUSE) { try inner.run(pool) { hasRun = true } }
                     #expect(hasRun == isLegal, "\(inner.name) in \(outer.name)")
                     #expect(error?.message == (isLegal ? nil : Self.message), "\(inner.name) in \(outer.name)")
                 }
@@ -68,7 +70,9 @@ import Testing
         configuration.asyncExecution = execution
         let writer = try kind.make(folder, configuration)
         try await writer.write { db in try db.execute(sql: "CREATE TABLE t (a INTEGER)") }
-        @Sendable func refuses(_ body: () throws -> Void) { #expect(databaseError(body)?.message == Self.message) }
+        @Sendable func refuses(_ body: () throws -> Void) {
+            #expect(expectError(DatabaseError.self) { try body() }?.message == Self.message)
+        }
         try await writer.read { db in
             refuses { try writer.read { _ in } }
             refuses { try writer.unsafeRead { _ in } }
@@ -101,8 +105,8 @@ import Testing
                     try queueDb.insert(2)
                     try poolDb.insert(3)
                     #expect(try otherDb.values() == [1])
-                    #expect(databaseError { try queue.read { _ in } }?.message == Self.message)
-                    #expect(databaseError { try pool.write { _ in } }?.message == Self.message)
+                    expectError(.SQLITE_MISUSE, Self.message) { try queue.read { _ in } }
+                    expectError(.SQLITE_MISUSE, Self.message) { try pool.write { _ in } }
                 }
                 #expect(try queueDb.values() == [1, 2])
             }
@@ -139,7 +143,7 @@ import Testing
             let isSame = try snapshot.reentrantRead { inner in inner === db }
             #expect(isSame)
             #expect(try snapshot.unsafeReentrantRead { inner in inner === db })
-            #expect(databaseError { try snapshot.read { _ in } }?.message == Self.message)
+            expectError(.SQLITE_MISUSE, Self.message) { try snapshot.read { _ in } }
         }
         #expect(try snapshot.reentrantRead { db in try db.values() } == [1, 2, 3, 4])
     }
@@ -153,7 +157,7 @@ import Testing
             try pool.read { _ in
                 hasBegun.reach()
                 try spin(until: "the barrier waits for this read") { pool.readers.group.waiterCount == 1 }
-                return databaseError {
+                return expectError(DatabaseError.self) {
                     if closes { try pool.close() } else { try pool.barrierWriteWithoutTransaction { _ in } }
                 }
             }

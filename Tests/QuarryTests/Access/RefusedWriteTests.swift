@@ -33,7 +33,7 @@ import Testing
             writer.asyncWrite { _ in
                 Issue.record("it has run")
             } completion: { db, result in
-                #expect(message(databaseError { try result.get() }))
+                #expect(message(expectError(DatabaseError.self) { try result.get() }))
                 #expect(ObjectIdentifier(db) != identity.value)
                 self.expectRefusal(db, message)
                 continuation.resume()
@@ -52,11 +52,11 @@ import Testing
 
     /// Each use throws why there is no connection; what can't throw does nothing.
     private func expectRefusal(_ db: Database, _ isRefusal: (DatabaseError?) -> Bool) {
-        #expect(isRefusal(databaseError { try db.execute(sql: "SELECT 1") }))
-        #expect(isRefusal(databaseError { _ = try Int.fetchOne(db, sql: "SELECT 1") }))
-        #expect(isRefusal(databaseError { _ = try db.makeStatement(sql: "SELECT 1") }))
-        #expect(isRefusal(databaseError { try db.inTransaction { .commit } }))
-        #expect(isRefusal(databaseError { _ = try db.tableExists("t") }))
+        #expect(isRefusal(expectError(DatabaseError.self) { try db.execute(sql: "SELECT 1") }))
+        #expect(isRefusal(expectError(DatabaseError.self) { _ = try Int.fetchOne(db, sql: "SELECT 1") }))
+        #expect(isRefusal(expectError(DatabaseError.self) { _ = try db.makeStatement(sql: "SELECT 1") }))
+        #expect(isRefusal(expectError(DatabaseError.self) { try db.inTransaction { .commit } }))
+        #expect(isRefusal(expectError(DatabaseError.self) { _ = try db.tableExists("t") }))
         #expect(db.sqliteConnection == nil)
         #expect(db.changesCount == 0)
         #expect(db.lastInsertedRowID == 0)

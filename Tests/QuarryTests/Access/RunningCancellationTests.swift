@@ -69,7 +69,7 @@ import Testing
                     db.afterNextTransaction(
                         onCommit: { _ in Issue.record("it is committed") },
                         onRollback: { db in
-                            // What runs here isn't cancelled.
+                            // Statements that run here aren't cancelled.
                             let isEmpty = try? db.values().isEmpty
                             isRolledBack.update { $0 = isEmpty ?? false }
                         })

@@ -59,8 +59,7 @@ import Testing
         #expect(snapshot.path == pool.path)
         #expect(snapshot.configuration.readonly)
         #expect(snapshot.configuration.maximumReaderCount == (isPool ? 5 : 1))
-        let error = await databaseError { try await snapshot.read { db in try db.insert(1) } }
-        #expect(error?.resultCode == .SQLITE_READONLY)
+        await expectError(.SQLITE_READONLY) { try await snapshot.read { db in try db.insert(1) } }
         for access in [snapshot.asyncRead, snapshot.asyncUnsafeRead] {
             let result: Result<[Int], any Error> = await completion { done in
                 access { result in done(result.flatMap { db in Result { try db.values() } }) }
@@ -145,18 +144,19 @@ import Testing
         configuration.maximumReaderCount = 2
         configuration.whenLaterSnapshotConnectionsRead { try? committer.write { db in try db.insert(2) } }
         let reader = try DatabasePool(path: pool.path, configuration: configuration)
-        let error = databaseError { _ = try reader.makeSnapshotPool() }
-        #expect(error?.resultCode == .SQLITE_BUSY)
-        #expect(error?.message == "other connections commit too often to pin 2 connections")
+        expectError(.SQLITE_BUSY, "other connections commit too often to pin 2 connections") {
+            try reader.makeSnapshotPool()
+        }
         #expect(try reader.read { db in try db.values().isEmpty } == false)
     }
 
     @Test func ofAClosedPool() async throws {
         try pool.close()
         for error in [
-            databaseError { _ = try pool.makeSnapshot() }, databaseError { _ = try pool.makeSnapshotPool() },
-            await databaseError { _ = try await pool.makeSnapshotAsync() },
-            await databaseError { _ = try await pool.makeSnapshotPoolAsync() },
+            expectError(DatabaseError.self) { _ = try pool.makeSnapshot() },
+            expectError(DatabaseError.self) { _ = try pool.makeSnapshotPool() },
+            await expectError(DatabaseError.self) { _ = try await pool.makeSnapshotAsync() },
+            await expectError(DatabaseError.self) { _ = try await pool.makeSnapshotPoolAsync() },
         ] {
             #expect(error?.message == "Connection is closed")
         }
@@ -165,9 +165,9 @@ import Testing
     @Test(arguments: [true, false]) func insideATransaction(isPool: Bool) throws {
         try pool.write { db in
             try db.insert(2)
-            let error = databaseError { _ = try snapshot(isPool: isPool) }
-            #expect(error?.resultCode == .SQLITE_MISUSE)
-            #expect(error?.message == "a snapshot sees the last commit: it can't be made inside a transaction")
+            expectError(.SQLITE_MISUSE, "a snapshot sees the last commit: it can't be made inside a transaction") {
+                try snapshot(isPool: isPool)
+            }
             #expect(try db.values() == [1, 2], "the write goes on")
         }
         #expect(try pool.read { db in try db.values() } == [1, 2])
@@ -191,7 +191,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func insideAccesses(isPool: Bool) throws {
+    @Test(arguments: [true, false]) func snapshotsAreMadeInsideAccesses(isPool: Bool) throws {
         let inWrite = try pool.writeWithoutTransaction { db in
             try db.insert(2)
             let snapshot = try snapshot(isPool: isPool)
@@ -210,25 +210,25 @@ import Testing
         #expect(try inBarrier.read { db in try db.values() } == [1, 2, 3, 4])
     }
 
-    /// Somebody ends the transaction that is the snapshot.
-    @Test(arguments: [true, false]) func lost(isPool: Bool) async throws {
+    /// A statement ends the transaction that is the snapshot.
+    @Test(arguments: [true, false]) func snapshotIsLostWithItsTransaction(isPool: Bool) async throws {
         var configuration = Configuration()
         configuration.maximumReaderCount = 1
         let pool = try DatabasePool(path: folder.file("b.sqlite"), configuration: configuration)
         let snapshot: any DatabaseSnapshotReader = isPool ? try pool.makeSnapshotPool() : try pool.makeSnapshot()
         try await snapshot.read { db in try db.commit() }
         for error in [
-            await databaseError { try await snapshot.read { _ in } },
-            await databaseError { try await snapshot.unsafeRead { _ in } },
-            try await onOwnThread { databaseError { try snapshot.reentrantRead { _ in } } },
+            await expectError(DatabaseError.self) { try await snapshot.read { _ in } },
+            await expectError(DatabaseError.self) { try await snapshot.unsafeRead { _ in } },
+            try await onOwnThread { expectError(DatabaseError.self) { try snapshot.reentrantRead { _ in } } },
         ] {
             #expect(error?.resultCode == .SQLITE_ABORT)
             #expect(error?.message == "Snapshot is lost.")
         }
     }
 
-    /// What is cancelled in a snapshot takes nothing away from it.
-    @Test(arguments: [true, false]) func cancelled(isPool: Bool) async throws {
+    /// A cancelled read takes nothing away from its snapshot.
+    @Test(arguments: [true, false]) func cancelledReadLeavesTheSnapshot(isPool: Bool) async throws {
         var configuration = Configuration()
         configuration.asyncExecution = .offloaded
         let pool = try DatabasePool(path: folder.file("a.sqlite"), configuration: configuration)
@@ -265,7 +265,7 @@ import Testing
     }
 
     /// All connections of a snapshot pool see one commit, while others write without end.
-    @Test(arguments: [true, false]) func oneCommit(writesFromOutside: Bool) async throws {
+    @Test(arguments: [true, false]) func connectionsOfASnapshotPoolSeeOneCommit(writesFromOutside: Bool) async throws {
         let path = folder.file("a.sqlite")
         var configuration = Configuration()
         // SQLite's lock isn't fair: it is tried for until it is had.

@@ -35,9 +35,9 @@ import Testing
         let queue = try DatabaseQueue(path: "")
         let unnamed = try #require(try queue.read { db in try String.fetchOne(db, sql: "PRAGMA journal_mode") })
         for (path, mode) in [(":memory:", "memory"), ("", unnamed)] {
-            let error = databaseError { _ = try DatabasePool(path: path) }
-            #expect(error?.resultCode == .SQLITE_ERROR)
-            #expect(error?.message == "could not activate WAL Mode at path: \(path)")
+            let error = expectError(.SQLITE_ERROR, "could not activate WAL Mode at path: \(path)") {
+                try DatabasePool(path: path)
+            }
             #expect(error?.description.hasSuffix(" (its journal mode is \(mode))") == true)
         }
     }

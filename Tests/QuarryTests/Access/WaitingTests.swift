@@ -33,9 +33,9 @@ import Testing
         let mayEnd = Step("the accesses may end")
         let threads = try await occupy(pool, until: mayEnd)
         let ofReaders = [
-            await databaseError { try await pool.read { _ in } },
-            await databaseError { try await pool.unsafeRead { _ in } },
-            try await onOwnThread { databaseError { try pool.read { _ in } } },
+            await expectError(DatabaseError.self) { try await pool.read { _ in } },
+            await expectError(DatabaseError.self) { try await pool.unsafeRead { _ in } },
+            try await onOwnThread { expectError(DatabaseError.self) { try pool.read { _ in } } },
             await completion { done in
                 pool.asyncRead { result in
                     if case .failure(let error) = result { done(error as? DatabaseError) }
@@ -51,9 +51,9 @@ import Testing
                     """)
         }
         let ofTheWriter = [
-            await databaseError { try await pool.write { _ in } },
-            await databaseError { try await pool.barrierWriteWithoutTransaction { _ in } },
-            try await onOwnThread { databaseError { try pool.write { _ in } } },
+            await expectError(DatabaseError.self) { try await pool.write { _ in } },
+            await expectError(DatabaseError.self) { try await pool.barrierWriteWithoutTransaction { _ in } },
+            try await onOwnThread { expectError(DatabaseError.self) { try pool.write { _ in } } },
             await completion { done in
                 pool.asyncWrite { _ in
                 } completion: { _, result in
@@ -93,8 +93,10 @@ import Testing
         }
         try await hasBegun.reached()
         for error in [
-            await databaseError { try await pool.barrierWriteWithoutTransaction { _ in } },
-            try await onOwnThread { databaseError { try pool.barrierWriteWithoutTransaction { _ in } } },
+            await expectError(DatabaseError.self) { try await pool.barrierWriteWithoutTransaction { _ in } },
+            try await onOwnThread {
+                expectError(DatabaseError.self) { try pool.barrierWriteWithoutTransaction { _ in } }
+            },
         ] {
             #expect(error?.resultCode == .SQLITE_BUSY)
             #expect(
@@ -121,8 +123,8 @@ import Testing
         let thread = OwnThread { try pool.read { _ in 2 } }
         try await until("two wait") { pool.readers.group.waiterCount == 2 }
         for error in [
-            await databaseError { try await pool.read { _ in } },
-            try await onOwnThread { databaseError { try pool.read { _ in } } },
+            await expectError(DatabaseError.self) { try await pool.read { _ in } },
+            try await onOwnThread { expectError(DatabaseError.self) { try pool.read { _ in } } },
         ] {
             #expect(error?.resultCode == .SQLITE_BUSY)
             #expect(
@@ -224,8 +226,7 @@ import Testing
             var configuration = Configuration()
             configuration.busyMode = mode
             // Opening reads the file: its lock is an error then.
-            let error = databaseError { _ = try DatabaseQueue(path: path, configuration: configuration) }
-            #expect(error?.resultCode == .SQLITE_BUSY)
+            let error = expectError(.SQLITE_BUSY) { try DatabaseQueue(path: path, configuration: configuration) }
             #expect(error?.description == "SQLite error 5: database is locked - while opening \(path)")
         }
         #expect(tries.value == [0, 1, 2, 3])
@@ -242,14 +243,16 @@ import Testing
         ] as [any DatabaseWriter] {
             try await writer.write { db in try db.execute(sql: "CREATE TABLE t (a INTEGER)") }
             for error in [
-                await databaseError { try await writer.read { db in try db.runForever() } },
-                await databaseError {
+                await expectError(DatabaseError.self) { try await writer.read { db in try db.runForever() } },
+                await expectError(DatabaseError.self) {
                     try await writer.write { db in
                         try db.insert(1)
                         try db.runForever()
                     }
                 },
-                try await onOwnThread { databaseError { try writer.read { db in try db.runForever() } } },
+                try await onOwnThread {
+                    expectError(DatabaseError.self) { try writer.read { db in try db.runForever() } }
+                },
             ] {
                 #expect(error?.resultCode == .SQLITE_INTERRUPT)
                 #expect(error?.message == "statement timeout: it ran longer than 0.01 seconds")
@@ -264,7 +267,7 @@ import Testing
         let isReading = Step("a read runs")
         let isWriting = Step("a write runs")
         let reader = OwnThread {
-            databaseError {
+            expectError(DatabaseError.self) {
                 try pool.read { db in
                     isReading.reach()
                     try db.runForever()
@@ -272,7 +275,7 @@ import Testing
             }
         }
         let writer = OwnThread {
-            databaseError {
+            expectError(DatabaseError.self) {
                 try pool.write { db in
                     try db.insert(1)
                     isWriting.reach()
@@ -284,7 +287,7 @@ import Testing
         try await isWriting.reached()
         let isOver = Recorded(false)
         let interrupter = OwnThread {
-            // The statements may not have begun yet: again and again, until both are over.
+            // The statements may not have begun yet: again and again, until both have ended.
             try spin(until: "both accesses have ended") {
                 pool.interrupt()
                 return isOver.value

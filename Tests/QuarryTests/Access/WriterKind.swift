@@ -33,7 +33,7 @@ enum WriterKind: String, CaseIterable, Codable, CustomTestStringConvertible {
     }
 }
 
-/// What is done again and again: a table of integers, its rows, its count.
+/// Frequent accesses: a table of integers, its rows, its count.
 extension DatabaseWriter {
     /// Creates `t (a INTEGER)` with a row for each value.
     func makeTable(_ values: Int...) throws {
@@ -79,7 +79,7 @@ final class SQLTrace: Sendable {
         }
     }
 
-    /// What has run since the last call.
+    /// The statements that have run since the last call.
     func take() -> [String] {
         lines.update { lines in
             defer { lines = [] }
@@ -89,25 +89,6 @@ final class SQLTrace: Sendable {
 
     /// How many prepared statements have run that text.
     func statementCount(_ sql: String) -> Int { statements.value[sql]?.count ?? 0 }
-}
-
-/// The error that `body` throws, where it is one of SQLite's.
-func databaseError(_ body: () throws -> Void) -> DatabaseError? {
-    do {
-        try body()
-    } catch {
-        return error as? DatabaseError
-    }
-    return nil
-}
-
-func databaseError(_ body: () async throws -> Void) async -> DatabaseError? {
-    do {
-        try await body()
-    } catch {
-        return error as? DatabaseError
-    }
-    return nil
 }
 
 /// Suspends until a completion-style access has called back.

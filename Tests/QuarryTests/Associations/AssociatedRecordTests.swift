@@ -1,4 +1,6 @@
 import Quarry
+import QuarryFixtures
+import QuarryTestSupport
 import Testing
 
 /// Records of scopes, requests for one record, and what is wrong with associations.
@@ -71,27 +73,31 @@ import Testing
     @Test func requestsForOneRecord() throws {
         let reds = Team(id: 1, name: "Reds", color: nil)
         try withSport { db in
-            try expectSQL(
+            try expectQuery(
                 db, reds.request(for: Team.players.filter { $0.score > 1 }.order(\.name)),
-                #"SELECT * FROM "player" WHERE ("score" > 1) AND ("teamId" = 1) ORDER BY "name""#)
-            try expectSQL(
-                db, reds.request(for: Team.players.limit(2)), #"SELECT * FROM "player" WHERE "teamId" = 1 LIMIT 2"#)
-            try expectSQL(
+                sql: #"SELECT * FROM "player" WHERE ("score" > 1) AND ("teamId" = 1) ORDER BY "name""#,
+                rows: ["1|Arthur|100|1", "2|Barbara|1000|1", "5|Eve|300|1"])
+            try expectQuery(
+                db, reds.request(for: Team.players.limit(2)),
+                sql: #"SELECT * FROM "player" WHERE "teamId" = 1 LIMIT 2"#,
+                rows: ["1|Arthur|100|1", "2|Barbara|1000|1"])
+            try expectQuery(
                 db, reds.request(for: Team.awards),
-                text(
+                sql: text(
                     #"SELECT "award".* FROM "award" JOIN "player" ON ("player"."id" = "award"."playerId") "#,
-                    #"AND ("player"."teamId" = 1)"#))
-            try expectSQL(
-                db, Team(id: nil, name: "", color: nil).request(for: Team.players), #"SELECT * FROM "player" WHERE 0"#)
+                    #"AND ("player"."teamId" = 1)"#), rows: ["1|gold|1", "2|silver|1"])
+            try expectQuery(
+                db, Team(id: nil, name: "", color: nil).request(for: Team.players),
+                sql: #"SELECT * FROM "player" WHERE 0"#, rows: [])
             let arthur = Player(id: 1, name: "Arthur", score: 1, teamId: 2)
             let sql = try emitted(db) {
                 let team = try arthur.request(for: Player.team).fetchOne(db)
                 #expect(team?.name == "Blues")
             }
             #expect(sql == [#"SELECT * FROM "team" WHERE "id" = 2"#])
-            try expectSQL(
+            try expectQuery(
                 db, Sport.Pair(a: 1, b: "x").request(for: Sport.Pair.parts.filter(Column("id") > 1)),
-                #"SELECT * FROM "part" WHERE ("id" > 1) AND ("pairA" = 1) AND ("pairB" = 'x')"#)
+                sql: #"SELECT * FROM "part" WHERE ("id" > 1) AND ("pairA" = 1) AND ("pairB" = 'x')"#, rows: ["2|1|x"])
             let awards = try reds.request(for: Team.awards).including(required: Award.player).fetchCount(db)
             #expect(awards == 2)
         }
@@ -106,12 +112,12 @@ import Testing
 
     @Test func requestsThatCanNotBeMade() throws {
         try withSport { db in
-            #expect(
-                databaseFailure { try Nameless(id: 1).request(for: Nameless.team).fetchAll(db) }?.message
-                    == "a record of type Nameless has no column teamId, by which it finds rows of team")
-            #expect(
-                databaseFailure { try Nameless(id: 1).request(for: Nameless.best).fetchAll(db) }?.message
-                    == "no request for one Nameless: the association to best isn't one of equal columns")
+            expectError(
+                .SQLITE_MISUSE, "a record of type Nameless has no column teamId, by which it finds rows of team"
+            ) { try Nameless(id: 1).request(for: Nameless.team).fetchAll(db) }
+            expectError(
+                .SQLITE_MISUSE, "no request for one Nameless: the association to best isn't one of equal columns"
+            ) { try Nameless(id: 1).request(for: Nameless.best).fetchAll(db) }
         }
     }
 
@@ -119,25 +125,25 @@ import Testing
 
     @Test func missingAndAmbiguousKeys() throws {
         try withSport { db in
-            let missing = databaseFailure { try Team.including(required: Team.belongsTo(Player.self)).fetchAll(db) }
-            #expect(missing?.resultCode == .SQLITE_MISUSE)
-            #expect(
-                missing?.message
-                    == "table team has no foreign key to player: name the columns with using: ForeignKey([…])")
-            #expect(
-                databaseFailure { try Sport.Match.joining(required: Sport.Match.ambiguous).fetchAll(db) }?.message
-                    == text(
-                        "table match has several foreign keys to team, (guestId) and (homeId): ",
-                        "choose one with using: ForeignKey([…])"))
-            #expect(
-                databaseFailure { try Sport.Thing.joining(required: Sport.Thing.undeclared).fetchAll(db) }?.message
-                    == "table thing has no foreign key to pair: name the columns with using: ForeignKey([…])")
+            expectError(
+                .SQLITE_MISUSE, "table team has no foreign key to player: name the columns with using: ForeignKey([…])"
+            ) { try Team.including(required: Team.belongsTo(Player.self)).fetchAll(db) }
+            expectError(
+                .SQLITE_MISUSE,
+                text(
+                    "table match has several foreign keys to team, (guestId) and (homeId): ",
+                    "choose one with using: ForeignKey([…])")
+            ) { try Sport.Match.joining(required: Sport.Match.ambiguous).fetchAll(db) }
+            expectError(
+                .SQLITE_MISUSE, "table thing has no foreign key to pair: name the columns with using: ForeignKey([…])"
+            ) { try Sport.Thing.joining(required: Sport.Thing.undeclared).fetchAll(db) }
             let narrow = Sport.Thing.belongsTo(Sport.Pair.self, using: ForeignKey(["x"]))
-            #expect(
-                databaseFailure { try Sport.Thing.joining(required: narrow).fetchAll(db) }?.message
-                    == text(
-                        "the foreign key of thing with the columns (x) can't refer to pair with the columns (a, b): ",
-                        "the numbers of columns must be equal"))
+            expectError(
+                .SQLITE_MISUSE,
+                text(
+                    "the foreign key of thing with the columns (x) can't refer to pair with the columns (a, b): ",
+                    "the numbers of columns must be equal")
+            ) { try Sport.Thing.joining(required: narrow).fetchAll(db) }
         }
     }
 
@@ -147,15 +153,13 @@ import Testing
             let message = text(
                 "two associations of a request have the key team, but find different rows: ",
                 "give one of them another key with forKey(_:)")
-            #expect(
-                databaseFailure { try Player.joining(required: Player.team).joining(required: other).fetchAll(db) }?
-                    .message
-                    == message)
+            expectError(.SQLITE_MISUSE, message) {
+                try Player.joining(required: Player.team).joining(required: other).fetchAll(db)
+            }
             let profile = Player.profile.forKey("Team")
-            #expect(
-                databaseFailure { try Player.joining(required: Player.team).joining(optional: profile).fetchAll(db) }?
-                    .message
-                    == message)
+            expectError(.SQLITE_MISUSE, message) {
+                try Player.joining(required: Player.team).joining(optional: profile).fetchAll(db)
+            }
         }
     }
 }

@@ -1,4 +1,5 @@
 import Quarry
+import QuarryFixtures
 import Testing
 
 /// Shapes in which rows were lost, or could not be decoded.
@@ -37,15 +38,12 @@ import Testing
     @Test func rowsOfSubqueriesHaveTheAssociationsOfTheirTable() throws {
         try withSport { db in
             let some = Player.filter { $0.id < 2 }.union(Player.filter { $0.id == 3 })
-            let (sql, rows) = try fetched(db, some.joining(required: Player.team.filter { $0.name == "Blues" }))
-            #expect(
-                sql == [
-                    text(
-                        #"SELECT "subquery".* FROM (SELECT * FROM "player" WHERE "id" < 2 UNION SELECT * FROM "player" "#,
-                        #"WHERE "id" = 3) "subquery" JOIN "team" ON ("team"."id" = "subquery"."teamId") "#,
-                        #"AND ("team"."name" = 'Blues')"#)
-                ])
-            #expect(rows == [#"[id:3 name:"Craig" score:200 teamId:2]"#])
+            try expectQuery(
+                db, some.joining(required: Player.team.filter { $0.name == "Blues" }),
+                sql: text(
+                    #"SELECT "subquery".* FROM (SELECT * FROM "player" WHERE "id" < 2 UNION SELECT * FROM "player" "#,
+                    #"WHERE "id" = 3) "subquery" JOIN "team" ON ("team"."id" = "subquery"."teamId") "#,
+                    #"AND ("team"."name" = 'Blues')"#), rows: ["3|Craig|200|2"])
             let best = Player.order(\.score.desc).limit(2).asTable(named: "best").including(all: Player.awards)
                 .including(optional: Player.team)
             let found = try Row.fetchAll(db, best.order(\.id))
@@ -58,13 +56,26 @@ import Testing
     @Test func groupsAreThoseOfEachParent() throws {
         try withSport { db in
             let titles = Team.awards.select(\.title).group(\.title).order(\.title)
-            let (sql, _) = try fetched(db, Team.including(all: titles))
-            #expect(
-                sql.last
-                    == text(
-                        #"SELECT "award"."title", "player"."teamId" AS "grdb_teamId" FROM "award" "#,
-                        #"JOIN "player" ON ("player"."id" = "award"."playerId") AND ("player"."teamId" IN (1, 2, 3)) "#,
-                        #"GROUP BY "award"."title", "player"."teamId" ORDER BY "award"."title""#))
+            try expectQuery(
+                db, Team.including(all: titles), sql: #"SELECT * FROM "team""#,
+                text(
+                    #"SELECT "award"."title", "player"."teamId" AS "grdb_teamId" FROM "award" "#,
+                    #"JOIN "player" ON ("player"."id" = "award"."playerId") AND ("player"."teamId" IN (1, 2, 3)) "#,
+                    #"GROUP BY "award"."title", "player"."teamId" ORDER BY "award"."title""#),
+                rows: [
+                    """
+                    ▿ [id:1 name:"Reds" color:"red"]
+                      + awards: 2 rows
+                    """,
+                    """
+                    ▿ [id:2 name:"Blues" color:"blue"]
+                      + awards: 1 row
+                    """,
+                    """
+                    ▿ [id:3 name:"Greens" color:"green"]
+                      + awards: 0 row
+                    """,
+                ])
             let lists = try Row.fetchAll(db, Team.including(all: titles))
             #expect(
                 lists.map { $0.prefetchedRows["awards"]?.map { $0["title"] as String } } == [

@@ -1,4 +1,6 @@
 import Quarry
+import QuarryFixtures
+import QuarryTestSupport
 import Testing
 
 @Suite struct PrefetchingTests {
@@ -10,24 +12,31 @@ import Testing
 
     @Test func oneStatementALevel() throws {
         try withSport { db in
-            let (sql, rows) = try fetched(
+            try expectQuery(
                 db,
                 Team.including(
-                    all: Team.players.filter { $0.score > 50 }.order(\.name.desc).including(all: Player.awards)))
-            #expect(
-                sql == [
-                    #"SELECT * FROM "team""#,
-                    text(
-                        #"SELECT *, "teamId" AS "grdb_teamId" FROM "player" WHERE ("score" > 50) AND ("teamId" IN (1, 2, 3)) "#,
-                        #"ORDER BY "name" DESC"#),
-                    #"SELECT *, "playerId" AS "grdb_playerId" FROM "award" WHERE "playerId" IN (1, 2, 3, 5)"#,
-                ])
-            #expect(
-                rows[0] == """
+                    all: Team.players.filter { $0.score > 50 }.order(\.name.desc).including(all: Player.awards)),
+                sql: #"SELECT * FROM "team""#,
+                text(
+                    #"SELECT *, "teamId" AS "grdb_teamId" FROM "player" WHERE ("score" > 50) AND ("teamId" IN (1, 2, 3)) "#,
+                    #"ORDER BY "name" DESC"#),
+                #"SELECT *, "playerId" AS "grdb_playerId" FROM "award" WHERE "playerId" IN (1, 2, 3, 5)"#,
+                rows: [
+                    """
                     ▿ [id:1 name:"Reds" color:"red"]
                       + players: 3 rows
-                    """)
-            try expectSQL(db, Team.none().including(all: Team.players), #"SELECT * FROM "team" WHERE 0"#)
+                    """,
+                    """
+                    ▿ [id:2 name:"Blues" color:"blue"]
+                      + players: 1 row
+                    """,
+                    """
+                    ▿ [id:3 name:"Greens" color:"green"]
+                      + players: 0 row
+                    """,
+                ])
+            try expectQuery(
+                db, Team.none().including(all: Team.players), sql: #"SELECT * FROM "team" WHERE 0"#, rows: [])
             let one = try emitted(db) {
                 let row = try Row.fetchOne(db, Team.including(all: Team.players))
                 #expect(row?.prefetchedRows["players"]?.count == 3)
@@ -42,17 +51,23 @@ import Testing
 
     @Test func through() throws {
         try withSport { db in
-            let (sql, rows) = try fetched(
-                db, Sport.Country.including(all: Sport.Country.citizens.order(Column("name"))))
-            #expect(
-                sql == [
-                    #"SELECT * FROM "country""#,
-                    text(
-                        #"SELECT "person".*, "citizenship"."countryCode" AS "grdb_countryCode" FROM "person" "#,
-                        #"JOIN "citizenship" ON ("citizenship"."personId" = "person"."id") "#,
-                        #"AND ("citizenship"."countryCode" IN ('DE', 'FR')) ORDER BY "person"."name""#),
+            try expectQuery(
+                db, Sport.Country.including(all: Sport.Country.citizens.order(Column("name"))),
+                sql: #"SELECT * FROM "country""#,
+                text(
+                    #"SELECT "person".*, "citizenship"."countryCode" AS "grdb_countryCode" FROM "person" "#,
+                    #"JOIN "citizenship" ON ("citizenship"."personId" = "person"."id") "#,
+                    #"AND ("citizenship"."countryCode" IN ('DE', 'FR')) ORDER BY "person"."name""#),
+                rows: [
+                    """
+                    ▿ [code:"DE"]
+                      + people: 2 rows
+                    """,
+                    """
+                    ▿ [code:"FR"]
+                      + people: 1 row
+                    """,
                 ])
-            #expect(rows.map { $0.split(separator: "+ ").last } == ["people: 2 rows", "people: 1 row"])
             let row = try #require(try Row.fetchOne(db, Sport.Country.including(all: Sport.Country.citizens)))
             #expect(row.prefetchedRows.keys == ["people"])
             #expect(
@@ -67,17 +82,26 @@ import Testing
     @Test func compositeKeys() throws {
         typealias Pair = Sport.Pair
         try withSport { db in
-            let (sql, rows) = try fetched(db, Pair.including(all: Pair.parts))
-            #expect(
-                sql == [
-                    #"SELECT * FROM "pair""#,
-                    text(
-                        #"WITH "quarry_base" AS (VALUES (1, 'x'), (1, 'y'), (2, 'y')) "#,
-                        #"SELECT *, "pairA" AS "grdb_pairA", "pairB" AS "grdb_pairB" FROM "part" "#,
-                        #"WHERE ("pairA", "pairB") IN "quarry_base""#),
+            try expectQuery(
+                db, Pair.including(all: Pair.parts), sql: #"SELECT * FROM "pair""#,
+                text(
+                    #"WITH "quarry_base" AS (VALUES (1, 'x'), (1, 'y'), (2, 'y')) "#,
+                    #"SELECT *, "pairA" AS "grdb_pairA", "pairB" AS "grdb_pairB" FROM "part" "#,
+                    #"WHERE ("pairA", "pairB") IN "quarry_base""#),
+                rows: [
+                    """
+                    ▿ [a:1 b:"x"]
+                      + parts: 2 rows
+                    """,
+                    """
+                    ▿ [a:1 b:"y"]
+                      + parts: 0 row
+                    """,
+                    """
+                    ▿ [a:2 b:"y"]
+                      + parts: 1 row
+                    """,
                 ])
-            #expect(rows.map { $0.hasSuffix("+ parts: 2 rows") } == [true, false, false])
-            #expect(rows[2].hasSuffix("+ parts: 1 row"))
             let things = try Row.fetchAll(db, Pair.including(all: Pair.things)).map {
                 $0.prefetchedRows["things"]?.count
             }
@@ -106,15 +130,11 @@ import Testing
 
     @Test func missingKeysAreAdded() throws {
         try withSport { db in
-            let (sql, rows) = try fetched(
-                db, Team.select { [$0.name.forKey("id")] }.including(all: Team.players.select { [$0.name] }).limit(1))
-            #expect(
-                sql == [
-                    #"SELECT "name" AS "id", "id" AS "grdb_id" FROM "team" LIMIT 1"#,
-                    #"SELECT "name", "teamId" AS "grdb_teamId" FROM "player" WHERE "teamId" = 1"#,
-                ])
-            #expect(
-                rows == [
+            try expectQuery(
+                db, Team.select { [$0.name.forKey("id")] }.including(all: Team.players.select { [$0.name] }).limit(1),
+                sql: #"SELECT "name" AS "id", "id" AS "grdb_id" FROM "team" LIMIT 1"#,
+                #"SELECT "name", "teamId" AS "grdb_teamId" FROM "player" WHERE "teamId" = 1"#,
+                rows: [
                     """
                     ▿ [id:"Reds"]
                       unadapted: [id:"Reds" grdb_id:1]
@@ -126,13 +146,27 @@ import Testing
 
     @Test func nestedToOne() throws {
         try withSport { db in
-            let (sql, _) = try fetched(db, Team.including(all: Team.players.including(optional: Player.profile)))
-            #expect(
-                sql.last
-                    == text(
-                        #"SELECT "player".*, "player"."teamId" AS "grdb_teamId", "profile".* FROM "player" "#,
-                        #"LEFT JOIN "profile" ON "profile"."playerId" = "player"."id" WHERE "player"."teamId" IN (1, 2, 3)"#
-                    ))
+            try expectQuery(
+                db, Team.including(all: Team.players.including(optional: Player.profile)),
+                sql: #"SELECT * FROM "team""#,
+                text(
+                    #"SELECT "player".*, "player"."teamId" AS "grdb_teamId", "profile".* FROM "player" "#,
+                    #"LEFT JOIN "profile" ON "profile"."playerId" = "player"."id" WHERE "player"."teamId" IN (1, 2, 3)"#
+                ),
+                rows: [
+                    """
+                    ▿ [id:1 name:"Reds" color:"red"]
+                      + players: 3 rows
+                    """,
+                    """
+                    ▿ [id:2 name:"Blues" color:"blue"]
+                      + players: 1 row
+                    """,
+                    """
+                    ▿ [id:3 name:"Greens" color:"green"]
+                      + players: 0 row
+                    """,
+                ])
             let row = try Row.fetchOne(db, Team.including(all: Team.players.including(optional: Player.profile)))
             let player = try #require(row?.prefetchedRows["players"]?.first)
             #expect(player.description == #"[id:1 name:"Arthur" score:100 teamId:1 grdb_teamId:1]"#)
@@ -144,56 +178,25 @@ import Testing
         try withSport { db in
             let request = Team.including(all: Team.players.filter { $0.score > 50 }).including(
                 all: Team.players.order(\.name))
-            let sql = try fetched(db, request).sql
-            #expect(
-                sql.last
-                    == text(
-                        #"SELECT *, "teamId" AS "grdb_teamId" FROM "player" WHERE ("score" > 50) "#,
-                        #"AND ("teamId" IN (1, 2, 3)) ORDER BY "name""#))
-        }
-    }
-
-    // MARK: - The first rows of each
-
-    @Test func limitIsOfEachParent() throws {
-        try withSport { db in
-            let best = Team.players.order(\.score.desc).limit(2)
-            let sql = try emitted(db) {
-                let rows = try Row.fetchAll(db, Team.including(all: best))
-                let names = rows.map { $0.prefetchedRows["players"]?.map { $0["name"] as String } }
-                #expect(names == [["Barbara", "Eve"], ["Craig"], []])
-            }
-            #expect(
-                sql.last
-                    == text(
-                        #"SELECT * FROM (SELECT *, "teamId" AS "grdb_teamId", "#,
-                        #"ROW_NUMBER() OVER (PARTITION BY "teamId" ORDER BY "score" DESC) AS "quarry_rank" FROM "player" "#,
-                        #"WHERE "teamId" IN (1, 2, 3)) WHERE "quarry_rank" <= 2 ORDER BY "quarry_rank""#))
-            let second = try Row.fetchAll(db, Team.including(all: best.limit(1, offset: 1)))
-            #expect(second.map { $0.prefetchedRows["players"]?.map { $0["name"] as String } } == [["Eve"], [], []])
-            let infos = try Team.including(all: best).asRequest(of: TeamInfo.self).fetchAll(db)
-            #expect(infos.map { $0.players.map(\.id) } == [[2, 5], [3], []])
-        }
-    }
-
-    @Test func limitedRowsWithOthersBeside() throws {
-        try withSport { db in
-            let awards = Team.awards.order(\.title.desc).including(required: Award.player).limit(1)
-            let sql = try emitted(db) {
-                let rows = try Row.fetchAll(db, Team.including(all: awards))
-                let first = try #require(rows[0].prefetchedRows["awards"]?.first)
-                #expect(first.description == #"[id:2 title:"silver" playerId:1 grdb_teamId:1]"#)
-                #expect(first.scopes["player"]?["name"] == "Arthur")
-                #expect(rows.map { $0.prefetchedRows["awards"]?.count } == [1, 1, 0])
-            }
-            #expect(
-                sql.last
-                    == text(
-                        #"SELECT * FROM (SELECT "award".*, "player1"."teamId" AS "grdb_teamId", "player2".*, "#,
-                        #"ROW_NUMBER() OVER (PARTITION BY "player1"."teamId" ORDER BY "award"."title" DESC) AS "quarry_rank" "#,
-                        #"FROM "award" JOIN "player" "player1" ON ("player1"."id" = "award"."playerId") "#,
-                        #"AND ("player1"."teamId" IN (1, 2, 3)) JOIN "player" "player2" ON "player2"."id" = "award"."playerId") "#,
-                        #"WHERE "quarry_rank" <= 1 ORDER BY "quarry_rank""#))
+            try expectQuery(
+                db, request, sql: #"SELECT * FROM "team""#,
+                text(
+                    #"SELECT *, "teamId" AS "grdb_teamId" FROM "player" WHERE ("score" > 50) "#,
+                    #"AND ("teamId" IN (1, 2, 3)) ORDER BY "name""#),
+                rows: [
+                    """
+                    ▿ [id:1 name:"Reds" color:"red"]
+                      + players: 3 rows
+                    """,
+                    """
+                    ▿ [id:2 name:"Blues" color:"blue"]
+                      + players: 1 row
+                    """,
+                    """
+                    ▿ [id:3 name:"Greens" color:"green"]
+                      + players: 0 row
+                    """,
+                ])
         }
     }
 
@@ -337,49 +340,6 @@ import Testing
         }
     }
 
-    @Test func distinctRowsAreLimited() throws {
-        try withSport { db in
-            try db.execute(sql: "INSERT INTO award VALUES (4, 'gold', 2), (5, 'bronze', 5)")
-            let titles = Team.awards.select(\.title).distinct().order(\.title.desc)
-            let (sql, rows) = try fetched(db, Team.including(all: titles.limit(2)))
-            #expect(
-                sql == [
-                    #"SELECT * FROM "team""#,
-                    text(
-                        #"SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY "award"."grdb_teamId" "#,
-                        #"ORDER BY "award"."title" DESC) AS "quarry_rank" FROM ("#,
-                        #"SELECT DISTINCT "award"."title", "player"."teamId" AS "grdb_teamId" FROM "award" "#,
-                        #"JOIN "player" ON ("player"."id" = "award"."playerId") AND ("player"."teamId" IN (1, 2, 3))) "#,
-                        #""award") WHERE "quarry_rank" <= 2 ORDER BY "quarry_rank""#),
-                ])
-            #expect(
-                rows.map { $0.split(separator: " ").suffix(2).joined(separator: " ") } == ["2 rows", "1 row", "0 row"])
-            let lists = try Row.fetchAll(db, Team.including(all: titles.limit(1, offset: 1)))
-            #expect(lists.map { $0.prefetchedRows["awards"]?.map { $0["title"] as String } } == [["gold"], [], []])
-            let all = try Row.fetchAll(db, Player.including(all: Player.awards.distinct().limit(1)))
-            #expect(all.map { $0.prefetchedRows["awards"]?.count } == [1, 1, 1, 0, 1])
-            let (joinedSQL, joined) = try fetched(
-                db,
-                Player.select(\.name).including(
-                    optional: Player.awards.select(\.title).distinct().order(\.title.desc).limit(1)))
-            #expect(
-                joinedSQL == [
-                    text(
-                        #"SELECT "player"."name", "award".* FROM "player" LEFT JOIN (SELECT * FROM ("#,
-                        #"SELECT *, ROW_NUMBER() OVER (PARTITION BY "award"."grdb_playerId" ORDER BY "award"."title" DESC) "#,
-                        #"AS "quarry_rank" FROM (SELECT DISTINCT "title", "playerId" AS "grdb_playerId" FROM "award") "#,
-                        #""award") WHERE "quarry_rank" <= 1 ORDER BY "quarry_rank") "award" "#,
-                        #"ON "award"."grdb_playerId" = "player"."id""#)
-                ])
-            #expect(
-                joined.map { $0.split(separator: "\n").last ?? "" } == [
-                    #"  - award: [title:"silver" grdb_playerId:1]"#, #"  - award: [title:"gold" grdb_playerId:2]"#,
-                    #"  - award: [title:"gold" grdb_playerId:3]"#,
-                    #"  - award: [title:NULL grdb_playerId:NULL]"#, #"  - award: [title:"bronze" grdb_playerId:5]"#,
-                ])
-        }
-    }
-
     // MARK: - Rows
 
     @Test func rowsDifferByTheirLists() throws {
@@ -428,37 +388,37 @@ import Testing
         }
     }
 
-    @Test func misuse() throws {
+    @Test func requestsThatCannotBePrefetchedThrow() throws {
         try withSport { db in
-            #expect(
-                databaseFailure {
-                    try Row.fetchAll(db, Team.select { [$0.name] }.distinct().including(all: Team.players))
-                }?
-                .message == "distinct rows of team without its column id have no players")
+            expectError(.SQLITE_MISUSE, "distinct rows of team without its column id have no players") {
+                try Row.fetchAll(db, Team.select { [$0.name] }.distinct().including(all: Team.players))
+            }
             let ordered = Team.hasMany(Award.self, through: Team.players.order(\.score), using: Player.awards)
-            #expect(
-                databaseFailure { try Row.fetchAll(db, Team.including(all: ordered.distinct().limit(1))) }?.message
-                    == "distinct rows of award that are ordered by joined tables can't be limited for each parent")
-            #expect(
-                databaseFailure {
-                    try Row.fetchAll(
-                        db, Team.including(all: Team.players.select(\.name).order(\.score).distinct().limit(1)))
-                }?.message == "no such column: player.score")
-            #expect(
-                databaseFailure {
-                    try Row.fetchAll(
-                        db, Team.including(all: Team.players).including(all: Team.hasMany(Award.self, key: "players")))
-                }?.message == "table award has no foreign key to team: name the columns with using: ForeignKey([…])")
-            #expect(
-                databaseFailure {
-                    try Row.fetchAll(
-                        db,
-                        Team.including(all: Team.players)
-                            .including(all: Team.hasMany(Player.self, using: ForeignKey(["score"]))))
-                }?.message
-                    == text(
-                        "two associations of a request have the key players, but find different rows: ",
-                        "give one of them another key with forKey(_:)"))
+            expectError(
+                .SQLITE_MISUSE,
+                "distinct rows of award that are ordered by joined tables can't be limited for each parent"
+            ) { try Row.fetchAll(db, Team.including(all: ordered.distinct().limit(1))) }
+            expectError(.SQLITE_ERROR, "no such column: player.score") {
+                try Row.fetchAll(
+                    db, Team.including(all: Team.players.select(\.name).order(\.score).distinct().limit(1)))
+            }
+            expectError(
+                .SQLITE_MISUSE, "table award has no foreign key to team: name the columns with using: ForeignKey([…])"
+            ) {
+                try Row.fetchAll(
+                    db, Team.including(all: Team.players).including(all: Team.hasMany(Award.self, key: "players")))
+            }
+            expectError(
+                .SQLITE_MISUSE,
+                text(
+                    "two associations of a request have the key players, but find different rows: ",
+                    "give one of them another key with forKey(_:)")
+            ) {
+                try Row.fetchAll(
+                    db,
+                    Team.including(all: Team.players)
+                        .including(all: Team.hasMany(Player.self, using: ForeignKey(["score"]))))
+            }
         }
     }
 
@@ -480,13 +440,12 @@ import Testing
             ]
             for other in others {
                 let request = Team.including(all: Team.awards.forKey(key)).including(all: other.forKey(key))
-                let error = databaseFailure { () throws in try Row.fetchAll(db, request) }
-                #expect(error?.resultCode == .SQLITE_MISUSE)
-                #expect(
-                    error?.message
-                        == text(
-                            "two associations of a request have the key awards, but find different rows: ",
-                            "give one of them another key with forKey(_:)"))
+                expectError(
+                    .SQLITE_MISUSE,
+                    text(
+                        "two associations of a request have the key awards, but find different rows: ",
+                        "give one of them another key with forKey(_:)")
+                ) { () throws in try Row.fetchAll(db, request) }
                 let both = Team.including(all: Team.awards.forKey(key)).including(all: other.forKey("other"))
                 let row = try #require(try Row.fetchOne(db, both))
                 #expect(row.prefetchedRows[key] != nil && row.prefetchedRows["other"] != nil)

@@ -1,4 +1,6 @@
 import Quarry
+import QuarryFixtures
+import QuarryTestSupport
 import Testing
 
 @Suite struct TableJoinTests {
@@ -162,14 +164,14 @@ import Testing
             let filtered = Player.filter { $0.score < 500 }
                 .leftJoin(Team.self) { player, team in player.teamId == team.id }
                 .fullJoin(Award.self) { player, _, award in award.playerId == player.id }
-            #expect(
-                databaseFailure { () throws in _ = try filtered.fetchAll(db) }?.message
-                    == "a full join of three tables can't follow a filter: filter after it, or join filtered requests with asTable()"
-            )
+            expectError(
+                .SQLITE_MISUSE,
+                "a full join of three tables can't follow a filter: filter after it, or join filtered requests with asTable()"
+            ) { () throws in _ = try filtered.fetchAll(db) }
         }
     }
 
-    /// What is joined is the request's rows, whatever the join adds to them.
+    /// The request's rows are joined, whatever the join adds to them.
     @Test func filteredRowsAreJoined() throws {
         try withSport { db in
             let one: [(Player?, Team?, Award)] = try Player.filter(id: 1).filter(literal: "\(Column("id")) > 0")

@@ -352,7 +352,7 @@ extension BadInput {
         },
     ]
 
-    /// Opens a pool on a file that is there already.
+    /// Opens a pool on an existing file.
     private static func open(_ folder: TemporaryFolder, _ change: (inout Configuration) -> Void) throws {
         var configuration = Configuration()
         change(&configuration)

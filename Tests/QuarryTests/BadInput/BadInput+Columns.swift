@@ -1,7 +1,7 @@
 import Foundation
 import Quarry
 
-/// Columns that aren't there: in rows, adapters and cursors.
+/// Missing columns: in rows, adapters and cursors.
 extension BadInput {
     static let columns: [BadInput] = [
         .connection(
@@ -230,7 +230,7 @@ extension BadInput {
         try Row.fetchOne(db, sql: "SELECT id, name FROM player", adapter: adapter)!
     }
 
-    /// Cursors that are over, and numbers of elements that are none.
+    /// Cursors that have ended, and numbers of elements that are none.
     static let cursors: [BadInput] = [
         .connection(
             "a cursor whose statement runs again",

@@ -2,7 +2,7 @@ import Foundation
 import Quarry
 import QuarryTestSupport
 
-/// Names with quotes, NULs, and names of what isn't there.
+/// Names with quotes, NULs, and names of missing objects.
 extension BadInput {
     static let names: [BadInput] = [
         .connection(

@@ -5,13 +5,13 @@ import Testing
 
 /// Whatever goes in, an error with its code and message comes out, and the connection goes on.
 @Suite struct BadInputTests {
-    @Test func thereAreMoreThanTwoHundred() {
-        #expect(BadInput.all.count >= 200)
+    /// The name of a mistake finds its row of the table.
+    @Test func eachMistakeHasItsOwnName() {
         let names = Dictionary(grouping: BadInput.all, by: \.name)
         #expect(names.filter { $0.value.count > 1 }.keys.sorted() == [])
     }
 
-    @Test(arguments: BadInput.all) func throwsAndGoesOn(_ input: BadInput) throws {
+    @Test(arguments: BadInput.all) func mistakeThrowsItsErrorAndTheConnectionGoesOn(_ input: BadInput) throws {
         switch input.place {
         case .connection(let body):
             let queue = try makeQueue()
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    /// What the process has open below a folder. A lock goes with its descriptor.
+    /// The files that the process has open below a folder. A lock goes with its descriptor.
     private func openFiles(in folder: TemporaryFolder) throws -> [String] {
         let descriptors = "/proc/self/fd"
         return try FileManager.default.contentsOfDirectory(atPath: descriptors).compactMap { name in

@@ -1,6 +1,6 @@
 import QuarryTestSupport
 
-/// Statements made of chance: each is written for the tables that are there when it is asked for.
+/// Statements made of chance: each is written for the tables that exist when it is asked for.
 struct RandomProgram {
     var random: SeededGenerator
     /// The tables and views, as the statements before have left them.

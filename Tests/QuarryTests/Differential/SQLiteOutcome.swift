@@ -1,4 +1,5 @@
 import Quarry
+import QuarryFixtures
 
 /// A value, with the bits it came with.
 enum ExactValue: Hashable, CustomStringConvertible {

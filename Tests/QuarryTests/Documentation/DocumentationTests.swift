@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// Every Swift fence of the README, of `Documentation/` and of the articles stands, line for line, in a file of this
-/// folder: there it is compiled, and run by a test. What can't be run starts with `// Package.swift`.
+/// Every Swift fence of the README, of `Documentation/` and of the articles is, line for line, in a file of this
+/// folder: there it is compiled, and run by a test. A fence that can't be run starts with `// Package.swift`.
 @Suite struct DocumentationTests {
     @Test(arguments: try Self.documents())
     func fencesAreCompiledAndRun(document: String) throws {

@@ -1,5 +1,6 @@
 import Foundation
 import Quarry
+import QuarryFixtures
 import Testing
 
 @Suite struct RequestsSamples {
@@ -151,7 +152,7 @@ extension DerivableRequest<Player> {
 extension RequestsSamples {
     @Test func requestsOfOnesOwn() throws {
         try inTables { (db) throws in
-            let names = try QuarryTests.Player.all().winners().select(Column("name"), as: String.self).fetchAll(db)
+            let names = try QuarryFixtures.Player.all().winners().select(Column("name"), as: String.self).fetchAll(db)
 
             #expect(names == ["Arthur"])
         }

@@ -46,7 +46,7 @@ import Testing
                 try db.execute(sql: "UPDATE account SET balance = balance - 50")  // account 2 can't
                 return .commit
             }
-            // The first update stands.
+            // The first update remains.
         }
         #expect(try balances == [101, 1])
     }

@@ -3,7 +3,7 @@ import Quarry
 import QuarryTestSupport
 import Testing
 
-/// What goes wrong is thrown, and what was written before stays.
+/// A dump throws its error, and the text written before stays.
 @Suite struct DumpErrorTests {
     private func error(_ body: () throws -> Void) -> DatabaseError? {
         do {
@@ -108,7 +108,7 @@ import Testing
         let missing = error { _ = try DumpFile(path: folder.file("none/team.csv")) }
         #expect(missing?.resultCode == .SQLITE_CANTOPEN)
         #expect(missing?.message == "unable to create \(folder.file("none/team.csv")): No such file or directory")
-        // One that isn't closed has what was written, too.
+        // A file that isn't closed has the text, too.
         do {
             let left = try DumpFile(path: folder.file("left"))
             try dbQueue.dumpTables(["team"], to: left)

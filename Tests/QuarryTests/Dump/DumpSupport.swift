@@ -12,7 +12,7 @@ final class DumpedText: TextOutputStream {
         longest = max(longest, string.utf8.count)
     }
 
-    /// What a dump writes.
+    /// The text that a dump writes.
     static func of(_ dump: (DumpedText) throws -> Void) rethrows -> String {
         let stream = DumpedText()
         try dump(stream)

@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    /// What is written is read again by the rules of RFC 4180.
+    /// The text is read again by the rules of RFC 4180.
     @Test func csvComesBack() throws {
         var random = SeededGenerator()
         let pieces = [",", "\"", "\r", "\n", "a", "é", "-", " ", "\u{0}", "'", ";"]

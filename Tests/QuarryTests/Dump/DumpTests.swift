@@ -3,7 +3,7 @@ import Quarry
 import QuarryTestSupport
 import Testing
 
-/// What is dumped, and in which order.
+/// The content of a dump, and its order.
 @Suite struct DumpTests {
     // MARK: - SQL
 

@@ -1,5 +1,6 @@
 import Foundation
 import Quarry
+import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
@@ -298,7 +299,7 @@ import Testing
         }
     }
 
-    /// What containers offer for nested values is JSON as well.
+    /// Nested values in containers are JSON as well.
     private struct Nested: Codable, Equatable, DatabaseValueConvertible {
         var a = 1
 

@@ -124,7 +124,7 @@ import Testing
                 }
             }
             guard let date = Date.fromDatabaseValue(text.databaseValue) else { continue }
-            // What is read is valid by the slow road as well: as components.
+            // The text is valid by the slow path as well: as components.
             let components = DatabaseDateComponents.fromDatabaseValue(text.databaseValue)
             #expect(components != nil, "\(String(decoding: text, as: UTF8.self)), seed \(generator.seed)")
             #expect(!date.databaseValue.isNull)

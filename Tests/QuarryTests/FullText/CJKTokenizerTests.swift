@@ -55,7 +55,7 @@ import Testing
         // Full and half width, and marks that make one character of two.
         ("ＳＱＬｉｔｅ", "sqlite 0-18"), ("ｶﾞｷﾞ", "ガ 0-6, ギ 6-12"), ("か\u{3099}", "が 0-6"), ("ﾊﾟ", "パ 0-6"),
         ("ー", "ー 0-3"), ("々〇", "々 0-3, 〇 3-6"),
-        // Characters that stand for several.
+        // Characters that mean several.
         ("㍿", "株 0-3, 式 3-3, 会 3-3, 社 3-3"), ("㈱", "株 0-3"), ("㎏", "kg 0-3"), ("①②", "12 0-6"),
         // Other letters.
         ("École Straße ΣΊΣΥΦΟΣ ﬁne", "ecole 0-6, strasse 7-14, σίσυφοσ 15-29, fine 30-35"),
@@ -69,7 +69,7 @@ import Testing
     ]) func folding(text: String, expected: String) throws {
         try withTokenizer(.cjk(.unigrams)) { (_, tokenizer) throws in
             #expect(try tokens(tokenizer, text) == expected)
-            // What was met once isn't folded again.
+            // A character that was met once isn't folded again.
             #expect(try tokens(tokenizer, text) == expected)
         }
     }
@@ -115,7 +115,7 @@ import Testing
             #expect(try found(db, tokenizer, "ｶﾞﾗｽ") == ["[ガラス]"])
             #expect(try found(db, tokenizer, "특별") == ["서울[특별]시"])
             #expect(try found(db, tokenizer, "漢") == ["[漢]"])
-            // Prefixes, also of what stands at the end.
+            // Prefixes, also of words at the end.
             func prefixed(_ text: String) throws -> Int {
                 let pattern = try FTS5Pattern(matchingAllPrefixesIn: text, tokenizer: tokenizer)
                 return try Table("d").matching(pattern).fetchCount(db)
@@ -147,14 +147,14 @@ import Testing
         try DatabaseQueue().write { db in
             db.add(tokenizer: FTS5CJKTokenizer.self)
             for (arguments, option) in [(["trigram"], "trigram"), (["remove_diacritics", "2"], "remove_diacritics")] {
-                expectSchemaError("tokenizer cjk has no option \(option)") {
+                expectError(.SQLITE_ERROR, "tokenizer cjk has no option \(option)") {
                     try db.create(virtualTable: "d", using: FTS5()) { t in
                         t.column("a")
                         t.tokenizer = FTS5CJKTokenizer.tokenizerDescriptor(arguments: arguments)
                     }
                 }
             }
-            expectSchemaError("tokenizer cjk has no option remove_diacritics") {
+            expectError(.SQLITE_ERROR, "tokenizer cjk has no option remove_diacritics") {
                 try db.makeTokenizer(FTS5CJKTokenizer.tokenizerDescriptor(arguments: ["remove_diacritics"]))
             }
         }

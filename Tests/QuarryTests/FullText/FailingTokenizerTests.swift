@@ -101,19 +101,15 @@ private final class AroundFailing: FTS5WrapperTokenizer {
     func theIndexIsWhole(_ failure: Failure, tokenizer: String) throws {
         try withDocuments(tokenizer) { queue throws in
             // The error leaves the closure.
-            let error = databaseFailure {
+            expectError(.SQLITE_CONSTRAINT, "a bad word", sql: failure.sql) {
                 try queue.write { db in
                     try db.execute(sql: "INSERT INTO document VALUES ('kept', 'or not')")
                     try db.execute(sql: failure.sql)
                 }
             }
-            #expect(error?.resultCode == .SQLITE_CONSTRAINT)
-            #expect(error?.message == "a bad word")
-            #expect(error?.sql == failure.sql)
             // The closure goes on.
             let aborted: ResultCode? = failure.takesBackTransaction ? .SQLITE_ABORT : nil
-            let swallowed = databaseError { try queue.write { db in try goOn(db, after: failure, aborted) } }
-            #expect(swallowed?.resultCode == aborted)
+            expectError(aborted) { try queue.write { db in try goOn(db, after: failure, aborted) } }
             let kept = try queue.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM document('kept')") }
             #expect(kept == (failure.takesBackTransaction ? 0 : 2))
         }
@@ -121,37 +117,35 @@ private final class AroundFailing: FTS5WrapperTokenizer {
 
     private func goOn(_ db: Database, after failure: Failure, _ aborted: ResultCode?) throws {
         try db.execute(sql: "INSERT INTO document VALUES ('kept', 'or not')")
-        let error = databaseError { try db.execute(sql: failure.sql) }
-        #expect(error?.message == "a bad word")
+        expectError(.SQLITE_CONSTRAINT, "a bad word") { try db.execute(sql: failure.sql) }
         #expect(db.isInsideTransaction != failure.takesBackTransaction)
-        let next = databaseError { try db.execute(sql: "INSERT INTO document VALUES ('kept too', 'or not')") }
-        #expect(next?.resultCode == aborted)
+        expectError(aborted) { try db.execute(sql: "INSERT INTO document VALUES ('kept too', 'or not')") }
     }
 
     /// A savepoint goes with its transaction.
     @Test(arguments: failures) func inASavepoint(_ failure: Failure) throws {
         try withDocuments("failing") { queue throws in
-            let swallowed = databaseError { try queue.write { db in try failInSavepoint(db, failure) } }
-            #expect(swallowed?.resultCode == (failure.takesBackTransaction ? .SQLITE_ABORT : nil))
+            expectError(failure.takesBackTransaction ? .SQLITE_ABORT : nil) {
+                try queue.write { db in try failInSavepoint(db, failure) }
+            }
         }
     }
 
     private func failInSavepoint(_ db: Database, _ failure: Failure) throws {
         try db.execute(sql: "INSERT INTO document VALUES ('kept', 'or not')")
-        let error = databaseError {
+        expectError(.SQLITE_CONSTRAINT, "a bad word") {
             try db.inSavepoint {
                 try db.execute(sql: failure.sql)
                 return .commit
             }
         }
-        #expect(error?.message == "a bad word")
     }
 
     /// Without a transaction, the statement alone is taken back.
     @Test(arguments: failures) func withoutTransaction(_ failure: Failure) throws {
         try withDocuments("failing") { queue throws in
             try queue.writeWithoutTransaction { db in
-                #expect(databaseFailure { try db.execute(sql: failure.sql) }?.message == "a bad word")
+                expectError(.SQLITE_CONSTRAINT, "a bad word") { try db.execute(sql: failure.sql) }
                 try db.execute(sql: "INSERT INTO document VALUES ('x', 'y')")
             }
         }
@@ -163,10 +157,9 @@ private final class AroundFailing: FTS5WrapperTokenizer {
             try queue.write { db in
                 try db.execute(sql: "UPDATE document_content SET c1 = 'third bad' WHERE id = 1")
             }
-            let error = databaseFailure {
+            expectError(.SQLITE_CONSTRAINT, "a bad word") {
                 try queue.write { db in try db.execute(sql: "DELETE FROM document WHERE rowid = 1") }
             }
-            #expect(error?.message == "a bad word")
             try queue.write { db in
                 try db.execute(sql: "UPDATE document_content SET c1 = 'second words' WHERE id = 1")
             }
@@ -183,11 +176,10 @@ private final class AroundFailing: FTS5WrapperTokenizer {
                         INSERT INTO small VALUES ('x y z');
                         UPDATE small_content SET c0 = 'x y bad';
                         """)
-                let error = databaseFailure {
-                    _ = try Row.fetchAll(db, sql: "SELECT highlight(small, 0, '[', ']') FROM small('x')")
+                expectError(.SQLITE_CONSTRAINT, "a bad word") {
+                    try Row.fetchAll(db, sql: "SELECT highlight(small, 0, '[', ']') FROM small('x')")
                 }
-                #expect(error?.message == "a bad word")
-                #expect(databaseFailure { _ = try Row.fetchAll(db, sql: "SELECT * FROM document('bad')") } != nil)
+                expectError(DatabaseError.self) { try Row.fetchAll(db, sql: "SELECT * FROM document('bad')") }
                 #expect(db.isInsideTransaction)
                 try db.execute(sql: "DROP TABLE small")
             }

@@ -39,7 +39,7 @@ import Testing
         ] as [(String, String?)])
     func rawFTS3(pattern: String, message: String?) throws {
         if let message {
-            expectSchemaError(message) { try FTS3Pattern(rawPattern: pattern) }
+            expectError(.SQLITE_ERROR, message) { try FTS3Pattern(rawPattern: pattern) }
             #expect(FTS3Pattern.fromDatabaseValue(pattern.databaseValue) == nil)
         } else {
             #expect(try FTS3Pattern(rawPattern: pattern).rawPattern == pattern)
@@ -61,7 +61,7 @@ import Testing
         ] as [(String, [String], String?)])
     func rawFTS5(pattern: String, columns: [String], message: String?) throws {
         if let message {
-            expectSchemaError(message) { try FTS5Pattern(rawPattern: pattern, allowedColumns: columns) }
+            expectError(.SQLITE_ERROR, message) { try FTS5Pattern(rawPattern: pattern, allowedColumns: columns) }
         } else {
             #expect(try FTS5Pattern(rawPattern: pattern, allowedColumns: columns).rawPattern == pattern)
         }
@@ -77,11 +77,15 @@ import Testing
                 t.column("body")
             }
             #expect(try db.makeFTS5Pattern(rawPattern: "title : x", forTable: "d").rawPattern == "title : x")
-            expectSchemaError("no such column: titel") { try db.makeFTS5Pattern(rawPattern: "titel:x", forTable: "d") }
-            expectSchemaError(#"fts5: syntax error near """#) {
+            expectError(.SQLITE_ERROR, "no such column: titel") {
+                try db.makeFTS5Pattern(rawPattern: "titel:x", forTable: "d")
+            }
+            expectError(.SQLITE_ERROR, #"fts5: syntax error near """#) {
                 try db.makeFTS5Pattern(rawPattern: "x OR", forTable: "d")
             }
-            expectSchemaError("no such table: nope") { try db.makeFTS5Pattern(rawPattern: "x", forTable: "nope") }
+            expectError(.SQLITE_ERROR, "no such table: nope") {
+                try db.makeFTS5Pattern(rawPattern: "x", forTable: "nope")
+            }
             try db.execute(sql: "CREATE TABLE plain (a)")
             let error = #expect(throws: DatabaseError.self) {
                 try db.makeFTS5Pattern(rawPattern: "x", forTable: "plain")

@@ -41,7 +41,7 @@ private struct Sheet: Codable, FetchableRecord, PersistableRecord {
     }
 
     /// Expects the SQL of a fetch, and what it gives.
-    private func expect<T: Equatable>(
+    private func expectStatement<T: Equatable>(
         _ db: Database, _ expected: String, _ values: T, sourceLocation: SourceLocation = #_sourceLocation,
         _ body: (Database) throws -> T
     ) throws {
@@ -57,35 +57,35 @@ private struct Sheet: Codable, FetchableRecord, PersistableRecord {
 
     @Test func requests() throws {
         try withDocuments { db in
-            try expect(db, #"SELECT COUNT(*) FROM "d" WHERE "d" MATCH 'foo'"#, 2) { db in
+            try expectStatement(db, #"SELECT COUNT(*) FROM "d" WHERE "d" MATCH 'foo'"#, 2) { db in
                 try Leaf.matching(five).fetchCount(db)
             }
-            try expect(db, #"SELECT * FROM "d" WHERE "d" MATCH 'foo'"#, 2) { db in
+            try expectStatement(db, #"SELECT * FROM "d" WHERE "d" MATCH 'foo'"#, 2) { db in
                 try Leaf.matching(four).fetchAll(db).count
             }
-            try expect(db, #"SELECT * FROM "d4" WHERE "d4" MATCH 'foo'"#, 2) { db in
+            try expectStatement(db, #"SELECT * FROM "d4" WHERE "d4" MATCH 'foo'"#, 2) { db in
                 try Table("d4").matching(four).fetchAll(db).count
             }
-            try expect(db, #"SELECT * FROM "d" WHERE "d" MATCH 'foo'"#, 2) { db in
+            try expectStatement(db, #"SELECT * FROM "d" WHERE "d" MATCH 'foo'"#, 2) { db in
                 try Table("d").matching(five).fetchAll(db).count
             }
-            try expect(db, #"SELECT * FROM "d" WHERE 0"#, 0) { db in
+            try expectStatement(db, #"SELECT * FROM "d" WHERE 0"#, 0) { db in
                 try Leaf.matching(nil as FTS5Pattern?).fetchAll(db).count
             }
-            try expect(db, #"SELECT * FROM "d" WHERE 0"#, 0) { db in
+            try expectStatement(db, #"SELECT * FROM "d" WHERE 0"#, 0) { db in
                 try Leaf.matching(nil as FTS3Pattern?).fetchAll(db).count
             }
-            try expect(db, #"SELECT * FROM "d" WHERE ("a" = 'bar') AND 0"#, 0) { db in
+            try expectStatement(db, #"SELECT * FROM "d" WHERE ("a" = 'bar') AND 0"#, 0) { db in
                 try Leaf.filter(Column("a") == "bar").matching(nil as FTS5Pattern?).fetchAll(db).count
             }
-            try expect(
+            try expectStatement(
                 db, #"SELECT * FROM "d" WHERE ("a" = 'foo bar') AND ("d" MATCH 'foo') ORDER BY "rank""#, ["foo bar"]
             ) { db in
                 try Leaf.filter(Column("a") == "foo bar").matching(five).order(Column.rank).fetchAll(db).map(\.a)
             }
             // Texts of users go through as values.
             let quote = FTS5Pattern(matchingPhrase: "it's")
-            try expect(db, #"SELECT * FROM "d" WHERE "d" MATCH '"it s"'"#, 0) { db in
+            try expectStatement(db, #"SELECT * FROM "d" WHERE "d" MATCH '"it s"'"#, 0) { db in
                 try Leaf.matching(quote).fetchAll(db).count
             }
         }
@@ -94,13 +94,13 @@ private struct Sheet: Codable, FetchableRecord, PersistableRecord {
     @Test func columns() throws {
         let five = try #require(five)
         try withDocuments { db in
-            try expect(db, #"SELECT * FROM "d" WHERE "a" MATCH 'foo'"#, ["foo bar"]) { db in
+            try expectStatement(db, #"SELECT * FROM "d" WHERE "a" MATCH 'foo'"#, ["foo bar"]) { db in
                 try Leaf.filter(Column("a").match(five)).fetchAll(db).map(\.a)
             }
-            try expect(db, #"SELECT * FROM "d4" WHERE "b" MATCH 'foo'"#, 1) { db in
+            try expectStatement(db, #"SELECT * FROM "d4" WHERE "b" MATCH 'foo'"#, 1) { db in
                 try Table("d4").filter(Column("b").match(four)).fetchAll(db).count
             }
-            try expect(db, #"SELECT * FROM "d4" WHERE "a" MATCH NULL"#, 0) { db in
+            try expectStatement(db, #"SELECT * FROM "d4" WHERE "a" MATCH NULL"#, 0) { db in
                 try Table("d4").filter(Column("a").match(nil)).fetchAll(db).count
             }
             let error = #expect(throws: DatabaseError.self) {
@@ -115,13 +115,13 @@ private struct Sheet: Codable, FetchableRecord, PersistableRecord {
         try withDocuments { db in
             let alias = TableAlias<Leaf>(name: "x")
             let aliased = #"SELECT "x".* FROM "d" "x" WHERE "x"."d" MATCH 'foo' ORDER BY "x"."rank" DESC"#
-            try expect(db, aliased, 2) { db in
+            try expectStatement(db, aliased, 2) { db in
                 try Leaf.all().aliased(alias).matching(five).order(Column.rank.desc).fetchAll(db).count
             }
             let joined = #"""
                 SELECT "s".* FROM "s" JOIN "d" ON ("d"."rowid" = "s"."docID") AND ("d"."d" MATCH 'foo')
                 """#
-            try expect(db, joined, [1]) { db in
+            try expectStatement(db, joined, [1]) { db in
                 try Sheet.joining(required: Sheet.document.matching(five)).fetchAll(db).map(\.id)
             }
         }
@@ -129,14 +129,15 @@ private struct Sheet: Codable, FetchableRecord, PersistableRecord {
 
     @Test func ranking() throws {
         try withDocuments { db in
-            try expect(db, #"SELECT * FROM "d" WHERE "d" MATCH 'foo' ORDER BY "rank""#, ["bar", "foo bar"]) { db in
+            try expectStatement(db, #"SELECT * FROM "d" WHERE "d" MATCH 'foo' ORDER BY "rank""#, ["bar", "foo bar"]) {
+                db in
                 try Leaf.matching(five).order(FTS5.rank).fetchAll(db).map(\.a)
             }
             let weighted = #"SELECT * FROM "d" WHERE "d" MATCH 'foo' ORDER BY BM25("d", 100.0, 1.0)"#
-            try expect(db, weighted, ["foo bar", "bar"]) { db in
+            try expectStatement(db, weighted, ["foo bar", "bar"]) { db in
                 try Leaf.matching(five).order(FTS5.bm25(of: "d", weights: [100, 1])).fetchAll(db).map(\.a)
             }
-            try expect(db, #"SELECT BM25("d") FROM "d" WHERE "d" MATCH 'foo'"#, 2) { db in
+            try expectStatement(db, #"SELECT BM25("d") FROM "d" WHERE "d" MATCH 'foo'"#, 2) { db in
                 try Leaf.matching(five).select(FTS5.bm25(of: "d"), as: Double.self).fetchAll(db).count
             }
         }
@@ -146,13 +147,13 @@ private struct Sheet: Codable, FetchableRecord, PersistableRecord {
         try withDocuments { db in
             let highlighted =
                 #"SELECT HIGHLIGHT("d", 1, '<b>', '</b>') FROM "d" WHERE "d" MATCH 'foo' ORDER BY "rank""#
-            try expect(db, highlighted, ["<b>foo</b> <b>foo</b> <b>foo</b> second", "first thing"]) { db in
+            try expectStatement(db, highlighted, ["<b>foo</b> <b>foo</b> <b>foo</b> second", "first thing"]) { db in
                 let highlight = FTS5.highlight(Column("b"), of: "d", open: "<b>", close: "</b>")
                 return try Leaf.matching(five).order(FTS5.rank).select(highlight, as: String.self).fetchAll(db)
             }
             let shortened =
                 #"SELECT SNIPPET("d", -1, '[', ']', '...', 2) FROM "d" WHERE "d" MATCH 'foo' ORDER BY "rank""#
-            try expect(db, shortened, ["[foo] [foo]...", "[foo] bar"]) { db in
+            try expectStatement(db, shortened, ["[foo] [foo]...", "[foo] bar"]) { db in
                 let snippet = FTS5.snippet(of: "d", open: "[", close: "]", ellipsis: "...", tokenCount: 2)
                 return try Leaf.matching(five).order(FTS5.rank).select(snippet, as: String.self).fetchAll(db)
             }
@@ -165,7 +166,7 @@ private struct Sheet: Codable, FetchableRecord, PersistableRecord {
             let request = Leaf.all().aliased(alias).matching(five).select(alias[highlight], as: String.self)
             #expect(try request.fetchAll(db) == ["[foo] bar", "bar"])
             let unknown = FTS5.highlight(Column("c"), of: "d", open: "", close: "")
-            expectSchemaError("table d has no column named c", code: .SQLITE_MISUSE) {
+            expectError(.SQLITE_MISUSE, "table d has no column named c") {
                 try Leaf.matching(five).select(unknown, as: String.self).fetchAll(db)
             }
         }
@@ -176,7 +177,7 @@ private struct Sheet: Codable, FetchableRecord, PersistableRecord {
             db.add(
                 function: FTS5Function("hits") { match in try match.instanceCount() * (match.arguments.isEmpty ? 1 : 10)
                 })
-            try expect(db, #"SELECT hits("d", 1) FROM "d" WHERE "d" MATCH 'foo'"#, [10, 30]) { db in
+            try expectStatement(db, #"SELECT hits("d", 1) FROM "d" WHERE "d" MATCH 'foo'"#, [10, 30]) { db in
                 try Leaf.matching(five).select(FTS5.call("hits", of: "d", 1), as: Int.self).fetchAll(db)
             }
         }
@@ -186,14 +187,14 @@ private struct Sheet: Codable, FetchableRecord, PersistableRecord {
         try withDocuments { db in
             let documents = Table("d4").matching(four)
             let shortened = #"SELECT SNIPPET("d4", '[', ']', '...', -1, 2) FROM "d4" WHERE "d4" MATCH 'foo'"#
-            try expect(db, shortened, ["[foo] bar", "[foo] [foo]..."]) { db in
+            try expectStatement(db, shortened, ["[foo] bar", "[foo] [foo]..."]) { db in
                 let snippet = FTS4.snippet(of: "d4", open: "[", close: "]", ellipsis: "...", tokenCount: 2)
                 return try documents.select(snippet, as: String.self).fetchAll(db)
             }
             let snippet = FTS3.snippet(of: "d4", column: Column("b"), open: "[", close: "]")
             let snippets = try documents.select(snippet, as: String.self).fetchAll(db)
             #expect(snippets == ["first thing", "[foo] [foo] [foo] second"])
-            try expect(
+            try expectStatement(
                 db, #"SELECT OFFSETS("d4") FROM "d4" WHERE "d4" MATCH 'foo'"#,
                 ["0 0 0 3", "1 0 0 3 1 0 4 3 1 0 8 3"]
             ) { db in try documents.select(FTS4.offsets(of: "d4"), as: String.self).fetchAll(db) }

@@ -1,8 +1,9 @@
 import Quarry
+import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
-/// What holds for any text.
+/// Properties that hold for any text.
 @Suite struct RandomFullTextTests {
     private static let alphabet: [String] = [
         "a", "B", "z", "7", " ", " ", ".", "-", "'", "\"", "*", "(", ")", ":", "^", "+", "{", "\0", "\n", "é", "ß", "Σ",
@@ -71,7 +72,7 @@ import Testing
             let isFound = try table.matching(pattern).filter(Column.rowID == rowID).fetchCount(db) == 1
             #expect(isFound, "\(name) \(text.debugDescription) \(pattern.rawPattern)")
         }
-        // Words are found as they stand in the text.
+        // Words are found as they are in the text.
         for token in tokens.shuffled(using: &generator).prefix(3) where token.start < token.end {
             let word = String(decoding: bytes[token.start..<token.end], as: UTF8.self)
             // `½` is two words, of which the second has no place of its own: `2` and what follows may be one.

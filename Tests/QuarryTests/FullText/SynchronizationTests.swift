@@ -7,7 +7,7 @@ import Testing
     @Test func fts4SQL() throws {
         try DatabaseQueue().write { db in
             try db.execute(sql: #"CREATE TABLE "my src" ("my id" INTEGER PRIMARY KEY, title TEXT, body TEXT)"#)
-            let sql = try emitted(db) { db in
+            let sql = try emitted(db) {
                 try db.create(virtualTable: "my fts", using: FTS4()) { t in
                     t.synchronize(withTable: "my src")
                     #expect(t.content == "my src")
@@ -41,7 +41,7 @@ import Testing
                     """,
                     #"INSERT INTO "my fts"("my fts") VALUES('rebuild')"#,
                 ])
-            let drops = try emitted(db) { db in try db.dropFTS4SynchronizationTriggers(forTable: "my fts") }
+            let drops = try emitted(db) { try db.dropFTS4SynchronizationTriggers(forTable: "my fts") }
             #expect(
                 drops == [
                     #"DROP TRIGGER IF EXISTS "__my fts_bu""#, #"DROP TRIGGER IF EXISTS "__my fts_bd""#,
@@ -54,7 +54,7 @@ import Testing
     @Test func fts5SQL() throws {
         try DatabaseQueue().write { db in
             try db.execute(sql: #"CREATE TABLE src (id TEXT PRIMARY KEY, title TEXT, body TEXT)"#)
-            let sql = try emitted(db) { db in
+            let sql = try emitted(db) {
                 try db.create(virtualTable: "f", options: .ifNotExists, using: FTS5()) { t in
                     t.synchronize(withTable: "src")
                     t.column("title")
@@ -84,7 +84,7 @@ import Testing
                     """,
                     #"INSERT INTO "f"("f") VALUES('rebuild')"#,
                 ])
-            let drops = try emitted(db) { db in try db.dropFTS5SynchronizationTriggers(forTable: "f") }
+            let drops = try emitted(db) { try db.dropFTS5SynchronizationTriggers(forTable: "f") }
             #expect(
                 drops == [
                     #"DROP TRIGGER IF EXISTS "__f_ai""#, #"DROP TRIGGER IF EXISTS "__f_ad""#,
@@ -158,14 +158,14 @@ import Testing
     @Test func aColumnNamedRowID() throws {
         try DatabaseQueue().write { (db) throws in
             try db.execute(sql: "CREATE TABLE book (rowid TEXT, title TEXT); INSERT INTO book VALUES ('x', 'before')")
-            let sql = try emittedDDL(db) { db in
+            let sql = try emitted(db) {
                 try db.create(virtualTable: "ft", using: FTS5()) { t in
                     t.synchronize(withTable: "book")
                     t.column("title")
                 }
             }
             #expect(
-                sql.first == #"CREATE VIRTUAL TABLE "ft" USING fts5(title, content='book', content_rowid='_rowid_')"#)
+                sql[1] == #"CREATE VIRTUAL TABLE "ft" USING fts5(title, content='book', content_rowid='_rowid_')"#)
             try db.execute(sql: "INSERT INTO book VALUES ('y', 'after')")
             #expect(try Int.fetchAll(db, sql: "SELECT rowid FROM ft('before OR after') ORDER BY rowid") == [1, 2])
             try db.execute(sql: "DELETE FROM book; INSERT INTO ft(ft, rank) VALUES('integrity-check', 1)")
@@ -176,15 +176,19 @@ import Testing
     @Test func ownContent() throws {
         try DatabaseQueue().write { db in
             try db.execute(sql: "CREATE TABLE src (title TEXT)")
-            // What is set last counts.
-            let sql = try emittedDDL(db) { db in
+            // The last setting counts.
+            let sql = try emitted(db) {
                 try db.create(virtualTable: "f", using: FTS5()) { t in
                     t.synchronize(withTable: "src")
                     t.column("title")
                     t.content = "other"
                 }
             }
-            #expect(sql == [#"CREATE VIRTUAL TABLE "f" USING fts5(title, content='other')"#])
+            #expect(
+                sql == [
+                    "SAVEPOINT quarry", #"CREATE VIRTUAL TABLE "f" USING fts5(title, content='other')"#,
+                    "RELEASE SAVEPOINT quarry",
+                ])
         }
     }
 }

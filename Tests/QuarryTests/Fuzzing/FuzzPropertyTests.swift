@@ -2,7 +2,7 @@ import FuzzProperties
 import QuarryTestSupport
 import Testing
 
-/// What libFuzzer looks for (`make fuzz`), with inputs made of chance.
+/// The properties that libFuzzer tests (`make fuzz`), with random inputs.
 @Suite struct FuzzPropertyTests {
     @Test(arguments: FuzzTarget.allCases) func seeds(_ target: FuzzTarget) throws {
         for seed in target.seeds { try target.check(Array(seed.utf8)) }

@@ -46,8 +46,7 @@ import Testing
         #expect(throws: DatabaseError.self) { try closed.get() }
     }
 
-    @Test("cancelling rolls the migration back that runs, and keeps those before", arguments: WriterKind.allCases)
-    func cancellingWithin(kind: WriterKind) async throws {
+    @Test(arguments: WriterKind.allCases) func cancellingRollsTheRunningMigrationBack(kind: WriterKind) async throws {
         let folder = try TemporaryFolder()
         let writer = try kind.make(folder)
         let runs = Step("the migration runs")
@@ -77,8 +76,9 @@ import Testing
         try writer.close()
     }
 
-    @Test("cancelling between migrations keeps those before", arguments: WriterKind.allCases)
-    func cancellingBetween(kind: WriterKind) async throws {
+    @Test(arguments: WriterKind.allCases) func cancellingBetweenMigrationsKeepsTheAppliedOnes(kind: WriterKind)
+        async throws
+    {
         let folder = try TemporaryFolder()
         let writer = try kind.make(folder)
         let migrator = MigratorTests.players()
@@ -99,8 +99,7 @@ import Testing
         try writer.close()
     }
 
-    @Test("waiting for the connection suspends, and can be cancelled")
-    func cancellingAWait() async throws {
+    @Test func waitForTheConnectionCanBeCancelled() async throws {
         let folder = try TemporaryFolder()
         let pool = try DatabasePool(path: folder.file("db"))
         let (holds, done) = (Step("the writer is held"), Step("the writer is free"))
@@ -125,9 +124,7 @@ import Testing
 
     // MARK: - Several connections
 
-    @Test(
-        "two that migrate at the same time migrate once, and both see all of it", arguments: ["queue", "wal", "pool"])
-    func twoAtOnce(kind: String) async throws {
+    @Test(arguments: ["queue", "wal", "pool"]) func concurrentMigratorsMigrateOnce(kind: String) async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("db")
         let runs = Recorded<[String]>([])
@@ -173,8 +170,7 @@ import Testing
         #expect(runs.value == ["v1", "v2", "v3", "v4", "v5"])
     }
 
-    @Test("who waits may wait for each migration of the other as long as its busy mode says")
-    func waitingForOneAfterTheOther() async throws {
+    @Test func busyModeLimitsTheWaitForEachMigration() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("db")
         let (runs, busy) = (
@@ -234,10 +230,9 @@ import Testing
             try DatabaseQueue(path: path, configuration: configuration)
         )
         try holder.write { _ in
-            let error = databaseError { try MigratorTests.players().migrate(queue) }
-            #expect(error?.resultCode == .SQLITE_BUSY)
-            #expect(error?.message == "database is locked: migration v1 could not begin")
-            #expect(error?.sql == "BEGIN IMMEDIATE TRANSACTION")
+            _ = expectError(
+                .SQLITE_BUSY, "database is locked: migration v1 could not begin", sql: "BEGIN IMMEDIATE TRANSACTION"
+            ) { try MigratorTests.players().migrate(queue) }
         }
         try MigratorTests.players().migrate(queue)
     }

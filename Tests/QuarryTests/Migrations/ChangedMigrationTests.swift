@@ -140,8 +140,7 @@ import Testing
         #expect(try queue.read { (db) throws in try db.tableExists("other") } == false)
     }
 
-    @Test("the scratch database has what the connections have")
-    func preparedScratchDatabase() throws {
+    @Test func scratchDatabaseIsPreparedAsTheConnectionsAre() throws {
         var configuration = Configuration()
         configuration.readonly = false
         configuration.prepareDatabase { db in

@@ -27,7 +27,7 @@ import Testing
         }
         migrator.registerMigration("v3") { _ in Issue.record("a migration has run after one that failed") }
         var failed: [String] = []
-        let error = databaseError {
+        let error = expectError(DatabaseError.self) {
             try migrator.migrate(writer) { if $0.state == .failed { failed.append($0.identifier) } }
         }
         #expect(failed == ["v2"])
@@ -73,8 +73,7 @@ import Testing
         #expect(isCaught)
     }
 
-    @Test("a migration that ends its transaction is a mistake")
-    func endingTheTransaction() throws {
+    @Test func migrationMustNotEndItsTransaction() throws {
         let queue = try DatabaseQueue()
         var migrator = DatabaseMigrator()
         migrator.registerMigration("v1") { db in try db.execute(sql: "COMMIT TRANSACTION") }
@@ -85,8 +84,7 @@ import Testing
         #expect(applied == [])
     }
 
-    @Test("a transaction that SQLite has rolled back isn't taken for one that is there")
-    func rolledBackInside() throws {
+    @Test func rolledBackTransactionIsNotTakenForAnOpenOne() throws {
         let queue = try DatabaseQueue()
         var migrator = DatabaseMigrator()
         migrator.registerMigration("v1") { db in
@@ -159,8 +157,7 @@ import Testing
         #expect(throws: DatabaseError.self) { try migrator.migrate(DatabaseQueue()) }
     }
 
-    @Test("a table can be recreated while others refer to it")
-    func recreatingATable() throws {
+    @Test func referencedTableCanBeRecreated() throws {
         let queue = try DatabaseQueue()
         var migrator = DatabaseMigrator()
         migrator.registerMigration("v1") { db in
@@ -212,9 +209,7 @@ import Testing
         return (migrator, states)
     }
 
-    @Test(
-        "wherever a migration is interrupted, the database is as before it, or as after it", arguments: [false, true])
-    func interruptionOfEachStatement(isPool: Bool) throws {
+    @Test(arguments: [false, true]) func interruptedMigrationAppliesWhollyOrNotAtAll(isPool: Bool) throws {
         let (migrator, states) = try Self.allKinds()
         var number = 1
         var failures = 0
@@ -235,7 +230,7 @@ import Testing
             case .success: #expect(applied == migrator.migrations, "statement \(number): \(failure.sql)")
             case .failure: failures += 1
             }
-            // All goes on from where it stands.
+            // The migrator goes on after the last applied migration.
             try migrator.migrate(writer)
             #expect(try Self.content(writer) == states.last)
             try writer.close()
@@ -246,8 +241,7 @@ import Testing
         #expect(failures > 60)
     }
 
-    @Test("whatever the disk refuses, the database is as before a migration, or as after it", arguments: [false, true])
-    func failureOfEachOperation(isPool: Bool) throws {
+    @Test(arguments: [false, true]) func migrationOnAFailingDiskAppliesWhollyOrNotAtAll(isPool: Bool) throws {
         let (migrator, states) = try Self.allKinds()
         let faults = try FaultVFS()
         var configuration = Configuration()

@@ -120,9 +120,9 @@ import Testing
         configuration.readonly = true
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         try Self.players().migrate(queue)
-        let error = databaseError { try Self.players { $0.registerMigration("v4") { _ in } }.migrate(queue) }
-        #expect(error?.resultCode == .SQLITE_READONLY)
-        #expect(error?.message == "attempt to write a readonly database")
+        expectError(.SQLITE_READONLY, "attempt to write a readonly database") {
+            try Self.players { $0.registerMigration("v4") { _ in } }.migrate(queue)
+        }
     }
 
     @Test func theTableOfAnAttachedDatabaseIsAnother() throws {
@@ -174,8 +174,7 @@ import Testing
         }
     }
 
-    @Test("an older program finds a database that a newer one has migrated")
-    func superseded() throws {
+    @Test func olderProgramFindsANewerDatabase() throws {
         let queue = try DatabaseQueue()
         try Self.players().migrate(queue)
         var older = DatabaseMigrator()
@@ -189,8 +188,7 @@ import Testing
         }
     }
 
-    @Test("a migration that is registered before applied ones runs, and completes them")
-    func insertedBefore() throws {
+    @Test func migrationInsertedBeforeAppliedOnesRuns() throws {
         let queue = try DatabaseQueue()
         try Self.players().migrate(queue)
         let order = Recorded<[String]>([])
@@ -241,8 +239,7 @@ import Testing
         #expect(try queue.read(migrator.appliedIdentifiers) == ["v2"])
     }
 
-    @Test("a database that has a migration already forgets those that are merged into it later")
-    func mergedIntoOneThatIsApplied() throws {
+    @Test func appliedMigrationForgetsThoseMergedIntoItLater() throws {
         let queue = try DatabaseQueue()
         var older = DatabaseMigrator()
         for name in ["v1", "v2", "v3", "v4"] { older.registerMigration(name, checksum: name) { _ in } }
@@ -279,38 +276,34 @@ import Testing
             { _ = try migrator.changedMigrations($0) }, { _ = try migrator.plan($0) },
         ]
         for call in calls {
-            let error = databaseError { try queue.read { db in try call(db) } }
-            #expect(error?.resultCode == .SQLITE_MISUSE)
-            #expect(error?.message == message)
+            expectError(.SQLITE_MISUSE, message) { try queue.read { db in try call(db) } }
         }
-        #expect(databaseError { try migrator.migrate(queue) }?.message == message)
-        #expect(databaseError { try migrator.migrate(queue, upTo: "v1") }?.message == message)
+        expectError(.SQLITE_MISUSE, message) { try migrator.migrate(queue) }
+        expectError(.SQLITE_MISUSE, message) { try migrator.migrate(queue, upTo: "v1") }
         #expect(try queue.read { (db) throws in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sqlite_master") } == 0)
     }
 
     @Test func aMigrationThatIsRegisteredAndMerged() throws {
         let migrator = Self.players { $0.registerMigration("v4", merging: ["v1"]) { _, _ in } }
-        let error = databaseError { try migrator.migrate(DatabaseQueue()) }
-        #expect(error?.resultCode == .SQLITE_MISUSE)
-        #expect(error?.message == "migration v1 is registered, and merged into v4")
+        expectError(.SQLITE_MISUSE, "migration v1 is registered, and merged into v4") {
+            try migrator.migrate(DatabaseQueue())
+        }
     }
 
     @Test func targetsThatCannotBeReached() throws {
         let queue = try DatabaseQueue()
         let migrator = Self.players()
-        let unknown = databaseError { try migrator.migrate(queue, upTo: "v9") }
-        #expect(unknown?.resultCode == .SQLITE_MISUSE)
-        #expect(unknown?.message == "no migration v9 is registered")
+        expectError(.SQLITE_MISUSE, "no migration v9 is registered") { try migrator.migrate(queue, upTo: "v9") }
         try migrator.migrate(queue)
-        let passed = databaseError { try migrator.migrate(queue, upTo: "v1") }
-        #expect(passed?.resultCode == .SQLITE_MISUSE)
-        #expect(passed?.message == "the database can't be migrated up to v1: v3 is already applied")
+        expectError(.SQLITE_MISUSE, "the database can't be migrated up to v1: v3 is already applied") {
+            try migrator.migrate(queue, upTo: "v1")
+        }
     }
 
     @Test func aMigrationInsideAnAccess() throws {
         let queue = try DatabaseQueue()
-        let error = databaseError { try queue.write { _ in try Self.players().migrate(queue) } }
-        #expect(error?.resultCode == .SQLITE_MISUSE)
-        #expect(error?.message == "Database methods are not reentrant.")
+        expectError(.SQLITE_MISUSE, "Database methods are not reentrant.") {
+            try queue.write { _ in try Self.players().migrate(queue) }
+        }
     }
 }

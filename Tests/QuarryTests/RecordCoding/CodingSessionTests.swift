@@ -94,7 +94,7 @@ import Testing
                 for player in Self.players {
                     let row = try #require(try cursor.next())
                     #expect(try Player(row: row) == player)
-                    sessions.append(row.decodingState)
+                    sessions.append(row.attachment)
                 }
             }
             #expect(sessions[0] != nil && sessions[0] === sessions[1] && sessions[1] === sessions[2])
@@ -243,7 +243,7 @@ import Testing
                 found.value = (decoder as? RecordDecoder)?.session
                 kept.value = (container, try decoder.container(keyedBy: OtherKeys.self))
             }) { try Player(row: row) }
-            #expect(row.decodingState == nil)
+            #expect(row.attachment == nil)
             session = found.value
             #expect(session != nil)
         }

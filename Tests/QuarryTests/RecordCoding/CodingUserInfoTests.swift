@@ -4,7 +4,7 @@ import Testing
 
 @testable import Quarry
 
-/// What a record type gives its coders: the ones for JSON get it too.
+/// The user info of a record type's coders: the coders for JSON have it too.
 struct CodingUserInfoTests {
     /// A value that may not be sent.
     final class Unit {

@@ -41,23 +41,12 @@ import Testing
 
     private func read<T>(_ body: (Database) throws -> T) throws -> T { try DatabaseQueue().read(body) }
 
-    private func failure(_ columns: String) throws -> RowDecodingError? {
-        try read { db in
-            do {
-                _ = try Numbers.fetchAll(db, sql: "SELECT \(columns)")
-                return nil
-            } catch let error as RowDecodingError {
-                return error
-            }
-        }
-    }
-
     @Test func integersRealsAndNULL() throws {
         try read { db throws in
             #expect(try Numbers.fetchAll(db, sql: Self.sql) == Self.numbers)
             let rows = try Row.fetchAll(db, sql: Self.sql)
             #expect(try rows.map { try Numbers(row: $0) } == Self.numbers)
-            // Columns that don't stand side by side have no statement to be read from.
+            // Columns that aren't side by side have no statement to be read from.
             let mapping = ColumnMapping(["a": "e1", "b": "d1", "c": "c1", "d": "b1", "e": "a1"])
             let mapped = try Numbers.fetchAll(
                 db, sql: "SELECT e AS a1, d AS b1, c AS c1, b AS d1, a AS e1 FROM (\(Self.sql))", adapter: mapping)
@@ -65,7 +54,7 @@ import Testing
             let prefixed = try Numbers.fetchAll(
                 db, sql: "SELECT 'x' AS a, * FROM (\(Self.sql))", adapter: SuffixRowAdapter(fromIndex: 1))
             #expect(prefixed == Self.numbers)
-            // A column that isn't there.
+            // A missing column.
             let short = try Numbers.fetchOne(db, sql: "SELECT 1 AS a, 2 AS b, 3 AS c")
             #expect(short == Numbers(a: 1, b: 2, c: 3, d: nil, e: nil))
         }
@@ -81,7 +70,10 @@ import Testing
         ("1 AS b, 1 AS c, 1 AS d, 1 AS e", "column not found: \"a\""),
     ])
     func valuesThatAreNone(columns: String, message: String) throws {
-        let error = try #require(try failure(columns))
+        let found = expectError(RowDecodingError.self) {
+            try read { db in try Numbers.fetchAll(db, sql: "SELECT \(columns)") }
+        }
+        let error = try #require(found)
         #expect("\(error)".contains(message), "\(error)")
     }
 

@@ -3,7 +3,7 @@ import QuarryCore
 import QuarryTestSupport
 import Testing
 
-/// What decoders keep between the rows of a cursor, and don't keep with rows that last.
+/// The state that decoders keep between the rows of a cursor, and don't keep with rows that last.
 @Suite("Decoding state") struct DecodingStateTests {
     private struct Player: Decodable, FetchableRecord, Equatable {
         var id: Int
@@ -97,7 +97,7 @@ import Testing
             let state = try #require(first.attachment)
             let second = try #require(try cursor.next())
             #expect(first !== second && second.attachment === state)
-            // It is kept no more by a row that somebody has kept.
+            // A row that the test has kept doesn't keep it any more.
             #expect(first.attachment == nil)
             #expect(try Team(row: second) == Team(id: 2, title: "Blues"))
             #expect(try Team(row: first) == Team(id: 1, title: "Reds"))
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    /// What the closure changes; one thread uses it.
+    /// A value that the closure changes; one thread uses it.
     private final class Box<Value>: @unchecked Sendable {
         var value: Value
 
@@ -221,7 +221,7 @@ import Testing
         }
     }
 
-    /// A container that somebody has kept isn't given to the next row.
+    /// A container that user code has kept isn't given to the next row.
     @Test func aContainerKeptBeyondItsRow() throws {
         struct Keeper: Decodable, FetchableRecord {
             // This test alone uses it.

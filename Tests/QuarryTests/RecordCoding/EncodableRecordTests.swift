@@ -135,9 +135,9 @@ import Testing
         }
         try DatabaseQueue().write { (db) throws in
             try db.execute(sql: "CREATE TABLE stored (text)")
-            let error = databaseFailure { try Stored(text: Data([0xFF])).insert(db) }
-            #expect(error?.resultCode == .SQLITE_MISMATCH)
-            #expect(error?.message == "could not bind data of 1 bytes to parameter 1: it isn't UTF-8")
+            expectError(.SQLITE_MISMATCH, "could not bind data of 1 bytes to parameter 1: it isn't UTF-8") {
+                try Stored(text: Data([0xFF])).insert(db)
+            }
         }
     }
 
@@ -320,12 +320,11 @@ import Testing
         try DatabaseQueue().write { (db) throws in
             try db.execute(sql: "CREATE TABLE number (real, integer)")
             for _ in 0..<2 {
-                let nan = databaseFailure { try Number(real: .nan, integer: 1).insert(db) }
-                #expect(nan?.resultCode == .SQLITE_MISMATCH)
-                #expect(nan?.message == "could not bind the number NaN to parameter 1: SQLite would store NULL")
-                #expect(databaseFailure { try Handmade(real: .nan).insert(db) }?.resultCode == .SQLITE_MISMATCH)
-                #expect(
-                    databaseFailure { try Number(real: 1, integer: .max).insert(db) }?.resultCode == .SQLITE_MISMATCH)
+                expectError(
+                    .SQLITE_MISMATCH, "could not bind the number NaN to parameter 1: SQLite would store NULL"
+                ) { try Number(real: .nan, integer: 1).insert(db) }
+                expectError(.SQLITE_MISMATCH) { try Handmade(real: .nan).insert(db) }
+                expectError(.SQLITE_MISMATCH) { try Number(real: 1, integer: .max).insert(db) }
                 try Number(real: .infinity, integer: 1).insert(db)
                 try Handmade(real: -.infinity).insert(db)
             }

@@ -1,5 +1,6 @@
 import Foundation
 import Quarry
+import QuarryFixtures
 import QuarryTestSupport
 import Testing
 

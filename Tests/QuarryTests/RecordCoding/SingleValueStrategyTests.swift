@@ -1,5 +1,6 @@
 import Foundation
 import Quarry
+import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
@@ -170,11 +171,11 @@ private enum Anything: Codable, Equatable {
         }
         try DatabaseQueue().write { (db) throws in
             try db.execute(sql: "CREATE TABLE number (value)")
-            let error = databaseFailure { try Number(value: Wrapped(.nan)).insert(db) }
-            #expect(error?.message == "could not bind the number NaN to parameter 1: SQLite would store NULL")
-            #expect(
-                databaseFailure { try Moment(value: Date(timeIntervalSince1970: .nan)).insert(db) }?.message
-                    == error?.message)
+            let message = "could not bind the number NaN to parameter 1: SQLite would store NULL"
+            expectError(.SQLITE_MISMATCH, message) { try Number(value: Wrapped(.nan)).insert(db) }
+            expectError(.SQLITE_MISMATCH, message) {
+                try Moment(value: Date(timeIntervalSince1970: .nan)).insert(db)
+            }
             #expect(try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM number") == 0)
         }
     }

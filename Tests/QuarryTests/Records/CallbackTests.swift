@@ -1,4 +1,5 @@
 import Quarry
+import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
@@ -87,7 +88,7 @@ import Testing
         return calls.names
     }
 
-    @Test func theirOrder() throws {
+    @Test func callbacksRunInOrder() throws {
         try withTables { (db) throws in
             let log = Calls()
             var player = Watched(calls: log, name: "A")
@@ -168,10 +169,10 @@ import Testing
             let log = Calls()
             var player = Watched(calls: log, name: "A")
             try player.insert(db)
-            #expect(databaseFailure { try player.insert(db) }?.extendedResultCode == .SQLITE_CONSTRAINT_PRIMARYKEY)
+            expectError(.SQLITE_CONSTRAINT_PRIMARYKEY) { try player.insert(db) }
             #expect(log.names.last == "aroundInsert")
             let missing = Watched(calls: log, id: 99, name: "B")
-            #expect(recordFailure { try missing.update(db) } == "Key not found in table player: [id:99]")
+            expectError(RecordError.self, "Key not found in table player: [id:99]") { try missing.update(db) }
             #expect(log.names.last?.hasPrefix("aroundUpdate") == true)
         }
     }
@@ -223,7 +224,7 @@ import Testing
     }
 
     @Test(arguments: Fault.allCases, ["aroundInsert", "aroundSave", "aroundUpdate", "aroundDelete"])
-    func misuse(_ fault: Fault, _ callback: String) throws {
+    func aroundCallbackMustCallItsBodyOnce(_ fault: Fault, _ callback: String) throws {
         try withTables { (db) throws in
             try db.execute(
                 sql: """
@@ -239,14 +240,13 @@ import Testing
                 }
             if isInsert, fault != .hidesTheError { try db.execute(sql: "UPDATE player SET name = 'C' WHERE id = 1") }
             let faulty = Faulty(id: id, fault: fault, callback: callback)
-            let error = databaseFailure {
+            let error = expectError(.SQLITE_MISUSE) {
                 switch callback {
                 case "aroundUpdate": try faulty.update(db)
                 case "aroundDelete": try faulty.delete(db)
                 default: try faulty.insert(db)
                 }
             }
-            #expect(error?.resultCode == .SQLITE_MISUSE)
             #expect(error?.message == "`Faulty.\(callback)` must call its action, once, and let its error through")
         }
     }

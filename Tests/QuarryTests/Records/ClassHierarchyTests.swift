@@ -192,7 +192,7 @@ import Testing
             #expect(try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM animal WHERE name LIKE 'm%'") == 100)
             // All or none, of all classes.
             try db.execute(sql: "CREATE UNIQUE INDEX names ON animal (name)")
-            #expect(databaseFailure { try Animal.insertAll(db, animals("D6", "A")) }?.resultCode == .SQLITE_CONSTRAINT)
+            expectError(.SQLITE_CONSTRAINT) { try Animal.insertAll(db, animals("D6", "A")) }
             #expect(try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM dog WHERE name = 'D6'") == 0)
         }
     }
@@ -201,8 +201,8 @@ import Testing
     @Test func errorsOfASubclass() throws {
         try withAnimals { (db) throws in
             let dog: Animal = Dog(id: 7, name: "Rex")
-            #expect(
-                recordFailure { try dog.update(db) }?.contains("dog") == true)
+            let error = expectError(RecordError.self) { try dog.update(db) }
+            #expect(error?.description.contains("dog") == true)
             #expect("\(dog.recordNotFound(db))".contains("dog"))
         }
     }

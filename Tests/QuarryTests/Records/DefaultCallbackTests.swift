@@ -1,4 +1,5 @@
 import Quarry
+import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
@@ -55,9 +56,9 @@ import Testing
                 var record = WillInsert(id: id)
                 try record.insert(db)
                 #expect(record.id == id + 100)
-                // The row is there: it fails.
+                // The row exists: it fails.
                 var other = WillInsert(id: id)
-                #expect(databaseFailure { try other.insert(db) }?.resultCode == .SQLITE_CONSTRAINT)
+                expectError(.SQLITE_CONSTRAINT) { try other.insert(db) }
                 #expect(other.id == id)
             }
         }

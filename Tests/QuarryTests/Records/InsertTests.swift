@@ -1,5 +1,6 @@
 import Foundation
 import Quarry
+import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
@@ -61,8 +62,7 @@ import Testing
             #expect(
                 try emitted(db) { try replacing.update(db) }
                     == [#"UPDATE OR IGNORE "player" SET "name"='Arthur', "score"=5 WHERE "id"=1"#])
-            let error = databaseFailure { try replacing.insert(db, onConflict: .abort) }
-            #expect(error?.extendedResultCode == .SQLITE_CONSTRAINT_PRIMARYKEY)
+            expectError(.SQLITE_CONSTRAINT_PRIMARYKEY) { try replacing.insert(db, onConflict: .abort) }
             #expect(try Player.fetchOne(db, key: 1)?.score == 5)
         }
     }
@@ -82,10 +82,9 @@ import Testing
             #expect(other.id == 2)
             #expect(try Country(code: "FR", name: "France").insertOrIgnore(db))
             #expect(try !Country(code: "FR", name: "France").insertOrIgnore(db))
-            let message = recordFailure {
+            expectError(RecordError.self, "Key not found in table player: [id:NULL]") {
                 try CodablePlayer(id: nil, name: "Arthur", score: 1).insertAndFetch(db, onConflict: .ignore)
             }
-            #expect(message == "Key not found in table player: [id:NULL]")
         }
     }
 
@@ -108,10 +107,10 @@ import Testing
             try player.insert(db)
             for _ in 0..<2 {
                 var other = CodablePlayer(id: nil, name: "Arthur", score: 2)
-                let error = databaseFailure { try other.insert(db) }
-                #expect(error?.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE)
-                #expect(error?.message == "UNIQUE constraint failed: player.name")
-                #expect(error?.sql == #"INSERT INTO "player" ("id", "name", "score") VALUES (?,?,?)"#)
+                let error = expectError(
+                    .SQLITE_CONSTRAINT_UNIQUE, "UNIQUE constraint failed: player.name",
+                    sql: #"INSERT INTO "player" ("id", "name", "score") VALUES (?,?,?)"#
+                ) { try other.insert(db) }
                 #expect(error?.arguments == [nil, "Arthur", 2])
             }
         }
@@ -141,7 +140,7 @@ import Testing
                 try emitted(db) { try empty.insert(db, onConflict: .ignore) }
                     == [#"INSERT OR IGNORE INTO "player" DEFAULT VALUES"#])
             #expect(try Row.fetchAll(db, sql: "SELECT score FROM player") == [["score": 100], ["score": 100]])
-            #expect(recordFailure { try empty.update(db) } == "Key not found in table player: [id:NULL]")
+            expectError(RecordError.self, "Key not found in table player: [id:NULL]") { try empty.update(db) }
         }
     }
 
@@ -154,9 +153,9 @@ import Testing
             #expect(try Player.fetchOne(db, key: 1)?.score == 100)
             try Pair(a: 1, b: "x", c: 3).insert(db, columns: [Column("b"), Column("a")])
             #expect(try Pair.fetchAll(db) == [Pair(a: 1, b: "x", c: nil)])
-            #expect(
-                databaseFailure { try player.insert(db, columns: ["nickname"]) }?.message
-                    == "the record has no column \"nickname\" of table player")
+            expectError(.SQLITE_MISUSE, "the record has no column \"nickname\" of table player") {
+                try player.insert(db, columns: ["nickname"])
+            }
         }
     }
 
@@ -234,16 +233,14 @@ import Testing
             try nobody.insert(db)
             #expect(nobody.wasInserted == nil)
             #expect(try Player.fetchAll(db) == [Player(id: 1, name: "Arthur", score: 100)])
-            #expect(databaseFailure { try named.update(db) }?.message == "view named has no primary key")
+            expectError(.SQLITE_ERROR, "view named has no primary key") { try named.update(db) }
         }
     }
 
     @Test func aMissingTable() throws {
         struct Ghost: Codable, PersistableRecord { var id: Int64 }
         try withTables { (db) throws in
-            let error = databaseFailure { try Ghost(id: 1).insert(db) }
-            #expect(error?.resultCode == .SQLITE_ERROR)
-            #expect(error?.message == "no such table: ghost")
+            expectError(.SQLITE_ERROR, "no such table: ghost") { try Ghost(id: 1).insert(db) }
         }
     }
 

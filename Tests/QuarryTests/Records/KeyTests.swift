@@ -1,5 +1,6 @@
 import Foundation
 import Quarry
+import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
@@ -109,11 +110,11 @@ import Testing
 
     @Test func whatIsNotFound() throws {
         try withPlayers { (db) throws in
-            #expect(recordFailure { try Player.find(db, key: 4321) } == "Key not found in table player: [id:4321]")
-            #expect(
-                recordFailure { try Player.find(db, key: ["name": "nobody"]) }
-                    == "Key not found in table player: [name:TEXT]")
-            #expect(recordFailure { try Player.find(db, id: nil) } == "Key not found in table player: [id:NULL]")
+            expectError(RecordError.self, "Key not found in table player: [id:4321]") { try Player.find(db, key: 4321) }
+            expectError(RecordError.self, "Key not found in table player: [name:TEXT]") {
+                try Player.find(db, key: ["name": "nobody"])
+            }
+            expectError(RecordError.self, "Key not found in table player: [id:NULL]") { try Player.find(db, id: nil) }
             #expect("\(Player.recordNotFound(db, key: 1))" == "Key not found in table player: [id:1]")
             #expect("\(Player.recordNotFound(db, id: 1))" == "Key not found in table player: [id:1]")
             #expect("\(Player.recordNotFound(key: ["name": "a"]))" == "Key not found in table player: [name:TEXT]")
@@ -135,32 +136,30 @@ import Testing
                 sql[0]
                     == "SELECT EXISTS (SELECT * FROM \"player\" WHERE (\"ID\" = 1) AND (\"score\" = \(player.score)))")
             // SQLite takes "rank" for a text.
-            let typo = databaseFailure { try Player.exists(db, key: ["id": 1, "rank": 2]) }
-            #expect(typo?.resultCode == .SQLITE_MISUSE)
-            #expect(typo?.message == #"table player has no unique key on "id", "rank""#)
+            expectError(.SQLITE_MISUSE, #"table player has no unique key on "id", "rank""#) {
+                try Player.exists(db, key: ["id": 1, "rank": 2])
+            }
         }
     }
 
     @Test func keysThatAreNone() throws {
         try withPlayers { (db) throws in
-            let composite = databaseFailure { try Pair.fetchOne(db, key: 1) }
-            #expect(composite?.resultCode == .SQLITE_MISUSE)
-            #expect(
-                composite?.message
-                    == #"the primary key of table pair has several columns, "a", "b": give a value for each"#)
-            let column = databaseFailure { try Player.fetchOne(db, key: ["score": 1]) }
-            #expect(column?.resultCode == .SQLITE_MISUSE)
-            #expect(column?.message == #"table player has no unique key on "score""#)
-            #expect(
-                databaseFailure { try Player.exists(db, key: [:]) }?.message
-                    == "table player has no unique key on no column")
-            #expect(
-                databaseFailure { try Player.fetchAll(db, keys: [["name": "a"], ["id": 1]]) }?.message
-                    == "keys of table player must have the same columns")
+            expectError(
+                .SQLITE_MISUSE, #"the primary key of table pair has several columns, "a", "b": give a value for each"#
+            ) { try Pair.fetchOne(db, key: 1) }
+            expectError(.SQLITE_MISUSE, #"table player has no unique key on "score""#) {
+                try Player.fetchOne(db, key: ["score": 1])
+            }
+            expectError(.SQLITE_MISUSE, "table player has no unique key on no column") {
+                try Player.exists(db, key: [:])
+            }
+            expectError(.SQLITE_MISUSE, "keys of table player must have the same columns") {
+                try Player.fetchAll(db, keys: [["name": "a"], ["id": 1]])
+            }
             try db.execute(sql: "CREATE VIEW viewed AS SELECT * FROM player")
-            #expect(
-                databaseFailure { try Player.fetchOne(db, key: 1, table: "viewed") }?.message
-                    == "view viewed has no primary key")
+            expectError(.SQLITE_MISUSE, "view viewed has no primary key") {
+                try Player.fetchOne(db, key: 1, table: "viewed")
+            }
         }
     }
 
@@ -217,7 +216,7 @@ import Testing
             #expect(try cursor.next() == Only(id: 1))
             try db.execute(sql: "ALTER TABLE only RENAME TO other")
             #expect(try cursor.next() == Only(id: 2))
-            #expect(databaseFailure { try cursor.next() }?.message == "no such table: only")
+            expectError(.SQLITE_ERROR, "no such table: only") { try cursor.next() }
             try db.execute(sql: "ALTER TABLE other RENAME TO only")
             #expect(try cursor.next() == nil)
         }
@@ -230,7 +229,7 @@ import Testing
             #expect(try cursor.next() == Only(id: 1))
             return Escaped(cursor: cursor)
         }
-        #expect(databaseFailure { try cursor.cursor.next() }?.resultCode == .SQLITE_MISUSE)
+        expectError(.SQLITE_MISUSE) { try cursor.cursor.next() }
         try queue.write { (db) throws in #expect(try cursor.cursor.next() == nil) }
     }
 
@@ -244,7 +243,7 @@ import Testing
             try db.execute(
                 sql: "CREATE TRIGGER keep BEFORE DELETE ON player WHEN OLD.id = 25 BEGIN SELECT RAISE(ABORT, 'no'); END"
             )
-            #expect(databaseFailure { try CodablePlayer.deleteAll(db, keys: Array(1...25)) }?.message == "no")
+            expectError(.SQLITE_CONSTRAINT_TRIGGER, "no") { try CodablePlayer.deleteAll(db, keys: Array(1...25)) }
             #expect(try CodablePlayer.fetchCount(db) == 25)
         }
     }
@@ -295,7 +294,7 @@ import Testing
             #expect(sql.map { $0.split(separator: "(").count - 2 } == [-1, 1, 32, 32, 32, 1, 1, 1, -1])
             #expect(sql[2].hasPrefix(#"INSERT INTO "pair" ("a", "b", "c") VALUES (2,'b2',2), (3,'b3',0), (4"#))
             #expect(try Pair.fetchAll(db) == all)
-            // Rows that are there already, among others.
+            // Existing rows, among others.
             #expect(try Pair.insertAll(db, pairs(91...180), onConflict: .ignore) == 80)
             #expect(try Pair.insertAll(db, pairs(91...190), onConflict: .replace) == 100)
             #expect(try Pair.fetchCount(db) == 190)
@@ -310,9 +309,10 @@ import Testing
         try withTables { (db) throws in
             try Pair(a: 70, b: "b70", c: nil).insert(db)
             for _ in 0..<2 {
-                let error = databaseFailure { try Pair.insertAll(db, pairs(1...100)) }
-                #expect(error?.message == "UNIQUE constraint failed: pair.a, pair.b")
-                #expect(error?.sql == #"INSERT INTO "pair" ("a", "b", "c") VALUES (?,?,?)"#)
+                let error = expectError(
+                    .SQLITE_CONSTRAINT_PRIMARYKEY, "UNIQUE constraint failed: pair.a, pair.b",
+                    sql: #"INSERT INTO "pair" ("a", "b", "c") VALUES (?,?,?)"#
+                ) { try Pair.insertAll(db, pairs(1...100)) }
                 #expect(error?.arguments == [70, "b70", 1])
                 #expect(try Pair.fetchCount(db) == 1)
             }
@@ -323,7 +323,7 @@ import Testing
         }
         try withTables { (db) throws in
             let values = (0..<100).map { Measure(x: $0 == 60 ? .nan : Double($0)) }
-            let error = databaseFailure { try Measure.insertAll(db, values) }
+            let error = expectError(DatabaseError.self) { try Measure.insertAll(db, values) }
             #expect(error?.message?.hasPrefix("could not bind the number NaN to parameter 1") == true)
             #expect(try NoKey.fetchCount(db) == 0)
         }
@@ -354,8 +354,9 @@ import Testing
                     CREATE TRIGGER refuse BEFORE INSERT ON only WHEN NEW.id = 50
                     BEGIN SELECT RAISE(ROLLBACK, 'refused'); END;
                     """)
-            let error = databaseFailure { try Only.insertAll(db, (1...100).map { Only(id: $0) }) }
-            #expect(error?.message == "refused")
+            expectError(.SQLITE_CONSTRAINT_TRIGGER, "refused") {
+                try Only.insertAll(db, (1...100).map { Only(id: $0) })
+            }
             #expect(!db.isInsideTransaction)
             #expect(try Only.fetchCount(db) == 0)
         }
@@ -401,11 +402,12 @@ import Testing
     @Test func allOrNone() throws {
         try withTables { (db) throws in
             var players = ["a", "b", "a"].map { CodablePlayer(id: nil, name: $0, score: 1) }
-            #expect(
-                databaseFailure { try CodablePlayer.insertAll(db, &players) }?.extendedResultCode
-                    == .SQLITE_CONSTRAINT_UNIQUE)
+            expectError(.SQLITE_CONSTRAINT_UNIQUE) { try CodablePlayer.insertAll(db, &players) }
             #expect(players.map(\.id) == [nil, nil, nil])
-            #expect(databaseFailure { try CodablePlayer.insertAll(db, players) }?.arguments == [nil, "a", 1])
+            #expect(
+                expectError(DatabaseError.self) { try CodablePlayer.insertAll(db, players) }?.arguments == [
+                    nil, "a", 1,
+                ])
             #expect(try CodablePlayer.fetchCount(db) == 0)
         }
     }
@@ -430,9 +432,9 @@ import Testing
             }
             #expect(sql == [#"UPDATE "player" SET "score" = 0"#])
             #expect(try CodablePlayer.updateAll(db, set: [String](), from: model) == 0)
-            #expect(
-                databaseFailure { try CodablePlayer.updateAll(db, set: ["rank"], from: model) }?.message
-                    == "the record has no column \"rank\" of table player")
+            expectError(.SQLITE_MISUSE, "the record has no column \"rank\" of table player") {
+                try CodablePlayer.updateAll(db, set: ["rank"], from: model)
+            }
             #expect(try CodablePlayer.fetchAll(db).map(\.score) == [0, 0, 0])
         }
     }

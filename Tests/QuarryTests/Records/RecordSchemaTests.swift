@@ -101,8 +101,8 @@ import Testing
             try record.update(db)
             #expect(try Wide.fetchOne(db, key: 1) == record)
             try db.execute(sql: "DROP TABLE wide")
-            #expect(databaseFailure { try record.update(db) }?.message == "no such table: wide")
-            #expect(databaseFailure { try record.insert(db) }?.message == "no such table: wide")
+            expectError(.SQLITE_ERROR, "no such table: wide") { try record.update(db) }
+            expectError(.SQLITE_ERROR, "no such table: wide") { try record.insert(db) }
             try db.execute(sql: "CREATE TABLE wide (id INTEGER PRIMARY KEY, name TEXT, nickname TEXT) STRICT")
             try record.insert(db)
             #expect(try record.exists(db))
@@ -155,8 +155,9 @@ import Testing
                 #expect(try Wide.fetchOne(db, key: "a") == record)
                 #expect(try Wide.fetchOne(db, key: ["name": "a"]) == record)
             }
-            let error = databaseFailure { try db.withSchemaSource(nil) { try record.update(db) } }
-            #expect(error?.message == "view wide has no primary key")
+            expectError(.SQLITE_ERROR, "view wide has no primary key") {
+                try db.withSchemaSource(nil) { try record.update(db) }
+            }
             #expect(try Wide.fetchOne(db, key: 1) == record)
         }
     }
@@ -182,7 +183,7 @@ import Testing
                     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 40000)
                     INSERT INTO hidden SELECT i, iif(i = 7, 'kept', 'n' || i), NULL FROM n;
                     """)
-            let sql = try emitted(db) { (db) throws in
+            let sql = try emitted(db) { () throws in
                 #expect(try Wide.deleteOne(db, key: 1))
                 #expect(try !Wide.deleteOne(db, key: 1))
                 #expect(try Wide.deleteOne(db, key: ["id": 2]))
@@ -193,10 +194,10 @@ import Testing
             }
             #expect(
                 sql.filter { $0.hasPrefix("DELETE") } == [
-                    #"DELETE FROM "wide" WHERE "id" = ?"#, #"DELETE FROM "wide" WHERE "id" = ?"#,
-                    #"DELETE FROM "wide" WHERE "id" = ?"#, #"DELETE FROM "wide" WHERE "id" IN (?, ?, ?, ?)"#,
-                    #"DELETE FROM "wide" WHERE ("id" = ?) OR ("id" = ?) OR ("id" = ?)"#,
-                    #"DELETE FROM "wide" WHERE "id" = ?"#, #"DELETE FROM "wide" WHERE "id" IN (?, ?, ?)"#,
+                    #"DELETE FROM "wide" WHERE "id" = 1"#, #"DELETE FROM "wide" WHERE "id" = 1"#,
+                    #"DELETE FROM "wide" WHERE "id" = 2"#, #"DELETE FROM "wide" WHERE "id" IN (1, 2, 3, 4)"#,
+                    #"DELETE FROM "wide" WHERE ("id" = 5) OR ("id" = 5) OR ("id" = 50000)"#,
+                    #"DELETE FROM "wide" WHERE "id" = 6"#, #"DELETE FROM "wide" WHERE "id" IN (6, 7, 8)"#,
                 ])
             // More keys than a statement takes arguments: their counts are added.
             #expect(try Wide.deleteAll(db, keys: 1...50_000) == 40_000 - 8)
@@ -228,9 +229,9 @@ import Testing
             try db.execute(sql: "CREATE TABLE odder (rowid TEXT, oid INTEGER, _rowid_ INTEGER)")
             try record.insert(db, table: "odder")
             #expect(try Odd.fetchAll(db, table: "odder") == [record])
-            #expect(
-                databaseFailure { try Odd.fetchOne(db, key: 1, table: "odder") }?.message
-                    == "table odder has no primary key")
+            expectError(.SQLITE_MISUSE, "table odder has no primary key") {
+                try Odd.fetchOne(db, key: 1, table: "odder")
+            }
         }
     }
 
@@ -267,8 +268,8 @@ import Testing
             try db.execute(sql: "CREATE TABLE wide (id INTEGER PRIMARY KEY, name TEXT, nickname TEXT)")
             return Escaped(db: db)
         }
-        let error = databaseFailure { try Wide(id: 1, name: "a").insert(escaped.db) }
-        #expect(error?.resultCode == .SQLITE_MISUSE)
-        #expect(error?.message == "Database was used outside of its access.")
+        expectError(.SQLITE_MISUSE, "Database was used outside of its access.") {
+            try Wide(id: 1, name: "a").insert(escaped.db)
+        }
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Quarry
+import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
@@ -50,8 +51,7 @@ import Testing
             try db.execute(sql: "CREATE TABLE measurement (id INTEGER PRIMARY KEY, number REAL, bytes BLOB)")
             var record = Measurement(id: 1, number: 1, bytes: nil)
             try record.insert(db)
-            let error = databaseFailure { try record.updateChanges(db) { $0.number = .nan } }
-            #expect(error?.resultCode == .SQLITE_MISMATCH)
+            let error = expectError(.SQLITE_MISMATCH) { try record.updateChanges(db) { $0.number = .nan } }
             #expect(error?.message?.contains("NaN") == true)
             #expect(try Double.fetchOne(db, sql: "SELECT number FROM measurement") == 1)
             // A NaN that stays one is no change, and isn't written.
@@ -123,36 +123,41 @@ import Testing
             var nickname: String
         }
         try withTables { (db) throws in
-            let error = databaseFailure { try Player(id: 1, name: "a").update(db, columns: ["nope"]) }
-            #expect(error?.resultCode == .SQLITE_MISUSE)
-            #expect(error?.message == "the record has no column \"nope\" of table player")
+            expectError(.SQLITE_MISUSE, "the record has no column \"nope\" of table player") {
+                try Player(id: 1, name: "a").update(db, columns: ["nope"])
+            }
             let wide = Wide(id: 1, name: "a", nickname: "b")
-            #expect(
-                databaseFailure { try wide.update(db, columns: ["nickname"]) }?.message
-                    == "table player has no column named nickname")
-            // What the table hasn't is left out of an update of all.
+            expectError(.SQLITE_ERROR, "table player has no column named nickname") {
+                try wide.update(db, columns: ["nickname"])
+            }
+            // An update of all columns leaves out columns that the table hasn't.
             try db.execute(sql: "INSERT INTO player (id) VALUES (1)")
-            #expect(try emitted(db) { try wide.update(db) } == [#"UPDATE "player" SET "name"='a' WHERE "id"=1"#])
+            let sql = try emitted(db) { try wide.update(db) }
+            #expect(sql == [#"UPDATE "player" SET "name"='a' WHERE "id"=1"#])
         }
     }
 
     @Test func aRowThatIsMissing() throws {
         try withTables { (db) throws in
             for _ in 0..<2 {
-                #expect(
-                    recordFailure { try Player(id: 1234, name: "x").update(db) }
-                        == "Key not found in table player: [id:1234]")
-                var message: String?
-                let sql = try emitted(db) { message = recordFailure { try Player(id: nil, name: "x").update(db) } }
-                #expect(message == "Key not found in table player: [id:NULL]")
+                expectError(RecordError.self, "Key not found in table player: [id:1234]") {
+                    try Player(id: 1234, name: "x").update(db)
+                }
+                let sql = try emitted(db) {
+                    expectError(RecordError.self, "Key not found in table player: [id:NULL]") {
+                        try Player(id: nil, name: "x").update(db)
+                    }
+                }
                 #expect(sql.isEmpty)
-                #expect(
-                    recordFailure { try Pair(a: 1, b: "x", c: 1).update(db) }
-                        == "Key not found in table pair: [a:1 b:TEXT]")
-                #expect(recordFailure { try NoKey(x: 2).update(db) } == "Key not found in table noKey: [rowid:NULL]")
-                #expect(
-                    recordFailure { try Player(id: 1234, name: "x").updateAndFetch(db) }
-                        == "Key not found in table player: [id:1234]")
+                expectError(RecordError.self, "Key not found in table pair: [a:1 b:TEXT]") {
+                    try Pair(a: 1, b: "x", c: 1).update(db)
+                }
+                expectError(RecordError.self, "Key not found in table noKey: [rowid:NULL]") {
+                    try NoKey(x: 2).update(db)
+                }
+                expectError(RecordError.self, "Key not found in table player: [id:1234]") {
+                    try Player(id: 1234, name: "x").updateAndFetch(db)
+                }
                 #expect(try !Player(id: 1234, name: "x").delete(db))
                 #expect(try !Player(id: nil, name: "x").delete(db))
                 #expect(try !Player(id: nil, name: "x").exists(db))
@@ -167,10 +172,11 @@ import Testing
             try first.insert(db)
             try second.insert(db)
             second.name = "a"
-            #expect(
-                recordFailure { try second.update(db, onConflict: .ignore) } == "Key not found in table player: [id:2]")
-            #expect(databaseFailure { try second.update(db) }?.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE)
-            #expect(databaseFailure { try second.update(db) }?.arguments == ["a", 1, 2])
+            expectError(RecordError.self, "Key not found in table player: [id:2]") {
+                try second.update(db, onConflict: .ignore)
+            }
+            expectError(.SQLITE_CONSTRAINT_UNIQUE) { try second.update(db) }
+            #expect(expectError(DatabaseError.self) { try second.update(db) }?.arguments == ["a", 1, 2])
             try second.update(db, onConflict: .replace)
             #expect(try Player.fetchAll(db) == [second])
         }

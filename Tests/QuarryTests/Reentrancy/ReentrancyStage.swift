@@ -23,7 +23,7 @@ final class ReentrancyStage: @unchecked Sendable {
         case memory, walQueue, pool
     }
 
-    /// - parameter path: a file that isn't there, for a database that isn't in memory.
+    /// - parameter path: a missing file, for a database that isn't in memory.
     init(_ kind: Kind, path: String, cacheCapacity: Int, action: ReentrancyAction) throws {
         var configuration = Configuration()
         configuration.statementCacheCapacity = cacheCapacity

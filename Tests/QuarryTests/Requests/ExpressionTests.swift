@@ -1,24 +1,26 @@
 import Quarry
+import QuarryFixtures
+import QuarryTestSupport
 import Testing
 
 /// SQLite understands the expressions of `ExpressionCases`.
 @Suite("Expressions in SQL") struct ExpressionTests {
-    private typealias Player = Query.Player
+    private typealias Player = Sport.Player
 
     private let cases = ExpressionCases { condition, expected, location in
-        try withPlayers { (db) throws in
+        try withSport { (db) throws in
             let sql = try emitted(db) { _ = try Player.filter(condition).fetchAll(db) }
             #expect(sql == [#"SELECT * FROM "player" WHERE "# + expected], sourceLocation: location)
         }
     } selection: { selection, expected, location in
-        try withPlayers { (db) throws in
+        try withSport { (db) throws in
             let sql = try emitted(db) { _ = try Row.fetchAll(db, Player.select(selection)) }
             #expect(sql == ["SELECT \(expected) FROM \"player\""], sourceLocation: location)
         }
     }
 
     @Test func blobs() throws {
-        try withPlayers { (db) throws in
+        try withSport { (db) throws in
             let sql = try emitted(db) { _ = try Row.fetchAll(db, Player.select(([1, 2] as [UInt8]).databaseValue)) }
             #expect(sql == [#"SELECT x'0102' FROM "player""#])
         }

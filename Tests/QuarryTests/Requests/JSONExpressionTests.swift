@@ -1,99 +1,113 @@
 import Quarry
+import QuarryFixtures
 import QuarrySQL
+import QuarryTestSupport
 import Testing
 
 @Suite struct JSONExpressionTests {
     let info = JSONColumn("info"), name = Column("name")
 
     @Test func partsOfJSON() throws {
-        try withRequestTables { db throws in
-            try expectSelected(db, info["city"], #""info" ->> 'city'"#, ["Paris", "Rome", "Paris", "NULL"])
-            try expectSelected(db, info["$.tags[0]"], #""info" ->> '$.tags[0]'"#, ["captain", "NULL", "left", "NULL"])
-            try expectSelected(
-                db, info.jsonExtract(atPath: "$.age"), #"JSON_EXTRACT("info", '$.age')"#, ["30", "25", "NULL", "NULL"])
-            try expectSelected(
-                db, info.jsonExtract(atPaths: ["$.age", "$.city"]), #"JSON_EXTRACT("info", '$.age', '$.city')"#,
-                [#"[30,"Paris"]"#, #"[25,"Rome"]"#, #"[null,"Paris"]"#, "NULL"])
-            try expectSelected(
-                db, info.jsonRepresentation(atPath: "$.age"), #""info" -> '$.age'"#, ["30", "25", "null", "NULL"])
+        try withAthletes { db throws in
+            try expectQuery(
+                db, selecting: info["city"], sql: #""info" ->> 'city'"#, rows: ["Paris", "Rome", "Paris", "NULL"])
+            try expectQuery(
+                db, selecting: info["$.tags[0]"], sql: #""info" ->> '$.tags[0]'"#,
+                rows: ["captain", "NULL", "left", "NULL"])
+            try expectQuery(
+                db, selecting: info.jsonExtract(atPath: "$.age"), sql: #"JSON_EXTRACT("info", '$.age')"#,
+                rows: ["30", "25", "NULL", "NULL"])
+            try expectQuery(
+                db, selecting: info.jsonExtract(atPaths: ["$.age", "$.city"]),
+                sql: #"JSON_EXTRACT("info", '$.age', '$.city')"#,
+                rows: [#"[30,"Paris"]"#, #"[25,"Rome"]"#, #"[null,"Paris"]"#, "NULL"])
+            try expectQuery(
+                db, selecting: info.jsonRepresentation(atPath: "$.age"), sql: #""info" -> '$.age'"#,
+                rows: ["30", "25", "null", "NULL"])
         }
     }
 
     @Test func conditionsOnJSON() throws {
-        try withRequestTables { db throws in
-            try expectRows(
+        try withAthletes { db throws in
+            try expectQuery(
                 db, Athlete.filter { $0.info["city"] == "Paris" }.select(Column("id")),
-                #"SELECT "id" FROM "athlete" WHERE ("info" ->> 'city') = 'Paris'"#, ["1", "3"])
-            try expectRows(
+                sql: #"SELECT "id" FROM "athlete" WHERE ("info" ->> 'city') = 'Paris'"#, rows: ["1", "3"])
+            try expectQuery(
                 db, Athlete.filter(AnySQLJSONExpressible(info)["age"] > 26).select(Column("id")),
-                #"SELECT "id" FROM "athlete" WHERE ("info" ->> 'age') > 26"#, ["1"])
+                sql: #"SELECT "id" FROM "athlete" WHERE ("info" ->> 'age') > 26"#, rows: ["1"])
         }
     }
 
     @Test func functionsThatMakeJSON() throws {
-        try withRequestTables { db throws in
-            func expect(_ expression: SQLExpression, _ sql: String, _ value: String) throws {
+        try withAthletes { db throws in
+            func expectValue(_ expression: SQLExpression, _ sql: String, _ value: String) throws {
                 let request = Athlete.select(expression).limit(1)
                 #expect(try request.sql(db) == "SELECT \(sql) FROM \"athlete\" LIMIT 1")
                 #expect(try rows(db, request) == [value])
             }
             let short = #"{"a":[1,2]}"#.databaseValue
-            try expect(Database.json(#" {"a": 1} "#), #"JSON(' {"a": 1} ')"#, #"{"a":1}"#)
-            try expect(Database.json(info), #"JSON("info")"#, #"{"city":"Paris","tags":["captain","left"],"age":30}"#)
-            try expect(
+            try expectValue(Database.json(#" {"a": 1} "#), #"JSON(' {"a": 1} ')"#, #"{"a":1}"#)
+            try expectValue(
+                Database.json(info), #"JSON("info")"#, #"{"city":"Paris","tags":["captain","left"],"age":30}"#)
+            try expectValue(
                 Database.jsonArray([1, name, "[2]".databaseValue.asJSON, "[2]"]),
                 #"JSON_ARRAY(1, "name", JSON('[2]'), '[2]')"#, #"[1,"Arthur",[2],"[2]"]"#)
-            try expect(
+            try expectValue(
                 Database.jsonArray([Database.jsonArray([1]), Database.jsonArray([2]).asJSON] as [any SQLExpressible]),
                 "JSON_ARRAY(JSON_ARRAY(1), JSON_ARRAY(2))", "[[1],[2]]")
-            try expect(Database.jsonArrayLength(short, atPath: "$.a"), #"JSON_ARRAY_LENGTH('{"a":[1,2]}', '$.a')"#, "2")
-            try expect(Database.jsonArrayLength("[1]"), "JSON_ARRAY_LENGTH('[1]')", "1")
-            try expect(
+            try expectValue(
+                Database.jsonArrayLength(short, atPath: "$.a"), #"JSON_ARRAY_LENGTH('{"a":[1,2]}', '$.a')"#, "2")
+            try expectValue(Database.jsonArrayLength("[1]"), "JSON_ARRAY_LENGTH('[1]')", "1")
+            try expectValue(
                 Database.jsonObject(["z": 1, "a": name, "j": "[]".databaseValue.asJSON]),
                 #"JSON_OBJECT('z', 1, 'a', "name", 'j', JSON('[]'))"#, #"{"z":1,"a":"Arthur","j":[]}"#)
             let dictionary: [String: any SQLExpressible] = ["z": 1, "a": 2, "m": 3]
-            try expect(
+            try expectValue(
                 Database.jsonObject(dictionary), "JSON_OBJECT('a', 2, 'm', 3, 'z', 1)", #"{"a":2,"m":3,"z":1}"#)
-            try expect(Database.jsonExtract(short, atPath: "$.a[1]"), #"JSON_EXTRACT('{"a":[1,2]}', '$.a[1]')"#, "2")
-            try expect(
+            try expectValue(
+                Database.jsonExtract(short, atPath: "$.a[1]"), #"JSON_EXTRACT('{"a":[1,2]}', '$.a[1]')"#, "2")
+            try expectValue(
                 Database.jsonInsert(short, ["$.a": 0, "$.b": 1]), #"JSON_INSERT('{"a":[1,2]}', '$.a', 0, '$.b', 1)"#,
                 #"{"a":[1,2],"b":1}"#)
-            try expect(
+            try expectValue(
                 Database.jsonReplace(short, ["$.a": name, "$.b": 1]),
                 #"JSON_REPLACE('{"a":[1,2]}', '$.a', "name", '$.b', 1)"#, #"{"a":"Arthur"}"#)
-            try expect(
+            try expectValue(
                 Database.jsonSet(short, ["$.b": "[3]".databaseValue.asJSON]),
                 #"JSON_SET('{"a":[1,2]}', '$.b', JSON('[3]'))"#, #"{"a":[1,2],"b":[3]}"#)
-            try expect(
+            try expectValue(
                 Database.jsonSet(short, dictionary.filter { $0.key == "" }), #"JSON_SET('{"a":[1,2]}')"#,
                 #"{"a":[1,2]}"#)
-            try expect(
+            try expectValue(
                 Database.jsonPatch(short, with: #"{"a":null,"b":1}"#),
                 #"JSON_PATCH('{"a":[1,2]}', '{"a":null,"b":1}')"#, #"{"b":1}"#)
-            try expect(
+            try expectValue(
                 Database.jsonRemove(short, atPath: "$.a[0]"), #"JSON_REMOVE('{"a":[1,2]}', '$.a[0]')"#, #"{"a":[2]}"#)
-            try expect(
+            try expectValue(
                 Database.jsonRemove(short, atPaths: ["$.a[0]", "$.a[0]"]),
                 #"JSON_REMOVE('{"a":[1,2]}', '$.a[0]', '$.a[0]')"#, #"{"a":[]}"#)
-            try expect(Database.jsonType(short), #"JSON_TYPE('{"a":[1,2]}')"#, "object")
-            try expect(Database.jsonType(short, atPath: "$.a"), #"JSON_TYPE('{"a":[1,2]}', '$.a')"#, "array")
-            try expect(Database.jsonIsValid("{"), "JSON_VALID('{')", "0")
-            try expect(Database.jsonQuote(name), #"JSON_QUOTE("name")"#, #""Arthur""#)
+            try expectValue(Database.jsonType(short), #"JSON_TYPE('{"a":[1,2]}')"#, "object")
+            try expectValue(Database.jsonType(short, atPath: "$.a"), #"JSON_TYPE('{"a":[1,2]}', '$.a')"#, "array")
+            try expectValue(Database.jsonIsValid("{"), "JSON_VALID('{')", "0")
+            try expectValue(Database.jsonQuote(name), #"JSON_QUOTE("name")"#, #""Arthur""#)
         }
     }
 
     @Test func aggregatesThatMakeJSON() throws {
-        try withRequestTables { db throws in
-            try expectSelected(
-                db, Database.jsonGroupArray(name), #"JSON_GROUP_ARRAY("name")"#,
-                [#"["Arthur","Barbara","Craig","Diane"]"#])
-            try expectSelected(
-                db, Database.jsonGroupArray(info.jsonRepresentation(atPath: "tags").asJSON, filter: Column("id") < 3),
-                #"JSON_GROUP_ARRAY(JSON("info" -> 'tags')) FILTER (WHERE "id" < 3)"#, [#"[["captain","left"],[]]"#])
-            try expectSelected(
-                db, Database.jsonGroupObject(key: name, value: Column("score"), filter: Column("id") != 4),
-                #"JSON_GROUP_OBJECT("name", "score") FILTER (WHERE "id" <> 4)"#,
-                [#"{"Arthur":10,"Barbara":30,"Craig":20}"#])
+        try withAthletes { db throws in
+            try expectQuery(
+                db, selecting: Database.jsonGroupArray(name), sql: #"JSON_GROUP_ARRAY("name")"#,
+                rows: [#"["Arthur","Barbara","Craig","Diane"]"#])
+            try expectQuery(
+                db,
+                selecting: Database.jsonGroupArray(
+                    info.jsonRepresentation(atPath: "tags").asJSON, filter: Column("id") < 3),
+                sql: #"JSON_GROUP_ARRAY(JSON("info" -> 'tags')) FILTER (WHERE "id" < 3)"#,
+                rows: [#"[["captain","left"],[]]"#])
+            try expectQuery(
+                db, selecting: Database.jsonGroupObject(key: name, value: Column("score"), filter: Column("id") != 4),
+                sql: #"JSON_GROUP_OBJECT("name", "score") FILTER (WHERE "id" <> 4)"#,
+                rows: [#"{"Arthur":10,"Barbara":30,"Craig":20}"#])
             let found = try emitted(db) {
                 let text = try Athlete.select(Database.jsonGroupArray(Column("id")), as: String.self).fetchOne(db)
                 #expect(text == "[1,2,3,4]")
@@ -103,7 +117,7 @@ import Testing
     }
 
     @Test func columnsAreSetToJSON() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let found = try emitted(db) {
                 try Athlete.filter(Column("id") == 1).updateAll(
                     db, info.set(to: Database.jsonSet(info, ["$.city": "Oslo", "$.home": info["city"]])))
@@ -123,7 +137,7 @@ import Testing
     }
 
     @Test func functionsInBinaryFormatAreOfALaterSQLite() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             var writer = QueryWriter(schema: db)
             writer.abilities.version = 3_045_000
             let x = Column("x")
@@ -148,7 +162,7 @@ import Testing
                 try copy.write(expression)
                 #expect(copy.sql() == sql)
                 copy.abilities.version = 3_040_001
-                let error = databaseFailure { () throws in try copy.write(expression) }
+                let error = expectError(DatabaseError.self) { () throws in try copy.write(expression) }
                 #expect(error?.message?.hasSuffix("needs SQLite 3.45.0, and this is 3.40.1") == true)
             }
         }

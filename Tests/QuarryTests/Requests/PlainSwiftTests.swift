@@ -1,5 +1,6 @@
 import Foundation
 import Quarry
+import QuarryFixtures
 import Testing
 
 /// Importing Quarry leaves operators and functions of plain Swift as they are: the types are written down here, and
@@ -98,7 +99,7 @@ import Testing
     }
 
     @Test func columnsAreComparedBySQLWhereSQLIsMeant() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let (a, b) = (Column("id"), Column("teamId"))
             func text(_ request: QueryInterfaceRequest<Athlete>) throws -> String {
                 String(try request.sql(db).dropFirst(#"SELECT * FROM "athlete" WHERE "#.count))

@@ -1,9 +1,11 @@
 import Quarry
+import QuarryFixtures
+import QuarryTestSupport
 import Testing
 
 @Suite struct QueryPlanTests {
     @Test func aPlanIsATree() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let plan = try Athlete.filter { $0.name == "Arthur" }.explain(db)
             #expect(
                 plan.description == """
@@ -30,7 +32,7 @@ import Testing
     }
 
     @Test func whatIsExplainedDoesNotRun() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let purge = Athlete.filter { $0.id == 1 }.delete()
             #expect(
                 try purge.explain(db).description == """
@@ -43,9 +45,7 @@ import Testing
             let sql: SQLRequest<Row> = "SELECT * FROM athlete WHERE id = \(1)"
             #expect(try sql.explain(db).contains("PRIMARY KEY"))
             #expect(try sql.sql(db) == "SELECT * FROM athlete WHERE id = 1")
-            #expect(
-                databaseFailure { () throws in try Table("nothing").all().explain(db) }?.message
-                    == "no such table: nothing")
+            expectError(.SQLITE_ERROR, "no such table: nothing") { () throws in try Table("nothing").all().explain(db) }
         }
     }
 
@@ -55,13 +55,12 @@ import Testing
         let plan = try queue.read { try Athlete.all().explain($0) }
         #expect(plan.description == "QUERY PLAN\n`--SCAN athlete")
         // A reader prepares no statement that writes.
-        let error = databaseFailure { () throws in try queue.read { try Athlete.all().delete().explain($0) } }
-        #expect(error?.resultCode == .SQLITE_READONLY)
+        expectError(.SQLITE_READONLY) { () throws in try queue.read { try Athlete.all().delete().explain($0) } }
         #expect(try queue.write { try Athlete.all().delete().explain($0) }.description == "QUERY PLAN")
     }
 
     @Test func valuesAreWrittenAsLiterals() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let request = Athlete.filter {
                 $0.name == "O'Brien\u{0}?" && $0.score > 0.1 && $0.info == [1, 255].databaseValue
             }

@@ -4,7 +4,7 @@ import Quarry
 ///
 /// A condition is true, false, or NULL, which is nil here: <https://www.sqlite.org/nulls.html>.
 indirect enum RandomCondition {
-    /// What is compared.
+    /// A side of a comparison.
     enum Operand {
         case column(table: Int, column: Int)
         case value(DatabaseValue)

@@ -1,7 +1,7 @@
 import Quarry
 import QuarryTestSupport
 
-/// What random requests of some tables are made of.
+/// The parts of random requests of some tables.
 struct RandomParts {
     let schema: RandomSchema
     /// The tables of the request, by their places in the schema.
@@ -25,7 +25,7 @@ struct RandomParts {
         }
     }
 
-    /// - parameter depth: how many conditions stand in one another.
+    /// - parameter depth: how many conditions are nested.
     func condition(depth: Int, using random: inout SeededGenerator) -> RandomCondition {
         switch Int.random(in: 0..<(depth > 0 ? 12 : 7), using: &random) {
         case 0, 1, 2: return comparison(using: &random)

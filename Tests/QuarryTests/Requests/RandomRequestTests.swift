@@ -1,4 +1,5 @@
 import Quarry
+import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
@@ -50,7 +51,7 @@ import Testing
         #expect(isEmpty == expected.isEmpty, "\(place), is empty: \(sql)")
         guard let row = rows.first else { return }
         #expect(Array(row.columnNames) == description.columns, "\(place), names of columns: \(sql)")
-        // A name may stand for several columns of joined tables.
+        // A name may mean several columns of joined tables.
         if description.isJoined { return }
         for (name, value) in zip(description.columns, row.databaseValues) {
             let named: DatabaseValue? = row[name]

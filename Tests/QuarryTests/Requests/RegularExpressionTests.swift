@@ -1,17 +1,21 @@
 import Quarry
+import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
 @Suite struct RegularExpressionTests {
     @Test func textsMatchPatterns() throws {
-        try withRequestTables { db throws in
-            try expectRows(
+        try withAthletes { db throws in
+            // The first request gives the connection the function.
+            let none = try Athlete.filter(Column("name").regexp("x")).fetchCount(db)
+            #expect(none == 0)
+            try expectQuery(
                 db, Athlete.filter { $0.name.regexp("^[AB].*r") }.select(Column("name")),
-                #"SELECT "name" FROM "athlete" WHERE "name" REGEXP '^[AB].*r'"#, ["Arthur", "Barbara"])
-            try expectRows(
+                sql: #"SELECT "name" FROM "athlete" WHERE "name" REGEXP '^[AB].*r'"#, rows: ["Arthur", "Barbara"])
+            try expectQuery(
                 db, Athlete.filter { !$0.name.regexp("a$") && $0.score.regexp("0$") }.select(Column("name")),
-                #"SELECT "name" FROM "athlete" WHERE (NOT ("name" REGEXP 'a$')) AND ("score" REGEXP '0$')"#,
-                ["Arthur", "Craig"])
+                sql: #"SELECT "name" FROM "athlete" WHERE (NOT ("name" REGEXP 'a$')) AND ("score" REGEXP '0$')"#,
+                rows: ["Arthur", "Craig"])
             // NULL matches nothing, and is no mismatch either.
             let known = try Athlete.filter { $0.score.regexp("1") || !$0.score.regexp("1") }.fetchCount(db)
             #expect(known == 3)
@@ -23,11 +27,14 @@ import Testing
     }
 
     @Test func aPatternThatIsNotValidThrows() throws {
-        try withRequestTables { db throws in
-            let error = failure(db, Athlete.filter { $0.name.regexp("(") })
-            #expect(error.hasPrefix(#"SQLITE_ERROR: invalid regular expression "(": "#))
+        try withAthletes { db throws in
+            let error = expectError(.SQLITE_ERROR) { try Athlete.filter { $0.name.regexp("(") }.fetchAll(db) }
+            #expect(error?.message?.hasPrefix(#"invalid regular expression "(": "#) == true)
             // Also where there is no row that it could be compared with.
-            #expect(failure(db, Athlete.none().select(Column("name").regexp("["))).hasPrefix("SQLITE_ERROR: invalid"))
+            let other = expectError(.SQLITE_ERROR) {
+                try Row.fetchAll(db, Athlete.none().select(Column("name").regexp("[")))
+            }
+            #expect(other?.message?.hasPrefix("invalid") == true)
         }
     }
 
@@ -51,7 +58,7 @@ import Testing
     }
 
     @Test func aFunctionOfTheConnectionIsKept() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             db.add(function: DatabaseFunction("REGEXP", argumentCount: 2) { $0[0] == "all".databaseValue })
             #expect(try Athlete.filter(Column("name").regexp("all")).fetchCount(db) == 4)
             #expect(try Athlete.filter(Column("name").regexp("A")).fetchCount(db) == 0)

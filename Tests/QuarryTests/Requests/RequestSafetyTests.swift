@@ -1,4 +1,6 @@
 import Quarry
+import QuarryFixtures
+import QuarryTestSupport
 import Testing
 
 /// Requests that must be SQL, and SQL that must find the right rows.
@@ -10,7 +12,7 @@ import Testing
     // MARK: - Operators
 
     @Test func comparedColumnsAreSQLWhereBooleansAreTaken() throws {
-        try withRequestTables { (db) throws in
+        try withAthletes { (db) throws in
             let (a, b) = (Column("score"), Column("teamId"))
             let (json, other) = (JSONColumn("info"), JSONColumn("name"))
             let comparisons: [(any SQLExpressible, String)] = [
@@ -48,7 +50,7 @@ import Testing
     }
 
     @Test func negatedComparisonsDeleteOnlyTheirRows() throws {
-        try withRequestTables { (db) throws in
+        try withAthletes { (db) throws in
             let same = [Column("id") == Column("teamId")].joined(operator: .and)
             #expect(try Athlete.filter(!same).deleteAll(db) == 2)
             #expect(try Athlete.fetchCount(db) == 2)
@@ -68,9 +70,9 @@ import Testing
 
     @Test(arguments: [1_100, 100_000])
     func expressionsNestedDeepThrow(depth: Int) throws {
-        try withRequestTables { (db) throws in
+        try withAthletes { (db) throws in
             func expectTooDeep(_ request: QueryInterfaceRequest<Athlete>, line: Int = #line) {
-                let error = databaseFailure { () throws in _ = try request.fetchCount(db) }
+                let error = expectError(DatabaseError.self) { () throws in _ = try request.fetchCount(db) }
                 #expect(error?.message?.contains("nested too deep") == true, "line \(line)")
             }
             var difference = Column("id").sqlExpression
@@ -97,7 +99,7 @@ import Testing
     }
 
     @Test func conditionsThatGrowInALoopStayFlat() throws {
-        try withRequestTables { (db) throws in
+        try withAthletes { (db) throws in
             var condition = Column("id") == 1
             var reversed = Column("id") == 1
             for number in 2...100 {
@@ -111,32 +113,32 @@ import Testing
             let alias = TableAlias<Athlete>(name: "a")
             #expect(try Athlete.aliased(alias).filter(alias[condition]).fetchCount(db) == 4)
             for number in 1...100_000 { condition = condition || Column("id") == number }
-            #expect(databaseFailure { () throws in _ = try Athlete.filter(condition).fetchCount(db) } != nil)
+            expectError(DatabaseError.self) { () throws in _ = try Athlete.filter(condition).fetchCount(db) }
         }
     }
 
     // MARK: - Rows
 
     @Test func collationsBehindMembershipAreThoseOfTheLeftSide() throws {
-        try withRequestTables { (db) throws in
+        try withAthletes { (db) throws in
             let name = Column("name")
-            try expectRows(
+            try expectQuery(
                 db, Athlete.select(name).filter(["arthur", "CRAIG"].contains(name).collating(.nocase)),
-                "SELECT \"name\" FROM \"athlete\" WHERE (\"name\" COLLATE NOCASE) IN ('arthur', 'CRAIG')",
-                ["Arthur", "Craig"])
-            try expectRows(
+                sql: "SELECT \"name\" FROM \"athlete\" WHERE (\"name\" COLLATE NOCASE) IN ('arthur', 'CRAIG')",
+                rows: ["Arthur", "Craig"])
+            try expectQuery(
                 db, Athlete.select(name).filter(!["arthur", "CRAIG"].contains(name).collating(.nocase)),
-                "SELECT \"name\" FROM \"athlete\" WHERE (\"name\" COLLATE NOCASE) NOT IN ('arthur', 'CRAIG')",
-                ["Barbara", "Diane"])
-            try expectRows(
+                sql: "SELECT \"name\" FROM \"athlete\" WHERE (\"name\" COLLATE NOCASE) NOT IN ('arthur', 'CRAIG')",
+                rows: ["Barbara", "Diane"])
+            try expectQuery(
                 db, Athlete.select(name).filter(("a"..."c").contains(name).collating(.nocase)),
-                "SELECT \"name\" FROM \"athlete\" WHERE (\"name\" COLLATE NOCASE) BETWEEN 'a' AND 'c'",
-                ["Arthur", "Barbara"])
+                sql: "SELECT \"name\" FROM \"athlete\" WHERE (\"name\" COLLATE NOCASE) BETWEEN 'a' AND 'c'",
+                rows: ["Arthur", "Barbara"])
         }
     }
 
     @Test func changesOfViewsAreCounted() throws {
-        try withRequestTables { (db) throws in
+        try withAthletes { (db) throws in
             try db.execute(
                 sql: """
                     CREATE VIEW roster AS SELECT id, name FROM athlete;
@@ -154,7 +156,7 @@ import Testing
     }
 
     @Test func countsSeeTheAnnotationsThatConditionsName() throws {
-        try withRequestTables { (db) throws in
+        try withAthletes { (db) throws in
             let request = Athlete.annotated(with: Column("score").forKey("alt")).filter(Column("alt").detached > 10)
             #expect(try request.fetchCount(db) == 2)
             #expect(try Athlete.select([40, 3].contains(max(Column("id")))).fetchCount(db) == 1)
@@ -162,7 +164,7 @@ import Testing
     }
 
     @Test func requestsInLiteralsAreStatementsWhereOneBegins() throws {
-        try withRequestTables { (db) throws in
+        try withAthletes { (db) throws in
             let ids = Squad.select(Column("id"))
             let cte = CommonTableExpression<Row>(named: "c", columns: [], request: ids)
             let named: SQLRequest<Int> = "WITH \(definitionFor: cte) \(cte.all())"
@@ -179,16 +181,15 @@ import Testing
     }
 
     @Test func groupsByThePrimaryKeyCanBeChanged() throws {
-        try withRequestTables { (db) throws in
+        try withAthletes { (db) throws in
             #expect(try Athlete.group(Column("id")).updateAll(db, Column("score").set(to: 1)) == 4)
             #expect(try Athlete.group(Column.rowID).updateAll(db, Column("score").set(to: 1)) == 4)
-            let error = databaseFailure { () throws in try Athlete.group(Column("teamId")).deleteAll(db) }
-            #expect(error?.resultCode == .SQLITE_MISUSE)
+            expectError(.SQLITE_MISUSE) { () throws in try Athlete.group(Column("teamId")).deleteAll(db) }
         }
     }
 
     @Test func changedRecordsAreReturnedWhole() throws {
-        try withRequestTables { (db) throws in
+        try withAthletes { (db) throws in
             let one = Athlete.filter(Column("id") == 1)
             #expect(try one.select(Column("name")).deleteAndFetchAll(db).map(\.score) == [10])
             let names = Athlete.filter(Column("id") == 2).select(Column("name"), as: String.self)
@@ -197,29 +198,28 @@ import Testing
     }
 
     @Test func joinedTablesOfChangesAreNotSelected() throws {
-        try withRequestTables { (db) throws in
+        try withAthletes { (db) throws in
             let team = Athlete.belongsTo(Squad.self, using: ForeignKey(["teamId"]))
             #expect(try Athlete.including(required: team).updateAll(db, Column("score").set(to: 1)) == 3)
         }
     }
 
     @Test func tablesOfOneNameInWITHMustBeTheSame() throws {
-        try withRequestTables { (db) throws in
+        try withAthletes { (db) throws in
             let team = Athlete.belongsTo(Squad.self, using: ForeignKey(["teamId"]))
             let first = CommonTableExpression<Row>(named: "c", sql: "SELECT 1 AS x")
             let other = CommonTableExpression<Row>(named: "C", sql: "SELECT 2 AS x")
             #expect(try Athlete.with(first).joining(optional: team.with(first)).fetchCount(db) == 4)
-            let error = databaseFailure { () throws in
+            expectError(.SQLITE_MISUSE, "a request defines two different tables in WITH with the name C") { () throws in
                 _ = try Athlete.with(first).joining(optional: team.with(other)).fetchCount(db)
             }
-            #expect(error?.message == "a request defines two different tables in WITH with the name C")
         }
     }
 
     // MARK: - Arguments
 
     @Test func namedArgumentsBelongToTheirPartOfARequest() throws {
-        try withRequestTables { (db) throws in
+        try withAthletes { (db) throws in
             let request =
                 Athlete
                 .filter(sql: "id <> :id AND name <> ':id' /* :id */ AND id > :id - 5", arguments: ["id": 1])
@@ -231,12 +231,12 @@ import Testing
                     """)
             #expect(try request.fetchAll(db).map(\.id) == [2, 3])
             #expect(try Athlete.filter(sql: "id = ?2 OR id = ?1 OR id = ?2", arguments: [1, 2]).fetchCount(db) == 2)
-            #expect(
-                failure(db, Athlete.filter(sql: "id = :id", arguments: ["id": 1, "x": 2]))
-                    == "SQLITE_MISUSE: no parameter has the name of the argument x")
-            #expect(
-                failure(db, Athlete.filter(sql: "id = :id AND :y", arguments: ["id": 1]))
-                    == "SQLITE_MISUSE: missing argument for parameter :y")
+            expectError(.SQLITE_MISUSE, "no parameter has the name of the argument x") {
+                try Row.fetchAll(db, Athlete.filter(sql: "id = :id", arguments: ["id": 1, "x": 2]))
+            }
+            expectError(.SQLITE_MISUSE, "missing argument for parameter :y") {
+                try Row.fetchAll(db, Athlete.filter(sql: "id = :id AND :y", arguments: ["id": 1]))
+            }
         }
     }
 
@@ -244,7 +244,7 @@ import Testing
 
     @Test func literalsTakeExpressionsOfAnyKind() throws {
         func upper(_ value: any SQLExpressible) -> SQLExpression { SQL("UPPER(\(value))").sqlExpression }
-        try withRequestTables { (db) throws in
+        try withAthletes { (db) throws in
             let selected = "SELECT UPPER(?), UPPER(\"name\") FROM \"athlete\""
             #expect(try sql(db, Athlete.select(upper("a"), upper(Column("name")))) == selected)
             let all: SQLRequest<Row> = "SELECT \(.allColumns) FROM athlete ORDER BY name COLLATE \(.localizedCompare)"
@@ -263,7 +263,7 @@ import Testing
     }
 
     @Test func functionsOfAggregatesAreAggregates() throws {
-        try withRequestTables { (db) throws in
+        try withAthletes { (db) throws in
             let athletes = Squad.hasMany(Athlete.self, using: ForeignKey(["teamId"]))
             let request = Squad.select(Column("id"))
                 .annotated(with: abs(-athletes.max(Column("score"))), length(athletes.min(Column("name"))))

@@ -1,4 +1,5 @@
 import Quarry
+import QuarryFixtures
 import QuarrySQL
 import QuarryTestSupport
 import Testing

@@ -1,18 +1,20 @@
 import Quarry
+import QuarryFixtures
+import QuarryTestSupport
 import Testing
 
 @Suite struct SourceTests {
     @Test func elementsOfJSONAreRows() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let json = #"{"a": 1, "b": [2, "x"]}"#
-            try expectRows(
+            try expectQuery(
                 db, Database.jsonEach(json).select { [$0.key, $0.type, $0.value] },
-                #"SELECT "key", "type", "value" FROM json_each('{"a": 1, "b": [2, "x"]}')"#,
-                ["a|integer|1", #"b|array|[2,"x"]"#])
-            try expectRows(
+                sql: #"SELECT "key", "type", "value" FROM json_each('{"a": 1, "b": [2, "x"]}')"#,
+                rows: ["a|integer|1", #"b|array|[2,"x"]"#])
+            try expectQuery(
                 db, Database.jsonEach(json, atPath: "$.b").filter { $0.key > 0 }.select { [$0.fullKey, $0.atom] },
-                #"SELECT "fullkey", "atom" FROM json_each('{"a": 1, "b": [2, "x"]}', '$.b') WHERE "key" > 0"#,
-                ["$.b[1]|x"])
+                sql: #"SELECT "fullkey", "atom" FROM json_each('{"a": 1, "b": [2, "x"]}', '$.b') WHERE "key" > 0"#,
+                rows: ["$.b[1]|x"])
             let elements = try Database.jsonTree(json).order { $0.id }.fetchAll(db)
             #expect(elements.map(\.fullKey) == ["$", "$.a", "$.b", "$.b[0]", "$.b[1]"])
             #expect(elements.map(\.parent) == [nil, 0, 0, elements[2].id, elements[2].id])
@@ -22,71 +24,73 @@ import Testing
     }
 
     @Test func elementsOfAColumnAreJoinedOrAskedFor() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let athlete = TableAlias<Athlete>()
             let tags = Database.jsonEach(athlete[Athlete.Columns.info], atPath: "$.tags")
-            try expectRows(
+            try expectQuery(
                 db,
                 Athlete.all().aliased(athlete).filter(tags.filter { $0.value == "left" }.exists()).select(Column("id")),
-                #"SELECT "id" FROM "athlete" WHERE EXISTS (SELECT * FROM json_each("athlete"."info", '$.tags') "#
-                    + #"WHERE "value" = 'left')"#, ["1", "3"])
+                sql: #"SELECT "id" FROM "athlete" WHERE EXISTS (SELECT * FROM json_each("athlete"."info", '$.tags') "#
+                    + #"WHERE "value" = 'left')"#, rows: ["1", "3"])
             let tag = TableAlias<JSONElement>()
-            try expectRows(
+            try expectQuery(
                 db, Athlete.all().aliased(athlete).join(.inner, tags.aliased(tag)).select(Column("name"), tag.value),
-                #"SELECT "athlete"."name", "json_each"."value" FROM "athlete" "#
+                sql: #"SELECT "athlete"."name", "json_each"."value" FROM "athlete" "#
                     + #"JOIN json_each("athlete"."info", '$.tags')"#,
-                ["Arthur|captain", "Arthur|left", "Craig|left"])
-            try expectRows(
+                rows: ["Arthur|captain", "Arthur|left", "Craig|left"])
+            try expectQuery(
                 db,
                 Athlete.all().join(.left, Database.jsonEach(Athlete.Columns.info, atPath: "$.tags").aliased(tag))
                     .select(Column("id"), count(tag.value)).group(Column("id")),
-                #"SELECT "athlete"."id", COUNT("json_each"."value") FROM "athlete" "#
+                sql: #"SELECT "athlete"."id", COUNT("json_each"."value") FROM "athlete" "#
                     + #"LEFT JOIN json_each("athlete"."info", '$.tags') GROUP BY "athlete"."id""#,
-                ["1|2", "2|0", "3|1", "4|0"])
+                rows: ["1|2", "2|0", "3|1", "4|0"])
         }
     }
 
     @Test func valuesAreRows() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let list = ValueList([[1, "a"], [2, "b"]] as [[any SQLExpressible]])
-            try expectRows(
-                db, list.all(), #"SELECT * FROM (VALUES (1, 'a'), (2, 'b')) "subquery""#, ["1|a", "2|b"])
-            try expectRows(
+            try expectQuery(
+                db, list.all(), sql: #"SELECT * FROM (VALUES (1, 'a'), (2, 'b')) "subquery""#, rows: ["1|a", "2|b"])
+            try expectQuery(
                 db, list.all(columns: ["id", "letter"]).filter(Column("letter") == "b"),
-                #"SELECT * FROM (SELECT "column1" AS "id", "column2" AS "letter" FROM (VALUES (1, 'a'), (2, 'b')) "#
-                    + #""subquery") "subquery" WHERE "letter" = 'b'"#, ["2|b"])
+                sql:
+                    #"SELECT * FROM (SELECT "column1" AS "id", "column2" AS "letter" FROM (VALUES (1, 'a'), (2, 'b')) "#
+                    + #""subquery") "subquery" WHERE "letter" = 'b'"#, rows: ["2|b"])
             let table = CommonTableExpression(
                 named: "v", columns: ["id", "letter"], request: list, as: Row.self)
-            try expectRows(
+            try expectQuery(
                 db, table.all().with(table).order(Column("id").desc),
-                #"WITH "v"("id", "letter") AS (VALUES (1, 'a'), (2, 'b')) SELECT * FROM "v" ORDER BY "id" DESC"#,
-                ["2|b", "1|a"])
-            #expect(
-                failure(db, ValueList([[any SQLExpressible]]()).all())
-                    == "SQLITE_MISUSE: a list of values has no values")
-            #expect(
-                failure(db, ValueList([[1], [1, 2], [3]] as [[any SQLExpressible]]).all())
-                    == "SQLITE_MISUSE: row 2 of a list of values has 2 values, and the first has 1")
+                sql: #"WITH "v"("id", "letter") AS (VALUES (1, 'a'), (2, 'b')) SELECT * FROM "v" ORDER BY "id" DESC"#,
+                rows: ["2|b", "1|a"])
+            expectError(.SQLITE_MISUSE, "a list of values has no values") {
+                try Row.fetchAll(db, ValueList([[any SQLExpressible]]()).all())
+            }
+            expectError(.SQLITE_MISUSE, "row 2 of a list of values has 2 values, and the first has 1") {
+                try Row.fetchAll(db, ValueList([[1], [1, 2], [3]] as [[any SQLExpressible]]).all())
+            }
         }
     }
 
     @Test func aRequestIsATableOfAnother() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let best = Athlete.order(Column("score").desc).limit(2)
-            try expectRows(
+            try expectQuery(
                 db, best.asTable(named: "best").filter(Column("teamId") == 1).select(Column("id")),
-                #"SELECT "best"."id" FROM (SELECT * FROM "athlete" ORDER BY "score" DESC LIMIT 2) "best" "#
-                    + #"WHERE "best"."teamId" = 1"#, ["2"])
-            try expectRows(
+                sql: #"SELECT "best"."id" FROM (SELECT * FROM "athlete" ORDER BY "score" DESC LIMIT 2) "best" "#
+                    + #"WHERE "best"."teamId" = 1"#, rows: ["2"])
+            try expectQuery(
                 db, best.asTable().select(count(.allColumns)),
-                #"SELECT COUNT(*) FROM (SELECT * FROM "athlete" ORDER BY "score" DESC LIMIT 2) "subquery""#, ["2"])
+                sql: #"SELECT COUNT(*) FROM (SELECT * FROM "athlete" ORDER BY "score" DESC LIMIT 2) "subquery""#,
+                rows: ["2"])
             #expect(try best.asTable(named: "a\"b").fetchAll(db).map(\.id) == [2, 3])
             #expect(try best.asTable(named: "best").fetchCount(db) == 2)
         }
     }
 
     @Test func tablesAreJoinedOnAnything() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let (athlete, squad) = (TableAlias<Athlete>(), TableAlias<Squad>())
             func request(_ kind: JoinKind, on condition: SQLExpression?) -> QueryInterfaceRequest<Athlete> {
                 Athlete.all().aliased(athlete).join(kind, Squad.all().aliased(squad), on: condition)
@@ -98,35 +102,37 @@ import Testing
             let isMember = athlete.teamId == squad.id
             let on = #"ON "athlete"."teamId" = "team"."id""#
             let pairs = ["Arthur|Red", "Barbara|Red", "Craig|Blue"]
-            try expectRows(db, request(.inner, on: isMember), text(#"JOIN "team" \#(on)"#), pairs)
-            try expectRows(
-                db, request(.left, on: isMember), text(#"LEFT JOIN "team" \#(on)"#), ["Diane|NULL"] + pairs)
-            try expectRows(
-                db, request(.right, on: isMember), text(#"RIGHT JOIN "team" \#(on)"#), pairs + ["NULL|Green"])
-            try expectRows(
-                db, request(.full, on: isMember), text(#"FULL JOIN "team" \#(on)"#),
-                ["Diane|NULL"] + pairs + ["NULL|Green"])
-            try expectRows(
+            try expectQuery(db, request(.inner, on: isMember), sql: text(#"JOIN "team" \#(on)"#), rows: pairs)
+            try expectQuery(
+                db, request(.left, on: isMember), sql: text(#"LEFT JOIN "team" \#(on)"#), rows: ["Diane|NULL"] + pairs)
+            try expectQuery(
+                db, request(.right, on: isMember), sql: text(#"RIGHT JOIN "team" \#(on)"#), rows: pairs + ["NULL|Green"]
+            )
+            try expectQuery(
+                db, request(.full, on: isMember), sql: text(#"FULL JOIN "team" \#(on)"#),
+                rows: ["Diane|NULL"] + pairs + ["NULL|Green"])
+            try expectQuery(
                 db, request(.inner, on: athlete.score > squad.bonus * 3 && squad.id > 1),
-                text(#"JOIN "team" ON ("athlete"."score" > ("team"."bonus" * 3)) AND ("team"."id" > 1)"#),
-                ["Barbara|Blue", "Arthur|Green", "Barbara|Green", "Craig|Green"])
+                sql: text(#"JOIN "team" ON ("athlete"."score" > ("team"."bonus" * 3)) AND ("team"."id" > 1)"#),
+                rows: ["Barbara|Blue", "Arthur|Green", "Barbara|Green", "Craig|Green"])
             #expect(try rows(db, request(.cross, on: nil)).count == 12)
         }
     }
 
     @Test func whatIsJoinedMayBeFilteredOrMadeOfMore() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let (athlete, squad) = (TableAlias<Athlete>(), TableAlias<Row>(name: "best"))
             let joined = Athlete.all().aliased(athlete)
                 .join(.left, Squad.filter(Column("bonus") > 5), on: athlete.teamId == 2)
                 .select(athlete.id)
-            try expectRows(
+            try expectQuery(
                 db, joined,
-                #"SELECT "athlete"."id" FROM "athlete" LEFT JOIN "team" ON ("athlete"."teamId" = 2) AND ("team"."bonus" > 5)"#,
-                ["1", "2", "3", "4"])
+                sql:
+                    #"SELECT "athlete"."id" FROM "athlete" LEFT JOIN "team" ON ("athlete"."teamId" = 2) AND ("team"."bonus" > 5)"#,
+                rows: ["1", "2", "3", "4"])
             let best = Table("athlete").select(Column("teamId"), max(Column("score")).forKey("top")).group(
                 Column("teamId"))
-            try expectRows(
+            try expectQuery(
                 db,
                 Athlete.all().aliased(athlete)
                     .join(
@@ -134,24 +140,26 @@ import Testing
                         on: athlete.teamId == squad[Column("teamId")] && athlete.score == squad[Column("top")]
                     )
                     .select(athlete.name),
-                #"SELECT "athlete"."name" FROM "athlete" JOIN (SELECT "teamId", MAX("score") AS "top" FROM "athlete" "#
+                sql:
+                    #"SELECT "athlete"."name" FROM "athlete" JOIN (SELECT "teamId", MAX("score") AS "top" FROM "athlete" "#
                     + #"GROUP BY "teamId") "best" ON ("athlete"."teamId" = "best"."teamId") "#
-                    + #"AND ("athlete"."score" = "best"."top")"#, ["Barbara", "Craig"])
+                    + #"AND ("athlete"."score" = "best"."top")"#, rows: ["Barbara", "Craig"])
         }
     }
 
     @Test func anEmptyNameIsAName() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let (none, other) = (TableAlias<Athlete>(name: ""), TableAlias<Athlete>())
-            try expectRows(
+            try expectQuery(
                 db, Athlete.all().aliased(none).filter(none.id == 1).select(none.id),
-                #"SELECT ""."id" FROM "athlete" "" WHERE ""."id" = 1"#, ["1"])
-            try expectRows(
+                sql: #"SELECT ""."id" FROM "athlete" "" WHERE ""."id" = 1"#, rows: ["1"])
+            try expectQuery(
                 db,
                 Athlete.all().aliased(none).join(.inner, Athlete.all().aliased(other), on: none.id == other.id - 3)
                     .select(none.id, other.id),
-                #"SELECT ""."id", "athlete"."id" FROM "athlete" "" JOIN "athlete" ON ""."id" = ("athlete"."id" - 3)"#,
-                ["1|4"])
+                sql:
+                    #"SELECT ""."id", "athlete"."id" FROM "athlete" "" JOIN "athlete" ON ""."id" = ("athlete"."id" - 3)"#,
+                rows: ["1|4"])
             #expect(
                 try Athlete.all().aliased(none).filter(none.id == 1).delete().sql(db)
                     == #"DELETE FROM "athlete" AS "" WHERE ""."id" = 1"#)
@@ -163,7 +171,7 @@ import Testing
     }
 
     @Test func namesAreOtherNamesWhereTheirBytesDiffer() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let (composed, decomposed) = ("\u{E9}", "e\u{301}")
             try db.execute(sql: "CREATE TABLE \(composed) (id); INSERT INTO \(composed) VALUES (1)")
             let alias = TableAlias<Row>(name: decomposed)
@@ -173,16 +181,17 @@ import Testing
                 "SELECT \"\(decomposed)\".* FROM \"\(composed)\" \"\(decomposed)\" "
                 + "WHERE \"\(decomposed)\".\"id\" = 1"
             #expect(sql.utf8.elementsEqual(expected.utf8), "\(sql)")
-            try expectRows(db, request.filter(alias[Column("id")] == 1), expected, ["1"])
+            try expectQuery(db, request.filter(alias[Column("id")] == 1), sql: expected, rows: ["1"])
             let changed = try request.filter(alias[Column("id")] == 1).updateAll(db, Column("id").set(to: 2))
             #expect(changed == 1)
             // SQLite takes a name of other case as the same one.
             let first = CommonTableExpression(named: "best", request: Table(composed).all(), as: Row.self)
             let second = CommonTableExpression(
                 named: "Best", request: Table(composed).filter(sql: "id = 2"), as: Row.self)
-            try expectRows(
+            try expectQuery(
                 db, second.all().with(first).with(second),
-                "WITH \"Best\" AS (SELECT * FROM \"\(composed)\" WHERE id = 2) SELECT * FROM \"Best\"", ["2"])
+                sql: "WITH \"Best\" AS (SELECT * FROM \"\(composed)\" WHERE id = 2) SELECT * FROM \"Best\"", rows: ["2"]
+            )
         }
     }
 }

@@ -1,4 +1,5 @@
 import Quarry
+import QuarryFixtures
 import QuarrySQL
 import QuarryTestSupport
 import Testing
@@ -15,7 +16,7 @@ import Testing
         let purge = Athlete.filter { $0.score == nil }.delete()
         let statements: [any ChangeStatement<Athlete> & Sendable] = [raise, purge]
         #expect(statements.count == 2)
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             #expect(
                 try raise.sql(db)
                     == #"UPDATE "athlete" SET "score" = "score" + 10, "name" = IFNULL("name", 'O''Brien') WHERE "teamId" = 1"#
@@ -28,21 +29,21 @@ import Testing
             #expect(try all(db) == ["1|Arthur|20", "2|Barbara|40", "3|Craig|20"])
             #expect(try Table("athlete").update([score.set(to: nil)]).execute(db) == 3)
             #expect(try Table("athlete").delete().execute(db) == 3)
-            #expect(
-                databaseFailure { () throws in try Athlete.all().update([]).execute(db) }?.message
-                    == "an update of athlete has no assignments")
+            expectError(.SQLITE_MISUSE, "an update of athlete has no assignments") { () throws in
+                try Athlete.all().update([]).execute(db)
+            }
         }
     }
 
     @Test func rowsAreInserted() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let insert = Athlete.insert({ [$0.id, $0.name, $0.score] }, values: [[5, "Eve", 50], [6, "F'x", nil]])
             #expect(
                 try insert.sql(db)
                     == #"INSERT INTO "athlete" ("id", "name", "score") VALUES (5, 'Eve', 50), (6, 'F''x', NULL)"#)
             #expect(try insert.execute(db) == 2)
             let values: [[(any SQLExpressible)?]] = [[7, Athlete.filter(id == 1).select(name), score]]
-            let error = databaseFailure { () throws in
+            let error = expectError(DatabaseError.self) { () throws in
                 try Table("athlete").insert(columns: [id, name, score], values: values).execute(db)
             }
             #expect(noSuchColumn("score").contains(error?.message))
@@ -55,13 +56,12 @@ import Testing
                 try Squad.insert(columns: [name], values: [["x"]]).returning({ [$0.id] }, as: Int.self).fetchAll(db)
                     == [4])
             #expect(try Table("archive").insert(values: [[1, "a", 2, 3, nil]]).execute(db) == 1)
-            #expect(
-                databaseFailure { () throws in try Athlete.insert(columns: [id], values: [[1, 2]]).execute(db) }?
-                    .message
-                    == "an insert into athlete has 1 columns and 2 values a row")
-            #expect(
-                databaseFailure { () throws in try Athlete.insert(columns: [id], values: []).execute(db) }?.message
-                    == "a list of values has no values")
+            expectError(.SQLITE_MISUSE, "an insert into athlete has 1 columns and 2 values a row") { () throws in
+                try Athlete.insert(columns: [id], values: [[1, 2]]).execute(db)
+            }
+            expectError(.SQLITE_MISUSE, "a list of values has no values") { () throws in
+                try Athlete.insert(columns: [id], values: []).execute(db)
+            }
             try db.execute(sql: "CREATE TABLE plain (a INTEGER DEFAULT 3, b TEXT DEFAULT 'x')")
             struct Plain: TableRecord {}
             #expect(try Plain.insertDefaultValues().sql(db) == #"INSERT INTO "plain" DEFAULT VALUES"#)
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func manyRowsAreInsertedByParts() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             try db.setLimit(.variableNumber, to: 10)
             let columns = [id, name, score]
             let values: [[(any SQLExpressible)?]] = (5...12).map { [$0, "n\($0)", $0 * 10] }
@@ -89,19 +89,19 @@ import Testing
             // All or none; the rows before the one that fails with OR FAIL.
             let again = Athlete.insert(
                 columns: columns, values: [[13, "x", 1], [14, "y", 1], [15, "z", 1], [5, "w", 1]])
-            #expect(
-                databaseFailure { () throws in try again.execute(db) }?.message
-                    == "UNIQUE constraint failed: athlete.id")
+            expectError(.SQLITE_CONSTRAINT_PRIMARYKEY, "UNIQUE constraint failed: athlete.id") { () throws in
+                try again.execute(db)
+            }
             #expect(try Athlete.filter(id > 12).fetchCount(db) == 0)
             let failing = Athlete.insert(
                 columns: columns, values: [[13, "x", 1], [14, "y", 1], [15, "z", 1], [5, "w", 1], [16, "v", 1]],
                 onConflict: .fail)
-            #expect(
-                databaseFailure { () throws in try failing.execute(db) }?.message
-                    == "UNIQUE constraint failed: athlete.id")
+            expectError(.SQLITE_CONSTRAINT_PRIMARYKEY, "UNIQUE constraint failed: athlete.id") { () throws in
+                try failing.execute(db)
+            }
             #expect(try Athlete.filter(id > 12).select(id).fetchCount(db) == 3)
             #expect(db.isInsideTransaction)
-            // Values besides those of the rows, and rows that have more.
+            // Values in addition to those of the rows, and rows that have more.
             let upsert = Athlete.insert(
                 columns: [id, name], values: [[5, "a"], [6, "b"], [7, "c"], [8, "d"], [99, "e"]]
             )
@@ -112,15 +112,16 @@ import Testing
             let uneven: [[(any SQLExpressible)?]] =
                 (20..<26).map { (number: Int) in [number, "u\(number)", nil] }
                 + [[26, [1, 2, 3, 4, 5, 6].contains(score) && id > 0, 1]].map { row in row }
-            let failure = databaseFailure { () throws in
+            let failure = expectError(DatabaseError.self) { () throws in
                 try Athlete.insert(columns: columns, values: uneven).execute(db)
             }
             #expect(noSuchColumn("score").contains(failure?.message))
             #expect(try Athlete.filter((20..<30).contains(id)).fetchCount(db) == 0)
-            // What can't be divided says so, and writes nothing.
-            #expect(
-                databaseFailure { () throws in _ = try insert.returning().fetchAll(db) }?.message
-                    == "8 rows are too many for an insert into athlete that returns rows: a statement takes 10 values")
+            // An insert that can't be divided throws, and writes nothing.
+            expectError(
+                .SQLITE_MISUSE,
+                "8 rows are too many for an insert into athlete that returns rows: a statement takes 10 values"
+            ) { () throws in _ = try insert.returning().fetchAll(db) }
             #expect(try insert.sql(db) == part(Array(5...12)))
             let plan = try insert.explain(db)
             #expect(plan.contains("3 CONSTANT ROWS") || plan.contains("3-ROW VALUES CLAUSE"))
@@ -128,7 +129,7 @@ import Testing
     }
 
     @Test func rowsOfARequestAreInserted() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let copy = Athlete.filter(score > 15).select(id, name).insert(into: Table("archive"), columns: [id, name])
             #expect(
                 try copy.sql(db)
@@ -149,7 +150,7 @@ import Testing
     }
 
     @Test func rowsInTheWayAreUpdated() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let insert = Athlete.insert(columns: [name, score], values: [["Arthur", 1], ["Eve", 2]])
             let adding = insert.onConflict([name]) { excluded in [score += excluded["score"], id.noOverwrite] }
             #expect(
@@ -192,15 +193,15 @@ import Testing
                     == #"INSERT INTO "archive" ("name", "score") VALUES ('a', 1), ('a', 2) "#
                     + #"ON CONFLICT("name") WHERE "score" > 0 DO UPDATE SET "score" = "excluded"."score""#)
             #expect(try partial.execute(db) == 2)
-            #expect(
-                databaseFailure { () throws in
-                    try insert.onConflictDoNothing(where: score > 0).execute(db)
-                }?.message == "the condition of a partial index needs the columns of the index")
+            expectError(.SQLITE_MISUSE, "the condition of a partial index needs the columns of the index") {
+                () throws in
+                try insert.onConflictDoNothing(where: score > 0).execute(db)
+            }
         }
     }
 
     @Test func rowsOfARequestAreInsertedOrUpdate() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             func text(_ request: QueryInterfaceRequest<Athlete>) throws -> String {
                 let insert = request.insert(into: Table("archive")).onConflict([id]) { [name.set(to: $0["name"])] }
                 #expect(try insert.execute(db) > 0)
@@ -221,7 +222,7 @@ import Testing
     }
 
     @Test func columnsAreSetFromAnotherTable() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let (athlete, squad) = (TableAlias<Athlete>(), TableAlias<Squad>())
             let raise = Athlete.all().aliased(athlete).filter(athlete.teamId == squad.id)
                 .update([score += squad.bonus]).from(Squad.all().aliased(squad))
@@ -260,7 +261,7 @@ import Testing
     }
 
     @Test func rowsThatAreChosenByMoreAreSetFromAnotherTable() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let (athlete, squad) = (TableAlias<Athlete>(), TableAlias<Squad>())
             let own = Squad.all().aliased(squad).filter(squad.id == athlete.teamId)
             let first = Athlete.order(score.desc).limit(1).aliased(athlete)
@@ -293,14 +294,14 @@ import Testing
                     + #"ON "athlete"."teamId" = "team"."id" GROUP BY "team"."id" HAVING COUNT(DISTINCT "athlete"."id") > 1)"#
             )
             #expect(try large.execute(db) == 1)
-            #expect(
-                databaseFailure { () throws in
-                    try Athlete.all().group(teamId).update([score.set(to: 1)]).from(Squad.all()).execute(db)
-                }?.message == "grouped rows of table athlete can't be changed: each of them represents several rows")
-            #expect(
-                databaseFailure { () throws in
-                    try Athlete.all().union(Athlete.all()).update([score.set(to: 1)]).from(Squad.all()).execute(db)
-                }?.message == "rows of a compound request can't be changed")
+            expectError(
+                .SQLITE_MISUSE, "grouped rows of table athlete can't be changed: each of them represents several rows"
+            ) { () throws in
+                try Athlete.all().group(teamId).update([score.set(to: 1)]).from(Squad.all()).execute(db)
+            }
+            expectError(.SQLITE_MISUSE, "rows of a compound request can't be changed") { () throws in
+                try Athlete.all().union(Athlete.all()).update([score.set(to: 1)]).from(Squad.all()).execute(db)
+            }
             // A group for each primary key is one row.
             let empty = Squad.having(mates.isEmpty)
             #expect(
@@ -315,7 +316,7 @@ import Testing
     }
 
     @Test func limitedChangesAreNativeOrRewritten() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let lowest = Athlete.filter(score != nil).order(score).limit(1, offset: 1)
             func text(_ change: some ChangeStatement, native: Bool) throws -> String {
                 var writer = QueryWriter(schema: db)
@@ -350,7 +351,7 @@ import Testing
     }
 
     @Test func aConstantOrdersNothing() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             for (constant, sql) in [
                 (1.databaseValue != nil, "NULL IS NOT 1"), ("a".databaseValue == nil, "NULL IS 'a'"),
             ] {
@@ -366,7 +367,7 @@ import Testing
     }
 
     @Test func whatIsReturnedNeedsNoTableName() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let a = TableAlias<Athlete>(name: "a")
             let gone = Athlete.all().aliased(a).filter(a.score > 25)
             let found = try emitted(db) { () throws in #expect(try gone.deleteAndFetchAll(db).map(\.id) == [2]) }
@@ -381,19 +382,20 @@ import Testing
     }
 
     @Test func changedRowsAreFetched() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let raise = Athlete.filter(teamId == 1).update([score += 1])
             let pairs: [(String, Int)] = try raise.returning { ($0.name, $0.score) }.fetchAll(db)
             #expect(pairs.map(\.0) == ["Arthur", "Barbara"] && pairs.map(\.1) == [11, 31])
             #expect(try raise.returning([score], as: Int.self).fetchSet(db) == [12, 32])
             #expect(try Athlete.filter(id == 1).delete().returning().fetchOne(db)?.name == "Arthur")
             #expect(try Athlete.fetchCount(db) == 3)
-            #expect(
-                databaseFailure { () throws in _ = try raise.returning().fetchCount(db) }?.message
-                    == "the rows of a change are only known after it has run: fetch or execute it, and count the rows")
-            #expect(
-                databaseFailure { () throws in _ = try raise.returning([], as: Row.self).fetchAll(db) }?.message
-                    == "a request selects nothing")
+            expectError(
+                .SQLITE_MISUSE,
+                "the rows of a change are only known after it has run: fetch or execute it, and count the rows"
+            ) { () throws in _ = try raise.returning().fetchCount(db) }
+            expectError(.SQLITE_MISUSE, "a request selects nothing") { () throws in
+                _ = try raise.returning([], as: Row.self).fetchAll(db)
+            }
         }
     }
 }

@@ -1,9 +1,11 @@
 import Quarry
+import QuarryFixtures
+import QuarryTestSupport
 import Testing
 
 @Suite struct TupleTests {
     @Test func columnsAreFetchedAsTuples() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let scores: [(String, Int?)] = try Athlete.select { ($0.name, $0.score) }.fetchAll(db)
             #expect(scores.map(\.0) == ["Arthur", "Barbara", "Craig", "Diane"])
             #expect(scores.map(\.1) == [10, 30, 20, nil])
@@ -24,7 +26,7 @@ import Testing
     }
 
     @Test func tuplesComeFromAnySelectionAndCursor() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let pairs = try Table("team").all()
                 .select((Column("name"), (Column("bonus") * 2).forKey("double")), as: (String, Double).self)
                 .filter(Column("id") < 3).fetchCursor(db)
@@ -39,7 +41,7 @@ import Testing
     }
 
     @Test func oneColumnIsFetchedAsAValue() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let names = try Athlete.select(\.name, as: String.self).fetchAll(db)
             #expect(names == ["Arthur", "Barbara", "Craig", "Diane"])
             let ids = try Athlete.select({ $0.id }, as: Int64.self).fetchSet(db)
@@ -48,12 +50,12 @@ import Testing
     }
 
     @Test func valuesThatDoNotFitThrow() throws {
-        try withRequestTables { db throws in
+        try withAthletes { db throws in
             let request = Athlete.select({ ($0.name, $0.score) }, as: (String, Int).self)
             let error = #expect(throws: RowDecodingError.self) { () throws in _ = try request.fetchAll(db) }
             #expect(error?.description.contains("NULL") == true)
             let three = Athlete.select({ ($0.name, $0.score, $0.id) }, as: (String, Int).self)
-            #expect(failure(db, three) == "SQLITE_MISUSE: 3 columns are selected for tuples of 2 values")
+            expectError(.SQLITE_MISUSE, "3 columns are selected for tuples of 2 values") { try Row.fetchAll(db, three) }
         }
     }
 }

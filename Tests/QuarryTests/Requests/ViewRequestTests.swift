@@ -1,4 +1,6 @@
 import Quarry
+import QuarryFixtures
+import QuarryTestSupport
 import Testing
 
 /// Requests of views, which have no primary key unless a source of the schema says so.
@@ -16,7 +18,7 @@ import Testing
     }
 
     private func withRoster(_ body: (Database) throws -> Void) throws {
-        try withRequestTables { (db) throws in
+        try withAthletes { (db) throws in
             try db.execute(sql: "CREATE VIEW roster AS SELECT id, name FROM athlete WHERE id < 3")
             try body(db)
         }
@@ -24,12 +26,12 @@ import Testing
 
     @Test func stableOrders() throws {
         try withRoster { (db) throws in
-            try expectRows(
-                db, Roster.all().withStableOrder(), #"SELECT * FROM "roster" ORDER BY "id", "name""#,
-                ["1|Arthur", "2|Barbara"])
-            try expectRows(
+            try expectQuery(
+                db, Roster.all().withStableOrder(), sql: #"SELECT * FROM "roster" ORDER BY "id", "name""#,
+                rows: ["1|Arthur", "2|Barbara"])
+            try expectQuery(
                 db, Roster.select(Column("name")).order(Column("name").desc).withStableOrder(),
-                #"SELECT "name" FROM "roster" ORDER BY "name" DESC, "id", "name""#, ["Barbara", "Arthur"])
+                sql: #"SELECT "name" FROM "roster" ORDER BY "name" DESC, "id", "name""#, rows: ["Barbara", "Arthur"])
             try db.withSchemaSource(RosterKey()) { () throws in
                 #expect(try Roster.all().withStableOrder().sql(db) == #"SELECT * FROM "roster" ORDER BY "id""#)
             }
@@ -44,18 +46,18 @@ import Testing
             let roster = TableAlias<Roster>()
             let association = Athlete.belongsTo(Roster.self, using: ForeignKey(["id"], to: ["id"]))
             let joined = Athlete.joining(optional: association.aliased(roster))
-            try expectRows(
+            try expectQuery(
                 db, joined.filter(!roster.exists).select(Column("id")),
-                """
-                SELECT "athlete"."id" FROM "athlete" LEFT JOIN "roster" ON "roster"."id" = "athlete"."id" \
-                WHERE ("roster"."id" IS NULL) AND ("roster"."name" IS NULL)
-                """, ["3", "4"])
-            try expectRows(
+                sql: """
+                    SELECT "athlete"."id" FROM "athlete" LEFT JOIN "roster" ON "roster"."id" = "athlete"."id" \
+                    WHERE ("roster"."id" IS NULL) AND ("roster"."name" IS NULL)
+                    """, rows: ["3", "4"])
+            try expectQuery(
                 db, joined.select(roster.exists).order(Column("id")),
-                """
-                SELECT ("roster"."id" IS NOT NULL) OR ("roster"."name" IS NOT NULL) FROM "athlete" \
-                LEFT JOIN "roster" ON "roster"."id" = "athlete"."id" ORDER BY "athlete"."id"
-                """, ["1", "1", "0", "0"])
+                sql: """
+                    SELECT ("roster"."id" IS NOT NULL) OR ("roster"."name" IS NOT NULL) FROM "athlete" \
+                    LEFT JOIN "roster" ON "roster"."id" = "athlete"."id" ORDER BY "athlete"."id"
+                    """, rows: ["1", "1", "0", "0"])
             try db.withSchemaSource(RosterKey()) { () throws in
                 #expect(
                     try joined.filter(roster.exists).select(Column("id")).sql(db) == """
@@ -68,7 +70,9 @@ import Testing
 
     @Test func keysOfViewsAreThoseOfASource() throws {
         try withRoster { (db) throws in
-            func message(_ body: () throws -> Void) -> String? { databaseFailure { () throws in try body() }?.message }
+            func message(_ body: () throws -> Void) -> String? {
+                expectError(DatabaseError.self) { () throws in try body() }?.message
+            }
             #expect(message { _ = try db.primaryKey("roster") } == "database view roster has no primary key")
             #expect(try !db.table("roster", hasUniqueKey: ["id"]))
             #expect(

@@ -1,5 +1,6 @@
 import Quarry
 import QuarryCore
+import QuarryFixtures
 import QuarrySQL
 import QuarryTestSupport
 import Testing
@@ -9,7 +10,7 @@ import Testing
     private typealias Team = Sport.Team
     private typealias Player = Sport.Player
 
-    /// A request in each place where a closure may stand, and the SQL that it becomes.
+    /// A request in each place that takes a closure, and the SQL that it becomes.
     private static func requests(
         _ note: @escaping @Sendable (Database) -> Void
     ) -> [(request: QueryInterfaceRequest<Row>, sql: String)] {
@@ -119,7 +120,7 @@ import Testing
         }
         let noted = Recorded<[ObjectIdentifier]>([])
         for (request, sql) in Self.requests({ noted.note($0) }) {
-            let error = databaseFailure { () throws in
+            let error = expectError(DatabaseError.self) { () throws in
                 var writer = QueryWriter(schema: NoSchema())
                 try writer.write(request.query)
             }

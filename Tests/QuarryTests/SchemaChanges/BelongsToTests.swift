@@ -18,7 +18,7 @@ struct BelongsToTests {
     ) throws {
         try withConnection { db in
             try db.execute(sql: setUp)
-            let statements = try emittedDDL(db) { (db) throws in try db.create(table: "t", body: body) }
+            let statements = try emitted(db) { try db.create(table: "t", body: body) }
             #expect(statements == expected, sourceLocation: sourceLocation)
         }
     }
@@ -135,30 +135,32 @@ struct BelongsToTests {
     @Test func errorsNameWhatIsWrong() throws {
         try withConnection { db in
             try db.execute(sql: Self.parents)
-            func expect(_ message: String, _ body: (TableDefinition) -> Void, line: SourceLocation = #_sourceLocation) {
-                expectSchemaError(message, sourceLocation: line) { try db.create(table: "t", body: body) }
+            func expectRefusal(
+                _ message: String, _ body: (TableDefinition) -> Void, line: SourceLocation = #_sourceLocation
+            ) {
+                expectError(.SQLITE_ERROR, message, sourceLocation: line) { try db.create(table: "t", body: body) }
             }
-            expect("no such table: missing") { t in t.belongsTo("missing") }
-            expect("no such table: missing") { t in t.belongsTo("a", inTable: "missing") }
-            expect("no such table: missing") { t in t.column("a").references("missing") }
-            expect("no such table: missing") { t in
+            expectRefusal("no such table: missing") { t in t.belongsTo("missing") }
+            expectRefusal("no such table: missing") { t in t.belongsTo("a", inTable: "missing") }
+            expectRefusal("no such table: missing") { t in t.column("a").references("missing") }
+            expectRefusal("no such table: missing") { t in
                 t.column("a")
                 t.foreignKey(["a"], references: "missing")
             }
-            expect("table log has no primary key that a foreign key can refer to") { t in t.belongsTo("log") }
-            expect("table t has no primary key that a foreign key can refer to") { t in
+            expectRefusal("table log has no primary key that a foreign key can refer to") { t in t.belongsTo("log") }
+            expectRefusal("table t has no primary key that a foreign key can refer to") { t in
                 t.belongsTo("parent", inTable: "t")
             }
-            expect("foreign key on a refers to 2 columns of table country, not 1") { t in
+            expectRefusal("foreign key on a refers to 2 columns of table country, not 1") { t in
                 t.column("a").references("country")
             }
-            expect("foreign key on a, b refers to 1 column of table team, not 2") { t in
+            expectRefusal("foreign key on a, b refers to 1 column of table team, not 2") { t in
                 t.column("a")
                 t.column("b")
                 t.foreignKey(["a", "b"], references: "team")
             }
-            expect("database view best has no primary key") { t in t.column("a").references("best") }
-            expect(
+            expectRefusal("database view best has no primary key") { t in t.column("a").references("best") }
+            expectRefusal(
                 "belongsTo(\"parent\"): the primary key of table t is defined in SQL; define the column, and "
                     + "foreignKey(_:references:)"
             ) { t in
@@ -189,7 +191,7 @@ struct BelongsToTests {
         let unchecked = try DatabaseQueue(configuration: configuration)
         try unchecked.write { (db) throws in
             try db.execute(sql: "CREATE TABLE log (message TEXT)")
-            #expect(try emittedDDL(db, create) == [table])
+            #expect(try emitted(db) { try create(db) } == [table])
             try db.execute(sql: "INSERT INTO t (logId) VALUES (1)")
             try db.alter(table: "t") { t in t.add(column: "d").references("log") }
             #expect(try db.foreignKeys(on: "t").count == 5)
@@ -207,20 +209,23 @@ struct BelongsToTests {
         try migrator.migrate(checked)
         try checked.write { (db) throws in
             #expect(try !db.tableExists("t"))
-            expectSchemaError("table log has no primary key that a foreign key can refer to") { try create(db) }
+            expectError(.SQLITE_ERROR, "table log has no primary key that a foreign key can refer to") {
+                try create(db)
+            }
         }
 
         // The check at a migration's end refuses what SQLite can't use.
         migrator.registerMigration("v2") { (db) throws in try create(db) }
-        let error = databaseFailure { () throws in try migrator.migrate(checked) }
-        #expect(error?.message == "foreign key mismatch - \"t\" referencing \"log\"")
+        expectError(.SQLITE_ERROR, "foreign key mismatch - \"t\" referencing \"log\"") { () throws in
+            try migrator.migrate(checked)
+        }
         #expect(try checked.read { db in try !db.tableExists("t") })
     }
 
     @Test func alteredTablesReferToTheirOwnKey() throws {
         try withConnection { db in
             try db.execute(sql: Self.parents + "CREATE TABLE player (id INTEGER PRIMARY KEY)")
-            let statements = try emittedDDL(db) { db in
+            let statements = try emitted(db) {
                 try db.alter(table: "player") { t in
                     t.add(column: "captainId", .integer).references("player").indexed()
                     t.add(column: "teamCode", .text).references("team", onDelete: .setNull)

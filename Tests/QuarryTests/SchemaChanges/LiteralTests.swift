@@ -68,9 +68,9 @@ struct LiteralTests {
 
     @Test func whatCantBeStoredIsRefused() throws {
         try withConnection { db in
-            expectSchemaError(
-                "could not write 18446744073709551615 as a literal: it doesn't fit in a signed integer of 64 bits",
-                code: .SQLITE_MISMATCH
+            expectError(
+                .SQLITE_MISMATCH,
+                "could not write 18446744073709551615 as a literal: it doesn't fit in a signed integer of 64 bits"
             ) {
                 try db.create(table: "t") { t in t.column("a").defaults(to: UInt64.max) }
             }

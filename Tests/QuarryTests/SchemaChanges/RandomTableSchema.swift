@@ -1,7 +1,7 @@
 import Quarry
 import QuarryTestSupport
 
-/// What is read of the table `t`, and the schema that declares the same.
+/// The columns read of the table `t`, and the schema that declares the same.
 struct TableReading: Equatable {
     struct Field: Equatable {
         var name: String
@@ -69,7 +69,7 @@ struct TableReading: Equatable {
     var declared: TableSchema {
         TableSchema(inferringColumns: false) { t in
             for column in columns {
-                // An expression stands in parentheses, which SQLite leaves out when it tells the default.
+                // An expression has parentheses, which SQLite leaves out of the default it reports.
                 let sql = column.defaultSQL.map { $0.contains(" ") ? "(\($0))" : $0 }
                 if column.isNotNull, let sql {
                     t.column(column.name, Database.ColumnType(rawValue: column.type)).notNull().defaults(sql: sql)

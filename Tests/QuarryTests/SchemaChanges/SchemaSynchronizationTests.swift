@@ -237,8 +237,7 @@ import Testing
         }
     }
 
-    @Test("what is there already may differ: nothing is lacking")
-    func mismatchesAreNoError() throws {
+    @Test func existingColumnsMayDiffer() throws {
         try withOldTable { (db) throws in
             try db.execute(sql: "ALTER TABLE player ADD COLUMN score TEXT; ALTER TABLE player ADD COLUMN teamId")
             let report = try db.synchronizeSchema(of: Player.self)
@@ -321,13 +320,12 @@ import Testing
         }
     }
 
-    @Test("rows that don't fit are an error, and all stays")
-    func rowsThatDoNotFit() throws {
+    @Test func rowsThatDoNotFitLeaveTheTable() throws {
         try withOldTable { (db) throws in
             let before = try Self.content(db)
-            let error = databaseError { _ = try db.synchronizeSchema(of: Strict.self, rebuildIfNeeded: true) }
-            #expect(error?.extendedResultCode == .SQLITE_CONSTRAINT_NOTNULL)
-            #expect(error?.message == "NOT NULL constraint failed: player.score")
+            expectError(.SQLITE_CONSTRAINT_NOTNULL, "NOT NULL constraint failed: player.score") {
+                try db.synchronizeSchema(of: Strict.self, rebuildIfNeeded: true)
+            }
             #expect(try Self.content(db) == before)
         }
     }
@@ -337,8 +335,7 @@ import Testing
         try queue.write { db in try db.execute(sql: "CREATE TABLE team (id INTEGER PRIMARY KEY)") }
         let mismatches = try queue.read { db in try db.schemaMismatches(for: Player.self) }
         #expect(mismatches.count == 1)
-        let error = databaseError { _ = try queue.read { db in try db.synchronizeSchema(of: Player.self) } }
-        #expect(error?.resultCode == .SQLITE_READONLY)
+        expectError(.SQLITE_READONLY) { try queue.read { db in try db.synchronizeSchema(of: Player.self) } }
     }
 
     // MARK: - Random schemas
@@ -349,8 +346,7 @@ import Testing
         static var databaseSchema: TableSchema { schema.withLock { $0 } }
     }
 
-    @Test("what is declared is what is read, and what is declared of it again")
-    func randomSchemas() throws {
+    @Test func declaredSchemasAreReadBack() throws {
         var random = SeededGenerator()
         print("SchemaSynchronizationTests.randomSchemas seed: \(random.seed)")
         for number in 0..<40 {
@@ -393,7 +389,7 @@ import Testing
             if Bool.random(using: &random) { try db.drop(index: index.name) }
         }
         for column in try db.columns(in: "t") where Bool.random(using: &random) {
-            // Those of keys and indexes can't go.
+            // Columns of keys and indexes can't go.
             try? db.alter(table: "t") { t in t.drop(column: column.name) }
         }
     }

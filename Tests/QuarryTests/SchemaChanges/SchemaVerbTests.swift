@@ -18,7 +18,7 @@ struct SchemaVerbTests {
 
     @Test func alterations() throws {
         try withPlayers { db in
-            let statements = try emittedDDL(db) { db in
+            let statements = try emitted(db) {
                 try db.alter(table: "player") { t in
                     t.add(column: "url", .text).notNull().defaults(to: "x").indexed()
                     t.addColumn(sql: "a TEXT")
@@ -45,13 +45,13 @@ struct SchemaVerbTests {
                     #"[id:1 name:"Arthur" points:10 url:"x" a:NULL b:"it\'s" double:20]"#,
                     #"[id:2 name:"O\'Brien" points:2000 url:"x" a:NULL b:"it\'s" double:4000]"#,
                 ])
-            expectSchemaError("Cannot add a UNIQUE column") {
+            expectError(.SQLITE_ERROR, "Cannot add a UNIQUE column") {
                 try db.alter(table: "player") { t in t.add(column: "c").unique() }
             }
-            expectSchemaError("no such table: nowhere") {
+            expectError(.SQLITE_ERROR, "no such table: nowhere") {
                 try db.alter(table: "nowhere") { t in t.add(column: "c") }
             }
-            expectSchemaError("no such column: \"\"c\"\"") {
+            expectError(.SQLITE_ERROR, "no such column: \"\"c\"\"") {
                 try db.alter(table: "player") { t in t.drop(column: "c") }
             }
         }
@@ -59,14 +59,14 @@ struct SchemaVerbTests {
 
     @Test func renamingAndDroppingTables() throws {
         try withPlayers { db in
-            let statements = try emittedDDL(db) { db in
+            let statements = try emitted(db) {
                 try db.rename(table: "player", to: "user")
                 try db.drop(table: "user")
             }
             #expect(statements == [#"ALTER TABLE "player" RENAME TO "user""#, #"DROP TABLE "user""#])
-            expectSchemaError("no such table: user") { try db.drop(table: "user") }
-            expectSchemaError("no such table: main.user") { try db.drop(table: "user", in: "main") }
-            expectSchemaError("no such table: user") { try db.rename(table: "user", to: "player") }
+            expectError(.SQLITE_ERROR, "no such table: user") { try db.drop(table: "user") }
+            expectError(.SQLITE_ERROR, "no such table: main.user") { try db.drop(table: "user", in: "main") }
+            expectError(.SQLITE_ERROR, "no such table: user") { try db.rename(table: "user", to: "player") }
         }
     }
 
@@ -74,7 +74,7 @@ struct SchemaVerbTests {
         try withPlayers { db in
             let myOrder = DatabaseCollation("my order") { (lhs: String, rhs: String) in lhs.count - rhs.count }
             db.add(collation: myOrder)
-            let statements = try emittedDDL(db) { db in
+            let statements = try emitted(db) {
                 try db.create(index: "i1", on: "player", columns: ["name", "score"])
                 try db.create(index: "i2", on: "player", columns: ["id"], options: [.unique, .ifNotExists])
                 try db.create(index: "i3", on: "player", columns: ["score"], condition: "score > \(3)")
@@ -106,13 +106,13 @@ struct SchemaVerbTests {
                     "REINDEX NOCASE",
                     #"REINDEX "my order""#,
                 ])
-            expectSchemaError("no such index: i1") { try db.drop(index: "i1") }
-            expectSchemaError("no such table: nowhere") { try db.drop(indexOn: "nowhere", columns: ["a"]) }
-            expectSchemaError("no such table: main.nowhere") {
+            expectError(.SQLITE_ERROR, "no such index: i1") { try db.drop(index: "i1") }
+            expectError(.SQLITE_ERROR, "no such table: nowhere") { try db.drop(indexOn: "nowhere", columns: ["a"]) }
+            expectError(.SQLITE_ERROR, "no such table: main.nowhere") {
                 try db.create(index: "i", on: "nowhere", columns: ["a"])
             }
             try db.create(index: "i6", on: "player", columns: ["score"])
-            expectSchemaError("several indexes on player(score): i3, i6") {
+            expectError(.SQLITE_ERROR, "several indexes on player(score): i3, i6") {
                 try db.drop(indexOn: "player", columns: ["score"])
             }
         }
@@ -122,7 +122,7 @@ struct SchemaVerbTests {
         try withPlayers { db in
             try db.execute(sql: "CREATE INDEX i ON player(score); CREATE TEMP TABLE player (score)")
             try db.execute(sql: "CREATE INDEX temp.i ON player(score)")
-            let statements = try emittedDDL(db) { db in
+            let statements = try emitted(db) {
                 try db.drop(indexOn: "player", columns: ["score"])
                 try db.drop(indexOn: "player", columns: ["score"], in: "main")
             }
@@ -133,7 +133,7 @@ struct SchemaVerbTests {
     @Test func views() throws {
         try withPlayers { db in
             let request: SQLRequest<Row> = "SELECT * FROM player WHERE name = \("O'Brien")"
-            let statements = try emittedDDL(db) { db in
+            let statements = try emitted(db) {
                 try db.create(view: "v1", as: request)
                 try db.create(
                     view: "v2", options: [.ifNotExists, .temporary], columns: ["x y", "z"],
@@ -149,14 +149,14 @@ struct SchemaVerbTests {
             let row = try Row.fetchOne(db, sql: "SELECT * FROM v2")?.description
             #expect(row == #"[x y:2 z:"O\'Brien"]"#)
             try db.drop(view: "v1")
-            expectSchemaError("no such view: v1") { try db.drop(view: "v1") }
+            expectError(.SQLITE_ERROR, "no such view: v1") { try db.drop(view: "v1") }
         }
     }
 
     @Test func triggers() throws {
         try withPlayers { db in
             try db.execute(sql: "CREATE TABLE log (text); CREATE VIEW best AS SELECT * FROM player WHERE score > 1000")
-            let statements = try emittedDDL(db) { db in
+            let statements = try emitted(db) {
                 try db.create(
                     trigger: "t1", on: "player", .after(.update(of: ["score", "bonus"])),
                     when: "NEW.score <> OLD.score AND NEW.name <> \("it's; END")",
@@ -178,13 +178,13 @@ struct SchemaVerbTests {
             try db.execute(sql: "UPDATE player SET score = 11 WHERE id = 1; DELETE FROM best")
             #expect(try String.fetchAll(db, sql: "SELECT text FROM log") == ["a;b11"])
             #expect(try Int.fetchAll(db, sql: "SELECT id FROM player") == [1])
-            expectSchemaError("full", code: .SQLITE_CONSTRAINT_TRIGGER) {
+            expectError(.SQLITE_CONSTRAINT_TRIGGER, "full") {
                 try db.execute(sql: "INSERT INTO player (name) VALUES ('x')")
             }
             try db.drop(trigger: "t3")
             try db.drop(trigger: "t1", in: "main")
             #expect(try !db.triggerExists("t1"))
-            expectSchemaError("no such trigger: t1") { try db.drop(trigger: "t1") }
+            expectError(.SQLITE_ERROR, "no such trigger: t1") { try db.drop(trigger: "t1") }
         }
     }
 
@@ -211,7 +211,7 @@ struct SchemaVerbTests {
     @Test func virtualTables() throws {
         struct Stop: Error {}
         try withConnection { db in
-            let statements = try emitted(db) { db in
+            let statements = try emitted(db) {
                 try db.create(virtualTable: "a", using: "fts5(x)")
                 try db.create(virtualTable: "b", options: [.ifNotExists, .temporary], using: "fts5(x)")
                 try db.create(virtualTable: "c", ifNotExists: true, using: "fts5(x)")
@@ -228,22 +228,22 @@ struct SchemaVerbTests {
                 ])
             #expect(try Double.fetchOne(db, sql: "SELECT maxX FROM area") == 3)
             #expect(try db.tableExists("b", in: "temp"))
-            // What the module does is taken back with the table.
+            // The module's changes are taken back with the table.
             #expect(throws: Stop.self) { () throws in
                 try db.create(virtualTable: "area2", using: RTree(failure: Stop())) { t in t.columns = ["a", "b", "c"] }
             }
             #expect(try !db.tableExists("area2"))
-            expectSchemaError("no such module: nowhere") { try db.create(virtualTable: "d", using: "nowhere") }
+            expectError(.SQLITE_ERROR, "no such module: nowhere") { try db.create(virtualTable: "d", using: "nowhere") }
         }
     }
 
     @Test func nothingIsChangedWhereNothingCanBeWritten() throws {
         try withPlayers { db in
             try db.readOnly {
-                expectSchemaError("attempt to write a readonly database", code: .SQLITE_READONLY) {
+                expectError(.SQLITE_READONLY, "attempt to write a readonly database") {
                     try db.create(table: "t") { t in t.column("a") }
                 }
-                expectSchemaError("attempt to write a readonly database", code: .SQLITE_READONLY) {
+                expectError(.SQLITE_READONLY, "attempt to write a readonly database") {
                     try db.rebuild(table: "player") { t in t.column("name") }
                 }
             }

@@ -11,7 +11,7 @@ struct TableCreationTests {
     ) throws {
         try withConnection { db in
             try db.execute(sql: setUp)
-            let statements = try emittedDDL(db, body)
+            let statements = try emitted(db) { try body(db) }
             #expect(statements == expected, sourceLocation: sourceLocation)
         }
     }
@@ -92,7 +92,7 @@ struct TableCreationTests {
                     t.belongsTo("parent", inTable: "t")
                 }
             }
-            expectSchemaError("table \"t\" already exists") {
+            expectError(.SQLITE_ERROR, "table \"t\" already exists") {
                 try db.create(table: "t") { t in t.column("a") }
             }
         }
@@ -134,7 +134,7 @@ struct TableCreationTests {
 
     @Test func errorsOfSQLiteComeWithTheSQL() throws {
         try withConnection { db in
-            expectSchemaError("table \"t\" has more than one primary key") {
+            expectError(.SQLITE_ERROR, "table \"t\" has more than one primary key") {
                 try db.create(table: "t") { t in
                     t.primaryKey("a", .text)
                     t.primaryKey(["a"])

@@ -99,7 +99,7 @@ struct TableRebuildTests {
             // Keys are checked, and act, as before.
             #expect(try Bool.fetchOne(db, sql: "PRAGMA foreign_keys") == true)
             #expect(try Bool.fetchOne(db, sql: "PRAGMA legacy_alter_table") == false)
-            expectSchemaError("FOREIGN KEY constraint failed", code: .SQLITE_CONSTRAINT_FOREIGNKEY) {
+            expectError(.SQLITE_CONSTRAINT_FOREIGNKEY, "FOREIGN KEY constraint failed") {
                 try db.execute(sql: "INSERT INTO player VALUES (3, 77, NULL, NULL)")
             }
             try db.execute(sql: "INSERT INTO team (title, name, points) VALUES ('a', 'b', 1)")
@@ -118,7 +118,7 @@ struct TableRebuildTests {
                 _ message: String, code: ResultCode = .SQLITE_ERROR, filling: [String: SQL] = [:],
                 line: SourceLocation = #_sourceLocation, _ body: (TableDefinition) throws -> Void
             ) throws {
-                expectSchemaError(message, code: code, sourceLocation: line) {
+                expectError(code, message, sourceLocation: line) {
                     try db.rebuild(table: "team", filling: filling, body: body)
                 }
                 #expect(try schemaSQL(db) + schemaSQL(db, in: "temp") == before, sourceLocation: line)
@@ -150,7 +150,7 @@ struct TableRebuildTests {
                 columns(t)
                 t.column("twice").generatedAs(sql: "2")
             }
-            // What can't go on without a column: an index, a view, another table's trigger, a foreign key.
+            // Objects that need a column: an index, a view, another table's trigger, a foreign key.
             try expectRefusal("no such column: name") { t in
                 t.autoIncrementedPrimaryKey("id")
                 t.column("points", .integer)
@@ -160,7 +160,7 @@ struct TableRebuildTests {
             try db.drop(trigger: "team_insert")
             var afterDrops = try schemaSQL(db)
             func rebuildWithoutPoints(_ message: String) throws {
-                expectSchemaError(message) {
+                expectError(.SQLITE_ERROR, message) {
                     try db.rebuild(table: "team") { t in
                         t.autoIncrementedPrimaryKey("id")
                         t.column("name", .text)
@@ -172,16 +172,17 @@ struct TableRebuildTests {
             try db.drop(trigger: "player_insert")
             afterDrops = try schemaSQL(db)
             try rebuildWithoutPoints("error in view best: no such column: points")
-            expectSchemaError(#"foreign key mismatch - "player" referencing "team""#) {
+            expectError(.SQLITE_ERROR, #"foreign key mismatch - "player" referencing "team""#) {
                 try db.rebuild(table: "team") { t in
                     t.column("id")
                     t.column("name", .text).primaryKey()
                     t.column("points")
                 }
             }
-            expectSchemaError(
+            expectError(
+                .SQLITE_CONSTRAINT_FOREIGNKEY,
                 "FOREIGN KEY constraint violation - from player(lastId) to team(id), "
-                    + "in [id:1 teamId:1 nextId:2 lastId:1]", code: .SQLITE_CONSTRAINT_FOREIGNKEY
+                    + "in [id:1 teamId:1 nextId:2 lastId:1]"
             ) {
                 try db.rebuild(table: "team", filling: ["id": "id + 100"], body: columns)
             }
@@ -205,15 +206,17 @@ struct TableRebuildTests {
                     CREATE TABLE a (id INTEGER PRIMARY KEY AUTOINCREMENT);
                     """)
             for name in ["f", "f_data", "sqlite_sequence"] {
-                expectSchemaError("table \(name) can't be rebuilt: it isn't an ordinary table") {
+                expectError(.SQLITE_ERROR, "table \(name) can't be rebuilt: it isn't an ordinary table") {
                     try db.rebuild(table: name) { t in t.column("a") }
                 }
             }
-            expectSchemaError("no such table: v") { try db.rebuild(table: "v") { t in t.column("a") } }
-            expectSchemaError("no such table: main.x") { try db.rebuild(table: "x", in: "main") { t in t.column("a") } }
-            expectSchemaError(
-                "a rebuilt table can't have the options ifNotExists and temporary", code: .SQLITE_MISUSE
-            ) { try db.rebuild(table: "a", options: .temporary) { t in t.column("a") } }
+            expectError(.SQLITE_ERROR, "no such table: v") { try db.rebuild(table: "v") { t in t.column("a") } }
+            expectError(.SQLITE_ERROR, "no such table: main.x") {
+                try db.rebuild(table: "x", in: "main") { t in t.column("a") }
+            }
+            expectError(.SQLITE_MISUSE, "a rebuilt table can't have the options ifNotExists and temporary") {
+                try db.rebuild(table: "a", options: .temporary) { t in t.column("a") }
+            }
         }
     }
 
@@ -288,9 +291,7 @@ struct TableRebuildTests {
             let error = #expect(throws: DatabaseError.self) { () throws in
                 try db.inTransaction {
                     try db.execute(sql: "INSERT INTO c VALUES (1)")
-                    expectSchemaError(
-                        "table p can't be rebuilt while deferred foreign keys are violated", code: .SQLITE_MISUSE
-                    ) {
+                    expectError(.SQLITE_MISUSE, "table p can't be rebuilt while deferred foreign keys are violated") {
                         try db.rebuild(table: "p") { t in t.primaryKey("id", .integer) }
                     }
                     return .commit
@@ -311,7 +312,7 @@ struct TableRebuildTests {
             try db.inTransaction {
                 let cursor = try Int.fetchCursor(db, sql: "SELECT a FROM t")
                 #expect(try cursor.next() == 1)
-                expectSchemaError("database table is locked", code: .SQLITE_LOCKED) {
+                expectError(.SQLITE_LOCKED, "database table is locked") {
                     try db.rebuild(table: "t") { t in t.column("a", .integer) }
                 }
                 return .commit
@@ -321,8 +322,7 @@ struct TableRebuildTests {
         }
     }
 
-    @Test("Each operation of the file fails once: all or nothing has changed")
-    func faults() throws {
+    @Test func failingFileOperationChangesAllOrNothing() throws {
         let faults = try FaultVFS()
         try withTemporaryFolder { folder in
             var nth = 1

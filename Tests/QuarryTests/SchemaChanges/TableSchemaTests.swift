@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func aRecord() throws {
+    @Test func tableOfARecordIsCreated() throws {
         try DatabaseQueue().write { (db) throws in
             try db.execute(sql: "CREATE TABLE team (id INTEGER PRIMARY KEY)")
             try db.create(tableFor: Player.self)
@@ -333,9 +333,7 @@ import Testing
         (Temporary.self, "the schema of temporary can't have the options ifNotExists and temporary"),
         (Twice.self, "column A of table twice is declared twice"),
     ])
-    func mistakes(type: any TableSchemaProviding.Type, message: String) throws {
-        let error = databaseError { _ = try created(type) }
-        #expect(error?.resultCode == .SQLITE_MISUSE)
-        #expect(error?.message == message)
+    func mistakesOfASchemaThrow(type: any TableSchemaProviding.Type, message: String) throws {
+        expectError(.SQLITE_MISUSE, message) { try created(type) }
     }
 }

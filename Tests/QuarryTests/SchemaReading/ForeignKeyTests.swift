@@ -26,9 +26,9 @@ struct ForeignKeyTests {
             #expect(try db.foreignKeys(on: "w").map(\.deleteAction) == [nil])
             #expect(try db.foreignKeys(on: "p").count == 0)
             #expect(try db.foreignKeys(on: "c", in: "aux").map(\.destinationColumns) == [["id"]])
-            expectSchemaError("no such table: nowhere") { try db.foreignKeys(on: "nowhere") }
+            expectError(.SQLITE_ERROR, "no such table: nowhere") { try db.foreignKeys(on: "nowhere") }
             try db.execute(sql: "CREATE TABLE broken (a REFERENCES nowhere)")
-            expectSchemaError("no such table: main.nowhere") { try db.foreignKeys(on: "broken") }
+            expectError(.SQLITE_ERROR, "no such table: main.nowhere") { try db.foreignKeys(on: "broken") }
         }
     }
 
@@ -63,22 +63,22 @@ struct ForeignKeyTests {
             for check in [
                 { db in try db.checkForeignKeys(in: "w") }, { db in try db.checkForeignKeys(in: "W", in: "main") },
             ] as [(Database) throws -> Void] {
-                expectSchemaError(
-                    "FOREIGN KEY constraint violation - from w(pid) to p(id)", code: .SQLITE_CONSTRAINT_FOREIGNKEY
-                ) { try check(db) }
+                expectError(.SQLITE_CONSTRAINT_FOREIGNKEY, "FOREIGN KEY constraint violation - from w(pid) to p(id)") {
+                    try check(db)
+                }
             }
             try db.execute(sql: "DELETE FROM c; DELETE FROM w")
             try db.checkForeignKeys(in: "c")
-            expectSchemaError(
-                "FOREIGN KEY constraint violation - from c(pid) to p(id), in [pid:7 rowid:TEXT]",
-                code: .SQLITE_CONSTRAINT_FOREIGNKEY
+            expectError(
+                .SQLITE_CONSTRAINT_FOREIGNKEY,
+                "FOREIGN KEY constraint violation - from c(pid) to p(id), in [pid:7 rowid:TEXT]"
             ) { try db.checkForeignKeys() }
             try db.execute(sql: "DELETE FROM aux.c")
             try db.checkForeignKeys()
-            expectSchemaError("no such table: nowhere") { try db.checkForeignKeys(in: "nowhere") }
-            expectSchemaError("no such table: aux.w") { try db.foreignKeyViolations(in: "w", in: "aux") }
+            expectError(.SQLITE_ERROR, "no such table: nowhere") { try db.checkForeignKeys(in: "nowhere") }
+            expectError(.SQLITE_ERROR, "no such table: aux.w") { try db.foreignKeyViolations(in: "w", in: "aux") }
             try db.execute(sql: "CREATE TABLE m (a REFERENCES p(b)); INSERT INTO m VALUES (1)")
-            expectSchemaError(#"foreign key mismatch - "m" referencing "p""#) { try db.checkForeignKeys() }
+            expectError(.SQLITE_ERROR, #"foreign key mismatch - "m" referencing "p""#) { try db.checkForeignKeys() }
         }
     }
 
@@ -90,9 +90,8 @@ struct ForeignKeyTests {
                     CREATE TEMP TABLE p (id INTEGER PRIMARY KEY); CREATE TEMP TABLE c (pid REFERENCES p);
                     INSERT INTO c VALUES (1);
                     """)
-            expectSchemaError(
-                "FOREIGN KEY constraint violation - from c(pid) to p(id), in [pid:1]",
-                code: .SQLITE_CONSTRAINT_FOREIGNKEY
+            expectError(
+                .SQLITE_CONSTRAINT_FOREIGNKEY, "FOREIGN KEY constraint violation - from c(pid) to p(id), in [pid:1]"
             ) { try db.checkForeignKeys() }
         }
     }

@@ -46,7 +46,7 @@ struct IntrospectionTests {
                 { db in try db.triggerExists("a", in: "nope") },
                 { db in try db.columns(in: "a", in: "nope").isEmpty },
             ] as [(Database) throws -> Bool] {
-                expectSchemaError("no such schema: nope") { try call(db) }
+                expectError(.SQLITE_ERROR, "no such schema: nope") { try call(db) }
             }
         }
         #expect(Database.isSQLiteInternalTable("sqlite_sequence") && Database.isSQLiteInternalTable("PRAGMA_x"))
@@ -68,7 +68,7 @@ struct IntrospectionTests {
             #expect(try db.columns(in: "player", in: "aux").map(\.name) == ["other"])
             #expect(try db.columns(in: "sqlite_master").map(\.name) == ["type", "name", "tbl_name", "rootpage", "sql"])
             #expect(try db.columns(in: "json_each").first?.name == "key")
-            expectSchemaError("no such table: nowhere") { try db.columns(in: "nowhere") }
+            expectError(.SQLITE_ERROR, "no such table: nowhere") { try db.columns(in: "nowhere") }
             // From SQL, as any record.
             #expect(try ColumnInfo.fetchAll(db, sql: "SELECT * FROM pragma_table_xinfo('player')") == columns)
             #expect(try ColumnInfo.fetchAll(db, sql: "PRAGMA table_info(player)") == Array(columns.prefix(4)))
@@ -76,7 +76,7 @@ struct IntrospectionTests {
                 try ColumnInfo.fetchOne(db, sql: "SELECT 'a' AS name")
             }
             #expect(error?.description.hasPrefix("column not found: \"type\"") == true)
-            expectSchemaError("no such table: main.city") { try db.columns(in: "city", in: "main") }
+            expectError(.SQLITE_ERROR, "no such table: main.city") { try db.columns(in: "city", in: "main") }
         }
     }
 
@@ -110,12 +110,12 @@ struct IntrospectionTests {
     @Test func tablesWithoutAKey() throws {
         try withSchema { (db) throws in
             try db.execute(sql: "CREATE TABLE hidden (rowid, _rowid_, oid)")
-            expectSchemaError("table hidden has no primary key, and its columns hide its rowid") {
+            expectError(.SQLITE_ERROR, "table hidden has no primary key, and its columns hide its rowid") {
                 try db.primaryKey("hidden")
             }
-            expectSchemaError("database view best has no primary key") { try db.primaryKey("best") }
-            expectSchemaError("no such table: nowhere") { try db.primaryKey("nowhere") }
-            expectSchemaError("no such table: aux.nowhere") { try db.primaryKey("nowhere", in: "aux") }
+            expectError(.SQLITE_ERROR, "database view best has no primary key") { try db.primaryKey("best") }
+            expectError(.SQLITE_ERROR, "no such table: nowhere") { try db.primaryKey("nowhere") }
+            expectError(.SQLITE_ERROR, "no such table: aux.nowhere") { try db.primaryKey("nowhere", in: "aux") }
         }
     }
 
@@ -133,8 +133,8 @@ struct IntrospectionTests {
             let origins = try db.indexes(on: "u").map { "\($0.columns) \($0.origin)" }.sorted()
             #expect(origins == [#"["a"] uniqueConstraint"#, #"["b"] primaryKeyConstraint"#])
             #expect(try db.indexes(on: "city").map(\.origin) == [.primaryKeyConstraint])
-            expectSchemaError("no such table: best") { try db.indexes(on: "best") }
-            expectSchemaError("no such table: main.city") { try db.indexes(on: "city", in: "main") }
+            expectError(.SQLITE_ERROR, "no such table: best") { try db.indexes(on: "best") }
+            expectError(.SQLITE_ERROR, "no such table: main.city") { try db.indexes(on: "city", in: "main") }
         }
     }
 
@@ -162,7 +162,7 @@ struct IntrospectionTests {
             #expect(
                 try [!db.table("r", hasUniqueKey: ["rowid"]), db.table("r", hasUniqueKey: ["oid"])] == [true, true])
             #expect(try !db.table("player", hasUniqueKey: ["id"], in: "aux"))
-            expectSchemaError("no such table: nowhere") { try db.table("nowhere", hasUniqueKey: ["a"]) }
+            expectError(.SQLITE_ERROR, "no such table: nowhere") { try db.table("nowhere", hasUniqueKey: ["a"]) }
         }
     }
 
@@ -179,7 +179,7 @@ struct IntrospectionTests {
             }
             try db.execute(sql: "DROP TABLE temp.t; DROP TABLE main.t; DETACH a1")
             #expect(try db.primaryKey("t").columns == ["a2_id"])
-            expectSchemaError("no such schema: a1") { try db.primaryKey("t", in: "a1") }
+            expectError(.SQLITE_ERROR, "no such schema: a1") { try db.primaryKey("t", in: "a1") }
         }
     }
 
@@ -214,10 +214,10 @@ struct IntrospectionTests {
             let key = try db.primaryKey("w")
             #expect(!key.isRowID)
             #expect(!key.tableHasRowID)
-            expectSchemaError("database view u has no primary key") { try db.primaryKey("u") }
+            expectError(.SQLITE_ERROR, "database view u has no primary key") { try db.primaryKey("u") }
             db.withSchemaSource(nil) {
                 #expect(db.schemaSource == nil)
-                expectSchemaError("database view v has no primary key") { try db.primaryKey("v") }
+                expectError(.SQLITE_ERROR, "database view v has no primary key") { try db.primaryKey("v") }
             }
             try db.withSchemaSource(Keys(keys: ["u": ["q"]])) { () throws in
                 #expect(try db.primaryKey("u").columns == ["q"])
@@ -233,7 +233,7 @@ struct IntrospectionTests {
             { db in try db.columns(in: "a").isEmpty }, { db in try db.primaryKey("a").isRowID },
             { db in try db.foreignKeyViolations().next() == nil },
         ] as [(Database) throws -> Bool] {
-            expectSchemaError("Database was used outside of its access.", code: .SQLITE_MISUSE) {
+            expectError(.SQLITE_MISUSE, "Database was used outside of its access.") {
                 try call(connection.database)
             }
         }

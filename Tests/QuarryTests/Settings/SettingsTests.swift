@@ -14,10 +14,10 @@ import Testing
         }
     }
 
-    @Test func sql() throws {
+    @Test func settingsRunTheirPragmas() throws {
         try DatabaseQueue().writeWithoutTransaction { (db) throws in
             try db.attach(":memory:", as: "a b")
-            let sql = try emitted(db) { db in
+            let sql = try emitted(db, includingSchemaReads: true) {
                 _ = try db.pageSize()
                 _ = try db.pageCount(of: "a b")
                 _ = try db.freePageCount()
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func values() throws {
+    @Test func valuesAreReadBack() throws {
         try withFile { (queue, _) throws in
             try queue.writeWithoutTransaction { (db) throws in
                 #expect(try db.pageSize() == 4096)
@@ -123,7 +123,7 @@ import Testing
         try DatabaseQueue().writeWithoutTransaction { (db) throws in
             #expect(try db.journalMode() == .memory)
             #expect(try db.mmapSize() == 0)
-            expectSchemaError("database main stays in journal mode memory") { try db.setJournalMode(.wal) }
+            expectError(.SQLITE_ERROR, "database main stays in journal mode memory") { try db.setJournalMode(.wal) }
             #expect(try db.journalMode() == .memory)
         }
     }
@@ -170,33 +170,35 @@ import Testing
         }
     }
 
-    @Test func mistakes() throws {
+    @Test func mistakesThrow() throws {
         try DatabaseQueue().writeWithoutTransaction { (db) throws in
-            expectSchemaError(#"unknown database "nope""#) { try db.pageSize(of: "nope") }
-            expectSchemaError(#"unknown database "nope""#) { try db.journalMode(of: "nope") }
-            expectSchemaError(#"unknown database "nope""#) { try db.setUserVersion(1, of: "nope") }
-            expectSchemaError(#"unknown database "it's ""x""""#) { try db.mmapSize(of: "it's \"x\"") }
-            expectSchemaError(#"unknown database "nope""#) { try db.integrityCheck(of: "nope") }
-            expectSchemaError(#"unknown database "nope""#) { try db.incrementalVacuum(of: "nope") }
-            expectSchemaError("integrity_check returns at least 1 problem, not 0", code: .SQLITE_MISUSE) {
+            expectError(.SQLITE_ERROR, #"unknown database "nope""#) { try db.pageSize(of: "nope") }
+            expectError(.SQLITE_ERROR, #"unknown database "nope""#) { try db.journalMode(of: "nope") }
+            expectError(.SQLITE_ERROR, #"unknown database "nope""#) { try db.setUserVersion(1, of: "nope") }
+            expectError(.SQLITE_ERROR, #"unknown database "it's ""x""""#) { try db.mmapSize(of: "it's \"x\"") }
+            expectError(.SQLITE_ERROR, #"unknown database "nope""#) { try db.integrityCheck(of: "nope") }
+            expectError(.SQLITE_ERROR, #"unknown database "nope""#) { try db.incrementalVacuum(of: "nope") }
+            expectError(.SQLITE_MISUSE, "integrity_check returns at least 1 problem, not 0") {
                 try db.integrityCheck(maximumCount: 0)
             }
-            expectSchemaError("a cache can't have -1 bytes", code: .SQLITE_MISUSE) { try db.setCacheSize(-1) }
-            expectSchemaError("a memory map can't have -1 bytes", code: .SQLITE_MISUSE) { try db.setMmapSize(-1) }
-            expectSchemaError("an incremental vacuum can't remove 0 pages", code: .SQLITE_MISUSE) {
+            expectError(.SQLITE_MISUSE, "a cache can't have -1 bytes") { try db.setCacheSize(-1) }
+            expectError(.SQLITE_MISUSE, "a memory map can't have -1 bytes") { try db.setMmapSize(-1) }
+            expectError(.SQLITE_MISUSE, "an incremental vacuum can't remove 0 pages") {
                 try db.incrementalVacuum(pageCount: 0)
             }
-            expectSchemaError("no such table: main.nope") { try db.analyze(table: "nope") }
-            expectSchemaError("unable to identify the object to be reindexed") { try db.reindex(table: "nope") }
+            expectError(.SQLITE_ERROR, "no such table: main.nope") { try db.analyze(table: "nope") }
+            expectError(.SQLITE_ERROR, "unable to identify the object to be reindexed") {
+                try db.reindex(table: "nope")
+            }
         }
         try DatabaseQueue().write { db in
-            expectSchemaError("Safety level may not be changed inside a transaction") {
+            _ = expectError(.SQLITE_ERROR, "Safety level may not be changed inside a transaction") {
                 try db.setSynchronousMode(.off)
             }
         }
         try withFile { (queue, _) throws in
             try queue.write { db in
-                expectSchemaError("cannot change into wal mode from within a transaction") {
+                _ = expectError(.SQLITE_ERROR, "cannot change into wal mode from within a transaction") {
                     try db.setJournalMode(.wal)
                 }
             }
@@ -205,7 +207,7 @@ import Testing
 }
 
 @Suite struct UpkeepTests {
-    @Test func damage() throws {
+    @Test func damageIsFound() throws {
         try withTemporaryFolder { (folder) throws in
             let queue = try DatabaseQueue(path: "\(folder)/db.sqlite")
             try queue.writeWithoutTransaction { (db) throws in

@@ -10,8 +10,7 @@ struct NameComparisonTests {
         "A\u{0}",
     ]
 
-    @Test("one name where SQLite finds the one column by the other")
-    func asSQLiteCompares() throws {
+    @Test func namesAreComparedAsSQLiteDoes() throws {
         try withConnection { db in
             for lhs in Self.names where !lhs.utf8.contains(0) && !lhs.isEmpty {
                 for rhs in Self.names where !rhs.utf8.contains(0) && !rhs.isEmpty {
@@ -24,8 +23,7 @@ struct NameComparisonTests {
         }
     }
 
-    @Test("one name where they are equal in lower case, by their bytes")
-    func inLowerCase() {
+    @Test func namesAreComparedInLowerCaseByTheirBytes() {
         for lhs in Self.names {
             for rhs in Self.names {
                 let isEqual = lhs.lowercasedASCII.utf8.elementsEqual(rhs.lowercasedASCII.utf8)

@@ -108,8 +108,7 @@ struct ConversionAgreementTests {
         try agree(Int??.self)
     }
 
-    @Test("for 12,000 random values and all types; what is read is what was stored")
-    func agreement() throws {
+    @Test func storedValuesAreReadBack() throws {
         var random = SeededGenerator()
         print("ConversionAgreementTests.agreement seed: \(random.seed)")
         try withConnection { db throws in
@@ -124,8 +123,7 @@ struct ConversionAgreementTests {
         }
     }
 
-    @Test("for random bytes as text, whether they are UTF-8 or not")
-    func bytesAsText() throws {
+    @Test func bytesAsTextAgree() throws {
         var random = SeededGenerator()
         print("ConversionAgreementTests.bytesAsText seed: \(random.seed)")
         try withConnection { db throws in
@@ -149,8 +147,7 @@ struct ConversionAgreementTests {
     }
 
     /// Most texts are ASCII, which is looked at eight bytes at a time; others are compared with what they were.
-    @Test("for texts of each length with something else at each place")
-    func placesInTexts() throws {
+    @Test func textsWithOneOddPlaceAgree() throws {
         try withConnection { db throws in
             let statement = try db.makeStatement(sql: "SELECT CAST(? AS TEXT)")
             // A letter, a character, and what is repaired with as many bytes, or more.

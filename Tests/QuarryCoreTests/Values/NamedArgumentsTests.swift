@@ -5,8 +5,7 @@ import Testing
 
 @Suite("Named arguments")
 struct NamedArgumentsTests {
-    @Test("are found in any order, and among any number")
-    func anyOrder() throws {
+    @Test func namesAreFoundInAnyOrder() throws {
         try withConnection { db throws in
             var generator = SeededGenerator()
             for count in [1, 2, 3, 10, 16, 17, 40] {
@@ -24,8 +23,7 @@ struct NamedArgumentsTests {
         }
     }
 
-    @Test("of a literal: the last of a name counts")
-    func duplicates() throws {
+    @Test func lastOfANameInALiteralCounts() throws {
         try withConnection { db throws in
             let twice: StatementArguments = ["a": 1, "b": 3, "a": 2]
             let short = try Int.fetchOne(db, sql: "SELECT :a", arguments: twice.dropping("b"))
@@ -37,8 +35,7 @@ struct NamedArgumentsTests {
         }
     }
 
-    @Test("are the same whichever way they were given")
-    func equality() {
+    @Test func argumentsAreEqualHoweverTheyWereGiven() {
         let literal: StatementArguments = ["name": "Arthur", "score": nil]
         #expect(literal == StatementArguments(["score": nil, "name": "Arthur"]))
         #expect(literal.hashValue == StatementArguments(["score": nil, "name": "Arthur"]).hashValue)
@@ -46,8 +43,7 @@ struct NamedArgumentsTests {
         #expect(literal.description == #"["name": "Arthur", "score": NULL]"#)
     }
 
-    @Test("several times in one statement")
-    func repeated() throws {
+    @Test func nameMayBeRepeatedInAStatement() throws {
         try withConnection { db throws in
             let row = try Row.fetchOne(db, sql: "SELECT :b, :a, :b, ?, :a", arguments: ["a": 1, "b": 2] + [3])
             #expect(row.map { Array($0.databaseValues) } == [2, 1, 2, 3, 1].map(\.databaseValue))

@@ -4,8 +4,7 @@ import Testing
 
 @Suite("SQL of several statements")
 struct SeveralStatementsTests {
-    @Test("each sees what those before it have made")
-    func inOrder() throws {
+    @Test func eachStatementSeesTheChangesOfThePreviousOnes() throws {
         try withConnection { db throws in
             try db.execute(
                 sql: """
@@ -18,8 +17,7 @@ struct SeveralStatementsTests {
         }
     }
 
-    @Test("positional arguments are taken from left to right, named ones by all")
-    func arguments() throws {
+    @Test func argumentsAreTakenInOrderOrByName() throws {
         try withConnection { db throws in
             try db.execute(sql: "CREATE TABLE t (a, b)")
             let sql = "INSERT INTO t VALUES (?, ?); INSERT INTO t VALUES (?, 0); INSERT INTO t VALUES (1, ?)"
@@ -34,8 +32,7 @@ struct SeveralStatementsTests {
         }
     }
 
-    @Test("what fails leaves what ran before")
-    func failures() throws {
+    @Test func failingStatementLeavesTheEffectsOfThePreviousOnes() throws {
         try withConnection { db throws in
             try db.execute(sql: "CREATE TABLE t (a)")
             func count() throws -> Int { try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t") ?? -1 }
@@ -50,8 +47,8 @@ struct SeveralStatementsTests {
             // The last statement, to which they are left over, doesn't run.
             #expect(try count() == 2)
             for rest in ["", ";", " ; -- end", "/* end */"] {
-                expectCode(.SQLITE_MISUSE) { try db.execute(sql: insert + rest, arguments: [1, 2]) }
-                expectCode(.SQLITE_MISUSE) { try db.execute(sql: insert + rest, arguments: [1, 2]) }
+                expectError(.SQLITE_MISUSE) { try db.execute(sql: insert + rest, arguments: [1, 2]) }
+                expectError(.SQLITE_MISUSE) { try db.execute(sql: insert + rest, arguments: [1, 2]) }
             }
             #expect(try count() == 2)
             expectError(.SQLITE_MISUSE, "missing statement argument: b", sql: "INSERT INTO t VALUES (:b)") {
@@ -65,8 +62,7 @@ struct SeveralStatementsTests {
         }
     }
 
-    @Test("allStatements prepares each when it is asked for")
-    func allStatements() throws {
+    @Test func allStatementsPreparesEachWhenAskedForIt() throws {
         try withConnection { db throws in
             let statements = try db.allStatements(
                 sql: "CREATE TABLE t (a); INSERT INTO t VALUES (?); SELECT a FROM t WHERE a = :a; wrong",
@@ -83,8 +79,7 @@ struct SeveralStatementsTests {
         }
     }
 
-    @Test("a vertical tab behind other space is space, as SQLite has it")
-    func verticalTab() throws {
+    @Test func verticalTabIsSpaceBehindOtherSpace() throws {
         try withConnection { db throws in
             let statement = try db.makeStatement(sql: "\r\u{b}\rBEGIN \n\u{b}")
             #expect(statement.sql == "BEGIN")
@@ -96,8 +91,7 @@ struct SeveralStatementsTests {
         }
     }
 
-    @Test("a comment that has only begun stays one")
-    func openComment() throws {
+    @Test func unfinishedCommentIsAComment() throws {
         try withConnection { db throws in
             for (sql, kept) in [("SELECT 1/* ; ", "SELECT 1/* "), ("SELECT 1 /* a ; ", "SELECT 1 /* a")] {
                 let statement = try db.makeStatement(sql: sql)
@@ -107,8 +101,7 @@ struct SeveralStatementsTests {
         }
     }
 
-    @Test("allStatements checks arguments, unless there are none to set")
-    func allStatementsArguments() throws {
+    @Test func allStatementsChecksArgumentsUnlessNoneAreSet() throws {
         try withConnection { db throws in
             let few = try db.allStatements(sql: "SELECT ?; SELECT ?", arguments: [1])
             #expect(try Int.fetchOne(try #require(try few.next())) == 1)
@@ -128,8 +121,7 @@ struct SeveralStatementsTests {
         }
     }
 
-    @Test("allStatements looks through a long text once, and stops when its access is cancelled")
-    func longText() throws {
+    @Test func allStatementsReadsALongTextOnce() throws {
         try withConnection { db throws in
             let sql = String(repeating: "SELECT 'a text of more than fifteen bytes';\n", count: 5000)
             let statements = try db.allStatements(sql: sql)
@@ -137,8 +129,8 @@ struct SeveralStatementsTests {
             while try statements.next() != nil { count += 1 }
             #expect(count == 5000)
             let broken = try db.allStatements(sql: "SELECT 1;\0SELECT 2")
-            expectCode(.SQLITE_MISUSE) { try broken.next() }
-            expectCode(.SQLITE_MISUSE) { try broken.next() }
+            expectError(.SQLITE_MISUSE) { try broken.next() }
+            expectError(.SQLITE_MISUSE) { try broken.next() }
         }
         let connection = try TestConnection()
         let token = AccessToken()
@@ -150,8 +142,7 @@ struct SeveralStatementsTests {
         _ = connection.database.endAccess()
     }
 
-    @Test("execute runs a query to its end")
-    func queries() throws {
+    @Test func executeRunsAQueryToItsEnd() throws {
         try withConnection { db throws in
             var steps = 0
             let client = db.hooks.onTrace(statements: false, profiles: true) { _ in steps += 1 }

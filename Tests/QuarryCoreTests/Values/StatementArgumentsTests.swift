@@ -20,8 +20,7 @@ struct StatementArgumentsTests {
         }
     }
 
-    @Test("positional")
-    func positional() throws {
+    @Test func positionalArgumentsAreBoundInOrder() throws {
         #expect(try values("SELECT ?, ?", [1, "a"]) == ["1", #""a""#])
         #expect(try values("SELECT ?, ?", [nil, 1.5]) == ["NULL", "1.5"])
         #expect(try values("SELECT ?", StatementArguments([1] as [Int])) == ["1"])
@@ -30,8 +29,7 @@ struct StatementArgumentsTests {
         #expect(try values("SELECT ?, ?", StatementArguments(optionals)) == ["1", "NULL"])
     }
 
-    @Test("named, with any prefix, once or repeated")
-    func named() throws {
+    @Test func namedArgumentsMayHaveAnyPrefix() throws {
         #expect(try values("SELECT :a, @b, $c, :a", ["a": 1, "b": nil, "c": "x"]) == ["1", "NULL", #""x""#, "1"])
         let pairs: [(String, (any DatabaseValueConvertible)?)] = [("a", 1), ("a", 2)]
         #expect(try values("SELECT :a", StatementArguments(pairs)) == ["2"])
@@ -40,15 +38,13 @@ struct StatementArgumentsTests {
         #expect(try values("SELECT :é", ["é": 1]) == ["1"])
     }
 
-    @Test("named parameters take positional arguments when no name fits")
-    func namedByPosition() throws {
+    @Test func namedParametersTakePositionalArguments() throws {
         #expect(try values("SELECT :a, :b, :a", [1, 2]) == ["1", "2", "1"])
         #expect(try values("SELECT :a, ?, :b", ["b": 3] + [1, 2]) == ["1", "2", "3"])
         #expect(try values("SELECT ?, :b, ?", [1, 2] + ["b": 3]) == ["1", "3", "2"])
     }
 
-    @Test("numbered parameters count from 1, with all below")
-    func numbered() throws {
+    @Test func numberedParametersCountFromOne() throws {
         #expect(try values("SELECT ?2, ?1", ["a", "b"]) == [#""b""#, #""a""#])
         #expect(try values("SELECT ?5", [1, 2, 3, 4, 5]) == ["5"])
         try withConnection { db throws in
@@ -59,7 +55,6 @@ struct StatementArgumentsTests {
     }
 
     @Test(
-        "too few, too many, and missing ones, by every road",
         arguments: [
             ("SELECT ?, ?", [1], "wrong number of statement arguments: 1"),
             ("SELECT ?, ?", [1, 2, 3], "wrong number of statement arguments: 3"),
@@ -70,32 +65,33 @@ struct StatementArgumentsTests {
             ("SELECT :a, :b", ["b": 1], "missing statement argument: a"),
             ("SELECT :a, ?", ["a": 1], "wrong number of statement arguments: 0"),
             ("SELECT :a", ["a": 1] + [2], "wrong number of statement arguments: 1"),
-        ] as [(String, StatementArguments, String)])
-    func mismatches(_ sql: String, _ arguments: StatementArguments, _ message: String) throws {
+        ] as [(String, StatementArguments, String)]) func mismatchesThrowOnEachWay(
+            _ sql: String, _ arguments: StatementArguments, _ message: String
+        ) throws
+    {
         try withConnection { db throws in
-            func expect<T>(sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> T) {
+            func expectMisuse<T>(sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> T) {
                 expectError(.SQLITE_MISUSE, message, sql: sql, sourceLocation: sourceLocation, body)
             }
             let statement = try db.makeStatement(sql: sql)
-            expect { try statement.validateArguments(arguments) }
-            expect { try statement.setArguments(arguments) }
-            expect { try statement.execute(arguments: arguments) }
-            expect { try Row.fetchOne(statement, arguments: arguments) }
-            expect { try Row.fetchCursor(statement, arguments: arguments) }
-            expect { try Row.fetchAll(db, sql: sql, arguments: arguments) }
-            expect { try db.execute(sql: sql, arguments: arguments) }
-            expect { try SQLRequest<Row>(sql: sql, arguments: arguments).fetchAll(db) }
+            expectMisuse { try statement.validateArguments(arguments) }
+            expectMisuse { try statement.setArguments(arguments) }
+            expectMisuse { try statement.execute(arguments: arguments) }
+            expectMisuse { try Row.fetchOne(statement, arguments: arguments) }
+            expectMisuse { try Row.fetchCursor(statement, arguments: arguments) }
+            expectMisuse { try Row.fetchAll(db, sql: sql, arguments: arguments) }
+            expectMisuse { try db.execute(sql: sql, arguments: arguments) }
+            expectMisuse { try SQLRequest<Row>(sql: sql, arguments: arguments).fetchAll(db) }
             // Assigned arguments wait for the execution.
             statement.arguments = arguments
-            expect { try statement.execute() }
-            expect { try Row.fetchAll(statement) }
+            expectMisuse { try statement.execute() }
+            expectMisuse { try Row.fetchAll(statement) }
             // And again, as an error must not count for a check.
-            expect { try statement.execute() }
+            expectMisuse { try statement.execute() }
         }
     }
 
-    @Test("unchecked: parameters without an argument are NULL, arguments without a parameter are ignored")
-    func unchecked() throws {
+    @Test func uncheckedArgumentsMayNotMatch() throws {
         try withConnection { db throws in
             let statement = try db.makeStatement(sql: "SELECT ?, :a")
             statement.setUncheckedArguments([1])
@@ -108,8 +104,7 @@ struct StatementArgumentsTests {
         }
     }
 
-    @Test("arguments stay for the next executions")
-    func kept() throws {
+    @Test func argumentsStayForTheNextExecutions() throws {
         try withConnection { db throws in
             let statement = try db.makeStatement(sql: "SELECT ?")
             try statement.setArguments(["x"])
@@ -122,8 +117,7 @@ struct StatementArgumentsTests {
         }
     }
 
-    @Test("more arguments than any array on the stack")
-    func many() throws {
+    @Test func manyArgumentsAreBound() throws {
         try withConnection { db throws in
             let count = 3000
             let marks = Array(repeating: "?", count: count).joined(separator: ",")
@@ -140,8 +134,7 @@ struct StatementArgumentsTests {
         }
     }
 
-    @Test("a name on both sides of + makes the statement throw; &+ and append replace")
-    func combining() throws {
+    @Test func combinedArgumentsReplaceOrThrow() throws {
         let left: StatementArguments = ["a": 1, "b": 2]
         let right: StatementArguments = ["b": 3, "c": 4]
         try withConnection { db throws in
@@ -163,8 +156,7 @@ struct StatementArgumentsTests {
         #expect(StatementArguments().isEmpty && !left.isEmpty)
     }
 
-    @Test("descriptions")
-    func descriptions() {
+    @Test func argumentsAreDescribed() {
         #expect((["a", 1, nil, [UInt8]([1])] as StatementArguments).description == #"["a", 1, NULL, x'01']"#)
         #expect((["b": 1, "a": "x"] as StatementArguments).description == #"["a": "x", "b": 1]"#)
         #expect(([1] + ["a": 2] as StatementArguments).description == #"[1, "a": 2]"#)

@@ -4,14 +4,15 @@ import Testing
 
 @Suite("Integers")
 struct IntegerTests {
-    @Test("an integer that doesn't fit names column, value and type")
-    func overflow() throws {
+    @Test func overflowNamesColumnValueAndType() throws {
         try withConnection { db throws in
-            expectDecodingError(
+            expectError(
+                RowDecodingError.self,
                 #"could not decode Int8 from database value INTEGER - column: "n", column index: 0, row: [n:INTEGER], "#
                     + "sql: `SELECT 128 AS n`"
             ) { try Int8.fetchOne(db, sql: "SELECT 128 AS n") }
-            expectDecodingError(
+            expectError(
+                RowDecodingError.self,
                 #"could not decode UInt8 from database value INTEGER - column: "n", column index: 1, "#
                     + "row: [a:TEXT n:INTEGER], "
                     + "sql: `SELECT 'x' AS a, -1 AS n`"
@@ -24,8 +25,7 @@ struct IntegerTests {
         }
     }
 
-    @Test("reals that are integers are read; others, and text, aren't")
-    func otherStorage() throws {
+    @Test func integralRealsAloneAreReadAsIntegers() throws {
         try withConnection { db throws in
             #expect(try Int.fetchOne(db, sql: "SELECT 3.0") == 3)
             #expect(try UInt64.fetchOne(db, sql: "SELECT 1e19") == 10_000_000_000_000_000_000)
@@ -35,12 +35,9 @@ struct IntegerTests {
         }
     }
 
-    @Test(
-        "an integer above Int64.max can't be bound: the error names it and its parameter",
-        arguments: [
-            UInt64(Int64.max) + 1, .max,
-        ])
-    func tooLarge(_ value: UInt64) throws {
+    @Test(arguments: [
+        UInt64(Int64.max) + 1, .max,
+    ]) func tooLargeIntegerCannotBeBound(_ value: UInt64) throws {
         let problem = "it doesn't fit in a signed integer of 64 bits"
         try withConnection { db throws in
             try db.execute(sql: "CREATE TABLE t (a, b)")
@@ -61,8 +58,7 @@ struct IntegerTests {
         }
     }
 
-    @Test("a value that is larger than the connection's limit can't be bound")
-    func largerThanLimit() throws {
+    @Test func valueAboveTheLimitCannotBeBound() throws {
         try withConnection { db throws in
             try db.setLimit(.length, to: 1000)
             let text = String(repeating: "x", count: 1001)

@@ -48,8 +48,7 @@ struct TransactionStateMachineTests {
         private mutating func end() { self = Model() }
     }
 
-    @Test("20,000 random schedules of up to 12 statements: what is reported is what happened")
-    func randomSchedules() {
+    @Test func randomSchedulesReportTheirEvents() {
         var random = SeededGenerator()
         print("TransactionStateMachineTests.randomSchedules seed: \(random.seed)")
         for _ in 0..<20_000 {
@@ -104,8 +103,7 @@ struct TransactionStateMachineTests {
         }
     }
 
-    @Test("a wrapper that is suspended lets statements run, and counts again afterwards")
-    func suspension() {
+    @Test func suspendedWrapperLetsStatementsRun() {
         var machine = TransactionStateMachine()
         _ = machine.statementDidEnd(.begin, succeeded: true, isReadonly: true, isAutocommit: false)
         machine.wrapperDidBegin()
@@ -120,8 +118,7 @@ struct TransactionStateMachineTests {
         #expect(machine.statementWillStart(.query, isAutocommit: true) == .run)
     }
 
-    @Test("10,000 random statements on SQLite itself: the machine, the date and the handlers keep up")
-    func againstSQLite() throws {
+    @Test func machineAgreesWithSQLite() throws {
         var random = SeededGenerator()
         print("TransactionStateMachineTests.againstSQLite seed: \(random.seed)")
         let statements = [

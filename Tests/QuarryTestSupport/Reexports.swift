@@ -1,0 +1,2 @@
+// A test that imports the support has `expectError` too.
+@_exported public import QuarryExpectations
