@@ -10,7 +10,7 @@ import Testing
         try withSport { (db) throws in
             let table = CommonTableExpression<Row>(named: "t", sql: "SELECT 1 AS a")
             expectError(
-                .SQLITE_MISUSE, "rows of table player that are grouped can't be changed: they are several rows each"
+                .SQLITE_MISUSE, "grouped rows of table player can't be changed: each of them represents several rows"
             ) {
                 try Player.group(Column("teamId")).deleteAll(db)
             }
