@@ -262,9 +262,9 @@ extension Configuration {
         var configuration = self
         configuration.readonly = readonly
         return try Database(
-            path: path, options: options ?? connectionOptions(readonly: readonly), followsTask: followsTask
+            path: path, options: options ?? connectionOptions(readonly: readonly), context: configuration,
+            followsTask: followsTask
         ) { db in
-            db.attach(ConfigurationOfConnection(configuration))
             db.addPredefinedFunctionsAndCollations()
             for prepare in preparations { try prepare(db) }
         }
@@ -325,15 +325,6 @@ extension Database {
     /// The configuration of the connection. `readonly` is true if this connection can't write, as the readers of a
     /// pool.
     public var configuration: Configuration {
-        attachment(ConfigurationOfConnection.self)?.configuration ?? Configuration()
+        context as? Configuration ?? Configuration()
     }
-}
-
-/// The configuration that a connection was opened with, as the connection keeps it.
-private final class ConfigurationOfConnection: ConnectionAttachment {
-    static let keepsStatements = false
-
-    let configuration: Configuration
-
-    init(_ configuration: Configuration) { self.configuration = configuration }
 }

@@ -64,6 +64,7 @@ final class RecordPlans: ConnectionAttachment {
 
     /// Records that the default implementation of a callback was called.
     static func note(_ callback: DefaultCallbacks.Callbacks, _ type: Any.Type, _ db: Database) {
+        guard db.isOwned else { return }
         db.attachment(RecordPlans.self)?.entries[ObjectIdentifier(type)]?.callbacks.note(callback, type)
     }
 

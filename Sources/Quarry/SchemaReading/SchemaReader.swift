@@ -150,8 +150,9 @@ final class SchemaReader: ConnectionAttachment {
 }
 
 extension Database {
-    /// The schema reader of the connection.
+    /// The schema reader of the connection. Outside the connection's access, a reader whose methods throw.
     var schema: SchemaReader {
+        guard isOwned else { return SchemaReader() }
         if let reader = attachment(SchemaReader.self) { return reader }
         let reader = SchemaReader()
         attach(reader)

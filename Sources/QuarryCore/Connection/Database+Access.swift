@@ -146,7 +146,7 @@ extension Database {
 
     /// Forgets all kept statements, so that every text is prepared again.
     func forgetKeptStatements() {
-        statementCache.removeAll()
+        _ = statementCache.removeAll()
         _ = attachments.removeStatementKeepers()
     }
 

@@ -102,8 +102,8 @@ extension Database {
     public func trace(options: TracingOptions = .statement, _ trace: ((TraceEvent) -> Void)? = nil) {
         failingAccess {
             try checkAccess()
-            if let traceClient { hooks.remove(traceClient) }
-            traceClient = nil
+            // A loop, because releasing the closure's objects may set another closure.
+            while let client = traceClient.take() { hooks.remove(client) }
             guard let trace else { return }
             let showsArguments = self.options.publicStatementArguments
             traceClient = hooks.onTrace(

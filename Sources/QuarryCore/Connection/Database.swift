@@ -17,6 +17,9 @@ public final class Database {
 
     package let options: ConnectionOptions
 
+    /// The value with which the layer above has opened the connection. It never changes, so any thread may read it.
+    package let context: (any Sendable)?
+
     @exclusivity(unchecked)
     var attachments = Attachments()
 
@@ -116,10 +119,11 @@ public final class Database {
 
     /// Opens a connection, and sets it up: busy handler, string literals, foreign keys, pragmas.
     ///
+    /// - parameter context: a value for the layer above.
     /// - parameter followsTask: whether opening is cancelled with the task that runs it.
     /// - parameter prepare: the last step: the user's preparation of each connection.
     package init(
-        path: String, options: ConnectionOptions, followsTask: Bool = false,
+        path: String, options: ConnectionOptions, context: (any Sendable)? = nil, followsTask: Bool = false,
         prepare: (Database) throws -> Void = { _ in }
     ) throws {
         ErrorLog.install()
@@ -128,6 +132,7 @@ public final class Database {
             mode: options.readonly ? .readOnly : .readWriteCreate, vfs: options.vfs)
         lifetime = ConnectionLifetime(handle)
         self.options = options
+        self.context = context
         description = options.label ?? path
         hooks = HookSlots(lifetime.pointer)
         statementCache = StatementCache(capacity: options.statementCacheCapacity)
@@ -158,6 +163,7 @@ public final class Database {
     package init(refusing error: DatabaseError) {
         lifetime = ConnectionLifetime(refusing: error)
         options = ConnectionOptions()
+        context = nil
         description = "no connection"
         hooks = HookSlots(nil)
         statementCache = StatementCache(capacity: 0)

@@ -38,9 +38,13 @@ package final class HookSlots {
             entries.append(Registration(client, handler))
         }
 
-        fileprivate mutating func remove(_ client: Client) -> Bool {
+        /// - parameter removed: receives the registration. The caller releases it when the slot is no longer being
+        ///   changed, because the handler may hold objects whose release uses the connection.
+        fileprivate mutating func remove(_ client: Client, _ removed: inout AnyObject?) -> Bool {
             guard let index = entries.firstIndex(where: { $0.client == client }) else { return false }
-            entries.remove(at: index).isActive = false
+            let entry = entries.remove(at: index)
+            entry.isActive = false
+            removed = entry
             return true
         }
 
@@ -186,23 +190,24 @@ package final class HookSlots {
 
     /// Removes a client from its slot, and frees the slot with the last.
     package func remove(_ client: Client) {
-        if update.remove(client) {
+        var removed: AnyObject?
+        if update.remove(client, &removed) {
             if let connection, update.isEmpty { HookCalls.setUpdateHook(connection, nil) }
-        } else if preupdate.remove(client) {
+        } else if preupdate.remove(client, &removed) {
             if let connection, preupdate.isEmpty { HookCalls.setPreupdateHook(connection, nil) }
-        } else if commit.remove(client) {
+        } else if commit.remove(client, &removed) {
             if let connection, commit.isEmpty { HookCalls.setCommitHook(connection, nil) }
-        } else if rollback.remove(client) {
+        } else if rollback.remove(client, &removed) {
             if let connection, rollback.isEmpty { HookCalls.setRollbackHook(connection, nil) }
-        } else if wal.remove(client) {
+        } else if wal.remove(client, &removed) {
             if let connection, wal.isEmpty { HookCalls.setAutomaticCheckpoints(connection, automaticCheckpointPages) }
-        } else if authorizer.remove(client) {
+        } else if authorizer.remove(client, &removed) {
             if let connection, authorizer.isEmpty { HookCalls.setAuthorizer(connection, nil) }
-        } else if progress.remove(client) {
+        } else if progress.remove(client, &removed) {
             if let connection, progress.isEmpty { HookCalls.setProgressHandler(connection, nil) }
-        } else if trace.remove(client) {
+        } else if trace.remove(client, &removed) {
             installTrace()
-        } else if busy.remove(client) {
+        } else if busy.remove(client, &removed) {
             if let connection, busy.isEmpty { HookCalls.setBusyHandler(connection, nil) }
         }
     }

@@ -175,6 +175,10 @@ extension Statement {
                 return false
             }
             if let (code, value, index) = binder.failure { throw bindingError(code, value, index) }
+            // `bind` may have ended the transaction.
+            if database.transaction.isWrapped, !database.transaction.isInside {
+                throw database.abortedTransactionError(sql: sql)
+            }
         } catch {
             stopExecution(database)
             handle.clearBindings()

@@ -159,8 +159,10 @@ public final class Statement {
                     throw bindingError(code, values[index], index)
                 }
             }
-            // Values that SQLite only borrowed must not stay bound.
-            defer { if arena.lends { handle.clearBindings() } else { bound.didBind() } }
+            // Values that SQLite only borrows must not stay bound. A function that the statement calls may set other
+            // arguments, so nothing is noted after the run.
+            if !arena.lends { bound.didBind() }
+            defer { if arena.lends { handle.clearBindings() } }
             try run(database)
         }
     }

@@ -71,9 +71,14 @@ struct StatementCache {
     }
 
     /// Keeps a statement, unless the cache already has one with that SQL.
-    mutating func insert(_ statement: Statement, for sql: SQLKey) {
-        guard capacity > 0, indexes[sql] == nil else { return }
+    ///
+    /// - returns: the statement that was dropped. The caller releases it when the cache is no longer being changed: a
+    ///   statement may hold a row adapter, whose release may run any code.
+    @discardableResult
+    mutating func insert(_ statement: Statement, for sql: SQLKey) -> Statement? {
+        guard capacity > 0, indexes[sql] == nil else { return nil }
         let entry = Entry(sql: sql, statement: statement, newer: Self.none, older: Self.none)
+        var dropped: Statement?
         let index: Int
         if entries.count < capacity {
             index = entries.count
@@ -82,10 +87,12 @@ struct StatementCache {
             index = oldest
             unlink(index)
             indexes[entries[index].sql] = nil
+            dropped = entries[index].statement
             entries[index] = entry
         }
         indexes[sql] = index
         link(index)
+        return dropped
     }
 
     /// Drops a statement that has failed.
@@ -105,12 +112,17 @@ struct StatementCache {
         entries.removeLast()
     }
 
-    mutating func removeAll() {
+    /// Drops all statements.
+    ///
+    /// - returns: the statements. The caller releases them when the cache is no longer being changed.
+    mutating func removeAll() -> [Statement] {
+        let statements = entries.map(\.statement)
         entries.removeAll()
         indexes.removeAll()
         passedBy.removeAll()
         newest = Self.none
         oldest = Self.none
+        return statements
     }
 
     // MARK: - The order of use

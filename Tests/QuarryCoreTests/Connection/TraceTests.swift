@@ -132,4 +132,28 @@ import Testing
         connection.database.trace { _ in Issue.record("traced") }
         #expect(throws: DatabaseError.self) { try connection.access { db in try db.execute(sql: "SELECT 1") } }
     }
+
+    @Test func releasingAClosureMayUseTheConnection() throws {
+        try withConnection { (db) throws in
+            var events: [String] = []
+            func trace(untilReleased action: @escaping () -> Void) {
+                let observer = ReleaseObserver(action)
+                db.trace { event in
+                    withExtendedLifetime(observer) {}
+                    events.append("first: \(event)")
+                }
+            }
+            trace { events.append("released: \((try? Int.fetchOne(db, sql: "SELECT 1")) ?? 0)") }
+            db.trace { events.append("second: \($0)") }
+            #expect(events == ["released: 1"])
+            events = []
+            trace { db.trace { events.append("third: \($0)") } }
+            db.trace { events.append("fourth: \($0)") }
+            try db.execute(sql: "SELECT 2")
+            #expect(events == ["fourth: SELECT 2"], "a connection has one trace")
+            db.trace()
+            try db.execute(sql: "SELECT 3")
+            #expect(events == ["fourth: SELECT 2"])
+        }
+    }
 }

@@ -343,4 +343,59 @@ import Testing
         for client in clients { hooks.remove(client) }
         hooks.remove(hooks.onCommit { true })
     }
+
+    @Test func clientsRemoveThemselvesInTheirCallbacks() throws {
+        try withTemporaryFolder { folder in
+            try withTable(path: folder + "/db") { (db) throws in
+                try db.execute(sql: "PRAGMA journal_mode = WAL")
+                var calls: [String] = []
+                func once(_ name: String, _ add: (@escaping () -> Void) throws -> HookSlots.Client) rethrows {
+                    var client: HookSlots.Client?
+                    client = try add {
+                        calls.append(name)
+                        if let client { db.hooks.remove(client) }
+                    }
+                }
+                once("update") { call in db.hooks.onUpdate { _ in call() } }
+                try once("preupdate") { call in try db.hooks.onPreupdate { _ in call() } }
+                once("rollback") { call in db.hooks.onRollback(call) }
+                once("wal") { call in db.hooks.onWAL { _, _ in call() } }
+                once("trace") { call in db.hooks.onTrace(statements: true, profiles: true) { _ in call() } }
+                once("commit") { call in
+                    db.hooks.onCommit {
+                        call()
+                        return true
+                    }
+                }
+                once("authorizer") { call in
+                    db.hooks.onAuthorization { _ in
+                        call()
+                        return .allow
+                    }
+                }
+                once("progress") { call in
+                    db.hooks.onProgress {
+                        call()
+                        return true
+                    }
+                }
+                for _ in 1...2 {
+                    try db.execute(sql: "INSERT INTO t DEFAULT VALUES")
+                    try db.inTransaction {
+                        try db.execute(sql: "INSERT INTO t DEFAULT VALUES")
+                        return .rollback
+                    }
+                    try db.execute(
+                        sql: """
+                            WITH c (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM c WHERE n < 10000)
+                            SELECT COUNT(*) FROM c
+                            """)
+                }
+                #expect(
+                    calls.sorted() == [
+                        "authorizer", "commit", "preupdate", "progress", "rollback", "trace", "update", "wal",
+                    ])
+            }
+        }
+    }
 }

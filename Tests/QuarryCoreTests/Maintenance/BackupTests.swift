@@ -258,4 +258,29 @@ import Testing
             }
         }
     }
+
+    @Test func statementsThatAreReleasedMeanwhile() throws {
+        let (source, destination) = (try TestConnection(), try TestConnection())
+        try source.access { source in
+            try source.execute(sql: "CREATE TABLE t (a); INSERT INTO t SELECT zeroblob(40000)")
+            try destination.access { destination in
+                var statements: [Statement] = []
+                for number in 1...100 {
+                    for db in [source, destination] {
+                        statements.append(try db.makeStatement(sql: "SELECT \(number)"))
+                    }
+                }
+                var steps = 0
+                try source.backup(to: destination, pagesPerStep: 1) { _ in
+                    steps += 1
+                    if steps == 2 { statements.removeLast(100) }
+                    if steps == 3 { try onOtherThread { statements = [] } }
+                }
+                #expect(steps > 3)
+                #expect(try count(destination) == 1)
+            }
+        }
+        // Nothing is left: otherwise closing throws.
+        for connection in [source, destination] { try connection.access { db in try db.close() } }
+    }
 }

@@ -212,4 +212,50 @@ struct StatementCacheTests {
             }
         }
     }
+
+    /// An adapter whose release runs a closure.
+    private struct ObservedAdapter: RowAdapter {
+        let observer: ReleaseObserver
+
+        func projection(of columnNames: [String]) throws -> RowProjection {
+            try RangeRowAdapter(0..<columnNames.count).projection(of: columnNames)
+        }
+    }
+
+    /// Runs a statement that keeps an adapter, whose release runs a closure.
+    private func keepAdapter(_ db: Database, _ action: @escaping () -> Void) throws {
+        let adapter = ScopeAdapter(base: ObservedAdapter(observer: ReleaseObserver(action)), scopes: [:])
+        _ = try Row.fetchAll(db, sql: "SELECT 'adapted'", adapter: adapter)
+    }
+
+    @Test func releasingKeptStatementsMayRunStatements() throws {
+        try connection(capacity: 3).access { db in
+            var found: [Int?] = []
+            try keepAdapter(db) {
+                for number in 1...5 { found.append(try? Int.fetchOne(db.cachedStatement(sql: "SELECT \(number)"))) }
+            }
+            _ = try db.cachedStatement(sql: "SELECT 0")
+            db.releaseMemory()
+            #expect(found == [1, 2, 3, 4, 5])
+            for number in 0...5 {
+                #expect(try Int.fetchOne(db.cachedStatement(sql: "SELECT \(number)")) == number)
+            }
+            #expect(db.statementCache.count == 3)
+        }
+    }
+
+    @Test func releasingADroppedStatementMayReleaseTheOthers() throws {
+        try connection(capacity: 2).access { db in
+            var count: Int?
+            try keepAdapter(db) {
+                db.releaseMemory()
+                count = db.statementCache.count
+            }
+            for number in 1...3 {
+                #expect(try Int.fetchOne(db.cachedStatement(sql: "SELECT \(number)")) == number)
+            }
+            #expect(count == 0)
+            #expect(db.statementCache.count == 1)
+        }
+    }
 }

@@ -162,4 +162,32 @@ struct StatementArgumentsTests {
         #expect(([1] + ["a": 2] as StatementArguments).description == #"[1, "a": 2]"#)
         #expect(StatementArguments().description == "[]")
     }
+
+    @Test(
+        arguments: [
+            ([1.5], [2.5]), ([nil], [3]), (["a"], ["b"]), (["a"], [4]),
+        ] as [(StatementArguments, StatementArguments)])
+    func argumentsSetDuringAnExecution(_ first: StatementArguments, _ second: StatementArguments) throws {
+        try withConnection { db throws in
+            // Unsafe: the connection calls the function on this thread.
+            nonisolated(unsafe) var statement: Statement?
+            nonisolated(unsafe) var received: [StatementArguments] = []
+            db.add(
+                function: DatabaseFunction("receive", argumentCount: 1) { values in
+                    received.append(StatementArguments(values))
+                    statement?.arguments = second
+                    return nil
+                })
+            defer { statement = nil }
+            statement = try db.makeStatement(sql: "SELECT receive(?)")
+            try statement?.execute(arguments: first)
+            try statement?.execute()
+            #expect(received == [first, second])
+            received = []
+            statement?.arguments = first
+            try statement?.execute()
+            #expect(try statement.map { try Row.fetchAll($0).count } == 1)
+            #expect(received == [first, second])
+        }
+    }
 }

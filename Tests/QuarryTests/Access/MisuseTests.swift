@@ -77,6 +77,55 @@ import Testing
         #expect(try await writer.read { db in try db.values() } == [1])
     }
 
+    /// The owner changes what the connection keeps, while another thread uses the connection.
+    @Test func whatAConnectionKeepsOnAnotherThread() async throws {
+        struct Member: Codable, FetchableRecord, PersistableRecord {
+            static let databaseTableName = "t"
+            var a: Int
+        }
+        struct Shared: @unchecked Sendable { let database: Database }
+        var configuration = Configuration()
+        configuration.label = "kept"
+        let queue = try DatabaseQueue(configuration: configuration)
+        try queue.makeTable()
+        let shared = Recorded<Shared?>(nil)
+        let isOver = Recorded(false)
+        let hasBegun = Step("the connection has left")
+        let owner = OwnThread("owner") {
+            try queue.writeWithoutTransaction { db in
+                let mine = Shared(database: db)
+                shared.update { $0 = mine }
+                hasBegun.reach()
+                var count = 0
+                while !isOver.value {
+                    db.releaseMemory()
+                    try Member(a: 1).insert(db)
+                    count += 1
+                }
+                #expect(try Member.fetchCount(db) == count)
+            }
+        }
+        try await hasBegun.reached()
+        try await onOwnThread {
+            defer { isOver.update { $0 = true } }
+            guard let database = shared.value?.database else { return }
+            for _ in 1...20_000 {
+                guard database.configuration.label == "kept", database.schemaSource == nil else {
+                    Issue.record("the configuration is another one")
+                    return
+                }
+                try Member(a: 2).willSave(database)
+            }
+            let pattern = Member.filter(Column("a").regexp("1"))
+            for _ in 1...1000 {
+                #expect(databaseError { _ = try pattern.fetchAll(database) }?.resultCode == .SQLITE_MISUSE)
+                #expect(databaseError { try Member(a: 2).insert(database) }?.resultCode == .SQLITE_MISUSE)
+                #expect(databaseError { _ = try database.primaryKey("t") }?.resultCode == .SQLITE_MISUSE)
+            }
+        }
+        try await owner.value
+    }
+
     @Test(arguments: WriterKind.allCases) func aTransactionThatIsLeftOpen(_ kind: WriterKind) async throws {
         let writer = try kind.make(folder)
         try await writer.write { db in try db.execute(sql: "CREATE TABLE t (a INTEGER)") }

@@ -364,4 +364,53 @@ import Testing
                 ])
         }
     }
+
+    /// A player whose encoding runs SQL.
+    struct Interloper: MutablePersistableRecord {
+        static let databaseTableName = "player"
+        var id: Int64?
+        var run: () throws -> Void = {}
+
+        func encode(to container: inout PersistenceContainer) throws {
+            container["id"] = id
+            try run()
+            container["name"] = "Interloper"
+        }
+    }
+
+    @Test(arguments: ["ROLLBACK", "COMMIT"]) func encodingThatEndsTheTransaction(_ sql: String) throws {
+        let queue = try DatabaseQueue()
+        try queue.write { db in try db.execute(sql: "CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT)") }
+        // The first write of a kind is encoded before its statement runs, later ones in the midst of it.
+        for verb in ["insert", "update", "delete"] {
+            let error = databaseError {
+                try queue.write { db in
+                    try db.execute(sql: "REPLACE INTO player VALUES (1, 'Arthur'), (2, 'Barbara')")
+                    func write(_ record: Interloper) throws {
+                        var record = record
+                        switch verb {
+                        case "insert": try record.insert(db)
+                        case "update": try record.update(db)
+                        default: try record.delete(db)
+                        }
+                    }
+                    try write(Interloper(id: verb == "insert" ? 3 : 2))
+                    try write(Interloper(id: verb == "insert" ? 4 : 1) { try db.execute(sql: sql) })
+                }
+            }
+            #expect(error?.resultCode == .SQLITE_ABORT, "\(verb)")
+            try queue.write { db in
+                let names = try String.fetchAll(db, sql: "SELECT id || name FROM player ORDER BY id")
+                let expected =
+                    switch (sql, verb) {
+                    case ("ROLLBACK", _): [String]()
+                    case (_, "insert"): ["1Arthur", "2Barbara", "3Interloper"]
+                    case (_, "update"): ["1Arthur", "2Interloper"]
+                    default: ["1Arthur"]
+                    }
+                #expect(names == expected, "\(verb): nothing is written outside the transaction")
+                try db.execute(sql: "DELETE FROM player")
+            }
+        }
+    }
 }

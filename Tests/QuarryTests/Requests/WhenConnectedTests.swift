@@ -134,6 +134,57 @@ import Testing
         }
         #expect(noted.value.isEmpty)
     }
+
+    @Test func oneRequestOnTwoSchemasAtOnce() async throws {
+        let schemas = [
+            (
+                "CREATE TABLE t (id INTEGER PRIMARY KEY, a)",
+                #"SELECT "id", "a" FROM "t" WHERE "id" > 1 ORDER BY "a" DESC"#
+            ),
+            (
+                "CREATE TABLE t (b, c, k TEXT, PRIMARY KEY (k)) WITHOUT ROWID",
+                #"SELECT "b", "c", "k" FROM "t" WHERE "k" > 1 ORDER BY "k" DESC"#
+            ),
+        ]
+        let request = Table("t").all()
+            .selectWhenConnected { db in try db.columns(in: "t").map { Column($0.name) } }
+            .filterWhenConnected { db in try Column(db.primaryKey("t").columns[0]) > 1 }
+            .orderWhenConnected { db in try [Column(db.columns(in: "t").last?.name ?? "").desc] }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (definition, sql) in schemas + schemas {
+                group.addTask {
+                    let queue = try DatabaseQueue()
+                    try await queue.write { db in
+                        try db.execute(sql: definition)
+                        for _ in 1...200 {
+                            #expect(try request.sql(db) == sql)
+                            // The schema is read again.
+                            db.clearSchemaCache()
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    @Test func closuresThatChangeTheSchema() throws {
+        try DatabaseQueue().write { db in
+            try db.execute(sql: "CREATE TABLE t (id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1), (2)")
+            let request = Table("t").all().filterWhenConnected { db in
+                let count = try db.columns(in: "t").count
+                try db.execute(sql: "ALTER TABLE t ADD COLUMN c\(count) DEFAULT \(count)")
+                db.releaseMemory()
+                return Column("id") > 1
+            }
+            for _ in 1...3 {
+                let row = try #require(try request.fetchOne(db))
+                #expect(try Array(row.columnNames) == db.columns(in: "t").map(\.name))
+                #expect(row["id"] == 2 && row["c1"] == 1)
+            }
+            #expect(try request.fetchCount(db) == 1)
+        }
+    }
 }
 
 extension Recorded<[ObjectIdentifier]> {
