@@ -13,6 +13,9 @@ struct ConditionLock<Value>: ~Copyable, @unchecked Sendable {
     // Sendable: the value is reached only with the mutex held.
 
     /// The value. Use it only between `lock` and `unlock`; `wait` lets other threads change it.
+    ///
+    /// Change the value through a copy of the pointer: the thread sanitizer takes a change through this field for a
+    /// change of the field.
     let contents: UnsafeMutablePointer<Value>
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
