@@ -383,7 +383,7 @@ import Testing
         try queue.write { db in try db.execute(sql: "CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT)") }
         // The first write of a kind is encoded before its statement runs, later ones in the midst of it.
         for verb in ["insert", "update", "delete"] {
-            let error = databaseError {
+            expectError(.SQLITE_ABORT) {
                 try queue.write { db in
                     try db.execute(sql: "REPLACE INTO player VALUES (1, 'Arthur'), (2, 'Barbara')")
                     func write(_ record: Interloper) throws {
@@ -398,7 +398,6 @@ import Testing
                     try write(Interloper(id: verb == "insert" ? 4 : 1) { try db.execute(sql: sql) })
                 }
             }
-            #expect(error?.resultCode == .SQLITE_ABORT, "\(verb)")
             try queue.write { db in
                 let names = try String.fetchAll(db, sql: "SELECT id || name FROM player ORDER BY id")
                 let expected =
