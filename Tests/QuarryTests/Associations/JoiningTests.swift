@@ -162,13 +162,13 @@ import Testing
                     """,
                 ])
             try expectQuery(
-                db, Team.with(best).joining(required: Team.association(to: best)),
+                db, Team.with(best).joining(required: Team.association(to: best)).order(Column("id")),
                 sql: text(
                     #"WITH "bests" AS (SELECT teamId, MAX(score) AS score FROM player GROUP BY teamId) "#,
-                    #"SELECT "team".* FROM "team" JOIN "bests""#),
+                    #"SELECT "team".* FROM "team" JOIN "bests" ORDER BY "team"."id""#),
                 rows: [
-                    "1|Reds|red", "2|Blues|blue", "3|Greens|green", "1|Reds|red", "2|Blues|blue", "3|Greens|green",
-                    "1|Reds|red", "2|Blues|blue", "3|Greens|green",
+                    "1|Reds|red", "1|Reds|red", "1|Reds|red", "2|Blues|blue", "2|Blues|blue", "2|Blues|blue",
+                    "3|Greens|green", "3|Greens|green", "3|Greens|green",
                 ])
         }
     }
