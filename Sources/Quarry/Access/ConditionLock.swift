@@ -12,19 +12,23 @@ import QuarryCore
 struct ConditionLock<Value>: ~Copyable, @unchecked Sendable {
     // Sendable: the value is reached only with the mutex held.
 
-    private let storage: UnsafeMutablePointer<Value>
+    /// The value. Use it only between `lock` and `unlock`; `wait` lets other threads change it.
+    ///
+    /// Change the value through a copy of the pointer: the thread sanitizer takes a change through this field for a
+    /// change of the field.
+    let contents: UnsafeMutablePointer<Value>
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
 
     init(_ value: consuming Value) {
-        storage = .allocate(capacity: 1)
-        storage.initialize(to: value)
+        contents = .allocate(capacity: 1)
+        contents.initialize(to: value)
         // One allocation holds both.
         let offset = MemoryLayout<pthread_mutex_t>.stride
-        let locks = UnsafeMutableRawPointer.allocate(
+        let storage = UnsafeMutableRawPointer.allocate(
             byteCount: offset + MemoryLayout<pthread_cond_t>.stride, alignment: 16)
-        mutex = locks.initializeMemory(as: pthread_mutex_t.self, to: pthread_mutex_t())
-        condition = (locks + offset).initializeMemory(as: pthread_cond_t.self, to: pthread_cond_t())
+        mutex = storage.initializeMemory(as: pthread_mutex_t.self, to: pthread_mutex_t())
+        condition = (storage + offset).initializeMemory(as: pthread_cond_t.self, to: pthread_cond_t())
         pthread_mutex_init(mutex, nil)
         #if canImport(Darwin)
             pthread_cond_init(condition, nil)
@@ -42,16 +46,9 @@ struct ConditionLock<Value>: ~Copyable, @unchecked Sendable {
         pthread_cond_destroy(condition)
         pthread_mutex_destroy(mutex)
         UnsafeMutableRawPointer(mutex).deallocate()
-        storage.deinitialize(count: 1)
-        storage.deallocate()
+        contents.deinitialize(count: 1)
+        contents.deallocate()
     }
-
-    /// The value. Use it only between `lock` and `unlock`; `wait` lets other threads change it.
-    ///
-    /// Computed, because the thread sanitizer takes a change through a stored pointer of a noncopyable type for a
-    /// change of the type's field.
-    @inline(__always)
-    var contents: UnsafeMutablePointer<Value> { storage }
 
     func lock() { pthread_mutex_lock(mutex) }
 

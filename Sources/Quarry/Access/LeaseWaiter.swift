@@ -46,11 +46,12 @@ final class ThreadWaiter: LeaseWaiter {
     /// - parameter deadline: nanoseconds of the monotonic clock.
     /// - returns: nil at the deadline.
     func wait(until deadline: UInt64?) -> LeaseOutcome? {
+        let contents = outcome.contents
         outcome.lock()
         defer { outcome.unlock() }
-        while outcome.contents.pointee == nil, outcome.wait(until: deadline) {}
+        while contents.pointee == nil, outcome.wait(until: deadline) {}
         hasOutcome.store(false, ordering: .relaxed)
-        return outcome.contents.pointee.take()
+        return contents.pointee.take()
     }
 }
 

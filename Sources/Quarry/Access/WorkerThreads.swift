@@ -201,14 +201,15 @@ final class WorkerThreads: TaskExecutor {
     /// - returns: false if the thread has to end.
     private func sleep() -> Bool {
         let deadline = SystemClock.monotonicNanoseconds() + Self.idleNanoseconds
+        let contents = state.contents
         state.lock()
         defer { state.unlock() }
-        while state.contents.pointee.jobs.isEmpty {
-            state.contents.pointee.crew.sleepingCount += 1
-            let mayGoOn = !state.contents.pointee.isShutDown && state.wait(until: deadline)
-            state.contents.pointee.crew.sleepingCount -= 1
-            if !mayGoOn, state.contents.pointee.jobs.isEmpty {
-                state.contents.pointee.crew.threadCount -= 1
+        while contents.pointee.jobs.isEmpty {
+            contents.pointee.crew.sleepingCount += 1
+            let mayGoOn = !contents.pointee.isShutDown && state.wait(until: deadline)
+            contents.pointee.crew.sleepingCount -= 1
+            if !mayGoOn, contents.pointee.jobs.isEmpty {
+                contents.pointee.crew.threadCount -= 1
                 return false
             }
         }

@@ -15,11 +15,12 @@ import Testing
         let state = ConditionLock(State())
 
         func pass() {
+            let contents = state.contents
             state.lock()
             defer { state.unlock() }
-            state.contents.pointee.sleepingCount += 1
-            while !state.contents.pointee.isOpen { _ = state.wait() }
-            state.contents.pointee.sleepingCount -= 1
+            contents.pointee.sleepingCount += 1
+            while !contents.pointee.isOpen { _ = state.wait() }
+            contents.pointee.sleepingCount -= 1
         }
     }
 
