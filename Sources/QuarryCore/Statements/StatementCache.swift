@@ -114,15 +114,12 @@ struct StatementCache {
 
     /// Drops all statements.
     ///
-    /// - returns: the statements. The caller releases them when the cache is no longer being changed.
-    mutating func removeAll() -> [Statement] {
-        let statements = entries.map(\.statement)
-        entries.removeAll()
-        indexes.removeAll()
-        passedBy.removeAll()
-        newest = Self.none
-        oldest = Self.none
-        return statements
+    /// - returns: the cache as it was, with its statements. The caller releases it when the cache is no longer being
+    ///   changed.
+    mutating func removeAll() -> StatementCache {
+        let dropped = self
+        self = StatementCache(capacity: capacity)
+        return dropped
     }
 
     // MARK: - The order of use
