@@ -142,7 +142,8 @@ class KeptContainer {
     }
 }
 
-/// The container with its type, which was found once: Swift would look for it for each record.
+/// The container with its type, which was found once. Swift would look for it for each record, which costs 4 to 7 % of
+/// coding a record of integers.
 private final class KeptContainerOf<Container>: KeptContainer {
     init(_ container: Container, _ keys: ObjectIdentifier) {
         super.init(unsafeBitCast(container, to: AnyObject.self), keys)

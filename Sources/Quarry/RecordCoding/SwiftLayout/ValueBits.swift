@@ -27,7 +27,7 @@ extension String {
 /// Memory for one value that is read where its type isn't known, and moved to where it is.
 ///
 /// Assumption: none, if `fits` has checked the size of the type. The slow way is a cast of the value, which
-/// `DecodingSession.decodeConvertible` has.
+/// `DecodingSession.decodeConvertible` has. It costs 20 % of decoding a player with a date.
 struct ValuePlace {
     let address = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: alignment)
 
