@@ -25,7 +25,7 @@ final class ConnectionLifetime: StatementFinalizer, @unchecked Sendable {
 
     static let closed = UInt.max
 
-    /// The owner while a backup writes to the connection. Nobody else may use the connection during that time.
+    /// The owner while a backup writes to the connection. No access may use the connection during that time.
     static let lent = UInt.max - 1
 
     /// The thread that had the connection before lending it; 0 otherwise.

@@ -120,7 +120,7 @@ class KeptContainer {
         self.keys = keys
     }
 
-    /// Whether nobody else holds the container.
+    /// Whether the session holds the only reference to the container.
     @inline(__always)
     fileprivate final var isUnshared: Bool { isKnownUniquelyReferenced(&object) }
 
