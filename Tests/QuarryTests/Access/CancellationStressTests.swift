@@ -42,7 +42,7 @@ import Testing
                 victim.cancel()
                 reader.cancel()
             }
-            // Reads that nobody cancels: whatever else happens, they succeed.
+            // Uncancelled reads succeed, whatever else happens.
             let bystander = Task { try await writer.read { db in (try db.count(), try db.count()) } }
             let writerAfter = Task { try await writer.write { db in try db.execute(sql: "UPDATE counter SET n = n") } }
             do {

@@ -63,7 +63,7 @@ import Testing
         #expect(machine.acquireNow(.offloadedTask, now: { 1001 }) == nil)
         #expect(machine.acquireNow(other, now: { 1001 }) == .granted(.connection(0)))
         #expect(machine.retry(id: 1, now: 1002) == nil)
-        // Its patience has ended: it is woken, and nobody overtakes it once it has asked.
+        // The waiter's patience has ended. It is woken, and no waiter overtakes it once it has asked.
         let late = 1000 + Machine.patience
         #expect(machine.release(0) { late }.map(\.text) == ["wake b"])
         switch waiterKind {
