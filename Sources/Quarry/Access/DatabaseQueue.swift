@@ -20,6 +20,7 @@ public final class DatabaseQueue: GroupWriter {
 
     /// Runs all accesses.
     let runner: AccessRunner
+    let core = DatabaseCore()
     let workers: WorkerThreads
     let readRequest: AccessRequest
     let writeRequest: AccessRequest

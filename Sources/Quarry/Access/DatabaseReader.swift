@@ -113,6 +113,8 @@ public protocol DatabaseReader: AnyObject, Sendable {
 protocol GroupReader: DatabaseReader {
     /// Runs the reads.
     var readers: AccessRunner { get }
+    /// The part that all connections of the database share.
+    var core: DatabaseCore { get }
     var workers: WorkerThreads { get }
     /// All groups, in the order in which closing waits for them. Their connections are closed in the opposite order.
     var groups: [ConnectionGroup] { get }

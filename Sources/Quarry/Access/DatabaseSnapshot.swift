@@ -18,6 +18,7 @@ public final class DatabaseSnapshot: PinnedReader {
     public let path: String
 
     let readers: AccessRunner
+    let core: DatabaseCore
     let workers: WorkerThreads
     let readRequest: AccessRequest
 
@@ -27,6 +28,7 @@ public final class DatabaseSnapshot: PinnedReader {
         configuration.maximumReaderCount = 1
         self.configuration = configuration
         path = pool.path
+        core = pool.core
         self.workers = workers
         readers = AccessRunner(
             "a snapshot of \(configuration.label ?? path)", pinned: [connection], configuration, workers)
@@ -54,6 +56,7 @@ public final class DatabaseSnapshotPool: PinnedReader {
     public let path: String
 
     let readers: AccessRunner
+    let core: DatabaseCore
     let workers: WorkerThreads
     let readRequest: AccessRequest
 
@@ -62,6 +65,7 @@ public final class DatabaseSnapshotPool: PinnedReader {
         configuration.readonly = true
         self.configuration = configuration
         path = pool.path
+        core = pool.core
         self.workers = workers
         readers = AccessRunner(
             "a connection of a snapshot of \(configuration.label ?? path)", pinned: connections, configuration, workers)

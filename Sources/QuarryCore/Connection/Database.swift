@@ -53,6 +53,10 @@ public final class Database {
     /// Whether a backup reads this database.
     var isBackedUp = false
 
+    /// Learns of the commits; nil if nobody asks.
+    @exclusivity(unchecked)
+    package var commitListener: (any CommitListener)?
+
     // MARK: The current access
 
     @exclusivity(unchecked)

@@ -1,0 +1,4 @@
+import QuarryCore
+
+/// The observations of a database.
+final class ObservationBroker: Sendable {}

@@ -1,0 +1,26 @@
+/// A table, view or virtual table of a connection. Names are compared without regard to case, as SQLite does.
+package struct TableName: Hashable, Sendable {
+    /// `main`, `temp`, or the name of an attached database.
+    package let schema: String
+
+    /// The name as written.
+    package let name: String
+
+    /// The schema and the name in lower case. Only this is compared and hashed.
+    private let key: String
+
+    package init(schema: String, name: String) {
+        self.schema = schema
+        self.name = name
+        key = schema.lowercasedASCII + "." + name.lowercasedASCII
+    }
+
+    package static func == (lhs: Self, rhs: Self) -> Bool { lhs.key == rhs.key }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(key) }
+}
+
+extension TableName: CustomStringConvertible {
+    /// `player`, `archive.player`
+    package var description: String { schema.lowercasedASCII == "main" ? name : "\(schema).\(name)" }
+}

@@ -1,0 +1,17 @@
+/// Learns of the commits of a connection, and of what they have changed.
+///
+/// The methods are called on the thread that has the connection.
+package protocol CommitListener: AnyObject, Sendable {
+    /// SQLite is about to commit. Until one of the other methods is called, other connections may see the state before
+    /// or after the commit. The connection must not be used.
+    func databaseWillCommit()
+
+    /// The transaction is committed: reads that begin now see it. Called before the callbacks of users, which may use
+    /// the connection and begin other transactions.
+    ///
+    /// - parameter changes: what has changed; may be empty.
+    func databaseDidCommit(_ db: Database, changes: DatabaseRegion)
+
+    /// The transaction was not committed after all: it goes on, or is rolled back.
+    func databaseDidNotCommit()
+}
