@@ -53,9 +53,43 @@ public final class Database {
     /// Whether a backup reads this database.
     var isBackedUp = false
 
-    /// Learns of the commits; nil if nobody asks.
+    // MARK: Changes and regions
+
+    /// Watches changes and transactions, while somebody asks for them.
     @exclusivity(unchecked)
-    package var commitListener: (any CommitListener)?
+    var monitor: (any ConnectionMonitor)? {
+        didSet { watchersDidChange() }
+    }
+
+    /// The region that statements read, while somebody asks for it.
+    @exclusivity(unchecked)
+    var readRegion: ReadRegion? {
+        didSet { watchersDidChange() }
+    }
+
+    /// Whether the beginning of a statement concerns the monitor or the recorded region.
+    @exclusivity(unchecked)
+    private(set) var watchesStatements = false
+
+    /// Whether the end of a transaction concerns anybody, so that the end of each statement is looked at.
+    @exclusivity(unchecked)
+    private(set) var watchesTransactions = false
+
+    /// The column that is being written through an open blob.
+    @exclusivity(unchecked)
+    var writtenBlobColumn: String?
+
+    @exclusivity(unchecked)
+    var accessRecorder: AccessRecorder?
+
+    /// The SQL of tables and triggers as read at a value of `schemaStamp`.
+    @exclusivity(unchecked)
+    var knownDefinitions: (stamp: Int, definitions: [TableName: String?]) = (0, [:])
+
+    private func watchersDidChange() {
+        watchesStatements = monitor != nil || readRegion != nil
+        watchesTransactions = monitor != nil || !nextTransactionHandlers.isEmpty
+    }
 
     // MARK: The current access
 
@@ -87,7 +121,13 @@ public final class Database {
     var transactionSeconds: Result<Double, any Error>?
 
     @exclusivity(unchecked)
-    var nextTransactionHandlers: [(onCommit: (Database) -> Void, onRollback: (Database) -> Void)] = []
+    var nextTransactionHandlers: [(onCommit: (Database) -> Void, onRollback: (Database) -> Void)] = [] {
+        didSet { watchersDidChange() }
+    }
+
+    /// The open savepoints.
+    @exclusivity(unchecked)
+    var savepoints = SavepointStack()
 
     // MARK: Schema
 
