@@ -16,8 +16,13 @@ final class ChangeMonitor: ConnectionMonitor {
 
     private(set) var listener: (any CommitListener)?
 
+    private var regionObservers: [RegionObserver] = []
+
     /// The tables whose changed rows the listener asks for.
-    private(set) var rowTables: Set<TableName> = []
+    private var listenedRowTables: Set<TableName> = []
+
+    /// The tables whose changed rows the listener or an observer of a region asks for.
+    private var rowTables: Set<TableName> = []
 
     let observers = ChangeObservers()
     private var statements: [RunningChange] = []
@@ -56,17 +61,43 @@ final class ChangeMonitor: ConnectionMonitor {
     // MARK: - What is watched
 
     /// Whether anybody needs the monitor.
-    var isNeeded: Bool { listener != nil || !observers.isEmpty }
+    var isNeeded: Bool { listener != nil || !observers.isEmpty || !regionObservers.isEmpty }
 
     func setListener(_ listener: (any CommitListener)?, rowTables: Set<TableName>, _ db: Database) throws {
         self.listener = listener
-        self.rowTables = rowTables
+        listenedRowTables = rowTables
         do {
-            try updatePreupdateHook(db)
+            try updateRowTables(db)
         } catch {
-            self.rowTables = []
+            listenedRowTables = []
             throw error
         }
+    }
+
+    func add(_ observer: RegionObserver, _ db: Database) throws {
+        regionObservers.append(observer)
+        do {
+            try updateRowTables(db)
+        } catch {
+            regionObservers.removeLast()
+            throw error
+        }
+    }
+
+    private func updateRowTables(_ db: Database) throws {
+        rowTables = regionObservers.reduce(into: listenedRowTables) { $0.formUnion($1.region.tablesWithRows) }
+        try updatePreupdateHook(db)
+    }
+
+    /// Tells the observers of regions of a commit.
+    private func tellRegionObservers(of changes: DatabaseRegion, _ db: Database) {
+        guard !regionObservers.isEmpty else { return }
+        if regionObservers.contains(where: \.isCancelled) {
+            regionObservers.removeAll(where: \.isCancelled)
+            // Removing the preupdate hook can't fail.
+            try? updateRowTables(db)
+        }
+        for observer in regionObservers { observer.databaseDidCommit(db, changes: changes) }
     }
 
     /// Installs or removes the preupdate hook.
@@ -295,7 +326,7 @@ final class ChangeMonitor: ConnectionMonitor {
         observers.tellEnd(committed: committed, db)
     }
 
-    /// Tells the listener of a commit.
+    /// Tells the listener and the observers of regions of a commit.
     private func publish(_ db: Database) {
         var region = changes.takeRegion()
         if region.isEmpty, logHasGrown {
@@ -304,5 +335,6 @@ final class ChangeMonitor: ConnectionMonitor {
         }
         logHasGrown = false
         listener?.databaseDidCommit(db, changes: region)
+        tellRegionObservers(of: region, db)
     }
 }

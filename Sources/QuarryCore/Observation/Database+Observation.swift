@@ -83,16 +83,16 @@ extension Database {
         try monitor.setListener(listener, rowTables: rowTables, self)
     }
 
-    private var changeMonitor: ChangeMonitor? { monitor as? ChangeMonitor }
+    var changeMonitor: ChangeMonitor? { monitor as? ChangeMonitor }
 
-    private func makeMonitor() -> ChangeMonitor {
+    func makeMonitor() -> ChangeMonitor {
         if let changeMonitor { return changeMonitor }
         let newMonitor = ChangeMonitor(self)
         monitor = newMonitor
         return newMonitor
     }
 
-    private func endMonitorIfUnneeded() {
+    func endMonitorIfUnneeded() {
         guard let changeMonitor, !changeMonitor.isNeeded else { return }
         changeMonitor.end(self)
         monitor = nil
