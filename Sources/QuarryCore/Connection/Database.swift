@@ -17,8 +17,15 @@ public final class Database {
 
     package let options: ConnectionOptions
 
-    /// The value with which the layer above has opened the connection. It never changes, so any thread may read it.
-    package let context: (any Sendable)?
+    /// The object with which the layer above has opened the connection. It never changes, so any thread may read it.
+    package let context: (any AnyObject & Sendable)?
+
+    /// The setups that the connection shares with others of its database; nil if it has no others.
+    let setups: ConnectionSetups?
+
+    /// The setups that the connection has had.
+    @exclusivity(unchecked)
+    var setupProgress = SetupProgress()
 
     @exclusivity(unchecked)
     var attachments = Attachments()
@@ -163,12 +170,13 @@ public final class Database {
 
     /// Opens a connection, and sets it up: busy handler, string literals, foreign keys, pragmas.
     ///
-    /// - parameter context: a value for the layer above.
+    /// - parameter context: an object for the layer above.
+    /// - parameter setups: the setups of the database, which run after `prepare`, and later as they are added.
     /// - parameter followsTask: whether opening is cancelled with the task that runs it.
-    /// - parameter prepare: the last step: the user's preparation of each connection.
+    /// - parameter prepare: the user's preparation of each connection.
     package init(
-        path: String, options: ConnectionOptions, context: (any Sendable)? = nil, followsTask: Bool = false,
-        prepare: (Database) throws -> Void = { _ in }
+        path: String, options: ConnectionOptions, context: (any AnyObject & Sendable)? = nil,
+        setups: ConnectionSetups? = nil, followsTask: Bool = false, prepare: (Database) throws -> Void = { _ in }
     ) throws {
         ErrorLog.install()
         let handle = try ConnectionHandle(
@@ -177,15 +185,17 @@ public final class Database {
         lifetime = ConnectionLifetime(handle)
         self.options = options
         self.context = context
+        self.setups = setups
         description = options.label ?? path
         hooks = HookSlots(lifetime.pointer)
         statementCache = StatementCache(capacity: options.statementCacheCapacity)
         lifetime.database = self
 
-        try beginAccess(nil, followsTask: followsTask)
+        try takeForAccess(nil, followsTask: followsTask)
         do {
             try naming(path, showsSQL: true) { try setUp() }
             try prepare(self)
+            try runSetups()
             // A file that isn't a database is detected here, not at its first use.
             try naming(path, showsSQL: false) {
                 if options.checksSchema {
@@ -208,6 +218,7 @@ public final class Database {
         lifetime = ConnectionLifetime(refusing: error)
         options = ConnectionOptions()
         context = nil
+        setups = nil
         description = "no connection"
         hooks = HookSlots(nil)
         statementCache = StatementCache(capacity: 0)
