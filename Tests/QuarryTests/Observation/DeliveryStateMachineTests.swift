@@ -7,21 +7,21 @@ import Testing
     var machine = DeliveryStateMachine<Int>()
 
     @Test mutating func oneActionAtATime() {
-        #expect(machine.receive(1).mustSchedule)
-        #expect(!machine.receive(2).mustSchedule)
+        #expect(machine.receive(1).mustSchedule == true)
+        #expect(machine.receive(2).mustSchedule == false)
         #expect(machine.begin() == 1)
         #expect(machine.begin() == nil)
-        #expect(!machine.receive(3).mustSchedule)
-        #expect(machine.finish())
+        #expect(machine.receive(3).mustSchedule == false)
+        #expect(machine.finish() == true)
         #expect(machine.begin() == 2)
-        #expect(machine.finish())
+        #expect(machine.finish() == true)
         #expect(machine.begin() == 3)
-        #expect(!machine.finish())
+        #expect(machine.finish() == false)
         #expect(machine.phase == .idle)
     }
 
     @Test mutating func aWaitingValueIsReplaced() {
-        #expect(machine.receive(1, replacesLast: true).mustSchedule)
+        #expect(machine.receive(1, replacesLast: true).mustSchedule == true)
         let (mustSchedule, released) = machine.receive(2, replacesLast: true)
         #expect(!mustSchedule && released == 1)
         #expect(machine.begin() == 2)
@@ -34,16 +34,16 @@ import Testing
         #expect(machine.end() == [1])
         #expect(machine.begin() == nil)
         #expect(machine.receive(2) == (false, 2))
-        #expect(!machine.finish())
+        #expect(machine.finish() == false)
     }
 
     @Test mutating func anOwnerThatRunsTheFirstAction() {
         machine = DeliveryStateMachine(isScheduled: true)
-        #expect(!machine.receive(1).mustSchedule)
+        #expect(machine.receive(1).mustSchedule == false)
         #expect(machine.begin() == 1)
-        #expect(!machine.finish())
+        #expect(machine.finish() == false)
         machine = DeliveryStateMachine(isScheduled: true)
         #expect(machine.begin() == nil)
-        #expect(machine.receive(1).mustSchedule)
+        #expect(machine.receive(1).mustSchedule == true)
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 /// The observations that a commit looks at.
 @Suite struct ObservationIndexTests {
-    final class Member { }
+    final class Member {}
 
     @Test func byTable() {
         var index = ObservationIndex<Member>()

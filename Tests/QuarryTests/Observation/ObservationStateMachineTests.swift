@@ -18,7 +18,7 @@ import Testing
 
     @Test mutating func theFirstFetch() {
         #expect(machine.state == .due)
-        #expect(machine.fetchWillBegin())
+        #expect(machine.fetchWillBegin() == true)
         #expect(machine.fetchDidSucceed(isOutdated: false) == .deliver)
         #expect(machine.state == .delivering)
         #expect(machine.valueWasTaken() == .none)
@@ -49,7 +49,7 @@ import Testing
     @Test mutating func transientErrorsAreRetriedWithGrowingPauses() {
         var pauses: [Int] = []
         for _ in 0..<ObservationStateMachine.maximumRetryCount {
-            #expect(machine.fetchWillBegin())
+            #expect(machine.fetchWillBegin() == true)
             guard case .retry(let milliseconds) = machine.fetchDidFail(isTransient: true) else {
                 Issue.record("not retried")
                 return
@@ -78,8 +78,8 @@ import Testing
         _ = machine.fetchWillBegin()
         #expect(machine.fetchDidFail(isTransient: false) == .fail)
         #expect(machine.regionDidChange() == .none)
-        #expect(!machine.fetchWillBegin())
-        #expect(!machine.end())
+        #expect(machine.fetchWillBegin() == false)
+        #expect(machine.end() == false)
     }
 
     @Test mutating func aBatchThatFailedPutsItBack() {
@@ -90,7 +90,7 @@ import Testing
 
     @Test mutating func nothingFollowsItsEnd() {
         _ = machine.fetchWillBegin()
-        #expect(machine.end())
+        #expect(machine.end() == true)
         #expect(machine.fetchDidSucceed(isOutdated: true) == .none)
         #expect(machine.fetchDidFail(isTransient: true) == .none)
         #expect(machine.fetchDidNotHappen() == .none)
@@ -131,7 +131,8 @@ import Testing
     @Test(arguments: 0..<200) func randomEvents(_ round: Int) {
         var generator = SeededGenerator()
         let seed = generator.seed
-        let pace = [nil, .debounce, .throttle(latest: true)].randomElement(using: &generator)!
+        let paces: [ObservationPace.Kind?] = [nil, .debounce, .throttle(latest: true)]
+        let pace = paces.randomElement(using: &generator) ?? nil
         var machine = ObservationStateMachine(pace: pace)
         var commits = 0
         var seen = -1
@@ -146,7 +147,7 @@ import Testing
             case (2, .due):
                 #expect(line == 1, "seed \(seed)")
                 line = 0
-                #expect(machine.fetchWillBegin(), "seed \(seed)")
+                #expect(machine.fetchWillBegin() == true, "seed \(seed)")
                 snapshot = commits
                 action = .none
             case (3, .fetching):

@@ -22,10 +22,10 @@ import Testing
         #expect(machine.receive(2, from: number).subscribers == ["a"])
         #expect(machine.join(second) == 2)
         #expect(Set(machine.receive(3, from: number).subscribers) == ["a", "b"])
-        #expect(!machine.unsubscribe(first).endsUpstream)
-        #expect(machine.unsubscribe(second).endsUpstream)
+        #expect(machine.unsubscribe(first).endsUpstream == false)
+        #expect(machine.unsubscribe(second).endsUpstream == true)
         #expect(machine.lastValue == nil)
-        #expect(machine.receive(4, from: number).subscribers.isEmpty)
+        #expect(machine.receive(4, from: number).subscribers == [])
         guard case (_, .start(number + 1)) = machine.subscribe("c") else {
             Issue.record("not started again")
             return
@@ -37,7 +37,7 @@ import Testing
         let (first, _) = machine.subscribe("a")
         _ = machine.join(first)
         _ = machine.receive(1, from: 1)
-        #expect(!machine.unsubscribe(first).endsUpstream)
+        #expect(machine.unsubscribe(first).endsUpstream == false)
         let (second, subscription) = machine.subscribe("b")
         guard case .running = subscription else {
             Issue.record("started twice")
@@ -55,7 +55,7 @@ import Testing
             Issue.record("not started again")
             return
         }
-        #expect(machine.fail(error, from: 1).subscribers.isEmpty)
+        #expect(machine.fail(error, from: 1).subscribers == [])
         machine = Machine(.observationLifetime)
         _ = machine.subscribe("a")
         #expect(machine.fail(error, from: 1).subscribers == ["a"])
