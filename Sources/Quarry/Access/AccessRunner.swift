@@ -166,6 +166,25 @@ final class AccessRunner: Sendable {
         }
     }
 
+    /// Runs an access of the library in its own task, on the library's threads.
+    ///
+    /// - parameter whenReleased: called when the connection is given back, with the error of the access.
+    func enqueue(
+        _ request: AccessRequest, _ body: @escaping @Sendable (Database) throws -> Void,
+        whenReleased: @escaping @Sendable (Result<Void, any Error>) -> Void
+    ) {
+        let place = TaskPlace(request, group, workers, .offloadedTask)
+        // Detached: the access belongs to no task of the user, whose values it would keep.
+        Task.detached(executorPreference: place.executor) {
+            do {
+                try await self.performHere(request, at: place, body)
+            } catch {
+                return whenReleased(.failure(error))
+            }
+            whenReleased(.success(()))
+        }
+    }
+
     // MARK: - Leases
 
     /// Waits for a connection for a task. Runs `body`, which may wait for other connections, on the library's threads.

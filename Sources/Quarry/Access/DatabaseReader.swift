@@ -148,9 +148,15 @@ protocol GroupReader: DatabaseReader {
 }
 
 extension GroupReader {
-    public func close() throws { try ConnectionGroup.close(groups) }
+    public func close() throws {
+        try ConnectionGroup.close(groups)
+        core.observations.readerDidClose(self)
+    }
 
-    public func closeAsync() async throws { try await ConnectionGroup.close(groups, workers) }
+    public func closeAsync() async throws {
+        try await ConnectionGroup.close(groups, workers)
+        core.observations.readerDidClose(self)
+    }
 
     @discardableResult
     public func prepareConnections(

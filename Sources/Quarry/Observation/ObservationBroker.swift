@@ -1,4 +1,446 @@
+import Dispatch
 import QuarryCore
 
-/// The observations of a database.
-final class ObservationBroker: Sendable {}
+/// The observations of a database: learns of commits, and fetches again what they have changed.
+///
+/// `CommitClock`, `FetchLine` and `ObservationStateMachine` decide. This type takes the lock, asks them, releases the
+/// lock, and acts.
+final class ObservationBroker: Sendable {
+    private struct State {
+        var clock = CommitClock()
+        var index = ObservationIndex<RunningObservation>()
+        var running: [ObjectIdentifier: RunningObservation] = [:]
+        var roads: [FetchRoad.ID: FetchRoad] = [:]
+        /// Whether the writer reports its commits.
+        var listening = Listening.off
+        /// The number of fetches that wait for the end of a commit.
+        var settlingCount = 0
+    }
+
+    private enum Listening { case off, starting, on }
+
+    /// The actions that follow a decision, to be performed without the lock.
+    private struct Work {
+        var batches: [FetchRoad] = []
+        var pauses: [(RunningObservation, any PaceTimer)] = []
+        var extensions: [any PaceTimer] = []
+        var retries: [(RunningObservation, milliseconds: Int)] = []
+        var values: [(RunningObservation, any Sendable)] = []
+        var failures: [(RunningObservation, Remains, any Error)] = []
+    }
+
+    /// The objects of an ended observation, to be released without the lock.
+    private struct Remains {
+        var resources: RunningObservation.Resources?
+        var pause: Task<Void, Never>?
+
+        var events: [ObservationEvents] { resources?.events ?? [] }
+    }
+
+    private let state = ConditionLock(State())
+
+    /// The number of running observations.
+    var observationCount: Int { state.withLock { $0.running.count } }
+
+    /// The number of the last commit.
+    var commitNumber: Int { state.withLock { $0.clock.number } }
+
+    /// Whether an observation has not ended.
+    func isRunning(_ observation: RunningObservation) -> Bool {
+        state.withLock { _ in !observation.record.machine.isEnded }
+    }
+
+    // MARK: - Starting and ending
+
+    /// Starts an observation: puts it in line for its first fetch.
+    func start(_ observation: RunningObservation) {
+        listen(observation)
+        let work = state.withLock { state in
+            var work = Work()
+            Self.add(observation, to: &state)
+            Self.enqueue(observation, &work)
+            return work
+        }
+        perform(work)
+    }
+
+    /// Starts an observation, and fetches its first value on this thread.
+    func startImmediately(_ observation: RunningObservation) {
+        listen(observation)
+        guard let road = observation.record.resources?.road else { return }
+        let batch = FetchBatch(self, road)
+        state.withLock { state in
+            Self.add(observation, to: &state)
+            batch.items = Self.take(observation).map { [$0] } ?? []
+            batch.begunAt = state.clock.fetchWillBegin()
+        }
+        let result = Result { try road.runner.perform(road.request) { db in try batch.run(db) } }
+        complete(batch, result, isInLine: false)
+    }
+
+    /// Ends an observation whose callbacks have been ended.
+    ///
+    /// - returns: whether it was running.
+    @discardableResult
+    func end(_ observation: RunningObservation) -> Bool {
+        let (wasRunning, remains) = state.withLock { state in
+            (observation.record.machine.end(), Self.detach(observation, from: &state))
+        }
+        remains.pause?.cancel()
+        if wasRunning {
+            for events in remains.events { events.didCancel?() }
+        }
+        return wasRunning
+    }
+
+    /// Ends the observations of a reader whose connections are closed.
+    func readerDidClose(_ reader: any DatabaseReader) {
+        var work = Work()
+        work.failures = state.withLock { state in
+            let ended = state.running.values.filter { $0.record.resources?.reader === reader }
+            return ended.compactMap { observation in
+                guard observation.record.machine.end() else { return nil }
+                return (observation, Self.detach(observation, from: &state), DatabaseError.connectionIsClosed())
+            }
+        }
+        perform(work)
+    }
+
+    /// Ends an observation with an error, unless it has ended.
+    private func fail(_ observation: RunningObservation, _ error: any Error) {
+        var work = Work()
+        work.failures = state.withLock { state in
+            guard observation.record.machine.end() else { return [] }
+            return [(observation, Self.detach(observation, from: &state), error)]
+        }
+        perform(work)
+    }
+
+    private static func add(_ observation: RunningObservation, to state: inout State) {
+        state.running[ObjectIdentifier(observation)] = observation
+        guard let resources = observation.record.resources else { return }
+        let road = state.roads[resources.road.id] ?? resources.road
+        state.roads[road.id] = road
+        road.observationCount += 1
+        observation.record.resources = RunningObservation.Resources(
+            reader: resources.reader, road: road, fetch: resources.fetch, events: resources.events,
+            timer: resources.timer)
+    }
+
+    /// Removes an ended observation.
+    ///
+    /// - returns: its objects, to be released without the lock.
+    private static func detach(_ observation: RunningObservation, from state: inout State) -> Remains {
+        let remains = Remains(resources: observation.record.resources, pause: observation.record.pause)
+        state.running[ObjectIdentifier(observation)] = nil
+        if let region = observation.record.region { state.index.remove(observation, of: region) }
+        observation.record.region = nil
+        observation.record.pause = nil
+        observation.record.resources = nil
+        if let road = remains.resources?.road {
+            road.observationCount -= 1
+            if road.observationCount == 0 { state.roads[road.id] = nil }
+        }
+        return remains
+    }
+
+    // MARK: - Listening
+
+    /// Makes a connection that writes report its commits.
+    func install(on db: Database) {
+        db.commitListener = self
+        state.withLock { $0.listening = .on }
+    }
+
+    /// Makes the writer report its commits, if it doesn't yet.
+    private func listen(_ observation: RunningObservation) {
+        guard let writer = (observation.record.resources?.reader as? any GroupWriter)?.writer else { return }
+        let mustStart = state.withLock { state in
+            guard case .off = state.listening else { return false }
+            state.listening = .starting
+            return true
+        }
+        guard mustStart else { return }
+        if let lease = writer.group.leaseAtOnce() {
+            defer { writer.group.release(lease) }
+            install(on: lease.database)
+            return
+        }
+        writer.enqueue(AccessRequest(.bare)) { db in
+            self.install(on: db)
+            // The running write may have committed what nobody has reported.
+            self.databaseDidCommit(db, changes: .fullDatabase)
+        } whenReleased: { result in
+            guard case .failure = result else { return }
+            self.state.withLock { state in
+                if case .starting = state.listening { state.listening = .off }
+            }
+        }
+    }
+
+    // MARK: - Snapshots
+
+    /// Begins a read, and returns the number of the last commit that it sees.
+    func beginRead(_ db: Database) throws -> Int {
+        for _ in 0..<Self.maximumPinCount {
+            let number = settledNumber()
+            try db.beginRead(pinned: true)
+            let isExact = state.withLock { !$0.clock.isCommitting && $0.clock.number == number }
+            if isExact { return number }
+            try db.finishRead {}
+        }
+        // Too low a number causes a fetch that finds nothing new, and hides no commit.
+        let number = commitNumber
+        try db.beginRead(pinned: true)
+        return number
+    }
+
+    private static let maximumPinCount = 16
+
+    /// The number of the last commit, once no commit is about to show.
+    private func settledNumber() -> Int {
+        state.lock()
+        defer { state.unlock() }
+        let contents = state.contents
+        guard contents.pointee.clock.isCommitting else { return contents.pointee.clock.number }
+        contents.pointee.settlingCount += 1
+        defer { contents.pointee.settlingCount -= 1 }
+        let deadline = SystemClock.monotonicNanoseconds() + Self.settlingTime
+        while contents.pointee.clock.isCommitting, state.wait(until: deadline) {}
+        return contents.pointee.clock.number
+    }
+
+    /// How many nanoseconds a fetch waits for the end of a commit. A commit takes that long if it copies the log into
+    /// the database, or on a slow disk.
+    private static let settlingTime: UInt64 = 100_000_000
+
+    // MARK: - Batches
+
+    private static func enqueue(_ observation: RunningObservation, _ work: inout Work) {
+        guard let road = observation.record.resources?.road else { return }
+        if road.line.add(observation, isSlow: observation.record.isSlow) { work.batches.append(road) }
+    }
+
+    private func startBatch(_ road: FetchRoad) {
+        let batch = FetchBatch(self, road)
+        road.runner.enqueue(road.request) { db in
+            self.fill(batch)
+            try batch.run(db)
+        } whenReleased: { result in
+            // The users' closures that follow may take a while.
+            WorkerThreads.willBeBusy()
+            self.complete(batch, result, isInLine: true)
+        }
+    }
+
+    /// Moves the observations that are due into a batch.
+    private func fill(_ batch: FetchBatch) {
+        let work = state.withLock { state in
+            var work = Work()
+            let taken = batch.road.line.take { $0 === $1 || $0.record.resources?.fetch === $1.record.resources?.fetch }
+            batch.items = taken.compactMap(Self.take)
+            batch.begunAt = state.clock.fetchWillBegin()
+            if batch.road.line.startsBatch() { work.batches.append(batch.road) }
+            return work
+        }
+        perform(work)
+    }
+
+    private static func take(_ observation: RunningObservation) -> FetchBatch.Item? {
+        guard observation.record.machine.fetchWillBegin(), let resources = observation.record.resources else {
+            return nil
+        }
+        return FetchBatch.Item(
+            observation: observation, resources: resources, isFirst: observation.record.region == nil,
+            previousRegion: observation.record.region)
+    }
+
+    /// The connection of a batch is given back: its outcomes are delivered.
+    private func complete(_ batch: FetchBatch, _ result: Result<Void, any Error>, isInLine: Bool) {
+        let accessError: (any Error)? = if case .failure(let error) = result { error } else { nil }
+        let work = state.withLock { state in
+            var work = Work()
+            if batch.begunAt == nil, accessError != nil {
+                // No connection could be had.
+                batch.items = batch.road.line.takeAll().compactMap(Self.take)
+            }
+            for item in batch.items { Self.settle(item, accessError, batch.road, &state, &work) }
+            if let number = batch.begunAt { state.clock.fetchDidEnd(begunAt: number) }
+            if isInLine {
+                batch.road.line.batchDidEnd()
+                if batch.road.line.startsBatch() { work.batches.append(batch.road) }
+            }
+            return work
+        }
+        // The objects of a cancelled observation are released here, without the lock.
+        batch.items = []
+        perform(work)
+    }
+
+    private static func settle(
+        _ item: FetchBatch.Item, _ accessError: (any Error)?, _ road: FetchRoad, _ state: inout State,
+        _ work: inout Work
+    ) {
+        let observation = item.observation
+        switch item.outcome {
+        case .value(let value, let region, let snapshot, let isSlow):
+            guard !observation.record.machine.isEnded else { return }
+            observation.record.isSlow = isSlow
+            if road.kind == .snapshot {
+                // No commit changes it.
+                observation.record.region = DatabaseRegion()
+            } else if let region, item.findsRegion {
+                setRegion(region, of: observation, &state)
+            }
+            let isOutdated =
+                observation.record.region.map { state.clock.mayHaveChanged($0, since: snapshot) } ?? true
+            let action = observation.record.machine.fetchDidSucceed(isOutdated: isOutdated)
+            if action == .deliver { work.values.append((observation, value)) }
+            if observation.record.machine.isResting, let timer = observation.record.resources?.timer {
+                work.pauses.append((observation, timer))
+            }
+        case .failure(let error): fail(observation, error, &state, &work)
+        case nil:
+            if let accessError { return fail(observation, accessError, &state, &work) }
+            note(observation.record.machine.fetchDidNotHappen(), observation, &work)
+        }
+    }
+
+    private static func fail(
+        _ observation: RunningObservation, _ error: any Error, _ state: inout State, _ work: inout Work
+    ) {
+        switch observation.record.machine.fetchDidFail(isTransient: error.isTransient) {
+        case .retry(let milliseconds): work.retries.append((observation, milliseconds))
+        case .fail: work.failures.append((observation, detach(observation, from: &state), error))
+        case .none, .enqueue, .startPause, .extendPause, .deliver: break
+        }
+    }
+
+    /// Follows the region of an observation as it varies.
+    private static func setRegion(
+        _ region: DatabaseRegion, of observation: RunningObservation, _ state: inout State
+    ) {
+        if let previous = observation.record.region {
+            guard previous != region else { return }
+            state.index.remove(observation, of: previous)
+        }
+        observation.record.region = region
+        state.index.insert(observation, of: region)
+    }
+
+    // MARK: - Actions
+
+    private static func note(
+        _ action: ObservationStateMachine.Action, _ observation: RunningObservation, _ work: inout Work
+    ) {
+        switch action {
+        case .enqueue: enqueue(observation, &work)
+        case .startPause:
+            if let timer = observation.record.resources?.timer { work.pauses.append((observation, timer)) }
+        case .extendPause:
+            if let timer = observation.record.resources?.timer { work.extensions.append(timer) }
+        case .retry(let milliseconds): work.retries.append((observation, milliseconds))
+        case .none, .deliver, .fail: break
+        }
+    }
+
+    private func perform(_ work: consuming Work) {
+        for road in work.batches { startBatch(road) }
+        for timer in work.extensions { timer.begin() }
+        for (observation, timer) in work.pauses { startPause(observation, timer) }
+        for (observation, milliseconds) in work.retries {
+            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(milliseconds)) {
+                [weak self, weak observation] in
+                guard let self, let observation else { return }
+                self.decide(observation) { $0.retryPauseDidEnd() }
+            }
+        }
+        for (observation, remains, error) in work.failures {
+            remains.pause?.cancel()
+            for events in remains.events { events.didFail?(error) }
+            observation.sink.fail(error)
+        }
+        for (observation, value) in work.values { deliver(value, to: observation) }
+    }
+
+    private func deliver(_ value: any Sendable, to observation: RunningObservation) {
+        switch observation.sink.receive(value) {
+        case .delivering: break
+        case .dropped: valueWasTaken(observation)
+        case .failed(let error): fail(observation, error)
+        }
+    }
+
+    /// The scheduler has taken a value: the next fetch may begin.
+    func valueWasTaken(_ observation: RunningObservation) {
+        decide(observation) { $0.valueWasTaken() }
+    }
+
+    private func decide(
+        _ observation: RunningObservation,
+        _ body: (inout ObservationStateMachine) -> ObservationStateMachine.Action
+    ) {
+        let work = state.withLock { _ in
+            var work = Work()
+            Self.note(body(&observation.record.machine), observation, &work)
+            return work
+        }
+        perform(work)
+    }
+
+    private func startPause(_ observation: RunningObservation, _ timer: any PaceTimer) {
+        timer.begin()
+        let task = Task.detached { [weak self, weak observation] in
+            do { try await timer.wait() } catch { return }
+            guard let self, let observation else { return }
+            self.decide(observation) { $0.pauseDidEnd() }
+        }
+        let isEnded = state.withLock { _ in
+            if !observation.record.machine.isEnded { observation.record.pause = task }
+            return observation.record.machine.isEnded
+        }
+        if isEnded { task.cancel() }
+    }
+}
+
+extension ObservationBroker: CommitListener {
+    func databaseWillCommit() { state.withLock { $0.clock.commitWillHappen() } }
+
+    func databaseDidNotCommit() {
+        state.withLock { state in
+            state.clock.commitDidNotHappen()
+            if state.settlingCount > 0 { self.state.broadcast() }
+        }
+    }
+
+    func databaseDidCommit(_ db: Database, changes: DatabaseRegion) { commitDidHappen(changes) }
+
+    /// A commit has happened.
+    func commitDidHappen(_ changes: DatabaseRegion) {
+        let work = state.withLock { state in
+            var work = Work()
+            state.clock.commitDidHappen(changes)
+            if state.settlingCount > 0 { self.state.broadcast() }
+            guard !changes.isEmpty else { return work }
+            state.index.forEach(changedBy: changes) { observation in
+                guard observation.record.machine.isWatching,
+                    observation.record.region?.isModified(by: changes) ?? true
+                else { return }
+                Self.note(observation.record.machine.regionDidChange(), observation, &work)
+            }
+            return work
+        }
+        perform(work)
+    }
+}
+
+extension Error {
+    /// Whether the same fetch may succeed a moment later.
+    fileprivate var isTransient: Bool {
+        guard let error = self as? DatabaseError else { return false }
+        switch error.resultCode {
+        case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_INTERRUPT, .SQLITE_SCHEMA: return true
+        default: return false
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import Dispatch
+import QuarryTestSupport
+
+@testable import Quarry
+@testable import QuarryCore
+
+extension DatabaseWriter {
+    /// Writes in a transaction, and reports its commit.
+    ///
+    /// - parameter changes: the changes that the commit reports.
+    func change(
+        _ changes: DatabaseRegion = .fullDatabase, _ updates: (Database) throws -> Void
+    ) throws {
+        try writeWithoutTransaction { db in try change(db, changes, updates) }
+    }
+
+    /// As `change`, inside a write.
+    func change(
+        _ db: Database, _ changes: DatabaseRegion = .fullDatabase, _ updates: (Database) throws -> Void
+    ) throws {
+        let broker = unerased!.core.observations
+        try db.beginTransaction()
+        do { try updates(db) } catch {
+            try db.rollback()
+            throw error
+        }
+        broker.databaseWillCommit()
+        do { try db.commit() } catch {
+            broker.databaseDidNotCommit()
+            throw error
+        }
+        broker.databaseDidCommit(db, changes: changes)
+    }
+
+    /// Adds a row to `t`, and reports its commit.
+    func add(_ value: Int) throws { try change(.t) { db in try db.insert(value) } }
+
+    var broker: ObservationBroker { unerased!.core.observations }
+}
+
+extension DatabaseRegion {
+    static let t = DatabaseRegion(TableName(schema: "main", name: "t"))
+    static let other = DatabaseRegion(TableName(schema: "main", name: "other"))
+}
+
+/// The values and errors of an observation, in order.
+final class Received<Value: Sendable>: Sendable {
+    private let state = Recorded<(values: [Value], errors: [any Error])>(([], []))
+
+    var values: [Value] { state.value.values }
+    var errors: [any Error] { state.value.errors }
+
+    var onChange: @Sendable (Value) -> Void { { value in self.state.update { $0.values.append(value) } } }
+    var onError: @Sendable (any Error) -> Void { { error in self.state.update { $0.errors.append(error) } } }
+
+    func value(_ count: Int) async throws -> [Value] {
+        try await until("\(count) values") { values.count >= count }
+        return values
+    }
+
+    func error() async throws -> any Error {
+        try await until("an error") { !errors.isEmpty }
+        return errors[0]
+    }
+}
+
+/// Keeps actions until a test runs them.
+final class ManualScheduler: ValueObservationScheduler {
+    private let actions = Recorded<[@Sendable () -> Void]>([])
+
+    func immediateInitialValue() -> Bool { false }
+    func schedule(_ action: @escaping @Sendable () -> Void) { actions.update { $0.append(action) } }
+
+    var count: Int { actions.value.count }
+
+    /// Waits for an action, and runs it.
+    func runNext() async throws {
+        try await until("an action is scheduled") { count > 0 }
+        actions.update { $0.removeFirst() }()
+    }
+}
+
+/// A clock that goes on when a test says so.
+final class ManualClock: Clock {
+    struct Instant: InstantProtocol {
+        var offset: Duration
+        func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        func duration(to other: Instant) -> Duration { other.offset - offset }
+        static func < (first: Instant, second: Instant) -> Bool { first.offset < second.offset }
+    }
+
+    private struct State {
+        var now = Instant(offset: .zero)
+        var sleepers: [Int: (until: Instant, continuation: CheckedContinuation<Void, any Error>)] = [:]
+        var cancelled: Set<Int> = []
+        var lastID = 0
+    }
+
+    private let state = Lock(State())
+
+    var now: Instant { state.withLock { $0.now } }
+    var minimumResolution: Duration { .zero }
+    var sleeperCount: Int { state.withLock { $0.sleepers.count } }
+
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        let id = state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let isOver: Result<Void, any Error>? = state.withLock { state in
+                    if state.cancelled.contains(id) { return .failure(CancellationError()) }
+                    if state.now >= deadline { return .success(()) }
+                    state.sleepers[id] = (deadline, continuation)
+                    return nil
+                }
+                if let isOver { continuation.resume(with: isOver) }
+            }
+        } onCancel: {
+            let sleeper = state.withLock { state in
+                state.cancelled.insert(id)
+                return state.sleepers.removeValue(forKey: id)
+            }
+            sleeper?.continuation.resume(throwing: CancellationError())
+        }
+    }
+
+    func advance(by duration: Duration) {
+        let woken = state.withLock { state in
+            state.now = state.now.advanced(by: duration)
+            let woken = state.sleepers.filter { $0.value.until <= state.now }
+            for id in woken.keys { state.sleepers[id] = nil }
+            return woken
+        }
+        for sleeper in woken.values { sleeper.continuation.resume() }
+    }
+}
