@@ -5,7 +5,9 @@ import Synchronization
 /// A connection compares `generation` with its own number at the beginning and at the end of each access, which takes
 /// no lock. If they differ, it runs the setups that it hasn't had. So a setup reaches each connection at its next
 /// access, on the thread that has the connection.
-package final class ConnectionSetups: Sendable {
+package final class ConnectionSetups: @unchecked Sendable {
+    // Sendable: `generation` is a pointer that never changes, to an atomic number.
+
     /// When a setup runs.
     package enum Moment: Sendable {
         /// At the beginning of an access, before its body.
@@ -32,10 +34,22 @@ package final class ConnectionSetups: Sendable {
 
     private let list = Lock(SetupList())
 
-    /// The number of the last setup.
-    private let generation = Atomic<Int>(0)
+    /// The number of the last setup. Outside of any stored property: connections keep the pointer, so that an access
+    /// compares the number without retaining this object.
+    let generation: UnsafeMutablePointer<Atomic<Int>>
 
-    package init() {}
+    package init() {
+        generation = .allocate(capacity: 1)
+        generation.initialize(to: Atomic(0))
+    }
+
+    deinit {
+        generation.deinitialize(count: 1)
+        generation.deallocate()
+    }
+
+    /// The setups of connections that share none: none is ever added.
+    static let none = ConnectionSetups()
 
     /// Adds a setup behind the others.
     @discardableResult
@@ -44,7 +58,7 @@ package final class ConnectionSetups: Sendable {
             let number = list.add(setup)
             // The thread that adds a setup then looks at the database. A write whose commit it doesn't see must find
             // the new number at its end, so this store comes before that look in the order of all threads.
-            generation.store(number, ordering: .sequentiallyConsistent)
+            generation.pointee.store(number, ordering: .sequentiallyConsistent)
             return Token(number: number)
         }
     }
@@ -63,19 +77,6 @@ package final class ConnectionSetups: Sendable {
         for entry in list.withLock({ $0.pending(SetupProgress()) }) {
             if case .atBeginning(let body) = entry.setup { try body(db) }
         }
-    }
-
-    /// Whether an access that begins has setups to run.
-    @inline(__always)
-    func hasChanged(since progress: SetupProgress) -> Bool {
-        generation.load(ordering: .relaxed) != progress.number
-    }
-
-    /// As `hasChanged`, at the end of an access, after its commit.
-    @inline(__always)
-    func hasChangedMeanwhile(since progress: SetupProgress) -> Bool {
-        // After the commit in the order of all threads: see `add`.
-        generation.load(ordering: .sequentiallyConsistent) != progress.number
     }
 
     /// The setups that a connection hasn't had, and the number of the last setup.
@@ -134,12 +135,19 @@ struct SetupProgress {
 
 extension Database {
     /// Whether the next access begins by running setups.
-    package var hasPendingSetups: Bool { setups?.hasChanged(since: setupProgress) ?? false }
+    package var hasPendingSetups: Bool { setupGeneration.pointee.load(ordering: .relaxed) != setupProgress.number }
+
+    /// As `hasPendingSetups`, at the end of an access.
+    @inline(__always)
+    var hasPendingSetupsAtEnd: Bool {
+        // After the access's commit in the order of all threads: see `ConnectionSetups.add`.
+        setupGeneration.pointee.load(ordering: .sequentiallyConsistent) != setupProgress.number
+    }
 
     /// Runs the setups that the connection hasn't had, at the beginning of an access.
     func runSetups() throws {
         // A setup may add another one.
-        while let setups, setups.hasChanged(since: setupProgress) {
+        while hasPendingSetups {
             let (entries, last) = setups.pending(setupProgress)
             for entry in entries {
                 switch entry.setup {
@@ -166,7 +174,7 @@ extension Database {
     @inline(never)
     func runSetupsAtEnd() {
         // An access that could not begin ends without its connection.
-        guard let setups, lifetime.isOwned else { return }
+        guard lifetime.isOwned else { return }
         let (entries, last) = setups.pending(setupProgress)
         var hasRunAll = true
         for entry in entries {

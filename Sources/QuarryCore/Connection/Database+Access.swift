@@ -9,7 +9,7 @@ extension Database {
     /// - throws: `SQLITE_MISUSE` if the connection is closed; the error of a rollback that was due, or of a setup.
     package func beginAccess(_ token: AccessToken?, followsTask: Bool = false) throws {
         try takeForAccess(token, followsTask: followsTask)
-        if let setups, setups.hasChanged(since: setupProgress) { try runSetupsOrEnd() }
+        if hasPendingSetups { try runSetupsOrEnd() }
     }
 
     /// Begins an access that closes the connection. As `beginAccess`, but runs no setups: they may fail.
@@ -53,7 +53,7 @@ extension Database {
             rollbackIsDue = isInsideTransaction
             error = error ?? DatabaseError.misuse("A transaction has been left open at the end of a database access.")
         }
-        if let setups, setups.hasChangedMeanwhile(since: setupProgress) { runSetupsAtEnd() }
+        if hasPendingSetupsAtEnd { runSetupsAtEnd() }
         lifetime.leave()
         return error
     }

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A connection, as passed to the closures of `read` and `write`.
 ///
 /// ```swift
@@ -20,8 +22,11 @@ public final class Database {
     /// The object with which the layer above has opened the connection. It never changes, so any thread may read it.
     package let context: (any AnyObject & Sendable)?
 
-    /// The setups that the connection shares with others of its database; nil if it has no others.
-    let setups: ConnectionSetups?
+    /// The setups that the connection shares with the others of its database.
+    let setups: ConnectionSetups
+
+    /// The number of the last setup, of `setups`.
+    let setupGeneration: UnsafeMutablePointer<Atomic<Int>>
 
     /// The setups that the connection has had.
     @exclusivity(unchecked)
@@ -185,7 +190,8 @@ public final class Database {
         lifetime = ConnectionLifetime(handle)
         self.options = options
         self.context = context
-        self.setups = setups
+        self.setups = setups ?? .none
+        setupGeneration = self.setups.generation
         description = options.label ?? path
         hooks = HookSlots(lifetime.pointer)
         statementCache = StatementCache(capacity: options.statementCacheCapacity)
@@ -218,7 +224,8 @@ public final class Database {
         lifetime = ConnectionLifetime(refusing: error)
         options = ConnectionOptions()
         context = nil
-        setups = nil
+        setups = .none
+        setupGeneration = setups.generation
         description = "no connection"
         hooks = HookSlots(nil)
         statementCache = StatementCache(capacity: 0)

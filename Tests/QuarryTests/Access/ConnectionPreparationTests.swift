@@ -165,6 +165,38 @@ import Testing
         #expect(moments.value.count == 2)
     }
 
+    /// Setups of the library are added while a thread writes, and the database is read after each: a write that the read
+    /// doesn't see runs the setup, at the beginning or at the end of its access.
+    @Test func eachWriteIsSeenOrTold() async throws {
+        let folder = try TemporaryFolder(isFast: true)
+        let pool = try DatabasePool(path: folder.file("a.sqlite"))
+        try pool.makeTable()
+        let mayEnd = Recorded(false)
+        let writer = OwnThread { while !mayEnd.value { try pool.write { db in try db.insert(1) } } }
+        let missed = try await onOwnThread {
+            defer { mayEnd.update { $0 = true } }
+            var missed: [String] = []
+            for _ in 0..<300 {
+                let told = Recorded<(moment: ConnectionSetups.Moment, count: Int)?>(nil)
+                let token = pool.core.setups.add(
+                    .alsoAtEnd { db, moment in
+                        guard !db.configuration.readonly else { return }
+                        let count = try db.count()
+                        told.update { $0 = (moment, count) }
+                    })
+                let seen = try pool.read { db in try db.count() }
+                try spin(until: "the writer is told") { told.value != nil }
+                pool.core.setups.remove(token)
+                // The first write that is not seen may be told at its end, when it is counted.
+                guard let (moment, count) = told.value, count > (moment == .end ? seen + 1 : seen) else { continue }
+                missed.append("\(count) rows at the \(moment), \(seen) seen")
+            }
+            return missed
+        }
+        try await writer.value
+        #expect(missed == [])
+    }
+
     @Test func connectionsKnowTheirCore() async throws {
         let pool = try DatabasePool(path: folder.file("a.sqlite"))
         let queue = try DatabaseQueue()
