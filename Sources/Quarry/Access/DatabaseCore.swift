@@ -6,10 +6,15 @@ public import QuarryCore
 /// Each connection has it from its opening (`Database.core`). The core holds neither connections nor their owner.
 final class DatabaseCore: Sendable {
     /// The observations of the database.
-    let observations = ObservationBroker()
+    let observations: ObservationBroker
 
     /// The setups of the connections.
-    let setups = ConnectionSetups()
+    let setups: ConnectionSetups
+
+    init() {
+        setups = ConnectionSetups()
+        observations = ObservationBroker(setups)
+    }
 
     /// The cores of the named databases in memory, by what SQLite finds the content by.
     private static let namedCores = Lock<[Name: WeakCore]>([:])

@@ -33,7 +33,7 @@ public struct DatabaseRegionObservation: Sendable {
         onChange: @escaping @Sendable (Database) -> Void
     ) -> AnyDatabaseCancellable {
         let start = RegionObservationStart(regions, onError, onChange)
-        if let db = writer.groupWriter?.writer.group.ownedConnection {
+        if let db = (writer.groupReader as? any GroupWriter)?.writer.group.ownedConnection {
             start.begin(db)
         } else {
             writer.asyncWriteWithoutTransaction { db in start.begin(db) }
@@ -89,12 +89,5 @@ private final class RegionObservationStart: Sendable {
             defer { state = .ended }
             return state
         }
-    }
-}
-
-extension DatabaseWriter {
-    /// The writer whose accesses run on connection groups: this one, or the one to which it forwards.
-    fileprivate var groupWriter: (any GroupWriter)? {
-        (self as? any GroupWriter) ?? (self as? AnyDatabaseWriter)?.writer.groupWriter
     }
 }
