@@ -32,14 +32,17 @@ final class DatabaseCore: Sendable {
     ///
     /// - parameter vfs: `Configuration.vfs`: SQLite shares no content between file systems.
     static func named(_ name: String, vfs: String?) -> DatabaseCore {
-        namedCores.withLock { cores in
-            cores = cores.filter { $0.value.core != nil }
-            let name = Name(name: name, vfs: vfs)
-            if let core = cores[name]?.core { return core }
-            let core = DatabaseCore()
+        let name = Name(name: name, vfs: vfs)
+        let (core, others) = namedCores.withLock { cores in
+            let existing = cores.compactMapValues(\.core)
+            cores = cores.filter { existing[$0.key] != nil }
+            let core = existing[name] ?? DatabaseCore()
             cores[name] = WeakCore(core: core)
-            return core
+            return (core, existing)
         }
+        // Released here, without the lock: the last reference to a core releases closures of the user.
+        _ = consume others
+        return core
     }
 
     /// Adds a closure that prepares each connection.

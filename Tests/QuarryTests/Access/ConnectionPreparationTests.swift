@@ -165,8 +165,8 @@ import Testing
         #expect(moments.value.count == 2)
     }
 
-    /// Setups of the library are added while a thread writes, and the database is read after each: a write that the read
-    /// doesn't see runs the setup, at the beginning or at the end of its access.
+    /// Setups of the library are added while a thread writes, and the database is read after each: a write that the
+    /// read doesn't see runs the setup, at the beginning or at the end of its access.
     @Test func eachWriteIsSeenOrTold() async throws {
         let folder = try TemporaryFolder(isFast: true)
         let pool = try DatabasePool(path: folder.file("a.sqlite"))
