@@ -73,8 +73,8 @@ public struct DatabaseRegion: Sendable, Equatable {
     package func restricted(toRows rowIDs: Set<Int64>, of table: TableName) -> DatabaseRegion {
         guard let region = tables?[table] else { return self }
         var result = self
-        let shared = region.intersection(TableRegion(columns: nil, rowIDs: rowIDs))
-        result.tables?[table] = shared
+        let rows = TableRegion(columns: nil, rowIDs: rowIDs)
+        result.tables?[table] = rowIDs.isEmpty ? nil : region.intersection(rows)
         return result
     }
 

@@ -154,6 +154,18 @@ final class AccessRecorder {
 }
 
 extension AccessRecorder.Report {
+    /// The report without what SQLite reports when a statement is the first to use a table-valued function such as
+    /// `json_each`, and SQLite declares its columns.
+    func withoutDeclarations(sql: String) -> Self {
+        let declares = updates.contains { $0.table.isSchemaTable } && insertions.allSatisfy { !$0.isSchemaTable }
+            && deletions.allSatisfy { !$0.isSchemaTable } && definitions.isEmpty
+        guard declares, !sql.lowercasedASCII.contains("sqlite_") else { return self }
+        var result = self
+        result.updates.removeAll { $0.table.isSchemaTable }
+        for (table, columns) in reads where table.isSchemaTable && columns == ["rowid"] { result.reads[table] = nil }
+        return result
+    }
+
     /// The kinds of changes.
     var kinds: [DatabaseEventKind] {
         insertions.map { .insert(tableName: $0.name) } + deletions.map { .delete(tableName: $0.name) }

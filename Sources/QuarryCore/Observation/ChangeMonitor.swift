@@ -119,6 +119,8 @@ final class ChangeMonitor: ConnectionMonitor {
     // MARK: - Statements
 
     func statementWillStart(_ statement: Statement, _ db: Database) {
+        // SQLite's C functions have ended a transaction.
+        if phase != .none { db.noteUntoldEnd() }
         let accesses = db.accesses(of: statement)
         if !observers.isEmpty { for kind in accesses.kinds { _ = observers.interested(in: kind, db) } }
         if accesses.mayTruncate, statement.expiryAtPreparation == db.hooks.expiryCount, asksForDeletions(accesses, db)
@@ -338,11 +340,10 @@ final class ChangeMonitor: ConnectionMonitor {
     }
 
     func takeUntoldEnd(_ db: Database) -> TransactionStateMachine.Event {
-        let phase = phase
+        // The error that has refused the commit was thrown by now.
+        refusal = nil
         if db.isInsideTransaction {
-            self.phase = .none
-            // COMMIT has found the database locked.
-            tellNotCommitted(phase)
+            endCommitInside(db)
             return .none
         }
         switch phase {
@@ -353,6 +354,20 @@ final class ChangeMonitor: ConnectionMonitor {
         // ON CONFLICT FAIL outside a transaction keeps the rows before the one that fails.
         case .willCommit: return .didCommit
         case .refused, .rolledBack: return .didRollback
+        }
+    }
+
+    /// A commit has failed, and SQLite says that the transaction is open.
+    private func endCommitInside(_ db: Database) {
+        switch phase {
+        case .none: break
+        case .willCommit:
+            // COMMIT has found the database locked.
+            phase = .none
+            listener?.databaseDidNotCommit()
+        case .refused, .rolledBack:
+            // RELEASE of the outermost savepoint leaves SQLite in a transaction after the rollback.
+            try? db.rollback()
         }
     }
 

@@ -59,6 +59,7 @@ extension Database {
 
     /// The accesses that a preparation has reported.
     func makeAccesses(_ report: AccessRecorder.Report, sql: String) -> StatementAccesses {
+        let report = report.withoutDeclarations(sql: sql)
         var changes = DatabaseRegion()
         for table in report.insertions + report.deletions { changes.formUnion(DatabaseRegion(table)) }
         for update in report.updates {
@@ -68,7 +69,7 @@ extension Database {
         for table in report.definitions { changes.formUnion(DatabaseRegion(table)) }
         // VACUUM may change rowids that aren't columns.
         let isVacuum = Substring(sql).utf8.firstWord == "VACUUM"
-        let changesSchema = changes.tableNames?.contains { $0.isSchemaTable } ?? false
+        let changesSchema = (report.insertions + report.deletions).contains { $0.isSchemaTable }
         let isDefinition = isVacuum || changesSchema || !report.definitions.isEmpty
         return StatementAccesses(
             reads: reads(of: report), changes: isVacuum ? .fullDatabase : changes,

@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test func statementsThatChangeRows() throws {
-        try withTables { db throws in
+        try withTables { (db) throws in
             try expect("INSERT INTO player VALUES (3, 'c', 3)", "player(*)", in: db)
             try expect("UPDATE player SET name = 'x' WHERE id = 1", "player(name)", in: db)
             try expect("UPDATE player SET NAME = 'x', score = score + 1", "player(name,score)", in: db)
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test func statementsThatChangeNothing() throws {
-        try withTables { db throws in
+        try withTables { (db) throws in
             try expect("UPDATE player SET name = 'x' WHERE id = 99", in: db)
             try expect("INSERT OR IGNORE INTO team VALUES (3, 'red')", in: db)
             try expect("INSERT INTO team VALUES (3, 'red') ON CONFLICT DO NOTHING", in: db)
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func theCommitHasTheChangesOfItsTransaction() throws {
-        try withTables { db throws in
+        try withTables { (db) throws in
             try expect(
                 "BEGIN; INSERT INTO team VALUES (5, 'g'); UPDATE player SET score = 1; UPDATE player SET name = 'x'; COMMIT",
                 "player(name,score),team(*)", in: db)
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test func triggersBelongToTheirStatement() throws {
-        try withTables { db throws in
+        try withTables { (db) throws in
             try db.execute(sql: "CREATE TABLE log (a); CREATE VIEW names AS SELECT name FROM player")
             let update = try db.cachedStatement(sql: "UPDATE player SET score = 7 WHERE id = 1")
             #expect(try db.changes { try update.execute() } == ["player(score)"])
@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test func foreignKeyActions() throws {
-        try withTables { db throws in
+        try withTables { (db) throws in
             try db.execute(
                 sql: """
                     CREATE TABLE child (id INTEGER PRIMARY KEY, a REFERENCES team ON DELETE CASCADE,
@@ -140,7 +140,7 @@ import Testing
     }
 
     @Test func updatesThatChangeMoreThanTheirColumns() throws {
-        try withTables { db throws in
+        try withTables { (db) throws in
             try expect("UPDATE OR REPLACE team SET name = 'red' WHERE id = 2", "team(*)", in: db)
             try db.execute(
                 sql: """
@@ -164,7 +164,7 @@ import Testing
     }
 
     @Test func definitions() throws {
-        try withTables { db throws in
+        try withTables { (db) throws in
             try expect("CREATE TABLE new (a)", "new(*),sqlite_master(*)", in: db)
             try expect("ALTER TABLE new ADD COLUMN b DEFAULT 1", "new(*),sqlite_master(*)", in: db)
             let renamed = try db.changes { try db.execute(sql: "ALTER TABLE new RENAME TO newer") }
@@ -180,7 +180,7 @@ import Testing
     }
 
     @Test func otherSchemas() throws {
-        try withTables { db throws in
+        try withTables { (db) throws in
             try expect("ATTACH ':memory:' AS archive", in: db)
             try expect("CREATE TABLE archive.player (id, name)", "archive.player(*),archive.sqlite_master(*)", in: db)
             try expect("INSERT INTO archive.player VALUES (1, 'a')", "archive.player(*)", in: db)
@@ -194,7 +194,7 @@ import Testing
     }
 
     @Test func blobs() throws {
-        try withTables { db throws in
+        try withTables { (db) throws in
             try db.execute(sql: "CREATE TABLE file (id INTEGER PRIMARY KEY, a, b); INSERT INTO file VALUES (7, x'0102', x'00')")
             var regions: [String] = []
             regions = try db.changes {
@@ -243,7 +243,7 @@ import Testing
     }
 
     @Test func replacedContent() throws {
-        try withTables { db throws in
+        try withTables { (db) throws in
             let bytes = try db.serialize()
             #expect(try db.changes { try db.deserialize(bytes) } == ["full database"])
             #expect(try db.changes { try withConnection { try $0.backup(to: db) } } == ["full database"])
@@ -281,7 +281,7 @@ import Testing
     }
 
     @Test func returning() throws {
-        try withTables { db throws in
+        try withTables { (db) throws in
             let sql = "UPDATE player SET score = score + 1 RETURNING id"
             #expect(try db.changes { _ = try Int.fetchAll(db, sql: sql) } == ["player(score)"])
             #expect(try db.changes { _ = try Int.fetchOne(db, sql: sql) } == ["player(score)"])
@@ -318,7 +318,7 @@ import Testing
     }
 
     @Test func statementsThatFail() throws {
-        try withTables { db throws in
+        try withTables { (db) throws in
             try db.execute(sql: "CREATE TABLE log (a); CREATE TRIGGER tr BEFORE INSERT ON team BEGIN INSERT INTO log VALUES (1); END")
             func fails(_ sql: String, _ regions: String..., after: String = "", sourceLocation: SourceLocation = #_sourceLocation) throws {
                 let found = try db.changes(sourceLocation: sourceLocation) {
@@ -340,7 +340,7 @@ import Testing
     }
 
     @Test func commitsThatFail() throws {
-        try withTables { db throws in
+        try withTables { (db) throws in
             try db.execute(sql: "CREATE TABLE child (a REFERENCES team DEFERRABLE INITIALLY DEFERRED)")
             let listener = RecordingListener()
             try db.listenToCommits(listener)
@@ -387,7 +387,7 @@ import Testing
     }
 
     @Test func transactionsThatSQLEnds() throws {
-        try withTables { db throws in
+        try withTables { (db) throws in
             #expect(
                 try db.changes {
                     #expect(throws: DatabaseError.self) {
@@ -444,7 +444,7 @@ import Testing
     }
 
     @Test func notifiedChanges() throws {
-        try withTables { db throws in
+        try withTables { (db) throws in
             #expect(try db.changes { try db.notifyChanges(in: DatabaseRegion.fullDatabase) } == ["full database"])
             let region = try db.makeStatement(sql: "SELECT name FROM player").databaseRegion
             #expect(try db.changes { try db.notifyChanges(in: region) } == ["player(name)"])
@@ -464,7 +464,7 @@ import Testing
     }
 
     @Test func statementsThatWerePreparedBefore() throws {
-        try withTables { db throws in
+        try withTables { (db) throws in
             let delete = try db.cachedStatement(sql: "DELETE FROM player")
             let insert = try db.cachedStatement(sql: "INSERT INTO player (name) VALUES ('p')")
             #expect(

@@ -1,0 +1,142 @@
+import QuarryCore
+import QuarryTestSupport
+import Testing
+
+/// The regions that the statements of a closure read.
+@Suite struct RecordedRegionTests {
+    private func withTables(_ body: (Database) throws -> Void) throws {
+        try withConnection { db in
+            try db.execute(sql: "CREATE TABLE a (x, y); CREATE TABLE b (x); CREATE TABLE c (x); INSERT INTO a VALUES (1, 2)")
+            try body(db)
+        }
+    }
+
+    private func read(_ table: String, _ db: Database) throws {
+        _ = try Int.fetchAll(db, sql: "SELECT x FROM \(table)")
+    }
+
+    @Test func statements() throws {
+        try withTables { (db) throws in
+            // Kept before the connection has recorded anything.
+            try read("a", db)
+            for _ in 0..<2 {
+                #expect(try db.recordingRegion { try read("a", db) }.region.description == "a(x)")
+            }
+            #expect(try db.recordingRegion {}.region.isEmpty)
+            #expect(
+                try db.recordingRegion {
+                    try db.execute(sql: "INSERT INTO b SELECT y FROM a; BEGIN; PRAGMA user_version; COMMIT")
+                }.region.description == "a(y)")
+            #expect(
+                try db.recordingRegion {
+                    let cursor = try Int.fetchCursor(db, sql: "SELECT x FROM c")
+                    withExtendedLifetime(cursor) {}
+                }.region.description == "c(x)")
+        }
+    }
+
+    @Test func recordingsNest() throws {
+        try withTables { (db) throws in
+            var inner = DatabaseRegion()
+            let outer = try db.recordingRegion {
+                try read("a", db)
+                inner = try db.recordingRegion { try read("b", db) }.region
+                try? db.recordingRegion {
+                    try read("c", db)
+                    throw DatabaseError(message: "no")
+                }
+            }
+            #expect(inner.description == "b(x)")
+            #expect(outer.region.description == "a(x),b(x),c(x)")
+        }
+    }
+
+    @Test func failingStatements() throws {
+        try withTables { (db) throws in
+            let region = try db.recordingRegion {
+                expectError(.SQLITE_ERROR) { try db.execute(sql: "SELECT abs(-9223372036854775807 - 1) FROM a") }
+                expectError(.SQLITE_ERROR) { try db.execute(sql: "SELECT * FROM missing") }
+            }.region
+            #expect(region.tableNames?.map(\.name) == ["a"])
+        }
+    }
+
+    @Test func statementsInFunctions() throws {
+        try withTables { (connection) throws in
+            nonisolated(unsafe) let db = connection
+            db.add(
+                function: DatabaseFunction("other", argumentCount: 0) { _ in
+                    try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM b")
+                })
+            #expect(
+                try db.recordingRegion { _ = try Int.fetchAll(db, sql: "SELECT other() FROM a") }.region.description
+                    == "a(),b()")
+        }
+    }
+
+    @Test func registeredAccesses() throws {
+        try withTables { (db) throws in
+            let region = try db.makeStatement(sql: "SELECT x FROM c").databaseRegion
+            #expect(try db.recordingRegion { try db.registerAccess(to: region) }.region == region)
+            var count = 0
+            func counted() -> DatabaseRegion {
+                count += 1
+                return region
+            }
+            try db.registerAccess(to: counted())
+            #expect(count == 0)
+        }
+    }
+
+    @Test func rowsThatARequestKnows() throws {
+        try withTables { (db) throws in
+            let a = TableName(schema: "main", name: "a")
+            let row = DatabaseRegion(a, columns: ["x"], rowIDs: [1])
+            func recorded(_ sql: String, _ arguments: StatementArguments) throws -> String {
+                try db.recordingRegion {
+                    db.expectRead(sql: "SELECT x FROM a WHERE rowid = ?", [1], row)
+                    _ = try Int.fetchAll(db, sql: sql, arguments: arguments)
+                }.region.description
+            }
+            #expect(try recorded("SELECT x FROM a WHERE rowid = ?", [1]) == "a(x)[1]")
+            // Other arguments, other SQL: what SQLite says.
+            #expect(try recorded("SELECT x FROM a WHERE rowid = ?", [2]).hasSuffix("(rowid,x)"))
+            #expect(try recorded("SELECT x FROM b", []) == "b(x)")
+        }
+    }
+
+    @Test func schemaChangesInBetween() throws {
+        try withTables { (db) throws in
+            try db.execute(sql: "CREATE VIEW v AS SELECT x FROM a")
+            let statement = try db.cachedStatement(sql: "SELECT * FROM v")
+            func recorded() throws -> Set<String> {
+                let region = try db.recordingRegion { _ = try Int.fetchAll(statement) }.region
+                return Set(region.tableNames?.map(\.name) ?? [])
+            }
+            #expect(try recorded() == ["a", "v"])
+            try db.execute(sql: "DROP VIEW v; CREATE VIEW v AS SELECT x FROM b")
+            #expect(try recorded() == ["b", "v"])
+        }
+    }
+
+    /// SQLite notices when the statement runs that the view is another one.
+    @Test func viewThatAnotherConnectionHasChanged() throws {
+        try withTemporaryFolder { folder in
+            let path = folder + "/db.sqlite"
+            let (first, second) = (try TestConnection(path: path), try TestConnection(path: path))
+            try first.access {
+                try $0.execute(sql: "CREATE TABLE a (x); CREATE TABLE b (x); CREATE VIEW v AS SELECT x FROM a")
+            }
+            func recorded() throws -> Set<String> {
+                try first.access { db in
+                    let region = try db.recordingRegion { _ = try Int.fetchAll(db, sql: "SELECT * FROM v") }.region
+                    return Set(region.tableNames?.map(\.name) ?? [])
+                }
+            }
+            #expect(try recorded() == ["a", "v"])
+            try second.access { try $0.execute(sql: "DROP VIEW v; CREATE VIEW v AS SELECT x FROM b") }
+            #expect(try recorded().contains("b"))
+            #expect(try recorded() == ["b", "v"])
+        }
+    }
+}
