@@ -1,5 +1,6 @@
 import Dispatch
 import QuarryCore
+import Synchronization
 
 /// The observations of a database: learns of commits, and fetches again what they have changed.
 ///
@@ -38,6 +39,9 @@ final class ObservationBroker: Sendable {
     }
 
     private let state = ConditionLock(State())
+
+    /// Nanoseconds after which a fetch is slow: the next time, it is fetched in a batch without others.
+    let slowFetch = Atomic<UInt64>(1_000_000)
 
     /// The number of running observations.
     var observationCount: Int { state.withLock { $0.running.count } }
