@@ -35,10 +35,7 @@ import Testing
         }
         cancellable.cancel()
 
-        let titles =
-            observation
-            .removeDuplicates()
-            .map { count in "\(count) players" }
+        let titles = observation.removeDuplicates().map { count in "\(count) players" }
         for try await title in titles.values(in: dbPool) {
             #expect(title == "2 players")
             break

@@ -90,6 +90,44 @@ import Testing
         cancellable.cancel()
     }
 
+    /// A read that begins while a commit shows would not know whether it sees it.
+    @Test func aFetchWaitsForTheEndOfACommit() async throws {
+        let pool = try DatabasePool(path: folder.file("a.sqlite"))
+        try pool.makeTable()
+        let broker = pool.broker
+        broker.settlingTime.store(60_000_000_000, ordering: .relaxed)
+        broker.databaseWillCommit()
+        let received = Received<Int>()
+        let cancellable = Self.counting().start(
+            in: pool, scheduling: .task, onError: received.onError, onChange: received.onChange)
+        try await until("the fetch waits") { broker.settlingCount == 1 }
+        try await pool.writeWithoutTransaction { db in
+            try db.insert(1)
+            broker.databaseDidCommit(db, changes: .t)
+        }
+        #expect(try await received.value(1) == [1])
+        try pool.add(2)
+        #expect(try await received.value(2) == [1, 2])
+        cancellable.cancel()
+    }
+
+    /// A commit that takes too long delays no fetch. Its end causes another one.
+    @Test func aCommitThatTakesLongIsNotWaitedFor() async throws {
+        let pool = try DatabasePool(path: folder.file("a.sqlite"))
+        try pool.makeTable()
+        let broker = pool.broker
+        broker.settlingTime.store(0, ordering: .relaxed)
+        broker.databaseWillCommit()
+        let received = Received<Int>()
+        let cancellable = Self.counting().start(
+            in: pool, scheduling: .task, onError: received.onError, onChange: received.onChange)
+        #expect(try await received.value(1) == [0])
+        broker.databaseDidNotCommit()
+        try pool.add(1)
+        #expect(try await received.value(2) == [0, 1])
+        cancellable.cancel()
+    }
+
     /// A slow receiver has one waiting value at most; then comes the last state.
     @Test(arguments: [WriterKind.pool, .memoryQueue]) func changesAreCoalesced(_ kind: WriterKind) async throws {
         let writer = try kind.make(folder)
