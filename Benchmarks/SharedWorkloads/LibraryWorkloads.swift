@@ -66,6 +66,15 @@ enum LibraryWorkloads {
         case .selectInterpolatedCached: try selectInterpolatedCached()
         case .teamsDecodable: try teamsDecodable(fixtures)
         case .teamsByName: try teamsByName(fixtures)
+        case .observeQueue: try observe(DatabaseQueue())
+        case .observePool: try observe(DatabasePool(path: fixtures.newPath()))
+        case .updateObserved: try writeObserved(DatabaseQueue(), BenchSQL.raiseAllObserved, others: false)
+        case .writeBesideObservations: try writeObserved(DatabaseQueue(), BenchSQL.raiseObserved, others: true)
+        case .writeBesideObservationsInPool:
+            try writeObserved(DatabasePool(path: fixtures.newPath()), BenchSQL.raiseObserved, others: true)
+        case .writeObserved: try writeObserved(DatabaseQueue(), BenchSQL.raiseObserved, others: false)
+        case .writeObservedInPool:
+            try writeObserved(DatabasePool(path: fixtures.newPath()), BenchSQL.raiseObserved, others: false)
         case .migrate: try migrate(fixtures)
         case .openQueue: try openQueue(fixtures)
         case .openPool: try openPool(fixtures)

@@ -4,8 +4,10 @@ public import QuarryCore
 public final class TestConnection {
     public let database: Database
 
-    package init(path: String = ":memory:", options: ConnectionOptions = ConnectionOptions()) throws {
-        database = try Database(path: path, options: options)
+    package init(
+        path: String = ":memory:", options: ConnectionOptions = ConnectionOptions(), setups: ConnectionSetups? = nil
+    ) throws {
+        database = try Database(path: path, options: options, setups: setups)
     }
 
     public convenience init(path: String) throws {

@@ -29,6 +29,18 @@ package enum BenchSQL {
     package static let selectReceipts = "SELECT receipt FROM payment"
     /// The identifiers of migrations.
     package static let migrations = (1...100).map { "2026-01-01 migration number \(1000 + $0)" }
+    /// The tables of the rows about observation: one that is written, and a hundred others.
+    package static let createObserved =
+        "CREATE TABLE observed(id INTEGER PRIMARY KEY, score INTEGER NOT NULL); INSERT INTO observed VALUES (1, 0);"
+        + (0..<100).map { "CREATE TABLE other\($0)(id INTEGER PRIMARY KEY, score INTEGER NOT NULL);" }.joined()
+    package static let insertObserved = """
+        WITH RECURSIVE n(i) AS (VALUES (2) UNION ALL SELECT i + 1 FROM n WHERE i < 50000)
+        INSERT INTO observed SELECT i, 0 FROM n
+        """
+    package static let raiseObserved = "UPDATE observed SET score = score + 1 WHERE id = 1"
+    package static let raiseAllObserved = "UPDATE observed SET score = score + 1"
+    package static let selectObserved = "SELECT score FROM observed WHERE id = 1"
+    package static let resetObserved = "UPDATE observed SET score = 0"
     package static let selectScore = "SELECT score FROM player WHERE id = 1"
     package static let selectArgument = "SELECT ?"
     package static let insertItem =

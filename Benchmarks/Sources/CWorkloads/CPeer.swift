@@ -44,6 +44,12 @@ package struct CPeer: Peer {
         case .selectUncached, .selectInterpolated: try Self.selectUncached([BenchSQL.selectBestPlayers])
         case .selectNewText: try Self.selectUncached(BenchSQL.manySelects)
         case .teamsDecodable, .teamsByName: try Self.teams(fixtures)
+        case .observeQueue: try Self.observe(nil)
+        case .observePool: try Self.observe(fixtures)
+        case .updateObserved: try Self.writeObserved(BenchSQL.raiseAllObserved, nil)
+        case .writeBesideObservations, .writeObserved: try Self.writeObserved(BenchSQL.raiseObserved, nil)
+        case .writeBesideObservationsInPool, .writeObservedInPool:
+            try Self.writeObserved(BenchSQL.raiseObserved, fixtures)
         case .migrate: try Self.migrate(fixtures)
         case .openQueue: try Self.openConnection(fixtures)
         case .openPool: try Self.openWriterAndReader(fixtures)

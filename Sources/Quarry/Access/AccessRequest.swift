@@ -14,6 +14,18 @@ struct AccessRequest: Sendable {
         case begunRead
         /// A read in the transaction that a snapshot keeps open.
         case snapshotRead
+        /// A write in its own IMMEDIATE transaction, which is committed at the end.
+        case write
+    }
+
+    /// The requester of an access.
+    enum Origin: Sendable {
+        /// The program.
+        case user
+        /// The library, on behalf of no access of the program: it fetches for observations, for example. Such an access
+        /// waits as long as it has to: neither `Configuration.maximumWaiters` nor `acquireTimeout` applies to it, and
+        /// it isn't counted as a waiter.
+        case library
     }
 
     /// Where an asynchronous access runs.
@@ -30,19 +42,22 @@ struct AccessRequest: Sendable {
     let placement: Placement
     /// A group whose connections must all be idle while the access runs.
     let barrier: ConnectionGroup?
+    let origin: Origin
 
-    init(_ kind: Kind, _ placement: Placement = .offloaded) {
+    init(_ kind: Kind, _ placement: Placement = .offloaded, origin: Origin = .user) {
         self.kind = kind
         self.placement = placement
+        self.origin = origin
         barrier = nil
     }
 
     /// An access with a barrier. It holds a connection while it waits for others, so it must not need one of Swift's
     /// threads to continue: it is always offloaded.
-    init(barrier: ConnectionGroup?) {
+    init(barrier: ConnectionGroup?, origin: Origin = .user) {
         kind = .bare
         placement = .offloaded
         self.barrier = barrier
+        self.origin = origin
     }
 }
 
@@ -58,6 +73,7 @@ extension AccessRequest.Kind {
         case .snapshotRead:
             try Self.checkSnapshot(db)
             return try body(db)
+        case .write: return try db.withTransaction { (.commit, try body(db)) }
         }
         return try db.finishRead { try body(db) }
     }

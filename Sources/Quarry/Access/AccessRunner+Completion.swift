@@ -9,15 +9,16 @@ extension AccessRunner {
             request, { db in call { body(.success(db)) } }, orFail: { error in call { body(.failure(error)) } })
     }
 
+    /// Runs a write of kind `write` in a bare access, in which `completion` then uses the connection.
     func enqueueWrite<T: Sendable>(
         _ request: AccessRequest, _ updates: @escaping @Sendable (Database) throws -> T,
         completion: @escaping @Sendable (Database, Result<T, any Error>) -> Void
     ) {
         let call = SingleCall()
         enqueue(
-            request,
+            AccessRequest(.bare, request.placement, origin: request.origin),
             { db in
-                let result = Result { try db.withTransaction { (.commit, try updates(db)) } }
+                let result = Result { try request.kind.run(db, updates) }
                 call { completion(db, result) }
             },
             orFail: { error in call { completion(Self.noConnection(error), .failure(error)) } })

@@ -22,12 +22,12 @@ final class AccessRunner: Sendable {
     func perform<T>(_ request: AccessRequest, _ body: (Database) throws -> T) throws -> T {
         // Checked before the wait for this group's connection, whose access may wait for a connection of this thread.
         if let barrier = request.barrier, barrier.ownedConnection != nil { throw DatabaseError.reentrantAccess() }
-        let lease = try group.lease()
+        let lease = try group.lease(request.origin)
         guard let barrier = request.barrier else {
             defer { group.release(lease) }
             return try lease.withDatabase { db in try Self.frame(db, nil, kind: request.kind, body) }
         }
-        try group.beginBarrier(of: barrier, for: lease)
+        try group.beginBarrier(of: barrier, for: lease, request.origin)
         defer {
             barrier.endBarrier()
             group.release(lease)
@@ -48,7 +48,7 @@ final class AccessRunner: Sendable {
                     try Self.frame(db, nil, followsTask: true, kind: request.kind, body)
                 }
             }
-            if isAdmittedInline() {
+            if mayBeAdmitted(lease), isAdmittedInline() {
                 do { return try performInline(request.kind, lease, nil, body) } catch is WouldWait {}
             }
         }
@@ -72,7 +72,7 @@ final class AccessRunner: Sendable {
         }
         // A measured read: it may be admitted once it has its connection.
         let leaseOrSlot = try await group.leaseOrSlot(place.turn)
-        if case .lease(let lease) = leaseOrSlot, isAdmittedInline() {
+        if case .lease(let lease) = leaseOrSlot, mayBeAdmitted(lease), isAdmittedInline() {
             var hasRun = true
             defer { if hasRun { group.release(lease) } }
             do {
@@ -97,7 +97,7 @@ final class AccessRunner: Sendable {
             defer { group.release(lease, endsJob: true) }
             return try run(request, lease, place.token, body)
         }
-        try await group.beginBarrier(of: barrier, waiter, place.token, for: lease)
+        try await group.beginBarrier(of: barrier, waiter, place.token, for: lease, request.origin)
         defer {
             barrier.endBarrier(endsJob: true)
             group.release(lease, endsJob: true)
@@ -139,13 +139,18 @@ final class AccessRunner: Sendable {
 
     /// Runs an access in its own task, on the library's threads. Its queue entry is taken before this returns.
     ///
-    /// - parameter fail: called if no connection is available, or if the access leaves an error behind.
+    /// ```swift
+    /// readers.enqueue(AccessRequest(.pinnedRead, origin: .library)) { db in … } orFail: { error in … }
+    /// ```
+    ///
+    /// - parameter fail: receives the error if no connection is available, if `body` throws, or if the access leaves an
+    ///   error behind.
     func enqueue(
         _ request: AccessRequest, _ body: @escaping @Sendable (Database) throws -> Void,
         orFail fail: @escaping @Sendable (any Error) -> Void
     ) {
         let place = TaskPlace(request, group, workers, .offloadedTask)
-        Task(executorPreference: place.executor) {
+        let access: @Sendable () async -> Void = {
             do {
                 try await self.performHere(request, at: place, body)
             } catch {
@@ -153,6 +158,11 @@ final class AccessRunner: Sendable {
                 WorkerThreads.willBeBusy()
                 fail(error)
             }
+        }
+        switch request.origin {
+        case .user: Task(executorPreference: place.executor, operation: access)
+        // An access of the library has nothing of the task that happens to request it: no local values, no priority.
+        case .library: Task.detached(executorPreference: place.executor, operation: access)
         }
     }
 
@@ -219,6 +229,11 @@ final class AccessRunner: Sendable {
         }
     }
 
+    /// Whether a measured read may begin with this connection where the task is: setups may take long.
+    private func mayBeAdmitted(_ lease: ConnectionGroup.Lease) -> Bool {
+        lease.withDatabase { db in !db.hasPendingSetups }
+    }
+
     /// Whether a read may run where the task is. If so, `performInline` has to follow.
     private func isAdmittedInline() -> Bool {
         admission.lock()
@@ -248,7 +263,7 @@ final class AccessRunner: Sendable {
                 try Self.beginWithoutWaiting(db)
                 start = SystemClock.monotonicNanoseconds()
                 return try AccessRequest.Kind.begunRead.run(db, body)
-            case .bare, .begunRead, .snapshotRead:
+            case .bare, .begunRead, .snapshotRead, .write:
                 start = SystemClock.monotonicNanoseconds()
                 return try kind.run(db, body)
             }
@@ -325,7 +340,7 @@ private struct TaskPlace: Sendable {
         barrier = request.barrier
         self.waiterKind = waiterKind
         barrierWaiter = request.barrier == nil ? nil : TaskWaiter(workers, .offloadedTask)
-        turn = group.request(token, workers, waiterKind)
+        turn = group.request(token, workers, waiterKind, request.origin)
         executor = if case .waiter(let waiter) = turn { waiter } else { workers }
     }
 

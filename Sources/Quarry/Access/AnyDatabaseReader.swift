@@ -1,11 +1,9 @@
-public import QuarryCore
-
 /// A type-erased reader.
 ///
 /// ```swift
 /// let reader = AnyDatabaseReader(dbPool)
 /// ```
-public final class AnyDatabaseReader: ErasedReader {
+public final class AnyDatabaseReader: ForwardingReader {
     let base: any DatabaseReader
 
     /// Wraps a reader.
@@ -13,96 +11,13 @@ public final class AnyDatabaseReader: ErasedReader {
 }
 
 /// A type-erased writer.
-public final class AnyDatabaseWriter: ErasedReader, DatabaseWriter {
+///
+/// ```swift
+/// let writer = AnyDatabaseWriter(dbPool)
+/// ```
+public final class AnyDatabaseWriter: ForwardingWriter {
     let writer: any DatabaseWriter
-    var base: any DatabaseReader { writer }
 
     /// Wraps a writer.
     public init(_ base: any DatabaseWriter) { writer = base }
-
-    public func writeWithoutTransaction<T>(_ updates: (Database) throws -> T) throws -> T {
-        try writer.writeWithoutTransaction(updates)
-    }
-
-    public func writeWithoutTransaction<T: Sendable>(_ updates: @Sendable (Database) throws -> T) async throws -> T {
-        try await writer.writeWithoutTransaction(updates)
-    }
-
-    public func asyncWriteWithoutTransaction(_ updates: @escaping @Sendable (Database) -> Void) {
-        writer.asyncWriteWithoutTransaction(updates)
-    }
-
-    public func barrierWriteWithoutTransaction<T>(_ updates: (Database) throws -> T) throws -> T {
-        try writer.barrierWriteWithoutTransaction(updates)
-    }
-
-    public func barrierWriteWithoutTransaction<T: Sendable>(
-        _ updates: @Sendable (Database) throws -> T
-    ) async throws -> T {
-        try await writer.barrierWriteWithoutTransaction(updates)
-    }
-
-    public func asyncBarrierWriteWithoutTransaction(
-        _ updates: @escaping @Sendable (Result<Database, any Error>) -> Void
-    ) {
-        writer.asyncBarrierWriteWithoutTransaction(updates)
-    }
-
-    public func asyncWrite<T: Sendable>(
-        _ updates: @escaping @Sendable (Database) throws -> T,
-        completion: @escaping @Sendable (Database, Result<T, any Error>) -> Void
-    ) {
-        writer.asyncWrite(updates, completion: completion)
-    }
-
-    public func unsafeReentrantWrite<T>(_ updates: (Database) throws -> T) throws -> T {
-        try writer.unsafeReentrantWrite(updates)
-    }
-
-    public func spawnConcurrentRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        writer.spawnConcurrentRead(value)
-    }
-}
-
-/// A reader that forwards to another one.
-protocol ErasedReader: DatabaseReader {
-    var base: any DatabaseReader { get }
-}
-
-extension ErasedReader {
-    /// The configuration of the wrapped reader.
-    public var configuration: Configuration { base.configuration }
-
-    /// The path of the wrapped reader.
-    public var path: String { base.path }
-
-    public func close() throws { try base.close() }
-
-    public func closeAsync() async throws { try await base.closeAsync() }
-
-    public func interrupt() { base.interrupt() }
-
-    public func read<T>(_ value: (Database) throws -> T) throws -> T { try base.read(value) }
-
-    public func read<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
-        try await base.read(value)
-    }
-
-    public func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        base.asyncRead(value)
-    }
-
-    public func unsafeRead<T>(_ value: (Database) throws -> T) throws -> T { try base.unsafeRead(value) }
-
-    public func unsafeRead<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
-        try await base.unsafeRead(value)
-    }
-
-    public func asyncUnsafeRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        base.asyncUnsafeRead(value)
-    }
-
-    public func unsafeReentrantRead<T>(_ value: (Database) throws -> T) throws -> T {
-        try base.unsafeReentrantRead(value)
-    }
 }

@@ -254,16 +254,18 @@ extension Configuration {
 
     /// Opens a connection with this configuration.
     ///
+    /// - parameter core: the core of the database to which the connection belongs; nil for a separate connection.
     /// - parameter followsTask: whether opening is cancelled with the current task.
     func open(
-        path: String, readonly: Bool, options: ConnectionOptions? = nil, followsTask: Bool = false
+        path: String, readonly: Bool, options: ConnectionOptions? = nil, core: DatabaseCore? = nil,
+        followsTask: Bool = false
     ) throws -> Database {
         try check()
         var configuration = self
         configuration.readonly = readonly
         return try Database(
-            path: path, options: options ?? connectionOptions(readonly: readonly), context: configuration,
-            followsTask: followsTask
+            path: path, options: options ?? connectionOptions(readonly: readonly),
+            context: ConnectionContext(configuration, core), setups: core?.setups, followsTask: followsTask
         ) { db in
             db.addPredefinedFunctionsAndCollations()
             for prepare in preparations { try prepare(db) }
@@ -276,14 +278,15 @@ extension Configuration {
     /// PRAGMA synchronous = NORMAL
     /// ```
     ///
+    /// - parameter core: the core of the database to which the connection belongs.
     /// - parameter followsTask: whether opening is cancelled with the current task.
     func openInWALMode(
-        path: String, options: ConnectionOptions? = nil, followsTask: Bool = false
+        path: String, options: ConnectionOptions? = nil, core: DatabaseCore, followsTask: Bool = false
     ) throws -> Database {
         var options = options ?? connectionOptions(readonly: false)
         // Before `prepareDatabase`, which may request another mode.
         if synchronous == nil { options.pragmas.append("PRAGMA synchronous = NORMAL") }
-        let database = try open(path: path, readonly: false, options: options, followsTask: followsTask)
+        let database = try open(path: path, readonly: false, options: options, core: core, followsTask: followsTask)
         try AccessRunner.frame(database, nil, followsTask: followsTask) { db in try db.activateWAL(path: path) }
         return database
     }
@@ -318,13 +321,5 @@ extension Configuration {
 
     var groupLimits: ConnectionGroup.Limits {
         ConnectionGroup.Limits(acquireTimeout: acquireTimeout, maximumWaiters: maximumWaiters)
-    }
-}
-
-extension Database {
-    /// The configuration of the connection. `readonly` is true if this connection can't write, as the readers of a
-    /// pool.
-    public var configuration: Configuration {
-        context as? Configuration ?? Configuration()
     }
 }

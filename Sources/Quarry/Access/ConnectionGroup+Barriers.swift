@@ -8,10 +8,10 @@ extension ConnectionGroup {
     /// Meanwhile this group's connection is set aside: the reads that the barrier waits for may write.
     ///
     /// - parameter lease: this group's connection. It has already been released if this throws.
-    func beginBarrier(of barredGroup: ConnectionGroup, for lease: Lease) throws {
+    func beginBarrier(of barredGroup: ConnectionGroup, for lease: Lease, _ origin: AccessRequest.Origin) throws {
         setAside(lease)
         do {
-            _ = try barredGroup.wait(for: .barrier)
+            _ = try barredGroup.wait(for: .barrier, origin)
         } catch {
             endBarrier()
             throw error
@@ -24,11 +24,12 @@ extension ConnectionGroup {
     /// - parameter waiter: the waiter for all connections of `barredGroup`, which has not entered the queue.
     /// - parameter task: the number of a task that has other connections, or will wait for more; otherwise 0.
     func beginBarrier(
-        of barredGroup: ConnectionGroup, _ waiter: TaskWaiter, _ token: AccessToken, for lease: Lease, task: UInt = 0
+        of barredGroup: ConnectionGroup, _ waiter: TaskWaiter, _ token: AccessToken, for lease: Lease,
+        _ origin: AccessRequest.Origin = .user, task: UInt = 0
     ) async throws {
         setAside(lease)
         do {
-            barredGroup.request(waiter, token, .barrier, task: task)
+            barredGroup.request(waiter, token, .barrier, origin, task: task)
             _ = try await barredGroup.grant(waiter)
         } catch {
             endBarrier()

@@ -108,7 +108,7 @@ extension ConnectionGroup {
                 }
             }
             defer { _ = connection.database.endAccess() }
-            try connection.database.beginAccess(nil)
+            try connection.database.beginClosing()
             try connection.database.close()
         }
     }

@@ -1,7 +1,7 @@
 import QuarryCore
 
 extension ConnectionGroup {
-    /// The limits of waiting: for how long an access may wait, and how many may wait.
+    /// The limits of waiting: for how long an access of the program may wait, and how many may wait.
     struct Limits {
         /// In seconds.
         var acquireTimeout: Double?

@@ -4,11 +4,11 @@ import QuarryCore
 // The timers of a group.
 
 extension ConnectionGroup {
-    /// Sets the timer that makes tasks give up after `acquireTimeout`.
+    /// Sets the timer that makes tasks give up after `acquireTimeout`. Tasks of the library don't.
     func setTimer(_ state: inout State, now: UInt64) {
         guard let timeout = limits.acquireTimeout, !state.isTimerSet else { return }
         state.isTimerSet = true
-        let arrival = state.machine.firstSuspendedArrival ?? now
+        let arrival = state.machine.firstExpiringArrival ?? now
         let end = arrival &+ nanoseconds(timeout)
         let delay = end > now ? end - now : 0
         DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(Int(clamping: delay) &+ 1_000_000)) {
@@ -22,7 +22,7 @@ extension ConnectionGroup {
             state.isTimerSet = false
             let length = nanoseconds(timeout)
             let result = state.machine.expire(arrivedBefore: now > length ? now - length : 0, now: now)
-            if state.machine.firstSuspendedArrival != nil { setTimer(&state, now: now) }
+            if state.machine.firstExpiringArrival != nil { setTimer(&state, now: now) }
             watch(&state)
             return result
         }

@@ -118,19 +118,19 @@ final class ConnectionGroup: Sendable {
 
     /// Waits for a connection on this thread.
     @inline(__always)
-    func lease() throws -> Lease {
+    func lease(_ origin: AccessRequest.Origin = .user) throws -> Lease {
         if let lease = try leaseNow() { return lease }
-        return try leaseLater()
+        return try leaseLater(origin)
     }
 
     @inline(never)
-    private func leaseLater() throws -> Lease {
+    private func leaseLater(_ origin: AccessRequest.Origin) throws -> Lease {
         // Most accesses take less time than falling asleep and waking up.
         for _ in 0..<Self.spinCount {
             SystemClock.pause()
             if hasIdle.load(ordering: .relaxed), let lease = try leaseNow() { return lease }
         }
-        return try take(wait(for: .connection))
+        return try take(wait(for: .connection, origin))
     }
 
     /// How often a thread looks for a connection before it falls asleep: about two microseconds.
@@ -162,16 +162,20 @@ final class ConnectionGroup: Sendable {
     }
 
     /// Waits on this thread for a connection or a barrier.
-    func wait(for request: Machine.Request, isFirst: Bool = false) throws -> Machine.Grant {
-        try CooperativePool.blocking { try sleep(until: request, isFirst: isFirst) }
+    func wait(
+        for request: Machine.Request, _ origin: AccessRequest.Origin = .user, isFirst: Bool = false
+    ) throws -> Machine.Grant {
+        try CooperativePool.blocking { try sleep(until: request, origin, isFirst: isFirst) }
     }
 
-    private func sleep(until request: Machine.Request, isFirst: Bool) throws -> Machine.Grant {
+    private func sleep(
+        until request: Machine.Request, _ origin: AccessRequest.Origin, isFirst: Bool
+    ) throws -> Machine.Grant {
         let waiter = ThreadWaiter()
         let arrival = SystemClock.monotonicNanoseconds()
         let borrows = request == .connection && barredGroup?.ownedConnection != nil
         let answer = decide {
-            $0.acquire(request, waiter, .thread, isFirst: isFirst, borrows: borrows, now: arrival)
+            $0.acquire(request, waiter, .thread, origin, isFirst: isFirst, borrows: borrows, now: arrival)
         }
         let id: Int
         switch answer {
@@ -185,7 +189,8 @@ final class ConnectionGroup: Sendable {
         if CooperativePool.isBlocked { passOver() }
         defer { DeadlockDetector.end() }
         if let error = DeadlockDetector.begin(self, id) { try giveUp(id, error) }
-        let deadline = limits.acquireTimeout.map { arrival &+ nanoseconds($0) }
+        let timeout = origin == .user ? limits.acquireTimeout : nil
+        let deadline = timeout.map { arrival &+ nanoseconds($0) }
         var nextLook = arrival &+ Self.lookInterval
         while true {
             switch waiter.wait(until: min(deadline ?? .max, nextLook)) {
@@ -239,18 +244,19 @@ final class ConnectionGroup: Sendable {
 
     /// Puts a task's waiter into the queue; `grant(_:)` then waits for its outcome.
     func request(
-        _ waiter: TaskWaiter, _ token: AccessToken, _ request: Machine.Request = .connection, isFirst: Bool = false,
-        task: UInt = 0
+        _ waiter: TaskWaiter, _ token: AccessToken, _ request: Machine.Request = .connection,
+        _ origin: AccessRequest.Origin = .user, isFirst: Bool = false, task: UInt = 0
     ) {
         let answer: Machine.Answer? = state.withLock { state in
             // A cancelling thread sets the flag before it takes the lock. So either the flag is seen here, or that
             // thread finds the queue entry.
             guard !token.isCancelled else { return nil }
             let now = SystemClock.monotonicNanoseconds()
-            let answer = state.machine.acquire(request, waiter, waiter.waiterKind, isFirst: isFirst, now: now)
+            let answer = state.machine.acquire(
+                request, waiter, waiter.waiterKind, origin, isFirst: isFirst, now: now)
             if case .wait(let id) = answer {
                 waiter.id = id
-                setTimer(&state, now: now)
+                if origin == .user { setTimer(&state, now: now) }
                 watch(&state)
             }
             return answer
@@ -295,13 +301,16 @@ final class ConnectionGroup: Sendable {
     /// Asks for a connection for a task, and enters the queue if none is free; `lease(_:)` then waits.
     ///
     /// - parameter workers: the threads that go on with the task, if it is offloaded.
-    func request(_ token: AccessToken, _ workers: WorkerThreads, _ waiterKind: Machine.WaiterKind) -> LeaseOrWaiter {
+    func request(
+        _ token: AccessToken, _ workers: WorkerThreads, _ waiterKind: Machine.WaiterKind,
+        _ origin: AccessRequest.Origin
+    ) -> LeaseOrWaiter {
         state.lock()
         let lease = token.isCancelled ? nil : idleLease(waiterKind)
         state.unlock()
         if let lease { return .lease(lease) }
         let waiter = TaskWaiter(workers, waiterKind)
-        request(waiter, token)
+        request(waiter, token, .connection, origin)
         return .waiter(waiter)
     }
 

@@ -1,7 +1,106 @@
-import QuarryCore
+public import QuarryCore
 
-/// The part of a database that its connections share.
+/// The part of a database that its connections share: one object for each queue or pool, also for the snapshots of a
+/// pool. The queues of one named database in memory share one, because they share its content.
+///
+/// Each connection has it from its opening (`Database.core`). The core holds neither connections nor their owner.
 final class DatabaseCore: Sendable {
     /// The observations of the database.
-    let observations = ObservationBroker()
+    let observations: ObservationBroker
+
+    /// The setups of the connections.
+    let setups: ConnectionSetups
+
+    init() {
+        setups = ConnectionSetups()
+        observations = ObservationBroker(setups)
+    }
+
+    /// The cores of the named databases in memory, by what SQLite finds the content by.
+    private static let namedCores = Lock<[Name: WeakCore]>([:])
+
+    private struct Name: Hashable {
+        let name: String
+        let vfs: String?
+    }
+
+    private struct WeakCore {
+        weak var core: DatabaseCore?
+    }
+
+    /// The core of a named database in memory.
+    ///
+    /// - parameter vfs: `Configuration.vfs`: SQLite shares no content between file systems.
+    static func named(_ name: String, vfs: String?) -> DatabaseCore {
+        let name = Name(name: name, vfs: vfs)
+        let (core, others) = namedCores.withLock { cores in
+            let existing = cores.compactMapValues(\.core)
+            cores = cores.filter { existing[$0.key] != nil }
+            let core = existing[name] ?? DatabaseCore()
+            cores[name] = WeakCore(core: core)
+            return (core, existing)
+        }
+        // Released here, without the lock: the last reference to a core releases closures of the user.
+        _ = consume others
+        return core
+    }
+
+    /// Adds a closure that prepares each connection.
+    func prepareConnections(_ setup: @escaping @Sendable (Database) throws -> Void) -> ConnectionPreparation {
+        ConnectionPreparation(setups: setups, token: setups.add(.atBeginning(setup)))
+    }
+}
+
+/// A closure that prepares the connections of a database, as added by `DatabaseReader.prepareConnections(_:)`.
+///
+/// ```swift
+/// let tracing = dbPool.prepareConnections { db in db.trace { print($0) } }
+/// …
+/// tracing.remove()
+/// ```
+public struct ConnectionPreparation: Sendable {
+    fileprivate let setups: ConnectionSetups
+    fileprivate let token: ConnectionSetups.Token
+
+    /// Removes the closure: connections that it hasn't prepared yet, such as those opened later, remain without it.
+    ///
+    /// ```swift
+    /// tracing.remove()
+    /// ```
+    ///
+    /// A prepared connection stays as it is. Removing again has no effect.
+    public func remove() { setups.remove(token) }
+}
+
+/// The object with which the connections of a database are opened.
+final class ConnectionContext: Sendable {
+    /// The configuration, `readonly` if the connection is.
+    let configuration: Configuration
+
+    /// nil for a connection that belongs to no queue, pool or snapshot.
+    let core: DatabaseCore?
+
+    init(_ configuration: Configuration, _ core: DatabaseCore?) {
+        self.configuration = configuration
+        self.core = core
+    }
+}
+
+extension Database {
+    /// The configuration of the connection. `readonly` is true if this connection can't write, as the readers of a
+    /// pool.
+    public var configuration: Configuration { connectionContext?.configuration ?? Configuration() }
+
+    /// The part of the database that its connections share; nil for a connection that belongs to no queue, pool or
+    /// snapshot.
+    var core: DatabaseCore? { connectionContext?.core }
+
+    private var connectionContext: ConnectionContext? { context as? ConnectionContext }
+
+    /// Opens another database for work on behalf of this one, prepared as its connections are.
+    func openScratch(path: String) throws -> Database {
+        let scratch = try configuration.open(path: path, readonly: false)
+        if let core { try AccessRunner.frame(scratch, nil) { scratch in try core.setups.prepare(scratch) } }
+        return scratch
+    }
 }

@@ -109,7 +109,7 @@ extension DatabasePool {
         return try (0..<count).map { _ in
             ConnectionGroup.Connection(
                 database: try configuration.open(
-                    path: path, readonly: true, options: options, followsTask: followsTask))
+                    path: path, readonly: true, options: options, core: core, followsTask: followsTask))
         }
     }
 
@@ -200,10 +200,14 @@ extension DatabasePool {
         }
         do {
             try lease.database.beginAccess(nil)
-            try lease.database.beginRead(pinned: true)
+            do {
+                try lease.database.beginRead(pinned: true)
+            } catch {
+                _ = lease.database.endAccess()
+                throw error
+            }
             lease.database.suspendAccess()
         } catch {
-            _ = lease.database.endAccess()
             readers.group.release(lease)
             return value(.failure(error))
         }

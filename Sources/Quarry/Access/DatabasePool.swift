@@ -27,6 +27,7 @@ public final class DatabasePool: GroupWriter {
     let workers: WorkerThreads
     let readRequest: AccessRequest
     let writeRequest: AccessRequest
+    let transactionRequest: AccessRequest
 
     /// Opens a file. Unless the pool is read-only, this creates the file if it is missing, and switches it to WAL mode.
     ///
@@ -67,11 +68,12 @@ public final class DatabasePool: GroupWriter {
         options.isWriterOfPool = true
         let database =
             configuration.readonly
-            ? try configuration.open(path: path, readonly: true, options: options, followsTask: followsTask)
-            : try configuration.openInWALMode(path: path, options: options, followsTask: followsTask)
+            ? try configuration.open(
+                path: path, readonly: true, options: options, core: core, followsTask: followsTask)
+            : try configuration.openInWALMode(path: path, options: options, core: core, followsTask: followsTask)
         let name = configuration.label ?? path
         self.workers = workers
-        let openReader = configuration.readerOpener(path: path)
+        let openReader = configuration.readerOpener(path: path, core: core)
         readers = AccessRunner(
             ConnectionGroup(
                 "a reader of \(name)", capacity: configuration.maximumReaderCount, limits: configuration.groupLimits,
@@ -84,7 +86,9 @@ public final class DatabasePool: GroupWriter {
                 open: { throw DatabaseError.connectionIsClosed() }),
             workers: workers)
         readRequest = AccessRequest(.pinnedRead, configuration.asyncExecution.readPlacement(inMemory: false))
-        writeRequest = AccessRequest(.bare, configuration.asyncExecution.writePlacement(inMemory: false))
+        let writePlacement = configuration.asyncExecution.writePlacement(inMemory: false)
+        writeRequest = AccessRequest(.bare, writePlacement)
+        transactionRequest = AccessRequest(.write, writePlacement)
     }
 
     deinit {
@@ -109,6 +113,14 @@ public final class DatabasePool: GroupWriter {
 
     public func unsafeRead<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
         try await readers.perform(writeRequest, value)
+    }
+
+    public func write<T>(_ updates: (Database) throws -> T) throws -> T {
+        try writer.perform(transactionRequest, updates)
+    }
+
+    public func write<T: Sendable>(_ updates: @Sendable (Database) throws -> T) async throws -> T {
+        try await writer.perform(transactionRequest, updates)
     }
 
     public func writeWithoutTransaction<T>(_ updates: (Database) throws -> T) throws -> T {
@@ -153,7 +165,7 @@ extension Configuration {
     fileprivate func makePoolWorkers() -> WorkerThreads { WorkerThreads(connectionCount: maximumReaderCount + 1) }
 
     /// Opens a reader of a pool.
-    func readerOpener(path: String) -> @Sendable () throws -> Database {
+    func readerOpener(path: String, core: DatabaseCore) -> @Sendable () throws -> Database {
         var options = connectionOptions(readonly: true)
         options.busyMode = readonlyBusyMode ?? .timeout(10)
         // A read never leaves a transaction behind.
@@ -161,6 +173,6 @@ extension Configuration {
         // The writer has checked it.
         options.checksSchema = false
         let configuration = self
-        return { [options] in try configuration.open(path: path, readonly: true, options: options) }
+        return { [options] in try configuration.open(path: path, readonly: true, options: options, core: core) }
     }
 }

@@ -20,10 +20,11 @@ public final class DatabaseQueue: GroupWriter {
 
     /// Runs all accesses.
     let runner: AccessRunner
-    let core = DatabaseCore()
+    let core: DatabaseCore
     let workers: WorkerThreads
     let readRequest: AccessRequest
     let writeRequest: AccessRequest
+    let transactionRequest: AccessRequest
 
     // MARK: - Opening
 
@@ -65,6 +66,8 @@ public final class DatabaseQueue: GroupWriter {
     /// let shared = try DatabaseQueue(named: "players") // the same content wherever that name is opened
     /// ```
     ///
+    /// The queues of one name share what `prepareConnections` adds, too.
+    ///
     /// - parameter name: the name under which the process shares the content; nil for a separate database.
     /// - parameter configuration: the settings of the connection.
     /// - throws: `SQLITE_CANTOPEN` for a name with a NUL; `DatabaseError`; the error of
@@ -81,33 +84,36 @@ public final class DatabaseQueue: GroupWriter {
         var configuration = configuration
         // The name isn't a path from outside, so no part of it is a parameter.
         if name != nil { configuration.acceptsURIs = true }
-        try self.init(path: path, isInMemory: true, configuration: configuration)
+        let core = name.map { DatabaseCore.named($0, vfs: configuration.vfs) }
+        try self.init(path: path, isInMemory: true, configuration: configuration, core: core ?? DatabaseCore())
     }
 
+    /// - parameter core: the part that its connection shares with the connections of other queues.
     /// - parameter workers: the threads for its asynchronous accesses; nil to create them.
     /// - parameter followsTask: whether opening is cancelled with the current task.
     /// - parameter fill: fills the database, before it may become read-only.
     init(
-        path: String, isInMemory: Bool, configuration: Configuration, workers: WorkerThreads? = nil,
-        followsTask: Bool = false, fill: ((Database) throws -> Void)? = nil
+        path: String, isInMemory: Bool, configuration: Configuration, core: DatabaseCore = DatabaseCore(),
+        workers: WorkerThreads? = nil, followsTask: Bool = false, fill: ((Database) throws -> Void)? = nil
     ) throws {
         var configuration = configuration
         configuration.maximumReaderCount = 1
         self.configuration = configuration
         self.path = path
+        self.core = core
         let database: Database
         if let fill {
             // A copy must be written before it becomes read-only.
-            database = try configuration.open(path: path, readonly: false, followsTask: followsTask)
+            database = try configuration.open(path: path, readonly: false, core: core, followsTask: followsTask)
             try AccessRunner.frame(database, nil, followsTask: followsTask, fill)
             if configuration.readonly {
                 try AccessRunner.frame(database, nil) { db in try db.execute(sql: "PRAGMA query_only = 1") }
             }
         } else if case .wal = configuration.journalMode, !configuration.readonly {
-            database = try configuration.openInWALMode(path: path, followsTask: followsTask)
+            database = try configuration.openInWALMode(path: path, core: core, followsTask: followsTask)
         } else {
             database = try configuration.open(
-                path: path, readonly: configuration.readonly, followsTask: followsTask)
+                path: path, readonly: configuration.readonly, core: core, followsTask: followsTask)
         }
         let group = ConnectionGroup(
             "the connection of \(configuration.label ?? path)", capacity: 1, limits: configuration.groupLimits,
@@ -115,7 +121,9 @@ public final class DatabaseQueue: GroupWriter {
         self.workers = workers ?? WorkerThreads(connectionCount: 1)
         runner = AccessRunner(group, workers: self.workers)
         readRequest = AccessRequest(.read, configuration.asyncExecution.readPlacement(inMemory: isInMemory))
-        writeRequest = AccessRequest(.bare, configuration.asyncExecution.writePlacement(inMemory: isInMemory))
+        let writePlacement = configuration.asyncExecution.writePlacement(inMemory: isInMemory)
+        writeRequest = AccessRequest(.bare, writePlacement)
+        transactionRequest = AccessRequest(.write, writePlacement)
     }
 
     deinit {
@@ -152,6 +160,14 @@ public final class DatabaseQueue: GroupWriter {
 
     public func unsafeRead<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
         try await runner.perform(writeRequest, value)
+    }
+
+    public func write<T>(_ updates: (Database) throws -> T) throws -> T {
+        try runner.perform(transactionRequest, updates)
+    }
+
+    public func write<T: Sendable>(_ updates: @Sendable (Database) throws -> T) async throws -> T {
+        try await runner.perform(transactionRequest, updates)
     }
 
     public func writeWithoutTransaction<T>(_ updates: (Database) throws -> T) throws -> T {

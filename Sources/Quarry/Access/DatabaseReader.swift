@@ -41,6 +41,28 @@ public protocol DatabaseReader: AnyObject, Sendable {
     /// - throws: the errors of `close`; `CancellationError`.
     func closeAsync() async throws
 
+    /// Adds a closure that prepares each connection, also those that are open: functions, collations, traces, pragmas.
+    ///
+    /// ```swift
+    /// dbPool.prepareConnections { db in
+    ///     db.add(function: distance)
+    /// }
+    /// ```
+    ///
+    /// The closure runs once on each connection, at the beginning of its next access, or when it is opened, after the
+    /// closures of `Configuration.prepareDatabase` and those added earlier. An access that is running ends without it.
+    /// A pool and its snapshots share their closures, and so do the queues of one named database in memory. On a
+    /// snapshot's connections the closure runs inside their transactions.
+    ///
+    /// If the closure throws, so does the access or the opening; the connection's next access runs it again. Readers
+    /// can't write: a closure that writes asks `db.configuration.readonly` first. The database keeps the closure, which
+    /// must not keep the database.
+    ///
+    /// - parameter setup: runs on the thread of the access. It must not leave a transaction open.
+    /// - returns: the closure's registration, with which it can be removed.
+    @discardableResult
+    func prepareConnections(_ setup: @escaping @Sendable (Database) throws -> Void) -> ConnectionPreparation
+
     /// Interrupts the running statements: they throw `SQLITE_INTERRUPT`, and SQLite rolls back transactions that write.
     ///
     /// See <https://www.sqlite.org/c3ref/interrupt.html>.
@@ -109,7 +131,8 @@ public protocol DatabaseReader: AnyObject, Sendable {
     func unsafeReentrantRead<T>(_ value: (Database) throws -> T) throws -> T
 }
 
-/// A reader whose accesses run on connection groups: a queue, a pool, a snapshot.
+/// A reader whose accesses run on connection groups: a queue, a pool, a snapshot. A type that conforms has its groups
+/// and requests, and inherits the methods of `DatabaseReader`.
 protocol GroupReader: DatabaseReader {
     /// Runs the reads.
     var readers: AccessRunner { get }
@@ -134,6 +157,11 @@ extension GroupReader {
         try await ConnectionGroup.close(groups, workers)
         core.observations.readerDidClose(self)
     }
+
+    @discardableResult
+    public func prepareConnections(
+        _ setup: @escaping @Sendable (Database) throws -> Void
+    ) -> ConnectionPreparation { core.prepareConnections(setup) }
 
     public func interrupt() {
         for group in groups { group.interrupt() }
@@ -166,5 +194,13 @@ extension GroupReader {
     public func unsafeReentrantRead<T>(_ value: (Database) throws -> T) throws -> T {
         if let db = ownedConnection { return try value(db) }
         return try readers.perform(unsafeReadRequest, value)
+    }
+}
+
+extension DatabaseReader {
+    /// The reader itself, or the one that it forwards to; nil for a type of another module.
+    var groupReader: (any GroupReader)? {
+        if let reader = self as? any GroupReader { return reader }
+        return (self as? any ForwardingReader)?.base.groupReader
     }
 }

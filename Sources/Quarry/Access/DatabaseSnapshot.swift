@@ -11,31 +11,11 @@ import QuarryCore
 ///
 /// See `DatabasePool.makeSnapshot()`.
 public final class DatabaseSnapshot: PinnedReader {
-    /// The configuration of the pool, read-only.
-    public let configuration: Configuration
-
-    /// The path of the file.
-    public let path: String
-
-    let readers: AccessRunner
-    let core: DatabaseCore
-    let workers: WorkerThreads
-    let readRequest: AccessRequest
+    let connections: PinnedConnections
 
     init(pool: DatabasePool, connection: ConnectionGroup.Connection, workers: WorkerThreads) {
-        var configuration = pool.configuration
-        configuration.readonly = true
-        configuration.maximumReaderCount = 1
-        self.configuration = configuration
-        path = pool.path
-        core = pool.core
-        self.workers = workers
-        readers = AccessRunner(
-            "a snapshot of \(configuration.label ?? path)", pinned: [connection], configuration, workers)
-        readRequest = configuration.snapshotReadRequest
+        connections = PinnedConnections("a snapshot of", of: pool, [connection], workers)
     }
-
-    deinit { workers.shutDown() }
 }
 
 /// Several connections that always see the same state of the database, whatever is written. They read at the same time.
@@ -49,64 +29,70 @@ public final class DatabaseSnapshot: PinnedReader {
 ///
 /// See `DatabasePool.makeSnapshotPool()`.
 public final class DatabaseSnapshotPool: PinnedReader {
-    /// The configuration of the pool, read-only.
-    public let configuration: Configuration
-
-    /// The path of the file.
-    public let path: String
-
-    let readers: AccessRunner
-    let core: DatabaseCore
-    let workers: WorkerThreads
-    let readRequest: AccessRequest
+    let connections: PinnedConnections
 
     init(pool: DatabasePool, connections: [ConnectionGroup.Connection], workers: WorkerThreads) {
-        var configuration = pool.configuration
-        configuration.readonly = true
-        self.configuration = configuration
-        path = pool.path
-        core = pool.core
-        self.workers = workers
-        readers = AccessRunner(
-            "a connection of a snapshot of \(configuration.label ?? path)", pinned: connections, configuration, workers)
-        readRequest = configuration.snapshotReadRequest
+        self.connections = PinnedConnections("a connection of a snapshot of", of: pool, connections, workers)
     }
-
-    deinit { workers.shutDown() }
 }
 
-/// A reader whose connections keep their transactions open.
-protocol PinnedReader: GroupReader, DatabaseSnapshotReader {}
+/// A reader whose connections keep their transactions open. A type that conforms has the connections alone.
+protocol PinnedReader: GroupReader, DatabaseSnapshotReader {
+    var connections: PinnedConnections { get }
+}
 
 extension PinnedReader {
+    /// The configuration of the pool, read-only.
+    public var configuration: Configuration { connections.configuration }
+
+    /// The path of the file.
+    public var path: String { connections.path }
+
+    var readers: AccessRunner { connections.runner }
+    var core: DatabaseCore { connections.core }
+    var workers: WorkerThreads { connections.runner.workers }
     var groups: [ConnectionGroup] { [readers.group] }
     var ownedConnection: Database? { readers.group.ownedConnection }
-    var unsafeReadRequest: AccessRequest { readRequest }
+    var readRequest: AccessRequest { connections.request }
+    var unsafeReadRequest: AccessRequest { connections.request }
 
     public func reentrantRead<T>(_ value: (Database) throws -> T) throws -> T {
         try readers.performReentrant(readRequest, value)
     }
 }
 
-extension AccessRunner {
-    /// Runs the reads of a snapshot.
-    ///
-    /// - parameter connections: connections whose transactions are open.
-    fileprivate convenience init(
-        _ name: String, pinned connections: [ConnectionGroup.Connection], _ configuration: Configuration,
-        _ workers: WorkerThreads
-    ) {
-        let group = ConnectionGroup(
-            name, capacity: connections.count, limits: configuration.groupLimits, connections: connections,
-            open: { throw DatabaseError.snapshotIsLost() })
-        self.init(group, workers: workers)
-    }
-}
+/// The connections of a snapshot, whose transactions are open.
+final class PinnedConnections: Sendable {
+    /// The configuration of the pool, read-only.
+    let configuration: Configuration
+    let path: String
+    /// The core of the pool.
+    let core: DatabaseCore
+    /// Runs the reads.
+    let runner: AccessRunner
+    let request: AccessRequest
 
-extension Configuration {
-    fileprivate var snapshotReadRequest: AccessRequest {
-        AccessRequest(.snapshotRead, asyncExecution.readPlacement(inMemory: false))
+    /// - parameter name: names a connection in messages: `a snapshot of`.
+    /// - parameter connections: connections whose transactions are open.
+    init(
+        _ name: String, of pool: DatabasePool, _ connections: [ConnectionGroup.Connection], _ workers: WorkerThreads
+    ) {
+        var configuration = pool.configuration
+        configuration.readonly = true
+        configuration.maximumReaderCount = connections.count
+        self.configuration = configuration
+        path = pool.path
+        core = pool.core
+        runner = AccessRunner(
+            ConnectionGroup(
+                "\(name) \(configuration.label ?? path)", capacity: connections.count,
+                limits: configuration.groupLimits,
+                connections: connections, open: { throw DatabaseError.snapshotIsLost() }),
+            workers: workers)
+        request = AccessRequest(.snapshotRead, configuration.asyncExecution.readPlacement(inMemory: false))
     }
+
+    deinit { runner.workers.shutDown() }
 }
 
 extension DatabaseError {

@@ -49,7 +49,7 @@ extension DatabaseReader {
         to writer: any DatabaseWriter, pagesPerStep: CInt = -1,
         progress: (@Sendable (DatabaseBackupProgress) throws -> Void)? = nil
     ) async throws {
-        guard let source = erasedBase as? any GroupReader, let destination = writer.erasedBase as? any GroupWriter
+        guard let source = groupReader, let destination = writer.groupReader as? any GroupWriter
         else {
             return try await writer.barrierWriteWithoutTransaction { destination in
                 try read { source in try source.backup(to: destination, pagesPerStep: pagesPerStep, progress: progress)
@@ -84,11 +84,6 @@ extension DatabaseReader {
             }
         }
     }
-}
-
-extension DatabaseReader {
-    /// The reader itself, or the reader to which it forwards.
-    fileprivate var erasedBase: any DatabaseReader { (self as? any ErasedReader)?.base.erasedBase ?? self }
 }
 
 extension DatabaseWriter {

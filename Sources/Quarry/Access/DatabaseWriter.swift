@@ -12,6 +12,40 @@ public import QuarryCore
 ///
 /// Writes run one after another. Types outside the library don't conform.
 public protocol DatabaseWriter: DatabaseReader {
+    /// Writes in a transaction, on this thread: all changes or none.
+    ///
+    /// ```swift
+    /// try dbWriter.write { db in
+    ///     try db.execute(sql: "INSERT INTO player (name) VALUES (?)", arguments: ["Arthur"])
+    /// }
+    /// ```
+    /// ```sql
+    /// BEGIN IMMEDIATE TRANSACTION
+    /// INSERT INTO player (name) VALUES ('Arthur')
+    /// COMMIT TRANSACTION
+    /// ```
+    ///
+    /// Reads that start afterwards see the changes.
+    ///
+    /// - throws: the error of `updates`, after the rollback; `DatabaseError` if no connection is available, or if the
+    ///   commit fails.
+    func write<T>(_ updates: (Database) throws -> T) throws -> T
+
+    /// Writes as the synchronous `write`; waiting suspends the task, and holds no thread.
+    ///
+    /// ```swift
+    /// let id = try await dbQueue.write { db in
+    ///     try db.execute(sql: "INSERT INTO player (name) VALUES ('Arthur')")
+    ///     return db.lastInsertedRowID
+    /// }
+    /// ```
+    ///
+    /// Cancelling the task ends the wait or interrupts the running statement. The transaction is rolled back, and
+    /// `CancellationError` is thrown.
+    ///
+    /// - throws: the errors of the synchronous `write`; `CancellationError`.
+    func write<T: Sendable>(_ updates: @Sendable (Database) throws -> T) async throws -> T
+
     /// Writes without a transaction, on this thread: each statement is its own transaction.
     ///
     /// ```swift
@@ -92,13 +126,16 @@ public protocol DatabaseWriter: DatabaseReader {
 
 /// A writer whose accesses run on connection groups: a queue or a pool.
 ///
-/// The types have their own `read`, `unsafeRead` and `writeWithoutTransaction`, which are called most often. An
-/// extension would read `writer` and the request through the protocol, and retain them. That takes some 150
+/// The types have their own `read`, `unsafeRead`, `write` and `writeWithoutTransaction`, which are called most often.
+/// An extension would read `writer` and the request through the protocol, and retain them. That takes some 150
 /// instructions; a whole access without a transaction takes 700.
 protocol GroupWriter: GroupReader, DatabaseWriter {
     /// Runs the writes.
     var writer: AccessRunner { get }
+    /// A write without a transaction.
     var writeRequest: AccessRequest { get }
+    /// A write in a transaction.
+    var transactionRequest: AccessRequest { get }
     var barrierRequest: AccessRequest { get }
 }
 
@@ -127,7 +164,7 @@ extension GroupWriter {
         _ updates: @escaping @Sendable (Database) throws -> T,
         completion: @escaping @Sendable (Database, Result<T, any Error>) -> Void
     ) {
-        writer.enqueueWrite(writeRequest, updates, completion: completion)
+        writer.enqueueWrite(transactionRequest, updates, completion: completion)
     }
 
     public func unsafeReentrantWrite<T>(_ updates: (Database) throws -> T) throws -> T {
@@ -136,48 +173,6 @@ extension GroupWriter {
 }
 
 extension DatabaseWriter {
-    /// Writes in a transaction, on this thread: all changes or none.
-    ///
-    /// ```swift
-    /// try dbWriter.write { db in
-    ///     try db.execute(sql: "INSERT INTO player (name) VALUES (?)", arguments: ["Arthur"])
-    /// }
-    /// ```
-    /// ```sql
-    /// BEGIN IMMEDIATE TRANSACTION
-    /// INSERT INTO player (name) VALUES ('Arthur')
-    /// COMMIT TRANSACTION
-    /// ```
-    ///
-    /// Reads that start afterwards see the changes.
-    ///
-    /// - throws: the error of `updates`, after the rollback; `DatabaseError` if no connection is available, or if the
-    ///   commit fails.
-    public func write<T>(_ updates: (Database) throws -> T) throws -> T {
-        try writeWithoutTransaction { db in
-            try db.withTransaction { (.commit, try updates(db)) }
-        }
-    }
-
-    /// Writes as the synchronous `write`; waiting suspends the task, and holds no thread.
-    ///
-    /// ```swift
-    /// let id = try await dbQueue.write { db in
-    ///     try db.execute(sql: "INSERT INTO player (name) VALUES ('Arthur')")
-    ///     return db.lastInsertedRowID
-    /// }
-    /// ```
-    ///
-    /// Cancelling the task ends the wait or interrupts the running statement. The transaction is rolled back, and
-    /// `CancellationError` is thrown.
-    ///
-    /// - throws: the errors of the synchronous `write`; `CancellationError`.
-    public func write<T: Sendable>(_ updates: @Sendable (Database) throws -> T) async throws -> T {
-        try await writeWithoutTransaction { db in
-            try db.withTransaction { (.commit, try updates(db)) }
-        }
-    }
-
     /// Rebuilds the file, and returns unused space to the file system: <https://www.sqlite.org/lang_vacuum.html>.
     ///
     /// ```sql

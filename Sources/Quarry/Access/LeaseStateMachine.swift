@@ -14,6 +14,9 @@
 /// - Closing goes first.
 /// - While a barrier keeps the connections and waits itself, they are **lent** to the accesses that it waits for.
 ///
+/// At most `maximumWaiters` requests of the program may wait, each for a limited time. Requests of the library itself
+/// have no limits.
+///
 /// A **barrier** is a request for all connections at once. It waits until the leased connections are back, and later
 /// requests wait behind it. A barrier of a pool needs two groups: it has the writer, and waits for the readers. A read
 /// that writes would wait for that writer, and the barrier for the read. So the writer is set aside, and a request that
@@ -71,6 +74,7 @@ struct LeaseStateMachine<Waiter> {
         let id: Int
         let request: Request
         let waiterKind: WaiterKind
+        let origin: AccessRequest.Origin
         let isFirst: Bool
         /// Whether a barrier of this group may wait for the access, which then borrows the connection.
         let borrows: Bool
@@ -79,6 +83,9 @@ struct LeaseStateMachine<Waiter> {
         var woken: UInt64?
         /// Whether the waiter asked again after `patience`: it is awake, and can't be overtaken any more.
         var isNext = false
+
+        /// Whether the waiter is a task that gives up after a while. Threads look at the time themselves.
+        var mayExpire: Bool { waiterKind != .thread && origin == .user }
     }
 
     /// Nanoseconds for which a waiter may be overtaken.
@@ -104,6 +111,8 @@ struct LeaseStateMachine<Waiter> {
     /// The number of entries of each kind of task.
     private var offloadedTaskCount = 0
     private var inlineTaskCount = 0
+    /// The number of entries of the program.
+    private var userCount = 0
     /// The number of entries that may borrow, and of barriers.
     private var borrowerCount = 0
     private(set) var waitingBarrierCount = 0
@@ -178,8 +187,8 @@ struct LeaseStateMachine<Waiter> {
     /// - parameter isFirst: whether the request goes before all waiters.
     /// - parameter borrows: whether barriers of this group wait for the access, and so lend it their connection.
     mutating func acquire(
-        _ request: Request, _ waiter: @autoclosure () -> Waiter, _ waiterKind: WaiterKind, isFirst: Bool = false,
-        borrows: Bool = false, now: UInt64
+        _ request: Request, _ waiter: @autoclosure () -> Waiter, _ waiterKind: WaiterKind,
+        _ origin: AccessRequest.Origin = .user, isFirst: Bool = false, borrows: Bool = false, now: UInt64
     ) -> Answer {
         guard !isClosed else { return .refused(.closed) }
         switch request {
@@ -192,12 +201,13 @@ struct LeaseStateMachine<Waiter> {
                 return .granted(.all)
             }
         }
-        if let maximumWaiters, entries.count >= maximumWaiters, !isFirst {
+        if let maximumWaiters, origin == .user, userCount >= maximumWaiters, !isFirst {
             return .refused(.tooManyWaiters(maximumWaiters))
         }
         lastID += 1
         let entry = QueueEntry(
-            id: lastID, request: request, waiterKind: waiterKind, isFirst: isFirst, borrows: borrows, arrival: now)
+            id: lastID, request: request, waiterKind: waiterKind, origin: origin, isFirst: isFirst, borrows: borrows,
+            arrival: now)
         if isFirst {
             entries.prepend(entry)
             waiters.prepend(waiter())
@@ -235,20 +245,20 @@ struct LeaseStateMachine<Waiter> {
         return pump(now: now)
     }
 
-    /// The tasks that arrived before a time give up.
+    /// The tasks of the program that arrived before a time give up.
     mutating func expire(arrivedBefore limit: UInt64, now: UInt64) -> (expired: [(Waiter, Request)], actions: [Action])
     {
         var expired: [(Waiter, Request)] = []
         // A waiter that goes first may have arrived after the waiters behind it.
-        while let index = entries.firstIndex(where: { $0.waiterKind != .thread && $0.arrival <= limit }) {
+        while let index = entries.firstIndex(where: { $0.mayExpire && $0.arrival <= limit }) {
             expired.append((waiters[index], entries[index].request))
             remove(at: index)
         }
         return (expired, expired.isEmpty ? [] : pump(now: now))
     }
 
-    /// The earliest arrival of a waiting task.
-    var firstSuspendedArrival: UInt64? { entries.lazy.filter { $0.waiterKind != .thread }.map(\.arrival).min() }
+    /// The earliest arrival of a waiting task that may give up.
+    var firstExpiringArrival: UInt64? { entries.lazy.filter(\.mayExpire).map(\.arrival).min() }
 
     // MARK: - Releasing
 
@@ -343,6 +353,7 @@ struct LeaseStateMachine<Waiter> {
         defer {
             entries.removeAll()
             waiters.removeAll()
+            userCount = 0
             offloadedTaskCount = 0
             inlineTaskCount = 0
             borrowerCount = 0
@@ -446,6 +457,7 @@ struct LeaseStateMachine<Waiter> {
     }
 
     private mutating func count(_ entry: QueueEntry, _ difference: Int) {
+        if entry.origin == .user { userCount += difference }
         if entry.borrows { borrowerCount += difference }
         if entry.request == .barrier { waitingBarrierCount += difference }
         switch entry.waiterKind {

@@ -300,7 +300,8 @@ public struct TableJoin<Joined: JoinedTables>: Sendable {
 private func scopeName(_ number: Int) -> String { "table\(number)" }
 
 /// A prepared join.
-private struct PreparedJoin: FetchRequest {
+private struct PreparedJoin: FetchRequest, @unchecked Sendable {
+    // Sendable: it never leaves the access that makes it.
     typealias RowDecoder = Row
 
     let request: PreparedRequest

@@ -12,13 +12,12 @@ final class ObservationBroker: Sendable {
         var index = ObservationIndex<RunningObservation>()
         var running: [ObjectIdentifier: RunningObservation] = [:]
         var roads: [FetchRoad.ID: FetchRoad] = [:]
-        /// Whether the writer reports its commits.
-        var listening = Listening.off
+        var needs = ListeningNeeds()
+        /// The setup that makes the connections report what is needed; nil before the first observation.
+        var listening: ConnectionSetups.Token?
         /// The number of fetches that wait for the end of a commit.
         var settlingCount = 0
     }
-
-    private enum Listening { case off, starting, on }
 
     /// The actions that follow a decision, to be performed without the lock.
     private struct Work {
@@ -47,6 +46,11 @@ final class ObservationBroker: Sendable {
     /// the database, or on a slow disk.
     let settlingTime = Atomic<UInt64>(100_000_000)
 
+    /// The setups of the connections of the database.
+    private let setups: ConnectionSetups
+
+    init(_ setups: ConnectionSetups) { self.setups = setups }
+
     /// The number of running observations.
     var observationCount: Int { state.withLock { $0.running.count } }
 
@@ -65,10 +69,9 @@ final class ObservationBroker: Sendable {
 
     /// Starts an observation: puts it in line for its first fetch.
     func start(_ observation: RunningObservation) {
-        listen(observation)
         let work = state.withLock { state in
             var work = Work()
-            Self.add(observation, to: &state)
+            add(observation, to: &state)
             Self.enqueue(observation, &work)
             return work
         }
@@ -77,11 +80,10 @@ final class ObservationBroker: Sendable {
 
     /// Starts an observation, and fetches its first value on this thread.
     func startImmediately(_ observation: RunningObservation) {
-        listen(observation)
         guard let road = observation.record.resources?.road else { return }
         let batch = FetchBatch(self, road)
         state.withLock { state in
-            Self.add(observation, to: &state)
+            add(observation, to: &state)
             batch.items = Self.take(observation).map { [$0] } ?? []
             batch.begunAt = state.clock.fetchWillBegin()
         }
@@ -95,7 +97,7 @@ final class ObservationBroker: Sendable {
     @discardableResult
     func end(_ observation: RunningObservation) -> Bool {
         let (wasRunning, remains) = state.withLock { state in
-            (observation.record.machine.end(), Self.detach(observation, from: &state))
+            (observation.record.machine.end(), detach(observation, from: &state))
         }
         remains.pause?.cancel()
         if wasRunning {
@@ -111,7 +113,7 @@ final class ObservationBroker: Sendable {
             let ended = state.running.values.filter { $0.record.resources?.reader === reader }
             return ended.compactMap { observation in
                 guard observation.record.machine.end() else { return nil }
-                return (observation, Self.detach(observation, from: &state), DatabaseError.connectionIsClosed())
+                return (observation, detach(observation, from: &state), DatabaseError.connectionIsClosed())
             }
         }
         perform(work)
@@ -122,14 +124,15 @@ final class ObservationBroker: Sendable {
         var work = Work()
         work.failures = state.withLock { state in
             guard observation.record.machine.end() else { return [] }
-            return [(observation, Self.detach(observation, from: &state), error)]
+            return [(observation, detach(observation, from: &state), error)]
         }
         perform(work)
     }
 
-    private static func add(_ observation: RunningObservation, to state: inout State) {
+    private func add(_ observation: RunningObservation, to state: inout State) {
         state.running[ObjectIdentifier(observation)] = observation
         guard let resources = observation.record.resources else { return }
+        if resources.road.kind != .snapshot, state.needs.add() { listen(&state) }
         let road = state.roads[resources.road.id] ?? resources.road
         state.roads[road.id] = road
         road.observationCount += 1
@@ -141,10 +144,16 @@ final class ObservationBroker: Sendable {
     /// Removes an ended observation.
     ///
     /// - returns: its objects, to be released without the lock.
-    private static func detach(_ observation: RunningObservation, from state: inout State) -> Remains {
+    private func detach(_ observation: RunningObservation, from state: inout State) -> Remains {
         let remains = Remains(resources: observation.record.resources, pause: observation.record.pause)
         state.running[ObjectIdentifier(observation)] = nil
-        if let region = observation.record.region { state.index.remove(observation, of: region) }
+        var mustListen = false
+        if let region = observation.record.region {
+            state.index.remove(observation, of: region)
+            mustListen = state.needs.remove(region)
+        }
+        if let road = remains.resources?.road, road.kind != .snapshot { mustListen = state.needs.remove() || mustListen }
+        if mustListen { listen(&state) }
         observation.record.region = nil
         observation.record.pause = nil
         observation.record.resources = nil
@@ -157,36 +166,25 @@ final class ObservationBroker: Sendable {
 
     // MARK: - Listening
 
-    /// Makes a connection that writes report its commits.
-    func install(on db: Database) {
-        db.commitListener = self
-        state.withLock { $0.listening = .on }
+    /// Makes the connections report what the observations need, from their next access on.
+    private func listen(_ state: inout State) {
+        if let token = state.listening { setups.remove(token) }
+        state.listening = setups.add(.alsoAtEnd { [weak self] db, moment in self?.install(on: db, at: moment) })
     }
 
-    /// Makes the writer report its commits, if it doesn't yet.
-    private func listen(_ observation: RunningObservation) {
-        guard let writer = (observation.record.resources?.reader as? any GroupWriter)?.writer else { return }
-        let mustStart = state.withLock { state in
-            guard case .off = state.listening else { return false }
-            state.listening = .starting
-            return true
+    /// Makes a connection report its commits as far as they are needed.
+    private func install(on db: Database, at moment: ConnectionSetups.Moment) {
+        guard !db.configuration.readonly else { return }
+        let (isNeeded, rowTables) = state.withLock { ($0.needs.isNeeded, $0.needs.rowTables) }
+        let wasListening = db.commitListener != nil
+        do {
+            try db.listenToCommits(isNeeded ? self : nil, rowTables: rowTables)
+        } catch {
+            // Without rows, a change of one counts as a change of all.
+            try? db.listenToCommits(isNeeded ? self : nil)
         }
-        guard mustStart else { return }
-        if let lease = writer.group.leaseAtOnce() {
-            defer { writer.group.release(lease) }
-            install(on: lease.database)
-            return
-        }
-        writer.enqueue(AccessRequest(.bare)) { db in
-            self.install(on: db)
-            // The running write may have committed what nobody has reported.
-            self.databaseDidCommit(db, changes: .fullDatabase)
-        } whenReleased: { result in
-            guard case .failure = result else { return }
-            self.state.withLock { state in
-                if case .starting = state.listening { state.listening = .off }
-            }
-        }
+        // The access that ends may have committed what nobody has reported.
+        if moment == .end, isNeeded, !wasListening { commitDidHappen(.fullDatabase) }
     }
 
     // MARK: - Snapshots
@@ -271,7 +269,7 @@ final class ObservationBroker: Sendable {
                 // No connection could be had.
                 batch.items = batch.road.line.takeAll().compactMap(Self.take)
             }
-            for item in batch.items { Self.settle(item, accessError, batch.road, &state, &work) }
+            for item in batch.items { settle(item, accessError, batch.road, &state, &work) }
             if let number = batch.begunAt { state.clock.fetchDidEnd(begunAt: number) }
             if isInLine {
                 batch.road.line.batchDidEnd()
@@ -284,7 +282,7 @@ final class ObservationBroker: Sendable {
         perform(work)
     }
 
-    private static func settle(
+    private func settle(
         _ item: FetchBatch.Item, _ accessError: (any Error)?, _ road: FetchRoad, _ state: inout State,
         _ work: inout Work
     ) {
@@ -309,11 +307,11 @@ final class ObservationBroker: Sendable {
         case .failure(let error): fail(observation, error, &state, &work)
         case nil:
             if let accessError { return fail(observation, accessError, &state, &work) }
-            note(observation.record.machine.fetchDidNotHappen(), observation, &work)
+            Self.note(observation.record.machine.fetchDidNotHappen(), observation, &work)
         }
     }
 
-    private static func fail(
+    private func fail(
         _ observation: RunningObservation, _ error: any Error, _ state: inout State, _ work: inout Work
     ) {
         switch observation.record.machine.fetchDidFail(isTransient: error.isTransient) {
@@ -324,15 +322,19 @@ final class ObservationBroker: Sendable {
     }
 
     /// Follows the region of an observation as it varies.
-    private static func setRegion(
+    private func setRegion(
         _ region: DatabaseRegion, of observation: RunningObservation, _ state: inout State
     ) {
-        if let previous = observation.record.region {
-            guard previous != region else { return }
-            state.index.remove(observation, of: previous)
-        }
+        let previous = observation.record.region
+        guard previous != region else { return }
         observation.record.region = region
+        var mustListen = state.needs.add(region)
+        if let previous {
+            state.index.remove(observation, of: previous)
+            mustListen = state.needs.remove(previous) || mustListen
+        }
         state.index.insert(observation, of: region)
+        if mustListen { listen(&state) }
     }
 
     // MARK: - Actions

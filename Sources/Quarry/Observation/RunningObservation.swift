@@ -70,7 +70,7 @@ final class FetchRoad: @unchecked Sendable {
     var id: ID { ID(runner: ObjectIdentifier(runner), writes: kind == .writer) }
 
     /// A batch begins its own transactions, because it must know which commits they see.
-    var request: AccessRequest { AccessRequest(kind == .snapshot ? .snapshotRead : .bare) }
+    var request: AccessRequest { AccessRequest(kind == .snapshot ? .snapshotRead : .bare, origin: .library) }
 }
 
 extension GroupReader {
@@ -82,14 +82,5 @@ extension GroupReader {
         if writes { return FetchRoad(writer.writer, .writer, maximumBatchCount: 1) }
         if writer.writer === readers { return FetchRoad(readers, .queue, maximumBatchCount: 1) }
         return FetchRoad(readers, .readers, maximumBatchCount: configuration.maximumReaderCount / 2)
-    }
-}
-
-extension DatabaseReader {
-    /// The queue, pool or snapshot that an erased reader wraps.
-    var unerased: (any GroupReader)? {
-        var reader: any DatabaseReader = self
-        while let erased = reader as? any ErasedReader { reader = erased.base }
-        return reader as? any GroupReader
     }
 }

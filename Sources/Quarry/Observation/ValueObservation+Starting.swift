@@ -96,7 +96,7 @@ extension ValueObservation {
     ) -> AnyDatabaseCancellable {
         for events in events { events.willStart?() }
         let sink = ReducedDelivery(reducer, delivery)
-        guard let reader = reader.unerased else {
+        guard let reader = reader.groupReader else {
             sink.fail(
                 DatabaseError(
                     resultCode: .SQLITE_MISUSE,

@@ -97,13 +97,17 @@ struct KeyQuery {
         _ keys: Range<Int>, _ type: Record.Type, _ db: Database
     ) throws -> SQLRequest<Record> {
         let (sql, arguments) = condition(keys)
-        guard let selected = Record.recordSelection else {
-            return SQLRequest(sql: selection + sql, arguments: StatementArguments(values: arguments))
+        var request = SQLRequest<Record>(sql: selection + sql, arguments: StatementArguments(values: arguments))
+        if let selected = Record.recordSelection {
+            let columns = try WrittenSQL(db) { try $0.write(returned: selected, table: table) }
+            request = SQLRequest(
+                sql: "SELECT \(columns.text) FROM \(table.quotedDatabaseIdentifier) WHERE " + sql,
+                arguments: StatementArguments(values: columns.arguments + arguments))
         }
-        let columns = try WrittenSQL(db) { try $0.write(returned: selected, table: table) }
-        return SQLRequest(
-            sql: "SELECT \(columns.text) FROM \(table.quotedDatabaseIdentifier) WHERE " + sql,
-            arguments: StatementArguments(values: columns.arguments + arguments))
+        if db.recordsRegion, isSimple, Record.recordSelection?.contains(where: \.mayReadTables) != true {
+            db.noteRows(arguments, column: columns[0], of: table, request)
+        }
+        return request
     }
 
     // MARK: - Running
@@ -137,8 +141,10 @@ struct KeyQuery {
 
     func exists(_ db: Database) throws -> Bool {
         let (sql, arguments) = condition(0..<1)
-        return try Bool.fetchOne(
-            db, sql: "SELECT EXISTS (\(selection)\(sql))", arguments: StatementArguments(values: arguments)) ?? false
+        let request = SQLRequest<Bool>(
+            sql: "SELECT EXISTS (\(selection)\(sql))", arguments: StatementArguments(values: arguments))
+        if db.recordsRegion, isSimple { db.noteRows(arguments, column: columns[0], of: table, request) }
+        return try request.fetchOne(db) ?? false
     }
 
     /// - returns: the number of deleted rows.

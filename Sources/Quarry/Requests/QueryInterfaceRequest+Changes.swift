@@ -297,7 +297,8 @@ extension QueryInterfaceRequest where RowDecoder: TableRecord & Identifiable, Ro
 }
 
 /// A prepared request.
-private struct Prepared: FetchRequest {
+private struct Prepared: FetchRequest, @unchecked Sendable {
+    // Sendable: it never leaves the access that makes it.
     typealias RowDecoder = Row
 
     let request: PreparedRequest

@@ -8,8 +8,12 @@ extension QueryInterfaceRequest: FetchRequest {
     public func makePreparedRequest(_ db: Database, forSingleResult singleResult: Bool = false) throws
         -> PreparedRequest
     {
-        if query.needsPlan { return try db.preparePlan(of: query, singleRow: singleResult) }
-        return try db.prepare { try $0.write(query, singleRow: singleResult) }
+        let request =
+            query.needsPlan
+            ? try db.preparePlan(of: query, singleRow: singleResult)
+            : try db.prepare { try $0.write(query, singleRow: singleResult) }
+        db.noteRows(of: query, request)
+        return request
     }
 
     /// The number of rows.
@@ -25,7 +29,9 @@ extension QueryInterfaceRequest: FetchRequest {
     ///
     /// - throws: `SQLITE_MISUSE` for a request that can't be written as SQL; `DatabaseError`.
     public func fetchCount(_ db: Database) throws -> Int {
-        try db.prepare { try $0.write(countOf: query) }.value(Int.self)
+        let request = try db.prepare { try $0.write(countOf: query) }
+        db.noteRows(of: query, request)
+        return try request.value(Int.self)
     }
 
     /// Whether the request has no rows.
@@ -36,7 +42,9 @@ extension QueryInterfaceRequest: FetchRequest {
     ///
     /// - throws: `SQLITE_MISUSE` for a request that can't be written as SQL; `DatabaseError`.
     public func isEmpty(_ db: Database) throws -> Bool {
-        try db.prepare { try $0.write(existenceOf: query) }.value(Int.self) == 0
+        let request = try db.prepare { try $0.write(existenceOf: query) }
+        db.noteRows(of: query, request)
+        return try request.value(Int.self) == 0
     }
 }
 

@@ -37,7 +37,7 @@ struct DeclaredTable {
 
     /// Runs `body` with a database in memory that contains only the table.
     func withScratchDatabase<T>(_ db: Database, _ body: (Database) throws -> T) throws -> T {
-        let scratch = try db.configuration.open(path: ":memory:", readonly: false)
+        let scratch = try db.openScratch(path: ":memory:")
         return try AccessRunner.frame(scratch, nil) { scratch in
             // The types of referenced keys are known already, and written in the definition.
             let table = TableDefinition(name: name, schemaName: nil, options: schema.options)

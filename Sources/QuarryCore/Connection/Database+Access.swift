@@ -6,8 +6,28 @@ extension Database {
     /// - parameter token: lets the access be cancelled while it runs.
     /// - parameter followsTask: whether the access is cancelled with the task that runs it, and stays on the task's
     ///   thread. Then it needs no token: the connection isn't interrupted, but asks the task.
-    /// - throws: `SQLITE_MISUSE` if the connection is closed; the error of a rollback that was due.
+    /// - throws: `SQLITE_MISUSE` if the connection is closed; the error of a rollback that was due, or of a setup.
     package func beginAccess(_ token: AccessToken?, followsTask: Bool = false) throws {
+        try takeForAccess(token, followsTask: followsTask)
+        if hasPendingSetups { try runSetupsOrEnd() }
+    }
+
+    /// Begins an access that closes the connection. As `beginAccess`, but runs no setups: they may fail.
+    package func beginClosing() throws { try takeForAccess(nil, followsTask: false) }
+
+    @inline(never)
+    private func runSetupsOrEnd() throws {
+        do {
+            try runSetups()
+        } catch {
+            _ = endAccess()
+            throw error
+        }
+    }
+
+    /// Begins an access without its setups.
+    @inline(__always)
+    func takeForAccess(_ token: AccessToken?, followsTask: Bool) throws {
         access.begin(error: try lifetime.take())
         if rollbackIsDue { try rollBackAtLast() }
         if followsTask {
@@ -33,6 +53,7 @@ extension Database {
             rollbackIsDue = isInsideTransaction
             error = error ?? DatabaseError.misuse("A transaction has been left open at the end of a database access.")
         }
+        if hasPendingSetupsAtEnd { runSetupsAtEnd() }
         lifetime.leave()
         return error
     }

@@ -1,6 +1,64 @@
+/// The region that statements read, while somebody asks for it.
+struct ReadRegion {
+    var region = DatabaseRegion()
+
+    /// The region of the next statement with some SQL and arguments, if its request knows the rows.
+    var expectation: (sql: String, arguments: StatementArguments, region: DatabaseRegion)?
+}
+
 extension Database {
     /// Runs `body`, and returns the region that its statements read.
+    ///
+    /// Recordings nest: the outer one has the region of the inner one, too.
     package func recordingRegion<T>(_ body: () throws -> T) throws -> (value: T, region: DatabaseRegion) {
-        (try body(), .fullDatabase)
+        try checkAccess()
+        startRecordingAccesses()
+        let outer = readRegion
+        readRegion = ReadRegion()
+        defer {
+            var restored = outer
+            if let readRegion { restored?.region.formUnion(readRegion.region) }
+            readRegion = restored
+        }
+        let value = try body()
+        return (value, readRegion?.region ?? .fullDatabase)
+    }
+
+    /// Says that a region is read, in a way that this connection can't see.
+    ///
+    /// ```swift
+    /// let observation = ValueObservation.tracking { db in
+    ///     try db.registerAccess(to: Table("player"))
+    ///     return try cache.players(db)
+    /// }
+    /// ```
+    ///
+    /// - parameter region: evaluated only while an observation asks which region is read.
+    /// - throws: the error of the region.
+    public func registerAccess(to region: @autoclosure () -> some DatabaseRegionConvertible) throws {
+        guard readRegion != nil else { return }
+        let region = try region().databaseRegion(self)
+        readRegion?.region.formUnion(region)
+    }
+
+    /// Whether the region that statements read is recorded.
+    package var recordsRegion: Bool { readRegion != nil }
+
+    /// Adds the region of a statement that is about to run.
+    func noteRead(of statement: Statement) {
+        // The expectation is taken first: a statement that is prepared meanwhile must not find it.
+        let expectation = readRegion?.expectation
+        readRegion?.expectation = nil
+        if let expectation, expectation.sql == statement.sql, expectation.arguments == statement.arguments {
+            readRegion?.region.formUnion(expectation.region)
+        } else {
+            readRegion?.region.formUnion(accesses(of: statement).reads)
+        }
+    }
+
+    /// Says which region the next statement reads, if it has this SQL and these arguments: its request knows the rows,
+    /// which SQLite doesn't tell.
+    package func expectRead(sql: String, _ arguments: StatementArguments, _ region: DatabaseRegion) {
+        readRegion?.expectation = (sql, arguments, region)
     }
 }

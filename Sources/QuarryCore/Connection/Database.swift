@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A connection, as passed to the closures of `read` and `write`.
 ///
 /// ```swift
@@ -17,8 +19,18 @@ public final class Database {
 
     package let options: ConnectionOptions
 
-    /// The value with which the layer above has opened the connection. It never changes, so any thread may read it.
-    package let context: (any Sendable)?
+    /// The object with which the layer above has opened the connection. It never changes, so any thread may read it.
+    package let context: (any AnyObject & Sendable)?
+
+    /// The setups that the connection shares with the others of its database.
+    let setups: ConnectionSetups
+
+    /// The number of the last setup, of `setups`.
+    let setupGeneration: UnsafeMutablePointer<Atomic<Int>>
+
+    /// The setups that the connection has had.
+    @exclusivity(unchecked)
+    var setupProgress = SetupProgress()
 
     @exclusivity(unchecked)
     var attachments = Attachments()
@@ -53,9 +65,43 @@ public final class Database {
     /// Whether a backup reads this database.
     var isBackedUp = false
 
-    /// Learns of the commits; nil if nobody asks.
+    // MARK: Changes and regions
+
+    /// Watches changes and transactions, while somebody asks for them.
     @exclusivity(unchecked)
-    package var commitListener: (any CommitListener)?
+    var monitor: (any ConnectionMonitor)? {
+        didSet { watchersDidChange() }
+    }
+
+    /// The region that statements read, while somebody asks for it.
+    @exclusivity(unchecked)
+    var readRegion: ReadRegion? {
+        didSet { watchersDidChange() }
+    }
+
+    /// Whether the beginning of a statement concerns the monitor or the recorded region.
+    @exclusivity(unchecked)
+    private(set) var watchesStatements = false
+
+    /// Whether the end of a transaction concerns anybody, so that the end of each statement is looked at.
+    @exclusivity(unchecked)
+    private(set) var watchesTransactions = false
+
+    /// The column that is being written through an open blob.
+    @exclusivity(unchecked)
+    var writtenBlobColumn: String?
+
+    @exclusivity(unchecked)
+    var accessRecorder: AccessRecorder?
+
+    /// The SQL of tables and triggers as read at a value of `schemaStamp`.
+    @exclusivity(unchecked)
+    var knownDefinitions: (stamp: Int, definitions: [TableName: String?]) = (0, [:])
+
+    private func watchersDidChange() {
+        watchesStatements = monitor != nil || readRegion != nil
+        watchesTransactions = monitor != nil || !nextTransactionHandlers.isEmpty
+    }
 
     // MARK: The current access
 
@@ -87,7 +133,13 @@ public final class Database {
     var transactionSeconds: Result<Double, any Error>?
 
     @exclusivity(unchecked)
-    var nextTransactionHandlers: [(onCommit: (Database) -> Void, onRollback: (Database) -> Void)] = []
+    var nextTransactionHandlers: [(onCommit: (Database) -> Void, onRollback: (Database) -> Void)] = [] {
+        didSet { watchersDidChange() }
+    }
+
+    /// The open savepoints.
+    @exclusivity(unchecked)
+    var savepoints = SavepointStack()
 
     // MARK: Schema
 
@@ -123,12 +175,13 @@ public final class Database {
 
     /// Opens a connection, and sets it up: busy handler, string literals, foreign keys, pragmas.
     ///
-    /// - parameter context: a value for the layer above.
+    /// - parameter context: an object for the layer above.
+    /// - parameter setups: the setups of the database, which run after `prepare`, and later as they are added.
     /// - parameter followsTask: whether opening is cancelled with the task that runs it.
-    /// - parameter prepare: the last step: the user's preparation of each connection.
+    /// - parameter prepare: the user's preparation of each connection.
     package init(
-        path: String, options: ConnectionOptions, context: (any Sendable)? = nil, followsTask: Bool = false,
-        prepare: (Database) throws -> Void = { _ in }
+        path: String, options: ConnectionOptions, context: (any AnyObject & Sendable)? = nil,
+        setups: ConnectionSetups? = nil, followsTask: Bool = false, prepare: (Database) throws -> Void = { _ in }
     ) throws {
         ErrorLog.install()
         let handle = try ConnectionHandle(
@@ -137,15 +190,18 @@ public final class Database {
         lifetime = ConnectionLifetime(handle)
         self.options = options
         self.context = context
+        self.setups = setups ?? .none
+        setupGeneration = self.setups.generation
         description = options.label ?? path
         hooks = HookSlots(lifetime.pointer)
         statementCache = StatementCache(capacity: options.statementCacheCapacity)
         lifetime.database = self
 
-        try beginAccess(nil, followsTask: followsTask)
+        try takeForAccess(nil, followsTask: followsTask)
         do {
             try naming(path, showsSQL: true) { try setUp() }
             try prepare(self)
+            try runSetups()
             // A file that isn't a database is detected here, not at its first use.
             try naming(path, showsSQL: false) {
                 if options.checksSchema {
@@ -168,6 +224,8 @@ public final class Database {
         lifetime = ConnectionLifetime(refusing: error)
         options = ConnectionOptions()
         context = nil
+        setups = .none
+        setupGeneration = setups.generation
         description = "no connection"
         hooks = HookSlots(nil)
         statementCache = StatementCache(capacity: 0)

@@ -68,6 +68,9 @@ public final class FetchCursor<Element: RowDecodable>: DatabaseCursor {
 
     /// The number of columns.
     public var columnCount: Int { execution.columnNames.count }
+
+    /// The tables and columns that the statement reads.
+    public var databaseRegion: DatabaseRegion { execution.statement.databaseRegion }
 }
 
 /// A cursor of rows: each step returns the same `Row` with other values.

@@ -9,7 +9,7 @@
 /// }
 /// let names = try Winners().fetchAll(db)
 /// ```
-public protocol FetchRequest<RowDecoder> {
+public protocol FetchRequest<RowDecoder>: DatabaseRegionConvertible {
     /// The type that a row is decoded to.
     associatedtype RowDecoder
 
@@ -26,6 +26,17 @@ public protocol FetchRequest<RowDecoder> {
 }
 
 extension FetchRequest {
+    /// The tables, columns and rows that the request reads.
+    ///
+    /// ```swift
+    /// try Player.select(Column("name")).databaseRegion(db) // player(name)
+    /// ```
+    ///
+    /// - throws: the error of making the statement.
+    public func databaseRegion(_ db: Database) throws -> DatabaseRegion {
+        try makePreparedRequest(db, forSingleResult: false).statement.databaseRegion
+    }
+
     /// The number of rows.
     ///
     /// ```sql
@@ -166,9 +177,12 @@ public struct AdaptedFetchRequest<Base: FetchRequest>: FetchRequest {
     ///
     /// - throws: the base's error.
     public func fetchCount(_ db: Database) throws -> Int { try base.fetchCount(db) }
-}
 
-extension AdaptedFetchRequest: Sendable where Base: Sendable {}
+    /// The base's region.
+    ///
+    /// - throws: the base's error.
+    public func databaseRegion(_ db: Database) throws -> DatabaseRegion { try base.databaseRegion(db) }
+}
 
 /// A type-erased request, whose rows are decoded to `RowDecoder`.
 ///
@@ -179,8 +193,9 @@ extension AdaptedFetchRequest: Sendable where Base: Sendable {}
 /// }
 /// ```
 public struct AnyFetchRequest<RowDecoder>: FetchRequest {
-    private let prepare: (Database, Bool) throws -> PreparedRequest
-    private let count: (Database) throws -> Int
+    private let prepare: @Sendable (Database, Bool) throws -> PreparedRequest
+    private let count: @Sendable (Database) throws -> Int
+    private let region: @Sendable (Database) throws -> DatabaseRegion
 
     /// Wraps a request.
     public init(_ request: some FetchRequest<RowDecoder>) {
@@ -190,11 +205,13 @@ public struct AnyFetchRequest<RowDecoder>: FetchRequest {
     private init(erasing request: some FetchRequest) {
         prepare = { try request.makePreparedRequest($0, forSingleResult: $1) }
         count = { try request.fetchCount($0) }
+        region = { try request.databaseRegion($0) }
     }
 
     private init<Other>(_ other: AnyFetchRequest<Other>) {
         prepare = other.prepare
         count = other.count
+        region = other.region
     }
 
     /// The same request, whose rows are decoded to another type.
@@ -208,6 +225,11 @@ public struct AnyFetchRequest<RowDecoder>: FetchRequest {
     {
         try prepare(db, singleResult)
     }
+
+    /// The wrapped request's region.
+    ///
+    /// - throws: the wrapped request's error.
+    public func databaseRegion(_ db: Database) throws -> DatabaseRegion { try region(db) }
 
     /// The number of rows.
     ///

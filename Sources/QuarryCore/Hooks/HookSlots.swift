@@ -34,6 +34,16 @@ package final class HookSlots {
         private(set) var entries: [Registration<Handler>] = []
         var isEmpty: Bool { entries.isEmpty }
 
+        /// Calls each client. A single client costs no copy of the list.
+        @inline(__always)
+        func forEach(_ body: (Handler) -> Void) {
+            guard entries.count > 1 else {
+                if let entry = entries.first { body(entry.handler) }
+                return
+            }
+            for entry in entries where entry.isActive { body(entry.handler) }
+        }
+
         fileprivate mutating func append(_ handler: Handler, _ client: Client) {
             entries.append(Registration(client, handler))
         }
@@ -70,6 +80,17 @@ package final class HookSlots {
         package var second: UnsafePointer<CChar>?
         package var schema: UnsafePointer<CChar>?
         package var trigger: UnsafePointer<CChar>?
+
+        /// An operation on a table.
+        enum Operation {
+            /// An empty column stands for rows whose columns aren't read.
+            case read(UnsafePointer<CChar>, column: UnsafePointer<CChar>)
+            case insert(UnsafePointer<CChar>)
+            case delete(UnsafePointer<CChar>)
+            case update(UnsafePointer<CChar>, column: UnsafePointer<CChar>)
+            /// A table or view that is created, altered or dropped, and its schema, unless `schema` names it.
+            case definition(UnsafePointer<CChar>, schema: UnsafePointer<CChar>?)
+        }
     }
 
     /// An answer to an authorization; the strictest answer of all clients applies.
@@ -107,6 +128,9 @@ package final class HookSlots {
     /// The number of pages in the log at which SQLite's own WAL hook, which otherwise has the slot, would run a
     /// checkpoint.
     private(set) var automaticCheckpointPages = 0
+
+    /// The number of times all statements have been expired.
+    private(set) var expiryCount = 0
 
     private(set) var update = Clients<UpdateHandler>()
     private(set) var preupdate = Clients<PreupdateHandler>()
@@ -231,6 +255,22 @@ package final class HookSlots {
     func connectionDidClose() {
         connection = nil
         removeAll()
+    }
+
+    /// Runs `body` without the preupdate hook: <https://www.sqlite.org/c3ref/preupdate_count.html>.
+    func withPreupdateLifted<T>(_ body: () throws -> T) rethrows -> T {
+        guard !preupdate.isEmpty, let connection else { return try body() }
+        HookCalls.setPreupdateHook(connection, nil)
+        defer { if !preupdate.isEmpty { HookCalls.setPreupdateHook(connection, context) } }
+        return try body()
+    }
+
+    /// Makes SQLite prepare every statement again before its next first step. The authorizer has a client.
+    ///
+    /// A statement that was prepared without the preupdate hook may delete all rows of a table at once, and report none.
+    func expireStatements() {
+        expiryCount += 1
+        if let connection { HookCalls.setAuthorizer(connection, context) }
     }
 
     /// Calls the busy handlers, for a lock for which SQLite doesn't call them.

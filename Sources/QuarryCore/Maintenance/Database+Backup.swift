@@ -78,12 +78,20 @@ extension Database {
         // The code of finishing doesn't report a lock, because the backup could continue after it: the step's code
         // does.
         let failure = code == .SQLITE_DONE ? finishCode : code.rawValue
-        guard failure != ResultCode.SQLITE_OK.rawValue else { return }
+        guard failure != ResultCode.SQLITE_OK.rawValue else { return destDb.contentWasReplaced() }
         let error = destDb.error(failure, operation: "backup of \(description) to \(destDb.description)")
         throw finishCode == failure || !(error is DatabaseError)
             ? error
             : DatabaseError(
                 resultCode: code,
                 message: "backup of \(description) to \(destDb.description): \(SQLiteLibrary.errorString(failure))")
+    }
+}
+
+extension Database {
+    /// Reports the replacement of the whole content as a commit.
+    func contentWasReplaced() {
+        monitor?.contentWasReplaced(self)
+        transactionDidEnd(committed: true)
     }
 }

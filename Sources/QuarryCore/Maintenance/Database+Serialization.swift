@@ -107,5 +107,6 @@ extension Database {
             throw DatabaseError(
                 resultCode: ResultCode(rawValue: code), message: "could not deserialize into \(schema): \(message)")
         }
+        contentWasReplaced()
     }
 }

@@ -148,7 +148,11 @@ public final class DatabaseBlob {
         if isReadOnly { throw error(.SQLITE_READONLY, "it was opened for reading only") }
         let database = try checkUse(writes: true)
         open.hasWritten = true
+        guard let monitor = database.monitor else { return try check(open.handle?.write(bytes, at: offset), database) }
+        database.writtenBlobColumn = column
+        defer { database.writtenBlobColumn = nil }
         try check(open.handle?.write(bytes, at: offset), database)
+        monitor.blobDidChange(TableName(schema: schema, name: table), column: column, rowID: rowID, database)
     }
 
     // MARK: - Moving
@@ -283,12 +287,11 @@ extension Database {
         openBlobs.removeAll { $0 === blob }
         let code = handle.close()
         let isCommitted = code == ResultCode.SQLITE_OK.rawValue
-        if blob.hasWritten, !isInsideTransaction, !transaction.isInside { transactionDidEnd(committed: isCommitted) }
         // An expired blob reports the error again here.
-        guard blob.hasWritten, !isCommitted, ResultCode(rawValue: code).primaryResultCode != .SQLITE_ABORT else {
-            return
-        }
-        throw error(code, operation: "closing a blob")
+        let isFailure = blob.hasWritten && !isCommitted && ResultCode(rawValue: code).primaryResultCode != .SQLITE_ABORT
+        let failure = isFailure ? error(code, operation: "closing a blob") : nil
+        if blob.hasWritten, !isInsideTransaction, !transaction.isInside { transactionDidEnd(committed: isCommitted) }
+        if let failure { throw failure }
     }
 
     /// Closes the blobs that the access has left open.

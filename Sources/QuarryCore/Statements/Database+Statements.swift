@@ -156,6 +156,32 @@ extension Database {
         _ text: UnsafeBufferPointer<UInt8>, from start: Int, sql: String, persistent: Bool
     ) throws -> (statement: Statement?, end: Int) {
         try checkAccess()
+        if let accessRecorder {
+            return try prepare(text, from: start, sql: sql, persistent: persistent, accessRecorder)
+        }
+        return try prepareUnrecorded(text, from: start, sql: sql, persistent: persistent)
+    }
+
+    /// As `prepare`, and keeps what SQLite reports about the statement.
+    @inline(never)
+    private func prepare(
+        _ text: UnsafeBufferPointer<UInt8>, from start: Int, sql: String, persistent: Bool, _ recorder: AccessRecorder
+    ) throws -> (statement: Statement?, end: Int) {
+        let stamp = schemaStamp
+        let (result, report) = try recorder.recording {
+            // Without the hook, SQLite may delete all rows of a table at once.
+            try hooks.withPreupdateLifted {
+                try prepareUnrecorded(text, from: start, sql: sql, persistent: persistent)
+            }
+        }
+        result.statement?.accessReport = (report, stamp)
+        result.statement?.expiryAtPreparation = hooks.expiryCount
+        return result
+    }
+
+    private func prepareUnrecorded(
+        _ text: UnsafeBufferPointer<UInt8>, from start: Int, sql: String, persistent: Bool
+    ) throws -> (statement: Statement?, end: Int) {
         var end = start
         switch StatementHandle.prepare(
             pointer, sql: text, from: &end, persistent: persistent, finalizer: lifetime)
@@ -177,7 +203,7 @@ extension Database {
     }
 
     /// Passes `body` the bytes of some SQL; a NUL follows them.
-    func withSQL<T>(_ sql: String, _ body: (UnsafeBufferPointer<UInt8>) throws -> T) throws -> T {
+    func withSQL<T>(_ sql: String, _ body: (UnsafeBufferPointer<UInt8>) throws -> T) rethrows -> T {
         try sql.withCString { text in
             let count = sql.utf8.count
             return try text.withMemoryRebound(to: UInt8.self, capacity: count + 1) { bytes in

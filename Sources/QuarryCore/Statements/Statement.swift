@@ -108,6 +108,18 @@ public final class Statement {
         bound = BoundArguments(parameterCount: parameterCount)
     }
 
+    /// What the statement reads and changes, once somebody has asked, and the value of `Database.schemaStamp` then.
+    @exclusivity(unchecked)
+    var accesses: (value: StatementAccesses, stamp: Int)?
+
+    /// What SQLite has reported at the preparation, and the value of `Database.schemaStamp` then.
+    @exclusivity(unchecked)
+    var accessReport: (report: AccessRecorder.Report, stamp: Int)?
+
+    /// The value of `HookSlots.expiryCount` when the statement was prepared without the preupdate hook.
+    @exclusivity(unchecked)
+    var expiryAtPreparation = 0
+
     /// The object that a layer above keeps with the statement's rows.
     @usableFromInline
     @exclusivity(unchecked)

@@ -71,7 +71,10 @@ extension Statement {
         let hasStepped = handle.isBusy
         leaveExecution(database)
         let code = handle.reset()
-        guard hasStepped else { return }
+        guard hasStepped else {
+            database.monitor?.statementDidEnd(self, succeeded: false, hasStepped: false, database)
+            return
+        }
         let succeeded = code == ResultCode.SQLITE_OK.rawValue
         if !succeeded, database.access.error == nil { database.access.note(database.error(of: self, code)) }
         database.statementDidEnd(self, succeeded: succeeded)
@@ -96,6 +99,7 @@ extension Statement {
             leaveExecution(database)
             handle.reset()
             database.statementDidEnd(self, succeeded: true)
+            if database.watchesTransactions, let refusal = database.monitor?.takeRefusal() { throw refusal }
         } else {
             let error = database.error(of: self, code)
             leaveExecution(database)
@@ -126,7 +130,14 @@ extension Database {
         {
             throw abortedTransactionError(sql: statement.sql)
         }
+        if watchesStatements { watchersWillSee(statement) }
         if deadline.limit != nil { deadline.start() }
+    }
+
+    @inline(never)
+    private func watchersWillSee(_ statement: Statement) {
+        if readRegion != nil, !statement.kind.controlsTransactions { noteRead(of: statement) }
+        if let monitor, !statement.isReadonly { monitor.statementWillStart(statement, self) }
     }
 
     /// The limit of statements that run inside each other. Each needs some thousand bytes of the stack.
@@ -176,12 +187,15 @@ extension Database {
     @inline(__always)
     func statementDidEnd(_ statement: Statement, succeeded: Bool) {
         // A query that succeeds neither begins nor ends a transaction, nor changes the schema.
-        if succeeded, case .query = statement.kind, nextTransactionHandlers.isEmpty { return }
+        if succeeded, case .query = statement.kind, !watchesTransactions { return }
         stateMayHaveChanged(statement, succeeded: succeeded)
     }
 
     @inline(never)
     private func stateMayHaveChanged(_ statement: Statement, succeeded: Bool) {
+        if let monitor, !statement.isReadonly {
+            monitor.statementDidEnd(statement, succeeded: succeeded, hasStepped: true, self)
+        }
         let changeCount = schemaClock.changeCount
         schemaClock.statementDidEnd(
             statement.kind, succeeded: succeeded, isReadonly: statement.isReadonly,
@@ -189,18 +203,32 @@ extension Database {
         if case .attachment = statement.kind { hasAttached = true }
         if hasAttached, changeCount != schemaClock.changeCount { forgetKeptStatements() }
         // Any other successful statement neither begins nor ends a transaction.
-        if succeeded, !statement.kind.controlsTransactions, nextTransactionHandlers.isEmpty { return }
+        if succeeded, !statement.kind.controlsTransactions, !watchesTransactions { return }
         let event = transaction.statementDidEnd(
             statement.kind, succeeded: succeeded, isReadonly: statement.isReadonly,
             isAutocommit: ConnectionCalls.isAutocommit(pointer))
         // A cursor that hasn't taken a step must not begin without its transaction.
         if transaction.isWrapped, event != .didBegin, !transaction.isInside { stopUnsteppedStatements() }
+        if succeeded, event != .didCommit { noteSavepoint(statement) }
         switch event {
-        case .none: break
+        case .none:
+            guard !succeeded, let end = monitor?.statementDidFail(self), end != .none else { break }
+            transactionDidEnd(committed: end == .didCommit, statement.kind)
         // Transactions that can't write are rarely asked for their date.
         case .didBegin: transactionSeconds = isReadOnly ? nil : Result { try currentSeconds() }
-        case .didCommit: transactionDidEnd(committed: true)
-        case .didRollback: transactionDidEnd(committed: false)
+        case .didCommit: transactionDidEnd(committed: true, statement.kind)
+        case .didRollback: transactionDidEnd(committed: false, statement.kind)
         }
+    }
+
+    /// Keeps the open savepoints up to date.
+    private func noteSavepoint(_ statement: Statement) {
+        switch statement.kind {
+        case .savepoint: savepoints.begin(statement.savepointName)
+        case .release: savepoints.release(statement.savepointName)
+        case .rollbackToSavepoint: savepoints.rollBack(to: statement.savepointName)
+        default: return
+        }
+        monitor?.savepointsDidChange(statement.kind, depth: savepoints.depth, self)
     }
 }

@@ -47,24 +47,31 @@ extension Database {
     /// ROLLBACK TRANSACTION
     /// ```
     package func withWriteLock<T>(_ body: () throws -> T) throws -> T {
-        let handlers = nextTransactionHandlers
+        let (handlers, monitor) = (nextTransactionHandlers, monitor)
         nextTransactionHandlers = []
-        defer { nextTransactionHandlers = handlers }
+        self.monitor = nil
+        defer {
+            nextTransactionHandlers = handlers
+            self.monitor = monitor
+        }
         try beginTransaction(.immediate)
         defer { try? rollback() }
         return try body()
     }
 
-    func transactionDidEnd(committed: Bool) {
+    /// - parameter kind: the kind of the statement that ended the transaction; nil for an operation that isn't a statement.
+    func transactionDidEnd(committed: Bool, _ kind: StatementKind? = nil) {
         transactionSeconds = nil
-        guard !nextTransactionHandlers.isEmpty else { return }
+        savepoints.removeAll()
+        guard watchesTransactions else { return }
         let handlers = nextTransactionHandlers
         nextTransactionHandlers = []
-        // After SQLite's own rollback, a wrapper still waits for its statement to throw; the handlers' statements may
+        // After SQLite's own rollback, a wrapper still waits for its statement to throw; the statements of callbacks may
         // run.
         let wasWrapped = transaction.suspendWrapper()
         defer { transaction.restoreWrapper(wasWrapped) }
         withoutCancellation {
+            let committed = monitor?.transactionDidEnd(committed: committed, kind, self) ?? committed
             for handler in handlers {
                 if committed { handler.onCommit(self) } else { handler.onRollback(self) }
             }

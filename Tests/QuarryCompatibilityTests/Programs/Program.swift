@@ -11,7 +11,7 @@ let programs: [any Program.Type] = [
     SettingsProgram.self, CallbacksProgram.self, LibraryProgram.self, ShopProgram.self, OrganizationProgram.self,
     RowTreesProgram.self, ReportsProgram.self, CursorsProgram.self, ValuesProgram.self, DatesProgram.self,
     JSONProgram.self, MigrationsProgram.self, SchemaProgram.self, FullTextProgram.self, TransactionsProgram.self,
-    FunctionsProgram.self, ChangesProgram.self, ConnectionsProgram.self,
+    FunctionsProgram.self, ChangesProgram.self, ConnectionsProgram.self, ObserversProgram.self,
 ]
 
 private let printed = Mutex("")

@@ -1,3 +1,4 @@
+import QuarryTestSupport
 import Testing
 
 @testable import Quarry
@@ -16,6 +17,42 @@ import Testing
             #expect(isInside == hasTransaction)
             #expect(!db.isInsideTransaction)
         }
+    }
+
+    @Test func aWriteIsATransaction() throws {
+        struct Refusal: Error {}
+        var configuration = Configuration()
+        let trace = SQLTrace()
+        trace.install(in: &configuration)
+        let queue = try DatabaseQueue(configuration: configuration)
+        try queue.inDatabase { db in
+            _ = trace.take()
+            try AccessRequest.Kind.write.run(db) { db in try db.execute(sql: "CREATE TABLE t (a)") }
+            #expect(
+                trace.take() == ["BEGIN IMMEDIATE TRANSACTION", "CREATE TABLE t (a)", "COMMIT TRANSACTION"])
+            #expect(throws: Refusal.self) {
+                try AccessRequest.Kind.write.run(db) { db in
+                    try db.execute(sql: "DELETE FROM t")
+                    throw Refusal()
+                }
+            }
+            #expect(trace.take() == ["BEGIN IMMEDIATE TRANSACTION", "DELETE FROM t", "ROLLBACK TRANSACTION"])
+        }
+    }
+
+    /// A group tells writes that may share a commit from accesses that may not.
+    @Test(arguments: WriterKind.allCases) func writersAskForWrites(_ kind: WriterKind) throws {
+        let folder = try TemporaryFolder()
+        let writer = try #require(try kind.make(folder).groupReader as? any GroupWriter)
+        guard case .write = writer.transactionRequest.kind else {
+            Issue.record("not a write: \(writer.transactionRequest.kind)")
+            return
+        }
+        guard case .bare = writer.writeRequest.kind else {
+            Issue.record("not bare: \(writer.writeRequest.kind)")
+            return
+        }
+        #expect(writer.transactionRequest.placement == writer.writeRequest.placement)
     }
 
     @Test func aBegunReadIsEnded() throws {

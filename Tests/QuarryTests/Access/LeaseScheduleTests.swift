@@ -30,12 +30,14 @@ private struct LeaseSchedule {
         let id: Int
         let request: Machine.Request
         let waiterKind: Machine.WaiterKind
+        let origin: AccessRequest.Origin
         let isFirst: Bool
         let arrival: UInt64
         var woken: UInt64?
         /// Whether it has asked after its patience.
         var isNext = false
         var isNoTask: Bool { waiterKind != .inlineTask }
+        var mayExpire: Bool { waiterKind != .thread && origin == .user }
     }
 
     var machine: Machine
@@ -76,9 +78,11 @@ private struct LeaseSchedule {
         for _ in 0..<steps where faults.isEmpty {
             now += UInt64.random(in: 0...(Bool.random(using: &generator) ? 10 : Machine.patience), using: &generator)
             switch Int.random(in: 0..<20, using: &generator) {
-            case 0..<8: ask(.connection, waiterKind(&generator), isFirst: false)
-            case 8: ask(.barrier, Bool.random(using: &generator) ? .thread : .offloadedTask, isFirst: false)
-            case 9 where Int.random(in: 0..<4, using: &generator) == 0: ask(.barrier, .thread, isFirst: true)
+            case 0..<8: ask(.connection, waiterKind(&generator), origin(&generator), isFirst: false)
+            case 8:
+                let waiterKind: Machine.WaiterKind = Bool.random(using: &generator) ? .thread : .offloadedTask
+                ask(.barrier, waiterKind, origin(&generator), isFirst: false)
+            case 9 where Int.random(in: 0..<4, using: &generator) == 0: ask(.barrier, .thread, .user, isFirst: true)
             case 10..<14: giveBack(&generator)
             case 14, 15: retry(&generator)
             case 16: cancel(&generator)
@@ -95,27 +99,35 @@ private struct LeaseSchedule {
         [.thread, .inlineTask, .offloadedTask][Int.random(in: 0..<waiterKindCount, using: &generator)]
     }
 
-    private mutating func ask(_ request: Machine.Request, _ waiterKind: Machine.WaiterKind, isFirst: Bool) {
+    private func origin(_ generator: inout SeededGenerator) -> AccessRequest.Origin {
+        Int.random(in: 0..<4, using: &generator) == 0 ? .library : .user
+    }
+
+    private mutating func ask(
+        _ request: Machine.Request, _ waiterKind: Machine.WaiterKind, _ origin: AccessRequest.Origin, isFirst: Bool
+    ) {
         lastName += 1
         let mayOvertake =
             line.isEmpty || (line.count < capacity - held.count && line.allSatisfy { $0.woken != nil })
             || (waiterKind != .offloadedTask && line.allSatisfy { $0.waiterKind != .offloadedTask }
                 && line[0].request == .connection
                 && mayBeOvertaken(line[0]))
-        let answer = machine.acquire(request, lastName, waiterKind, isFirst: isFirst, now: now)
-        log.append("\(now): \(lastName) asks: \(request), \(waiterKind), first \(isFirst): \(answer)")
+        let answer = machine.acquire(request, lastName, waiterKind, origin, isFirst: isFirst, now: now)
+        log.append("\(now): \(lastName) asks: \(request), \(waiterKind), \(origin), first \(isFirst): \(answer)")
+        let userCount = line.count { $0.origin == .user }
         switch answer {
         case .granted(let grant):
             check(request == .barrier ? line.isEmpty || isFirst : mayOvertake, "\(lastName) has overtaken")
             take(grant, request)
         case .wait(let id):
             let waiter = Waiter(
-                name: lastName, id: id, request: request, waiterKind: waiterKind, isFirst: isFirst, arrival: now)
+                name: lastName, id: id, request: request, waiterKind: waiterKind, origin: origin, isFirst: isFirst,
+                arrival: now)
             line.insert(waiter, at: isFirst ? 0 : line.count)
-            check(isFirst || line.count <= maximumWaiters ?? .max, "more wait than may")
+            check(isFirst || origin == .library || userCount < maximumWaiters ?? .max, "more wait than may")
         case .refused(let refusal):
             check(refusal == .tooManyWaiters(maximumWaiters ?? -1), "refused: \(refusal)")
-            check(!isFirst && line.count >= maximumWaiters ?? .max, "refused too early")
+            check(!isFirst && origin == .user && userCount >= maximumWaiters ?? .max, "refused too early")
         }
     }
 
@@ -238,12 +250,12 @@ private struct LeaseSchedule {
         let limit = now - UInt64.random(in: 0...(2 * Machine.patience), using: &generator)
         let result = machine.expire(arrivedBefore: limit, now: now)
         log.append("\(now): tasks before \(limit) expire: \(result.expired.map(\.0))")
-        let expected = line.filter { $0.waiterKind != .thread && $0.arrival <= limit }.map(\.name)
+        let expected = line.filter { $0.mayExpire && $0.arrival <= limit }.map(\.name)
         check(result.expired.map(\.0) == expected, "\(expected) should have expired")
         line.removeAll { expected.contains($0.name) }
         perform(result.actions)
-        let first = line.filter { $0.waiterKind != .thread }.map(\.arrival).min()
-        check(machine.firstSuspendedArrival == first, "the first task came at \(String(describing: first))")
+        let first = line.filter(\.mayExpire).map(\.arrival).min()
+        check(machine.firstExpiringArrival == first, "the first task came at \(String(describing: first))")
     }
 
     private mutating func retireOrTick(_ generator: inout SeededGenerator) {
@@ -324,7 +336,7 @@ private struct LeaseSchedule {
     }
 
     private mutating func closeWithWaiters(_ generator: inout SeededGenerator) {
-        for _ in 0..<3 { ask(.connection, waiterKind(&generator), isFirst: false) }
+        for _ in 0..<3 { ask(.connection, waiterKind(&generator), origin(&generator), isFirst: false) }
         perform(machine.close())
         check(line.isEmpty && machine.isClosed, "not refused: \(line.map(\.name))")
         check(machine.acquireNow(.thread, now: { 0 }) == .refused(.closed), "served after it was closed")

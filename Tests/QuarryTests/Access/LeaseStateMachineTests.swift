@@ -10,9 +10,10 @@ import Testing
     /// One asks for a connection, and keeps its place unless it is said otherwise.
     private func ask(
         _ machine: inout Machine, _ name: String, _ request: Machine.Request = .connection,
-        _ waiterKind: Machine.WaiterKind = .offloadedTask, isFirst: Bool = false, at now: UInt64 = 0
+        _ waiterKind: Machine.WaiterKind = .offloadedTask, _ origin: AccessRequest.Origin = .user,
+        isFirst: Bool = false, at now: UInt64 = 0
     ) -> Machine.Answer {
-        machine.acquire(request, name, waiterKind, isFirst: isFirst, now: now)
+        machine.acquire(request, name, waiterKind, origin, isFirst: isFirst, now: now)
     }
 
     private func texts(_ actions: [Machine.Action]?) -> [String]? { actions?.map(\.text) }
@@ -297,10 +298,39 @@ import Testing
         #expect(ask(&machine, "old", at: 10) == .wait(id: 1))
         #expect(ask(&machine, "thread", .connection, .thread, at: 11) == .wait(id: 2))
         #expect(ask(&machine, "young", at: 20) == .wait(id: 3))
-        #expect(machine.firstSuspendedArrival == 10)
+        #expect(machine.firstExpiringArrival == 10)
         #expect(machine.expire(arrivedBefore: 15, now: 30).expired.map(\.0) == ["old"])
-        #expect(machine.firstSuspendedArrival == 20)
+        #expect(machine.firstExpiringArrival == 20)
         #expect(machine.waiterCount == 2)
+    }
+
+    @Test func requestsOfTheLibraryHaveNoLimit() {
+        var machine = Machine(capacity: 1, maximumWaiters: 1, opened: 1)
+        _ = ask(&machine, "a")
+        #expect(ask(&machine, "library", .connection, .offloadedTask, .library) == .wait(id: 1))
+        #expect(ask(&machine, "thread", .connection, .thread, .library) == .wait(id: 2))
+        #expect(ask(&machine, "barrier", .barrier, .offloadedTask, .library) == .wait(id: 3))
+        #expect(ask(&machine, "b") == .wait(id: 4), "they aren't counted")
+        #expect(ask(&machine, "c") == .refused(.tooManyWaiters(1)))
+        #expect(ask(&machine, "more", .connection, .offloadedTask, .library) == .wait(id: 5))
+        // They are served in their order, and leave the count as it is.
+        #expect(machine.release(0) { 0 }.map(\.text) == ["library: connection 0"])
+        #expect(ask(&machine, "d") == .refused(.tooManyWaiters(1)))
+        #expect(machine.cancel(id: 4, now: 0)?.map(\.text) == [])
+        #expect(ask(&machine, "e") == .wait(id: 6))
+    }
+
+    @Test func requestsOfTheLibraryDoNotExpire() {
+        var machine = Machine(capacity: 1, opened: 1)
+        _ = ask(&machine, "a")
+        #expect(ask(&machine, "library", .connection, .offloadedTask, .library, at: 10) == .wait(id: 1))
+        #expect(machine.firstExpiringArrival == nil)
+        #expect(ask(&machine, "b", at: 20) == .wait(id: 2))
+        #expect(machine.firstExpiringArrival == 20)
+        #expect(machine.expire(arrivedBefore: 100, now: 100).expired.map(\.0) == ["b"])
+        #expect(machine.waiterCount == 1)
+        #expect(machine.close().map(\.text) == ["refuse library: closed"])
+        #expect(ask(&machine, "late", .connection, .offloadedTask, .library) == .refused(.closed))
     }
 
     @Test func connectionsRetireWhenTheyComeBack() {

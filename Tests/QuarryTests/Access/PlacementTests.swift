@@ -54,6 +54,18 @@ import Testing
         #expect(try await !writer.read { _ in Self.isOffloaded }, "the first read, of which nothing is known")
     }
 
+    /// The first read is expected to be short, but closures that prepare its connection may take long.
+    @Test(arguments: [WriterKind.fileQueue, .pool]) func measuredReadsThatPrepare(_ kind: WriterKind) async throws {
+        let writer = try kind.make(folder)
+        // Opens the reader.
+        _ = try await onOwnThread { try writer.read { _ in } }
+        let places = Recorded<[Bool]>([])
+        writer.prepareConnections { _ in places.update { $0.append(Self.isOffloaded) } }
+        #expect(try await writer.read { _ in Self.isOffloaded })
+        #expect(places.value == [true])
+        #expect(try await !writer.read { _ in Self.isOffloaded })
+    }
+
     /// Reads run inline while they are short, and elsewhere after some long ones.
     @Test(arguments: [WriterKind.fileQueue, .pool]) func measuredReads(_ kind: WriterKind) async throws {
         let writer = try kind.make(folder)

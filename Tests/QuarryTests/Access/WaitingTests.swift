@@ -137,6 +137,69 @@ import Testing
         for thread in threads { try await thread.value }
     }
 
+    /// Observations read although many accesses wait, and although waiting takes long.
+    @Test func accessesOfTheLibraryHaveNoLimits() async throws {
+        var configuration = Configuration()
+        configuration.maximumWaiters = 1
+        configuration.acquireTimeout = 0.01
+        configuration.maximumReaderCount = 1
+        let pool = try DatabasePool(path: folder.file("a.sqlite"), configuration: configuration)
+        try pool.makeTable(1)
+        let mayEnd = Step("the accesses may end")
+        let threads = try await occupy(pool, until: mayEnd)
+        let results = Recorded<[String]>([])
+        let hasRead = Step("the library has read")
+        let hasWritten = Step("the library has written")
+        let hasFailed = Step("an access of the library has failed")
+        TaskValues.$name.withValue("of the user") {
+            pool.readers.enqueue(AccessRequest(.pinnedRead, origin: .library)) { db in
+                let values = try db.values()
+                results.update { $0.append("\(values), a value \(TaskValues.name)") }
+                hasRead.reach()
+            } orFail: { _ in
+                hasFailed.reach()
+            }
+            pool.writer.enqueue(AccessRequest(.write, origin: .library)) { db in
+                try db.insert(2)
+                hasWritten.reach()
+            } orFail: { _ in
+                hasFailed.reach()
+            }
+        }
+        let thread = OwnThread {
+            try pool.readers.perform(AccessRequest(.read, origin: .library)) { db in try db.count() }
+        }
+        try await until("the library waits") {
+            pool.readers.group.waiterCount == 2 && pool.writer.group.waiterCount == 1
+        }
+        // An access of the program that arrives later isn't refused, but gives up: the library has waited longer.
+        for error in [
+            await expectError(DatabaseError.self) { try await pool.read { _ in } },
+            await expectError(DatabaseError.self) { try await pool.write { _ in } },
+            try await onOwnThread { expectError(DatabaseError.self) { try pool.read { _ in } } },
+        ] { #expect(error?.message?.hasPrefix("timeout while waiting") ?? false) }
+        #expect(pool.readers.group.waiterCount == 2)
+        #expect(pool.writer.group.waiterCount == 1)
+        mayEnd.reach()
+        for thread in threads { try await thread.value }
+        try await hasRead.reached()
+        try await hasWritten.reached()
+        #expect(try await [1, 2].contains(thread.value))
+        #expect(!hasFailed.isReached)
+        #expect(results.value.first?.hasSuffix("a value of nobody") ?? false)
+        #expect(try await pool.read { db in try db.values() } == [1, 2])
+        try pool.close()
+        pool.readers.enqueue(AccessRequest(.pinnedRead, origin: .library)) { _ in
+        } orFail: { error in
+            if (error as? DatabaseError)?.resultCode == .SQLITE_MISUSE { hasFailed.reach() }
+        }
+        try await hasFailed.reached()
+    }
+
+    private enum TaskValues {
+        @TaskLocal static var name = "of nobody"
+    }
+
     /// Tasks are served in the order in which they asked.
     @Test func firstComeFirstServed() async throws {
         let queue = try DatabaseQueue()

@@ -79,6 +79,20 @@ import Testing
         #expect(try dbPool.read { db in try Int.fetchOne(db, sql: "PRAGMA temp_store") } == 2)
     }
 
+    @Test func preparationOfOpenConnections() throws {
+        let dbPool = try DatabasePool(path: path)
+        try dbPool.read { _ in }
+
+        let preparation = dbPool.prepareConnections { db in  // on the writer and all readers, from their next access on
+            try db.execute(sql: "PRAGMA temp_store = FILE")
+        }
+        let store = try dbPool.read { db in try Int.fetchOne(db, sql: "PRAGMA temp_store") }  // 1, which means FILE
+        preparation.remove()  // connections that it has not prepared yet stay without it
+
+        #expect(store == 1)
+        #expect(try dbPool.write { db in try Int.fetchOne(db, sql: "PRAGMA temp_store") } == 0)
+    }
+
     @Test func inTasks() async throws {
         try await DatabaseQueue(path: path).write { db in
             try db.execute(sql: "CREATE TABLE player AS SELECT 1 AS id")

@@ -17,7 +17,7 @@ import Testing
         for try await count in ValueObservationTests.counting().values(in: writer) {
             counts.append(count)
             if count == 3 { break }
-            try writer.change(.t) { db in try db.insert(count) }
+            try writer.change { db in try db.insert(count) }
         }
         #expect(counts == [0, 1, 2, 3])
     }
@@ -32,7 +32,7 @@ import Testing
         var iterator = observation.values(in: queue).makeAsyncIterator()
         #expect(try await iterator.next() == 0)
         for value in 1...20 {
-            try queue.change(.t) { db in try db.insert(value) }
+            try queue.change { db in try db.insert(value) }
             try await until("the value is fetched") { delivered.value == value }
         }
         // The value is passed on right after its event.
@@ -50,7 +50,7 @@ import Testing
         var iterator = observation.values(in: queue, bufferingPolicy: .unbounded).makeAsyncIterator()
         for value in 0...5 {
             try await until("the value is fetched") { delivered.value == value }
-            if value < 5 { try queue.change(.t) { db in try db.insert(value) } }
+            if value < 5 { try queue.change { db in try db.insert(value) } }
         }
         for value in 0...5 { #expect(try await iterator.next() == value) }
     }

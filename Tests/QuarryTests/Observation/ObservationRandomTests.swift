@@ -66,9 +66,8 @@ import Testing
                 for _ in 0..<100 {
                     let tables = Set((0...1).map { _ in Int.random(in: 0..<tableCount - 1, using: &generator) })
                     let rollsBack = Int.random(in: 0..<4, using: &generator) == 0
-                    let region = tables.reduce(DatabaseRegion()) { $0.union(Self.region($1)) }
                     do {
-                        try writer.change(region) { db in
+                        try writer.change { db in
                             for table in tables { try db.execute(sql: "UPDATE t\(table) SET n = n + 1") }
                             if rollsBack { throw Rollback() }
                         }

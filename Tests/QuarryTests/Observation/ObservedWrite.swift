@@ -5,37 +5,13 @@ import QuarryTestSupport
 @testable import QuarryCore
 
 extension DatabaseWriter {
-    /// Writes in a transaction, and reports its commit.
-    ///
-    /// - parameter changes: the changes that the commit reports.
-    func change(
-        _ changes: DatabaseRegion = .fullDatabase, _ updates: (Database) throws -> Void
-    ) throws {
-        try writeWithoutTransaction { db in try change(db, changes, updates) }
-    }
+    /// Writes in a transaction.
+    func change(_ updates: (Database) throws -> Void) throws { try write(updates) }
 
-    /// As `change`, inside a write.
-    func change(
-        _ db: Database, _ changes: DatabaseRegion = .fullDatabase, _ updates: (Database) throws -> Void
-    ) throws {
-        let broker = unerased!.core.observations
-        try db.beginTransaction()
-        do { try updates(db) } catch {
-            try db.rollback()
-            throw error
-        }
-        broker.databaseWillCommit()
-        do { try db.commit() } catch {
-            broker.databaseDidNotCommit()
-            throw error
-        }
-        broker.databaseDidCommit(db, changes: changes)
-    }
+    /// Adds a row to `t`.
+    func add(_ value: Int) throws { try write { db in try db.insert(value) } }
 
-    /// Adds a row to `t`, and reports its commit.
-    func add(_ value: Int) throws { try change(.t) { db in try db.insert(value) } }
-
-    var broker: ObservationBroker { unerased!.core.observations }
+    var broker: ObservationBroker { groupReader!.core.observations }
 }
 
 extension DatabaseRegion {

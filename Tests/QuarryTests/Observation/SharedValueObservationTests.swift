@@ -144,7 +144,7 @@ import Testing
         var iterator = values.makeAsyncIterator()
         #expect(try await iterator.next() == 0)
         for value in 1...5 {
-            try queue.change(.t) { db in try db.insert(value) }
+            try queue.change { db in try db.insert(value) }
             #expect(try await iterator.next() == value)
         }
         try await scheduler.runNext()
@@ -169,7 +169,7 @@ import Testing
         let shared = counting().shared(in: queue, scheduling: .task)
         for try await value in shared.values() {
             if value == 2 { break }
-            try queue.change(.t) { db in try db.insert(value) }
+            try queue.change { db in try db.insert(value) }
         }
         try await until("the observation has ended") { queue.broker.observationCount == 0 }
     }

@@ -40,7 +40,8 @@ import Testing
             return try db.count()
         }.start(in: writer, scheduling: .task, onError: received.onError, onChange: received.onChange)
         _ = try await received.value(1)
-        for _ in 0..<10 { try writer.change(.other) { _ in } }
+        try await writer.write { db in try db.execute(sql: "CREATE TABLE other (a)") }
+        for _ in 0..<10 { try await writer.write { db in try db.execute(sql: "INSERT INTO other VALUES (1)") } }
         try writer.add(1)
         #expect(try await received.value(2) == [0, 1])
         #expect(fetches.value == 2)
@@ -70,10 +71,9 @@ import Testing
     @Test func aPoolFetchesWhileItIsWritten() async throws {
         let pool = try DatabasePool(path: folder.file("a.sqlite"))
         try pool.makeTable()
-        try await pool.writeWithoutTransaction { db in pool.broker.install(on: db) }
         let (isWriting, mayEnd) = (Step("a write runs"), Step("the write may end"))
         let write = OwnThread {
-            try pool.change(.t) { db in
+            try pool.change { db in
                 try db.insert(1)
                 isWriting.reach()
                 try mayEnd.wait()
@@ -101,10 +101,8 @@ import Testing
         let cancellable = Self.counting().start(
             in: pool, scheduling: .task, onError: received.onError, onChange: received.onChange)
         try await until("the fetch waits") { broker.settlingCount == 1 }
-        try await pool.writeWithoutTransaction { db in
-            try db.insert(1)
-            broker.databaseDidCommit(db, changes: .t)
-        }
+        // Its commit ends, and the fetch sees it.
+        try pool.add(1)
         #expect(try await received.value(1) == [1])
         try pool.add(2)
         #expect(try await received.value(2) == [1, 2])
@@ -185,7 +183,7 @@ import Testing
         let cancellable = ValueObservation.tracking(regions: []) { db in try db.count() }.start(
             in: queue, scheduling: scheduler, onError: received.onError, onChange: received.onChange)
         try await scheduler.runNext()
-        try queue.change(.fullDatabase) { db in try db.insert(1) }
+        try queue.change { db in try db.insert(1) }
         try await queue.read { _ in }
         #expect(received.values == [0] && scheduler.count == 0)
         cancellable.cancel()

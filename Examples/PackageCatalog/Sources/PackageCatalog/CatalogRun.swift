@@ -87,9 +87,10 @@ public struct CatalogRun: Sendable {
 
         let importer = Importer(catalog: catalog, batchSize: options.batchSize)
         start = clock.now
-        reporter.begin()
-        let (result, reads) = try await ReadLoad(catalog: catalog, readers: options.readers).run {
-            try await importer.run(files) { reporter.report($0) }
+        let (result, reads) = try await reporter.showing(catalog) {
+            try await ReadLoad(catalog: catalog, readers: options.readers).run {
+                try await importer.run(files) { reporter.report($0) }
+            }
         }
         let importTime = clock.now - start
         reporter.finish()
@@ -133,7 +134,7 @@ public struct CatalogRun: Sendable {
 }
 
 /// The database of a run that names none: a file in a folder of the user's own below the temporary directory.
-private enum DefaultDatabase {
+enum DefaultDatabase {
     static func path() throws -> String {
         let folder = FileManager.default.temporaryDirectory.path + "/package-catalog-\(getuid())"
         // In a world-writable directory, another user's folder must not be used.

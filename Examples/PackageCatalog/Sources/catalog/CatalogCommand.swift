@@ -6,17 +6,12 @@ import PackageCatalog
 @main
 struct CatalogCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "catalog",
-        abstract: "Catalogue Debian packages in an SQLite database.",
-        discussion: """
-            Reads Debian control files: dpkg's status file, the package lists of apt, or any file given. Stores what \
-            they say in one transaction for each batch, while readers query the growing catalogue, and then prints \
-            what is in it. Running it again brings the catalogue up to date in place.
+        commandName: "catalog", abstract: "Catalogue Debian packages in an SQLite database.",
+        subcommands: [ImportCommand.self, WatchCommand.self], defaultSubcommand: ImportCommand.self)
+}
 
-            Malformed stanzas are reported as file:line: reason on standard error, and skipped. The exit status is 0, \
-            or 1 after an error, or 130 after Ctrl-C, which rolls back the batch in progress and keeps those before.
-            """)
-
+/// The options of all commands.
+struct ImportOptions: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
             "Control files to import, - for standard input.",
@@ -40,6 +35,31 @@ struct CatalogCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "Maximum number of pages of the database file, to simulate a full disk.", valueName: "n"))
+    var maxPages: Int?
+
+    func validate() throws {
+        try check([("batch-size", batchSize, 1), ("readers", readers, 0), ("max-pages", maxPages ?? 1, 1)])
+    }
+}
+
+struct ImportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import", abstract: "Import packages, and print what is in the catalogue. The default.",
+        discussion: """
+            Reads Debian control files: dpkg's status file, the package lists of apt, or any file given. Stores what \
+            they say in one transaction for each batch, while readers query the growing catalogue, and then prints \
+            what is in it. Running it again brings the catalogue up to date in place.
+
+            Malformed stanzas are reported as file:line: reason on standard error, and skipped. The exit status is 0, \
+            or 1 after an error, or 130 after Ctrl-C, which rolls back the batch in progress and keeps those before.
+            """)
+
+    @OptionGroup
+    var options: ImportOptions
+
+    @Option(
+        help: ArgumentHelp(
             "The package to look up.", discussion: "Default: the most depended-on.", valueName: "name"))
     var lookup: String?
 
@@ -52,42 +72,53 @@ struct CatalogCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Number of rows per printed table.", valueName: "n"))
     var limit = 10
 
-    @Option(
-        help: ArgumentHelp(
-            "Maximum number of pages of the database file, to simulate a full disk.", valueName: "n"))
-    var maxPages: Int?
-
-    func validate() throws {
-        for (option, value, least) in [
-            ("batch-size", batchSize, 1), ("readers", readers, 0), ("limit", limit, 1), ("max-pages", maxPages ?? 1, 1),
-        ] where value < least {
-            throw ValidationError("--\(option) must be at least \(least), not \(value).")
-        }
-    }
+    func validate() throws { try check([("limit", limit, 1)]) }
 
     func run() async throws {
-        let options = CatalogRun.Options(
-            inputs: inputs, database: database, batchSize: batchSize, readers: readers, lookup: lookup, search: search,
-            limit: limit, maximumPages: maxPages)
-        let run = CatalogRun(options, console: .standard)
-        let task = Task { await run.run() }
-        let interruption = Self.onInterrupt { task.cancel() }
-        let status = await task.value
-        interruption.cancel()
-        if status != 0 { throw ExitCode(status) }
+        let run = CatalogRun(
+            CatalogRun.Options(
+                inputs: options.inputs, database: options.database, batchSize: options.batchSize,
+                readers: options.readers, lookup: lookup, search: search, limit: limit,
+                maximumPages: options.maxPages), console: .standard)
+        try await endingOnInterrupt { await run.run() }
     }
+}
 
-    /// The first Ctrl-C ends the run in order, a second one at once.
-    private static func onInterrupt(_ action: @escaping @Sendable () -> Void) -> any DispatchSourceSignal {
-        signal(SIGINT, SIG_IGN)
-        let source = DispatchSource.makeSignalSource(signal: SIGINT, queue: DispatchQueue(label: "catalog.signals"))
-        source.setEventHandler {
-            signal(SIGINT, SIG_DFL)
-            action()
-        }
-        source.resume()
-        return source
+struct WatchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch", abstract: "Import packages, and print how many there are whenever that changes.")
+
+    @OptionGroup
+    var options: ImportOptions
+
+    func run() async throws {
+        let watch = CatalogWatch(
+            CatalogRun.Options(
+                inputs: options.inputs, database: options.database, batchSize: options.batchSize,
+                readers: options.readers, maximumPages: options.maxPages), console: .standard)
+        try await endingOnInterrupt { await watch.run() }
     }
+}
+
+private func check(_ values: [(option: String, value: Int, least: Int)]) throws {
+    for (option, value, least) in values where value < least {
+        throw ValidationError("--\(option) must be at least \(least), not \(value).")
+    }
+}
+
+/// Runs a command in a task that the first Ctrl-C cancels; a second one ends the process at once.
+private func endingOnInterrupt(_ run: @escaping @Sendable () async -> Int32) async throws {
+    let task = Task { await run() }
+    signal(SIGINT, SIG_IGN)
+    let source = DispatchSource.makeSignalSource(signal: SIGINT, queue: DispatchQueue(label: "catalog.signals"))
+    source.setEventHandler {
+        signal(SIGINT, SIG_DFL)
+        task.cancel()
+    }
+    source.resume()
+    let status = await task.value
+    source.cancel()
+    if status != 0 { throw ExitCode(status) }
 }
 
 extension Console {

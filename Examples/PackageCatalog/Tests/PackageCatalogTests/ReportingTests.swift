@@ -32,11 +32,14 @@ struct ReportingTests {
     @Test func terminalsShowOneBar() {
         let capture = Capture()
         let reporter = ProgressReporter(capture.console(terminal: true))
-        reporter.report(.stored(Self.progress(1000, at: .seconds(1))))
-        reporter.report(.stored(Self.progress(1010, at: .milliseconds(1099))))
+        reporter.begin()
+        reporter.show(Self.progress(1000, at: .seconds(1)))
+        reporter.show(Self.progress(1010, at: .milliseconds(1099)))
         reporter.report(.malformed(file: "f", MalformedStanza(line: 7, reason: "bad\u{1B}[2J")))
+        reporter.show(Self.progress(2000, at: .seconds(2)))
         reporter.report(.stored(Self.progress(2000, at: .seconds(2))))
         reporter.finish()
+        reporter.show(Self.progress(2000, at: .seconds(9)))
         let erase = "\r\u{1B}[K"
         let lines = [1000, 2000].map { Self.progress($0, at: .seconds($0 / 1000)).line() }
         #expect(capture.error == erase + lines[0] + erase + "f:7: bad\u{FFFD}[2J\n" + erase + lines[1] + erase)
@@ -46,7 +49,8 @@ struct ReportingTests {
     @Test func elsewhereALineNowAndThen() {
         let capture = Capture()
         let reporter = ProgressReporter(capture.console())
-        for second in 1...5 { reporter.report(.stored(Self.progress(second * 100, at: .seconds(second)))) }
+        reporter.begin()
+        for second in 1...5 { reporter.show(Self.progress(second * 100, at: .seconds(second))) }
         reporter.finish()
         let lines = [100, 300, 500].map { Self.progress($0, at: .seconds($0 / 100)).line() + "\n" }
         #expect(capture.error == lines.joined())

@@ -16,7 +16,7 @@ enum HookCalls {
                 guard let schema, let table else { return }
                 let event = HookSlots.UpdateEvent(
                     kind: .init(kind), schema: schema, table: table, rowID: rowID)
-                for entry in HookCalls.slots(context).update.entries where entry.isActive { entry.handler(event) }
+                HookCalls.slots(context).update.forEach { $0(event) }
             }, context)
     }
 
@@ -32,7 +32,7 @@ enum HookCalls {
                     connection: connection, kind: blobColumn < 0 ? .init(kind) : .update,
                     blobColumn: blobColumn < 0 ? nil : Int(blobColumn), schema: schema, table: table,
                     oldRowID: oldRowID, newRowID: newRowID)
-                for entry in HookCalls.slots(context).preupdate.entries where entry.isActive { entry.handler(event) }
+                HookCalls.slots(context).preupdate.forEach { $0(event) }
             }, context)
     }
 
@@ -171,6 +171,25 @@ enum HookCalls {
                 }
                 return 1
             }, context)
+    }
+}
+
+extension HookSlots.Authorization {
+    /// The operation on a table; nil for other operations.
+    var operation: Operation? {
+        guard let first else { return nil }
+        switch action {
+        case SQLITE_READ: return second.map { .read(first, column: $0) }
+        case SQLITE_INSERT: return .insert(first)
+        case SQLITE_DELETE: return .delete(first)
+        case SQLITE_UPDATE: return second.map { .update(first, column: $0) }
+        case SQLITE_CREATE_TABLE, SQLITE_CREATE_TEMP_TABLE, SQLITE_DROP_TABLE, SQLITE_DROP_TEMP_TABLE,
+            SQLITE_CREATE_VIEW, SQLITE_CREATE_TEMP_VIEW, SQLITE_DROP_VIEW, SQLITE_DROP_TEMP_VIEW,
+            SQLITE_CREATE_VTABLE, SQLITE_DROP_VTABLE:
+            return .definition(first, schema: nil)
+        case SQLITE_ALTER_TABLE: return second.map { .definition($0, schema: first) }
+        default: return nil
+        }
     }
 }
 

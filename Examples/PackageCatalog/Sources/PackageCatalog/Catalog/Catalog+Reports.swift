@@ -33,27 +33,29 @@ struct Demand: CatalogRow {
     var needing, wishing: Int
 }
 
-extension Catalog {
-    func counts() async throws -> CatalogCounts {
-        try await database.read { db in
-            let request = Package.select { package in
-                [
-                    count(.allColumns).forKey("packages"),
-                    count(.allColumns, filter: package.state != Package.available).forKey("on_machine"),
-                    count(.allColumns, filter: package.state == Package.available).forKey("available"),
-                    (sum(package.installedSize) ?? 0).forKey("installed_size"),
-                    Name.select(count(.allColumns)).forKey("names"),
-                    Section.select(count(.allColumns)).forKey("sections"),
-                    Maintainer.select(count(.allColumns)).forKey("maintainers"),
-                    AlternativeRecord.select(count(.allColumns)).forKey("dependencies"),
-                ]
-            }
-            guard let counts = try request.asRequest(of: CatalogCounts.self).fetchOne(db) else {
-                throw DatabaseError(message: "an aggregate returned no row")
-            }
-            return counts
+extension CatalogCounts {
+    static func fetch(_ db: Database) throws -> CatalogCounts {
+        let request = Package.select { package in
+            [
+                count(.allColumns).forKey("packages"),
+                count(.allColumns, filter: package.state != Package.available).forKey("on_machine"),
+                count(.allColumns, filter: package.state == Package.available).forKey("available"),
+                (sum(package.installedSize) ?? 0).forKey("installed_size"),
+                Name.select(count(.allColumns)).forKey("names"),
+                Section.select(count(.allColumns)).forKey("sections"),
+                Maintainer.select(count(.allColumns)).forKey("maintainers"),
+                AlternativeRecord.select(count(.allColumns)).forKey("dependencies"),
+            ]
         }
+        guard let counts = try request.asRequest(of: CatalogCounts.self).fetchOne(db) else {
+            throw DatabaseError(message: "an aggregate returned no row")
+        }
+        return counts
     }
+}
+
+extension Catalog {
+    func counts() async throws -> CatalogCounts { try await database.read(CatalogCounts.fetch) }
 
     func largestPackages(limit: Int) async throws -> [PackageSize] {
         try await database.read { db in

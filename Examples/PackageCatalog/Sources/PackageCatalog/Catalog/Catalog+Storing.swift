@@ -16,14 +16,26 @@ extension Catalog {
         }
     }
 
-    /// Stores packages in one transaction: all of them, or after an error or a cancellation none.
+    /// Stores packages in one transaction: all of them, or after an error or a cancellation none. The same transaction
+    /// notes how far the program has come, which `importProgress` tells.
     ///
     /// A package that the catalogue knows is updated in place: on a machine the one with the same name and
     /// architecture, in a list the one that has the same version, too.
-    func store(_ packages: [Package], import importID: Int64) async throws -> StoredBatch {
+    ///
+    /// - parameter progress: what the program had stored before.
+    func store(
+        _ packages: [Package], import importID: Int64, after progress: ImportProgress = ImportProgress()
+    ) async throws -> StoredBatch {
         try await database.write { db in
             var batch = try BatchWriter(db, importID: importID)
             for package in packages { try batch.store(package) }
+            let rows = progress.rows + batch.stored.rows
+            _ = try ImportRecord.filter { $0.id == importID }.updateAll(db) {
+                [
+                    $0.packages.set(to: progress.packages + packages.count), $0.rows.set(to: rows),
+                    $0.bytesRead.set(to: progress.bytesRead), $0.byteCount.set(to: progress.byteCount),
+                ]
+            }
             return batch.stored
         }
     }

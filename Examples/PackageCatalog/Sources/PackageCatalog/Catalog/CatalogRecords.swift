@@ -15,6 +15,10 @@ struct ImportRecord: Codable, MutablePersistableRecord {
     enum Columns {
         static let id = Column("id")
         static let source = Column("source")
+        static let packages = Column("packages")
+        static let rows = Column("rows")
+        static let bytesRead = Column("bytes_read")
+        static let byteCount = Column("byte_count")
     }
 
     var id: Int64?

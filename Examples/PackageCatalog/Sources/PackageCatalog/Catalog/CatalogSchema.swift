@@ -26,6 +26,14 @@ enum CatalogSchema {
             if try !db.tableExists("packages") { try createPackages(in: db) }
         }
         migrator.registerMigration("search", migrate: createSearch)
+        migrator.registerMigration("progress") { db in
+            try db.alter(table: "imports") { t in
+                for column in ["packages", "rows", "bytes_read"] {
+                    t.add(column: column, .integer).notNull().defaults(to: 0)
+                }
+                t.add(column: "byte_count", .integer)
+            }
+        }
         return migrator
     }()
 

@@ -79,7 +79,7 @@ private struct ImportRun {
 
     private mutating func storeBatch(_ importID: Int64) async throws {
         guard !pending.isEmpty else { return }
-        let stored = try await catalog.store(pending, import: importID)
+        let stored = try await catalog.store(pending, import: importID, after: progress)
         progress.packages += pending.count
         progress.added += stored.added
         progress.updated += stored.updated

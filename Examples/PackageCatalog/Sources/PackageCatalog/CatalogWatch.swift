@@ -1,0 +1,62 @@
+import Foundation
+import Quarry
+
+/// `catalog watch` without its command line: imports, and prints the counts of the catalogue whenever they change.
+public struct CatalogWatch: Sendable {
+    private let options: CatalogRun.Options
+    private let console: Console
+
+    /// A run that hasn't begun, which writes to a console when it does.
+    public init(_ options: CatalogRun.Options, console: Console) {
+        self.options = options
+        self.console = console
+    }
+
+    /// Runs, and reports an error in one line on standard error.
+    ///
+    /// - returns: the exit status: 0; 1 after an error; 130 if the task was cancelled.
+    public func run() async -> Int32 {
+        var path = options.database ?? "the database"
+        do {
+            path = try options.database ?? DefaultDatabase.path()
+            try await run(path: path)
+            return 0
+        } catch is CancellationError {
+            console.error("catalog: interrupted\n")
+            return 130
+        } catch let error as DatabaseError {
+            console.error("catalog: \(CatalogError(error, path: path))".printable + "\n")
+        } catch {
+            console.error("catalog: \(error)".printable + "\n")
+        }
+        return 1
+    }
+
+    private func run(path: String) async throws {
+        let files = try InputSelection(given: options.inputs, machine: options.machine).files.map(ControlFile.init)
+        let catalog = try await Catalog.open(
+            path: path, readers: options.readers, maximumPages: options.maximumPages)
+        let counts = catalog.liveCounts()
+        let console = console
+        let watching = Task {
+            for try await counts in counts { console.output(counts.line + "\n") }
+        }
+        defer { watching.cancel() }
+        let result = try await Importer(catalog: catalog, batchSize: options.batchSize).run(files) { _ in }
+        watching.cancel()
+        _ = await watching.result
+        console.output("\(try await catalog.counts().line)  (\(result.batches.grouped) transactions)\n")
+        try await catalog.close()
+    }
+}
+
+extension CatalogCounts {
+    /// `1,000 packages  3,201 names  31 sections  250 maintainers  9,332 dependencies`
+    var line: String {
+        let counts = [
+            ("packages", packages), ("names", names), ("sections", sections), ("maintainers", maintainers),
+            ("dependencies", dependencies),
+        ]
+        return counts.map { "\($0.1.grouped) \($0.0)" }.joined(separator: "  ")
+    }
+}

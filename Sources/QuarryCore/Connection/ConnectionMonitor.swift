@@ -1,0 +1,36 @@
+/// Watches the statements and transactions of a connection, on the thread that has it.
+protocol ConnectionMonitor: AnyObject {
+    /// A statement that may write is about to take its first step.
+    func statementWillStart(_ statement: Statement, _ db: Database)
+
+    /// A statement that may write has ended.
+    ///
+    /// - parameter hasStepped: false if its execution ended before its first step.
+    func statementDidEnd(_ statement: Statement, succeeded: Bool, hasStepped: Bool, _ db: Database)
+
+    /// A savepoint has begun, was released or was rolled back to.
+    ///
+    /// - parameter depth: the number of savepoints that are open now.
+    func savepointsDidChange(_ kind: StatementKind, depth: Int, _ db: Database)
+
+    /// A transaction has ended, which may be that of a single statement.
+    ///
+    /// - parameter kind: the kind of the statement that ended it; nil for an operation that isn't a statement.
+    /// - returns: whether the transaction counts as committed: an observer may refuse the commit of a transaction that
+    ///   has written nothing, after SQLite has committed it.
+    func transactionDidEnd(committed: Bool, _ kind: StatementKind?, _ db: Database) -> Bool
+
+    /// A statement has failed, and has not ended a transaction as far as SQLite tells.
+    ///
+    /// - returns: the end of the statement's own transaction, if it has ended nevertheless.
+    func statementDidFail(_ db: Database) -> TransactionStateMachine.Event
+
+    /// A row was changed through an open blob.
+    func blobDidChange(_ table: TableName, column: String, rowID: Int64, _ db: Database)
+
+    /// The content of the database was replaced as a whole.
+    func contentWasReplaced(_ db: Database)
+
+    /// The error with which an observer has refused a commit, once.
+    func takeRefusal() -> (any Error)?
+}

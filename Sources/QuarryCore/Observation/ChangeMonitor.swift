@@ -1,0 +1,340 @@
+/// Watches the changes and transactions of a connection, for transaction observers and for the listener of the layer
+/// above.
+///
+/// It works in two tiers. *Tables and columns* come from what a statement may change, which SQLite reports at its
+/// preparation; they count as changed when SQLite's count of changed rows has moved. That costs nothing per row. *Rows*
+/// come from the preupdate hook, which is installed only while somebody asks for rows.
+final class ChangeMonitor: ConnectionMonitor {
+    /// The progress of a commit.
+    enum CommitPhase {
+        case none
+        /// The commit hook has been called.
+        case willCommit
+        /// After the commit hook, SQLite has rolled back.
+        case rolledBack
+    }
+
+    private(set) var listener: (any CommitListener)?
+
+    private var regionObservers: [RegionObserver] = []
+
+    /// The tables whose changed rows the listener asks for.
+    private var listenedRowTables: Set<TableName> = []
+
+    /// The tables whose changed rows the listener or an observer of a region asks for.
+    private var rowTables: Set<TableName> = []
+
+    let observers = ChangeObservers()
+    private var statements: [RunningChange] = []
+    private var changes: TransactionChanges
+    private var phase = CommitPhase.none
+
+    /// The error with which an observer has refused the commit.
+    private var refusal: (any Error)?
+
+    /// Whether the write-ahead log has grown: a commit that has changed something.
+    private var logHasGrown = false
+
+    private var clients: [HookSlots.Client] = []
+    private var preupdateClient: HookSlots.Client?
+
+    /// A statement that may write, and runs.
+    private struct RunningChange {
+        let statement: Statement
+        let accesses: StatementAccesses
+        /// `sqlite3_total_changes` at its beginning.
+        let totalChanges: Int
+        /// The rows that it has changed.
+        var rows = RowChanges()
+    }
+
+    init(_ db: Database) {
+        changes = TransactionChanges(depth: db.savepoints.depth)
+        db.startRecordingAccesses()
+        clients = [
+            db.hooks.onCommit { [unowned self, unowned db] in mayCommit(db) },
+            db.hooks.onRollback { [unowned self] in if phase == .willCommit { phase = .rolledBack } },
+            db.hooks.onWAL { [unowned self] _, _ in logHasGrown = true },
+        ]
+    }
+
+    // MARK: - What is watched
+
+    /// Whether anybody needs the monitor.
+    var isNeeded: Bool { listener != nil || !observers.isEmpty || !regionObservers.isEmpty }
+
+    func setListener(_ listener: (any CommitListener)?, rowTables: Set<TableName>, _ db: Database) throws {
+        self.listener = listener
+        listenedRowTables = rowTables
+        do {
+            try updateRowTables(db)
+        } catch {
+            listenedRowTables = []
+            throw error
+        }
+    }
+
+    func add(_ observer: RegionObserver, _ db: Database) throws {
+        regionObservers.append(observer)
+        do {
+            try updateRowTables(db)
+        } catch {
+            regionObservers.removeLast()
+            throw error
+        }
+    }
+
+    private func updateRowTables(_ db: Database) throws {
+        rowTables = regionObservers.reduce(into: listenedRowTables) { $0.formUnion($1.region.tablesWithRows) }
+        try updatePreupdateHook(db)
+    }
+
+    /// Tells the observers of regions of a commit.
+    private func tellRegionObservers(of changes: DatabaseRegion, _ db: Database) {
+        guard !regionObservers.isEmpty else { return }
+        if regionObservers.contains(where: \.isCancelled) {
+            regionObservers.removeAll(where: \.isCancelled)
+            // Removing the preupdate hook can't fail.
+            try? updateRowTables(db)
+        }
+        for observer in regionObservers { observer.databaseDidCommit(db, changes: changes) }
+    }
+
+    /// Installs or removes the preupdate hook.
+    func updatePreupdateHook(_ db: Database) throws {
+        let isNeeded = !observers.isEmpty || !rowTables.isEmpty
+        if isNeeded, preupdateClient == nil {
+            preupdateClient = try db.hooks.onPreupdate { [unowned self, unowned db] in rowWillChange($0, db) }
+        } else if !isNeeded, let client = preupdateClient.take() {
+            db.hooks.remove(client)
+        }
+    }
+
+    /// Removes the hooks. The monitor is of no use afterwards.
+    func end(_ db: Database) {
+        for client in clients { db.hooks.remove(client) }
+        if let client = preupdateClient.take() { db.hooks.remove(client) }
+    }
+
+    // MARK: - Statements
+
+    func statementWillStart(_ statement: Statement, _ db: Database) {
+        let accesses = db.accesses(of: statement)
+        if !observers.isEmpty { for kind in accesses.kinds { _ = observers.interested(in: kind, db) } }
+        if accesses.mayTruncate, preupdateClient != nil, statement.expiryAtPreparation == db.hooks.expiryCount,
+            asksForDeletions(accesses, db)
+        {
+            db.hooks.expireStatements()
+        }
+        statements.append(
+            RunningChange(
+                statement: statement, accesses: accesses, totalChanges: ConnectionCalls.totalChanges(db.pointer)))
+    }
+
+    private func asksForDeletions(_ accesses: StatementAccesses, _ db: Database) -> Bool {
+        if let tables = accesses.changes.tableNames, tables.contains(where: rowTables.contains) { return true }
+        return accesses.kinds.contains { kind in
+            if case .delete = kind { !observers.interested(in: kind, db).isEmpty } else { false }
+        }
+    }
+
+    func statementDidEnd(_ statement: Statement, succeeded: Bool, hasStepped: Bool, _ db: Database) {
+        guard let index = statements.lastIndex(where: { $0.statement === statement }) else { return }
+        let change = statements.remove(at: index)
+        guard hasStepped else { return }
+        let hasChanged = ConnectionCalls.totalChanges(db.pointer) != change.totalChanges
+        // A statement that fails may keep the changes it has made: ON CONFLICT FAIL.
+        guard hasChanged || succeeded && change.accesses.isDefinition else { return }
+        // SQLite has prepared the statement again if a trigger was added.
+        changes.add(db.accesses(of: statement), rows: change.rows, rowTables: rowTables)
+        if changes.depth == 0 { deliverEvents(db) }
+    }
+
+    // MARK: - Rows
+
+    private func rowWillChange(_ event: PreupdateEvent, _ db: Database) {
+        let number = changes.tables.number(schema: event.schema, table: event.table)
+        let table = changes.tables[number]
+        if event.blobColumn != nil {
+            if let column = db.writtenBlobColumn {
+                let kind = DatabaseEventKind.update(tableName: table.name, columnNames: [column])
+                tell(observers.interested(in: kind, db), of: event, table, db)
+            }
+            return
+        }
+        // What SQLite writes on its own, such as the index of a full text at a commit, belongs to no statement.
+        guard let index = statements.lastIndex(where: { $0.statement.activity.isStepping }) else { return }
+        if rowTables.contains(table) { statements[index].rows.note(event, table) }
+        guard !observers.isEmpty else { return }
+        let kind = DatabaseEvent.Kind(event.kind)
+        let list = observers.list(for: kind, of: table, number, by: statements[index].accesses, db)
+        guard list != 0 else { return }
+        tell(observers.list(list), of: event, table, db)
+        let rowID = event.kind == .delete ? event.oldRowID : event.newRowID
+        statements[index].rows.append(RowEvent(kind: kind, rowID: rowID, table: number, recipients: list))
+    }
+
+    /// Tells observers of a row that will change.
+    private func tell(_ entries: [ObserverEntry], of event: PreupdateEvent, _ table: TableName, _ db: Database) {
+        guard !entries.isEmpty else { return }
+        db.lifetime.lend {
+            DatabasePreUpdateEvent.lend(event, table) { event in
+                for entry in entries { entry.changeObserver?.databaseWillChange(with: event) }
+            }
+        }
+    }
+
+    func blobDidChange(_ table: TableName, column: String, rowID: Int64, _ db: Database) {
+        changes.add(DatabaseRegion(table, columns: [column.lowercasedASCII], rowIDs: [rowID]))
+        let list = observers.add(
+            observers.interested(in: .update(tableName: table.name, columnNames: [column]), db))
+        guard list != 0 else { return }
+        changes.append(
+            RowEvent(kind: .update, rowID: rowID, table: changes.tables.number(of: table), recipients: list))
+        if changes.depth == 0 { deliverEvents(db) }
+    }
+
+    /// Tells observers of all changes that no savepoint can take back any more.
+    private func deliverEvents(_ db: Database) {
+        let events = changes.takeEvents()
+        guard !events.isEmpty else { return }
+        db.lifetime.lend {
+            ChangeDelivery.run { delivery in
+                for event in events {
+                    let table = changes.tables[event.table]
+                    let change = DatabaseEvent(
+                        kind: event.kind, databaseName: table.schema, tableName: table.name, rowID: event.rowID)
+                    for entry in observers.list(event.recipients) {
+                        delivery.notify(entry) { $0.databaseDidChange(with: change) }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Counts a region as changed, and tells the observers that ask for it.
+    func notifyChanges(in region: DatabaseRegion, _ db: Database) {
+        changes.add(region.withoutRows)
+        let entries = observers.interested(in: region, db)
+        db.lifetime.lend {
+            ChangeDelivery.run { delivery in
+                for entry in entries { delivery.notify(entry) { $0.databaseDidChange() } }
+            }
+        }
+        // Outside a transaction no commit follows.
+        if !db.isInsideTransaction { publish(db) }
+    }
+
+    // MARK: - Savepoints
+
+    func savepointsDidChange(_ kind: StatementKind, depth: Int, _ db: Database) {
+        switch kind {
+        case .savepoint: changes.savepointDidBegin()
+        case .rollbackToSavepoint: changes.rollBack(toDepth: depth)
+        default: changes.release(toDepth: depth)
+        }
+        if changes.depth == 0 { deliverEvents(db) }
+    }
+
+    // MARK: - Transactions
+
+    /// Called before a commit: returns whether it may proceed.
+    private func mayCommit(_ db: Database) -> Bool {
+        phase = .willCommit
+        logHasGrown = false
+        // The changes of a statement outside a transaction are committed before the statement has ended.
+        for index in statements.indices { changes.appendEvents(&statements[index].rows) }
+        deliverEvents(db)
+        let mayCommit = askObservers(db)
+        if mayCommit { listener?.databaseWillCommit() }
+        return mayCommit
+    }
+
+    private func askObservers(_ db: Database) -> Bool {
+        guard !observers.isEmpty else { return true }
+        return db.lifetime.lend {
+            for entry in observers.entries {
+                do {
+                    try entry.observer?.databaseWillCommit()
+                } catch {
+                    refusal = error
+                    return false
+                }
+            }
+            return true
+        }
+    }
+
+    func takeRefusal() -> (any Error)? { refusal.take() }
+
+    func transactionDidEnd(committed: Bool, _ kind: StatementKind?, _ db: Database) -> Bool {
+        let phase = phase
+        self.phase = .none
+        guard committed else {
+            rolledBack(phase, tells: !db.isReadOnly, db)
+            return false
+        }
+        var isNotified = phase == .willCommit
+        if !isNotified, !db.isReadOnly, kind?.controlsTransactions ?? false {
+            // SQLite doesn't call the commit hook for a transaction that has written nothing.
+            changes.releaseAll()
+            deliverEvents(db)
+            guard askObservers(db) else {
+                rolledBack(.none, tells: true, db)
+                return false
+            }
+            isNotified = true
+        }
+        publish(db)
+        if isNotified { tellEnd(committed: true, db) } else { observers.transactionDidEnd() }
+        return true
+    }
+
+    private func rolledBack(_ phase: CommitPhase, tells: Bool, _ db: Database) {
+        changes.removeAll()
+        if phase != .none { listener?.databaseDidNotCommit() }
+        if tells { tellEnd(committed: false, db) } else { observers.transactionDidEnd() }
+    }
+
+    func statementDidFail(_ db: Database) -> TransactionStateMachine.Event {
+        let phase = phase
+        if db.isInsideTransaction {
+            self.phase = .none
+            // COMMIT has found the database locked.
+            if phase != .none { listener?.databaseDidNotCommit() }
+            return .none
+        }
+        switch phase {
+        case .none:
+            changes.removeAll()
+            return .none
+        // ON CONFLICT FAIL outside a transaction keeps the rows before the one that fails.
+        case .willCommit: return .didCommit
+        case .rolledBack: return .didRollback
+        }
+    }
+
+    func contentWasReplaced(_ db: Database) {
+        changes.add(.fullDatabase)
+        publish(db)
+        tellEnd(committed: true, db)
+    }
+
+    /// Tells the observers of the end of a transaction.
+    private func tellEnd(committed: Bool, _ db: Database) {
+        guard !observers.isEmpty else { return }
+        observers.tellEnd(committed: committed, db)
+    }
+
+    /// Tells the listener and the observers of regions of a commit.
+    private func publish(_ db: Database) {
+        var region = changes.takeRegion()
+        if region.isEmpty, logHasGrown {
+            // Something has written that no statement of this connection accounts for.
+            region = .fullDatabase
+        }
+        logHasGrown = false
+        listener?.databaseDidCommit(db, changes: region)
+        tellRegionObservers(of: region, db)
+    }
+}

@@ -1,0 +1,100 @@
+extension Database {
+    // MARK: - Transaction observers
+
+    /// Adds an observer of this connection's changes and transactions.
+    ///
+    /// ```swift
+    /// try dbQueue.write { db in db.add(transactionObserver: observer) }
+    /// ```
+    ///
+    /// An observer that is added in a transaction is told of its end.
+    ///
+    /// - parameter extent: how long it observes. By default, as long as others keep it.
+    public func add(
+        transactionObserver: some TransactionObserver, extent: TransactionObservationExtent = .observerLifetime
+    ) {
+        failingAccess {
+            try checkAccess()
+            let monitor = makeMonitor()
+            monitor.observers.add(transactionObserver, extent)
+            do {
+                try monitor.updatePreupdateHook(self)
+            } catch {
+                monitor.observers.remove(transactionObserver)
+                endMonitorIfUnneeded()
+                throw error
+            }
+        }
+    }
+
+    /// Removes an observer, which is told of nothing any more.
+    ///
+    /// ```swift
+    /// try dbQueue.write { db in db.remove(transactionObserver: observer) }
+    /// ```
+    public func remove(transactionObserver: some TransactionObserver) {
+        failingAccess {
+            try checkAccess()
+            guard let monitor = changeMonitor else { return }
+            monitor.observers.remove(transactionObserver)
+            try monitor.updatePreupdateHook(self)
+            endMonitorIfUnneeded()
+        }
+    }
+
+    // MARK: - Regions
+
+    /// Says that a region has changed in a way that this connection can't see: through another connection, or through
+    /// SQLite's C functions.
+    ///
+    /// ```swift
+    /// try dbQueue.write { db in
+    ///     try applyChangeset(db.sqliteConnection)
+    ///     try db.notifyChanges(in: Player.all())
+    /// }
+    /// ```
+    ///
+    /// `TransactionObserver.databaseDidChange()` is called at once. Observations of values and regions are told when the
+    /// transaction is committed, or at once outside a transaction. Rows of the region are ignored: the change counts as
+    /// one of all rows. On a connection that can't write, it has no effect.
+    ///
+    /// - throws: the error of the region; `SQLITE_MISUSE` outside an access.
+    public func notifyChanges(in region: some DatabaseRegionConvertible) throws {
+        try checkAccess()
+        guard !isReadOnly else { return }
+        let region = try region.databaseRegion(self)
+        changeMonitor?.notifyChanges(in: region, self)
+    }
+
+    // MARK: - The layer above
+
+    /// Learns of the commits of this connection, and of what they have changed; nil if nobody asks.
+    package var commitListener: (any CommitListener)? { changeMonitor?.listener }
+
+    /// Sets the listener of commits.
+    ///
+    /// - parameter rowTables: the tables whose changed rows have to be told one by one.
+    /// - throws: `DatabaseError` if rows are asked for and this build of SQLite can't tell them.
+    package func listenToCommits(_ listener: (any CommitListener)?, rowTables: Set<TableName> = []) throws {
+        try checkAccess()
+        guard listener != nil || changeMonitor != nil else { return }
+        let monitor = makeMonitor()
+        defer { endMonitorIfUnneeded() }
+        try monitor.setListener(listener, rowTables: rowTables, self)
+    }
+
+    var changeMonitor: ChangeMonitor? { monitor as? ChangeMonitor }
+
+    func makeMonitor() -> ChangeMonitor {
+        if let changeMonitor { return changeMonitor }
+        let newMonitor = ChangeMonitor(self)
+        monitor = newMonitor
+        return newMonitor
+    }
+
+    func endMonitorIfUnneeded() {
+        guard let changeMonitor, !changeMonitor.isNeeded else { return }
+        changeMonitor.end(self)
+        monitor = nil
+    }
+}

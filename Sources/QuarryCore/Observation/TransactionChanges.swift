@@ -1,0 +1,214 @@
+/// What the open transaction has changed, by savepoint, so that a rollback takes back what it undoes.
+///
+/// ```
+/// INSERT a          level 0: a
+/// SAVEPOINT x
+/// INSERT b          level 0: a    level 1: b
+/// ROLLBACK TO x     level 0: a    level 1:
+/// INSERT c          level 0: a    level 1: c
+/// RELEASE x         level 0: a, c
+/// ```
+struct TransactionChanges {
+    /// The changes since the beginning of a savepoint.
+    fileprivate struct Level {
+        /// What the statements that have changed something may change. Most transactions repeat few statements.
+        var accesses: [StatementAccesses] = []
+        /// Other changes.
+        var region = DatabaseRegion()
+        /// The changed rows of tables; nil for a table of which not all rows are known.
+        var rows: [TableName: Set<Int64>?] = [:]
+        var events: [RowEvent] = []
+
+        mutating func add(_ other: Level) {
+            for accesses in other.accesses { add(accesses) }
+            region.formUnion(other.region)
+            rows.merge(other.rows) { RowChanges.union($0, $1) }
+            events += other.events
+        }
+
+        mutating func add(_ new: StatementAccesses) {
+            guard !accesses.contains(where: { $0 === new }) else { return }
+            // A long transaction with many different statements needs no list of them.
+            guard accesses.count < 16 else { return region.formUnion(new.changes) }
+            accesses.append(new)
+        }
+    }
+
+    private var levels: [Level]
+    var tables = TableNumbers()
+
+    /// - parameter depth: the number of savepoints that are open already.
+    init(depth: Int) { levels = Array(repeating: Level(), count: depth + 1) }
+
+    /// The number of open savepoints.
+    var depth: Int { levels.count - 1 }
+
+    // MARK: - Changes
+
+    /// Adds the changes of a statement.
+    mutating func add(_ accesses: StatementAccesses, rows: RowChanges, rowTables: Set<TableName>) {
+        let last = levels.count - 1
+        levels[last].add(accesses)
+        if !rows.events.isEmpty { levels[last].events += rows.events }
+        guard !rowTables.isEmpty else { return }
+        for table in accesses.changes.tableNames ?? [] where rowTables.contains(table) {
+            levels[last].noteRows(rows.rows[table] ?? .some([]), of: table)
+        }
+    }
+
+    /// Adds other changes.
+    mutating func add(_ region: DatabaseRegion) {
+        let last = levels.count - 1
+        levels[last].region.formUnion(region)
+    }
+
+    mutating func append(_ event: RowEvent) { levels[levels.count - 1].events.append(event) }
+
+    /// Moves the events of a statement that is still running here.
+    mutating func appendEvents(_ rows: inout RowChanges) { levels[levels.count - 1].events += rows.takeEvents() }
+
+    /// Removes and returns the events.
+    mutating func takeEvents() -> [RowEvent] {
+        if levels.count == 1 { return levels[0].takeEvents() }
+        var events: [RowEvent] = []
+        for index in levels.indices { events += levels[index].takeEvents() }
+        return events
+    }
+
+    /// Removes and returns what has changed, at the end of a transaction.
+    mutating func takeRegion() -> DatabaseRegion {
+        releaseAll()
+        let level = levels[0]
+        removeAll()
+        return level.changedRegion
+    }
+
+    // MARK: - Savepoints
+
+    mutating func savepointDidBegin() { levels.append(Level()) }
+
+    mutating func release(toDepth depth: Int) {
+        while levels.count - 1 > depth {
+            let level = levels.removeLast()
+            levels[levels.count - 1].add(level)
+        }
+    }
+
+    /// - parameter depth: the number of savepoints that are open afterwards; the newest of them begins anew.
+    mutating func rollBack(toDepth depth: Int) {
+        guard levels.count > depth, depth > 0 else { return }
+        levels.removeSubrange(depth...)
+        levels.append(Level())
+    }
+
+    mutating func releaseAll() { release(toDepth: 0) }
+
+    mutating func removeAll() {
+        levels = [Level()]
+        tables.forget()
+    }
+}
+
+extension TransactionChanges.Level {
+    fileprivate mutating func takeEvents() -> [RowEvent] {
+        guard !events.isEmpty else { return [] }
+        defer { events = [] }
+        return events
+    }
+
+    fileprivate mutating func noteRows(_ new: Set<Int64>?, of table: TableName) {
+        guard let known = rows[table] else { return rows[table] = .some(new) }
+        rows[table] = .some(RowChanges.union(known, new))
+    }
+
+    fileprivate var changedRegion: DatabaseRegion {
+        if accesses.count == 1, rows.isEmpty, region.isEmpty { return accesses[0].changes }
+        var changed = DatabaseRegion()
+        for accesses in accesses { changed.formUnion(accesses.changes) }
+        for case (let table, let rowIDs?) in rows { changed = changed.restricted(toRows: rowIDs, of: table) }
+        return changed.union(region)
+    }
+}
+
+/// The changes of rows by one statement, which count once the statement has succeeded.
+struct RowChanges {
+    /// The rows; nil for a table with more changed rows than are kept.
+    private(set) var rows: [TableName: Set<Int64>?] = [:]
+
+    private(set) var events: [RowEvent] = []
+
+    /// The number of rows of a table above which all rows count as changed.
+    static let maximumRowCount = 1000
+
+    /// Notes the row of an event, before and after the change.
+    mutating func note(_ event: PreupdateEvent, _ table: TableName) {
+        var rowIDs: Set<Int64> = []
+        if event.kind != .insert { rowIDs.insert(event.oldRowID) }
+        if event.kind != .delete { rowIDs.insert(event.newRowID) }
+        rows[table] = .some(Self.union(rows[table] ?? [], rowIDs))
+    }
+
+    mutating func append(_ event: RowEvent) { events.append(event) }
+
+    mutating func takeEvents() -> [RowEvent] {
+        defer { events = [] }
+        return events
+    }
+
+    static func union(_ rows: Set<Int64>?, _ others: Set<Int64>?) -> Set<Int64>? {
+        guard let rows, let others else { return nil }
+        let union = rows.union(others)
+        return union.count > maximumRowCount ? nil : union
+    }
+}
+
+/// A change of a row that waits to be delivered: 24 bytes, because a statement may change many rows.
+struct RowEvent {
+    let kind: DatabaseEvent.Kind
+    let rowID: Int64
+    /// The number of its table in `TableNumbers`.
+    let table: Int32
+    /// The number of its list of observers in `ChangeObservers`.
+    let recipients: Int32
+}
+
+/// Numbers for the tables of a transaction, found by SQLite's C strings without making Swift strings.
+struct TableNumbers {
+    private var names: [TableName] = []
+    private var texts: [(schema: [CChar], table: [CChar])] = []
+    private var last = 0
+
+    subscript(number: Int32) -> TableName { names[Int(number)] }
+
+    mutating func number(schema: UnsafePointer<CChar>, table: UnsafePointer<CChar>) -> Int32 {
+        if last < names.count, isSame(last, schema, table) { return Int32(last) }
+        if let index = names.indices.first(where: { isSame($0, schema, table) }) {
+            last = index
+            return Int32(index)
+        }
+        return add(TableName(schema: String(cString: schema), name: String(cString: table)))
+    }
+
+    mutating func number(of name: TableName) -> Int32 {
+        names.firstIndex(of: name).map { Int32($0) } ?? add(name)
+    }
+
+    private mutating func add(_ name: TableName) -> Int32 {
+        last = names.count
+        names.append(name)
+        texts.append((Array(name.schema.utf8CString), Array(name.name.utf8CString)))
+        return Int32(last)
+    }
+
+    private func isSame(_ index: Int, _ schema: UnsafePointer<CChar>, _ table: UnsafePointer<CChar>) -> Bool {
+        Self.isSame(texts[index].table, table) && Self.isSame(texts[index].schema, schema)
+    }
+
+    private static func isSame(_ text: [CChar], _ other: UnsafePointer<CChar>) -> Bool {
+        // The text ends with a NUL, so the comparison stops at the end of the shorter one.
+        for index in text.indices where text[index] != other[index] { return false }
+        return true
+    }
+
+    mutating func forget() { self = TableNumbers() }
+}

@@ -1,0 +1,150 @@
+extension Database {
+    /// What a statement reads and changes.
+    ///
+    /// It is known from the preparation, if the connection recorded then, and if the schema is the same. Otherwise the
+    /// SQL is prepared once more.
+    func accesses(of statement: Statement) -> StatementAccesses {
+        let stamp = schemaStamp
+        if let accesses = statement.accesses, accesses.stamp == stamp { return accesses.value }
+        let accesses = findAccesses(of: statement, stamp)
+        statement.accesses = (accesses, stamp)
+        return accesses
+    }
+
+    @inline(never)
+    private func findAccesses(of statement: Statement, _ stamp: Int) -> StatementAccesses {
+        guard statement.hasAccesses else { return .none }
+        if let recorded = statement.accessReport.take(), recorded.stamp == stamp {
+            return makeAccesses(recorded.report, sql: statement.sql)
+        }
+        let recorder = startRecordingAccesses()
+        let (isPrepared, report) = recorder.recording {
+            withStatement(statement.sql) { _ in true } ?? false
+        }
+        return isPrepared ? makeAccesses(report, sql: statement.sql) : .unknown
+    }
+
+    /// Prepares SQL for the length of a call; nil if it can't be prepared.
+    private func withStatement<T>(_ sql: String, _ body: (borrowing StatementHandle) -> T?) -> T? {
+        withSQL(sql) { text in
+            var start = 0
+            switch StatementHandle.prepare(pointer, sql: text, from: &start, persistent: false) {
+            case .statement(let handle): return body(handle)
+            case .empty: return nil
+            case .failure: return nil
+            }
+        }
+    }
+
+    /// Makes the connection record what statements access when they are prepared.
+    ///
+    /// The first call makes SQLite prepare every statement once more.
+    @discardableResult
+    func startRecordingAccesses() -> AccessRecorder {
+        if let accessRecorder { return accessRecorder }
+        let recorder = AccessRecorder()
+        accessRecorder = recorder
+        _ = hooks.onAuthorization { authorization in
+            recorder.record(authorization)
+            return .allow
+        }
+        return recorder
+    }
+
+    /// The accesses that a preparation has reported.
+    private func makeAccesses(_ report: AccessRecorder.Report, sql: String) -> StatementAccesses {
+        var reads = DatabaseRegion()
+        for (table, columns) in report.reads { reads.formUnion(DatabaseRegion(table, columns: columns)) }
+        var changes = DatabaseRegion()
+        var kinds: [DatabaseEventKind] = []
+        for table in report.insertions {
+            kinds.append(.insert(tableName: table.name))
+            changes.formUnion(DatabaseRegion(table))
+        }
+        for table in report.deletions {
+            kinds.append(.delete(tableName: table.name))
+            changes.formUnion(DatabaseRegion(table))
+        }
+        for update in report.updates {
+            kinds.append(.update(tableName: update.table.name, columnNames: update.columns))
+            let columns = changesOtherColumns(update, sql: sql) ? nil : Set(update.columns.map(\.lowercasedASCII))
+            changes.formUnion(DatabaseRegion(update.table, columns: columns))
+        }
+        for table in report.definitions { changes.formUnion(DatabaseRegion(table)) }
+        // VACUUM may change rowids that aren't columns.
+        let isVacuum = Substring(sql).utf8.firstWord == "VACUUM"
+        let isDefinition = isVacuum || !report.definitions.isEmpty
+        return StatementAccesses(
+            reads: reads, changes: isVacuum ? .fullDatabase : changes, kinds: isDefinition ? [] : kinds,
+            isDefinition: isDefinition)
+    }
+
+    /// Whether an update may change other columns than SQLite reports: rowids, columns that are computed from others,
+    /// columns of virtual tables, and rows that the conflict resolution `REPLACE` deletes.
+    private func changesOtherColumns(_ update: AccessRecorder.Report.Update, sql: String) -> Bool {
+        if update.columns.contains("ROWID") || sql.utf8.hasWord(in: ["REPLACE"]) { return true }
+        let table = definition(of: update.table, type: "table")
+        if table?.utf8.hasWord(in: ["VIRTUAL", "GENERATED", "AS", "REPLACE"]) ?? true { return true }
+        return update.triggers.contains { definition(of: $0, type: "trigger")?.utf8.hasWord(in: ["REPLACE"]) ?? true }
+    }
+
+    /// The SQL that has created a table or a trigger; nil for SQLite's own tables, and if it can't be read.
+    private func definition(of name: TableName, type: String) -> String? {
+        if knownDefinitions.stamp != schemaStamp { knownDefinitions = (schemaStamp, [:]) }
+        if let known = knownDefinitions.definitions[name] { return known }
+        let text = "'" + name.name.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
+        let sql = """
+            SELECT sql FROM \(name.schema.quotedDatabaseIdentifier).sqlite_master \
+            WHERE type = '\(type)' AND name = \(text) COLLATE NOCASE
+            """
+        let definition = accessRecorder?.pausing {
+            withStatement(sql) { statement in
+                statement.step() == StatementHandle.row ? StatementColumns.string(statement.pointer, 0) : nil
+            }
+        }
+        knownDefinitions.definitions[name] = .some(definition)
+        return definition
+    }
+}
+
+extension Statement {
+    /// The tables and columns that the statement reads; the full database outside an access.
+    ///
+    /// ```swift
+    /// let statement = try db.makeStatement(sql: "SELECT name FROM player")
+    /// print(statement.databaseRegion) // player(name)
+    /// ```
+    ///
+    /// See <https://www.sqlite.org/c3ref/set_authorizer.html>.
+    public var databaseRegion: DatabaseRegion {
+        guard let database = try? lifetime.accessedDatabase() else { return .fullDatabase }
+        return database.accesses(of: self).reads
+    }
+
+    /// Whether SQLite reports what the statement accesses. A PRAGMA may act when it is prepared, so it isn't prepared
+    /// once more.
+    fileprivate var hasAccesses: Bool {
+        switch kind {
+        case .query: true
+        case .other: Substring(sql).utf8.firstWord != "PRAGMA"
+        default: false
+        }
+    }
+}
+
+extension Substring.UTF8View {
+    /// The first word in capitals.
+    fileprivate var firstWord: String? {
+        var words = makeWordIterator()
+        return words.next()
+    }
+}
+
+extension String.UTF8View {
+    /// Whether the text has one of some words, which are given in capitals.
+    fileprivate func hasWord(in words: [String]) -> Bool {
+        split { !(UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 | 0x20 || $0 == UInt8(ascii: "_")) }.contains { word in
+            words.contains { $0.utf8.count == word.count && $0.utf8.elementsEqual(word.lazy.map { $0 & 0xDF }) }
+        }
+    }
+}
