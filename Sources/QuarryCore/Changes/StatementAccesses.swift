@@ -15,7 +15,14 @@ package final class StatementAccesses: Sendable {
     /// Whether it may delete all rows of a table at once, unless somebody asks for rows when it is prepared.
     package let mayTruncate: Bool
 
-    package init(reads: DatabaseRegion, changes: DatabaseRegion, kinds: [DatabaseEventKind], isDefinition: Bool) {
+    /// The triggers that may write, named with the schema of the table they write.
+    let triggers: Set<TableName>
+
+    package init(
+        reads: DatabaseRegion, changes: DatabaseRegion, kinds: [DatabaseEventKind], isDefinition: Bool,
+        triggers: Set<TableName> = []
+    ) {
+        self.triggers = triggers
         self.reads = reads
         self.changes = changes
         self.kinds = kinds
@@ -24,7 +31,8 @@ package final class StatementAccesses: Sendable {
     }
 
     /// The accesses of a statement that reads and changes no table.
-    package static let none = StatementAccesses(reads: DatabaseRegion(), changes: DatabaseRegion(), kinds: [], isDefinition: false)
+    package static let none = StatementAccesses(
+        reads: DatabaseRegion(), changes: DatabaseRegion(), kinds: [], isDefinition: false)
 
     /// The accesses of a statement about which nothing is known.
     package static let unknown = StatementAccesses(

@@ -12,8 +12,11 @@ package struct TableName: Hashable, Sendable {
     package init(schema: String, name: String) {
         self.schema = schema
         self.name = name
-        key = schema.lowercasedASCII + "." + name.lowercasedASCII
+        key = schema.lowercasedASCII + "\0" + name.lowercasedASCII
     }
+
+    /// Whether it is SQLite's own list of tables, indexes, triggers and views.
+    var isSchemaTable: Bool { name == "sqlite_master" || name == "sqlite_temp_master" }
 
     package static func == (lhs: Self, rhs: Self) -> Bool { lhs.key == rhs.key }
 

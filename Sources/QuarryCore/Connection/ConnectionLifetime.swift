@@ -19,14 +19,29 @@ public import Synchronization
 final class ConnectionLifetime: StatementFinalizer, @unchecked Sendable {
     // Sendable: `owner` is atomic, `deferred` is locked, and only the owner touches the rest.
 
-    /// The thread that has the connection; 0 between accesses; `lent` during a backup; `closed` after closing.
+    /// The thread that has the connection; 0 between accesses; a `Borrower` while it is lent; `closed` after closing.
     @usableFromInline
     let owner = Atomic<UInt>(0)
 
     static let closed = UInt.max
 
-    /// The owner while a backup writes to the connection. No access may use the connection during that time.
-    static let lent = UInt.max - 1
+    /// A reason why the thread that has the connection must not use it for a while. The raw values are owners: no
+    /// thread has these numbers, because the number of a thread is an address.
+    enum Borrower: UInt {
+        /// A backup writes to the connection.
+        case backup = 1
+        /// A callback of SQLite's: <https://www.sqlite.org/c3ref/commit_hook.html>.
+        case observer = 2
+
+        var refusal: DatabaseError {
+            switch self {
+            case .backup: .misuse("The destination of a backup can't be used until the backup ends.")
+            case .observer:
+                .misuse(
+                    "A transaction observer can use the connection in databaseDidCommit and databaseDidRollback only.")
+            }
+        }
+    }
 
     /// The thread that had the connection before lending it; 0 otherwise.
     private let lender = Atomic<UInt>(0)
@@ -142,20 +157,21 @@ final class ConnectionLifetime: StatementFinalizer, @unchecked Sendable {
     @inline(never)
     private func accessError() -> DatabaseError {
         let owner = owner.load(ordering: .relaxed)
-        if owner == Self.lent {
-            return .misuse("The destination of a backup can't be used until the backup ends.")
-        }
+        if let borrower = Borrower(rawValue: owner) { return borrower.refusal }
         if owner == Self.closed || database == nil { return refusal ?? .connectionIsClosed() }
         return owner == 0 ? .outsideAccess() : .wrongThread()
     }
 
     /// Runs `body` on the owner's thread, while the connection counts as used by no thread.
-    func lend<T>(_ body: () throws -> T) rethrows -> T {
-        let thread = owner.exchange(Self.lent, ordering: .relaxed)
+    func lend<T>(to borrower: Borrower, _ body: () throws -> T) rethrows -> T {
+        let thread = owner.load(ordering: .relaxed)
+        // Lent already.
+        if Borrower(rawValue: thread) != nil { return try body() }
         lender.store(thread, ordering: .relaxed)
+        owner.store(borrower.rawValue, ordering: .relaxed)
         defer {
-            lender.store(0, ordering: .relaxed)
             owner.store(thread, ordering: .relaxed)
+            lender.store(0, ordering: .relaxed)
         }
         return try body()
     }
@@ -166,7 +182,8 @@ final class ConnectionLifetime: StatementFinalizer, @unchecked Sendable {
     /// The thread whose access has the connection; 0 if none has.
     var accessingThread: UInt {
         let thread = owner.load(ordering: .relaxed)
-        return thread == Self.lent ? lender.load(ordering: .relaxed) : thread == Self.closed ? 0 : thread
+        if thread == Self.closed { return 0 }
+        return Borrower(rawValue: thread) == nil ? thread : lender.load(ordering: .relaxed)
     }
 
     /// Finalizes a statement, now or when the next owner takes the connection.

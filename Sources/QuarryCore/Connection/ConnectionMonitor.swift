@@ -20,10 +20,14 @@ protocol ConnectionMonitor: AnyObject {
     ///   has written nothing, after SQLite has committed it.
     func transactionDidEnd(committed: Bool, _ kind: StatementKind?, _ db: Database) -> Bool
 
-    /// A statement has failed, and has not ended a transaction as far as SQLite tells.
+    /// Whether the rows that a statement deletes have to be told one by one.
+    func asksForDeletions(_ accesses: StatementAccesses, _ db: Database) -> Bool
+
+    /// Called when a statement or another operation has failed, or has ended, without having ended a transaction as far
+    /// as is known.
     ///
-    /// - returns: the end of the statement's own transaction, if it has ended nevertheless.
-    func statementDidFail(_ db: Database) -> TransactionStateMachine.Event
+    /// - returns: the end of its own transaction, if it has ended nevertheless.
+    func takeUntoldEnd(_ db: Database) -> TransactionStateMachine.Event
 
     /// A row was changed through an open blob.
     func blobDidChange(_ table: TableName, column: String, rowID: Int64, _ db: Database)

@@ -47,6 +47,8 @@ extension Database {
         stopAllStatements()
         if wasCancelled, !lifetime.isClosed { ConnectionCalls.forgetInterruption(pointer) }
         if !openBlobs.isEmpty { closeBlobs() }
+        // SQLite's C functions may have committed what no statement of the connection accounts for.
+        if watchesTransactions, !lifetime.isClosed { noteUntoldEnd() }
         var error = access.takeError()
         if !lifetime.isClosed, !ConnectionCalls.isAutocommit(pointer), !options.allowsUnsafeTransactions {
             try? rollback()
@@ -103,7 +105,7 @@ extension Database {
         do {
             try body()
         } catch {
-            if lifetime.isOwned { access.note(error) } else { lifetime.leave(error: error) }
+            if lifetime.isAccessed { access.note(error) } else { lifetime.leave(error: error) }
         }
     }
 

@@ -13,6 +13,8 @@ extension Database {
     package func recordingRegion<T>(_ body: () throws -> T) throws -> (value: T, region: DatabaseRegion) {
         try checkAccess()
         startRecordingAccesses()
+        // What SQLite has prepared on its own belongs to the outer recording.
+        noteOwnReads()
         let outer = readRegion
         readRegion = ReadRegion()
         defer {
@@ -21,7 +23,16 @@ extension Database {
             readRegion = restored
         }
         let value = try body()
+        noteOwnReads()
         return (value, readRegion?.region ?? .fullDatabase)
+    }
+
+    /// Adds what SQLite has reported when it prepared running statements again: another connection has changed the
+    /// schema.
+    private func noteOwnReads() {
+        guard let accessRecorder, accessRecorder.hasOwnReport else { return }
+        let report = accessRecorder.takeOwnReport()
+        if readRegion != nil { readRegion?.region.formUnion(reads(of: report)) }
     }
 
     /// Says that a region is read, in a way that this connection can't see.

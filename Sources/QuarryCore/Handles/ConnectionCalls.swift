@@ -12,6 +12,18 @@ enum ConnectionCalls {
         sqlite3_txn_state(connection, schema) > SQLITE_TXN_NONE
     }
 
+    /// Whether a schema has a table of that name; false for a view. The corresponding C function is
+    /// `sqlite3_table_column_metadata`.
+    static func hasTable(_ connection: SQLiteConnection, schema: String, named name: String) -> Bool {
+        sqlite3_table_column_metadata(connection, schema, name, nil, nil, nil, nil, nil, nil) == SQLITE_OK
+    }
+
+    /// Whether a transaction has begun to write, or a statement or blob that writes outside a transaction hasn't ended.
+    /// The corresponding C function is `sqlite3_txn_state`.
+    static func hasOpenWrite(_ connection: SQLiteConnection) -> Bool {
+        sqlite3_txn_state(connection, nil) == SQLITE_TXN_WRITE
+    }
+
     /// A number that changes when the file changes, through this connection or another; nil for a database that is no
     /// file.
     ///

@@ -53,7 +53,7 @@ extension Database {
                         remainingPageCount: handle.remainingPageCount, totalPageCount: handle.totalPageCount,
                         isCompleted: isCompleted)
                     do {
-                        try destDb.lifetime.lend { try progress(state) }
+                        try destDb.lifetime.lend(to: .backup) { try progress(state) }
                     } catch {
                         if !isCompleted { throw error }
                     }

@@ -224,7 +224,9 @@ public final class DatabaseBlob {
 
     private func check(_ code: CInt?, _ database: Database) throws {
         guard let code, code != ResultCode.SQLITE_OK.rawValue else { return }
-        throw database.error(code, operation: "blob \(name)")
+        let error = database.error(code, operation: "blob \(name)")
+        database.noteUntoldEnd()
+        throw error
     }
 
     private var name: String { OpenBlob.name(schema, table, column, rowID) }
@@ -285,13 +287,25 @@ extension Database {
     func close(_ blob: OpenBlob) throws {
         guard let handle = blob.handle.take() else { return }
         openBlobs.removeAll { $0 === blob }
+        let wasWriting = ConnectionCalls.hasOpenWrite(pointer)
         let code = handle.close()
         let isCommitted = code == ResultCode.SQLITE_OK.rawValue
         // An expired blob reports the error again here.
         let isFailure = blob.hasWritten && !isCommitted && ResultCode(rawValue: code).primaryResultCode != .SQLITE_ABORT
         let failure = isFailure ? error(code, operation: "closing a blob") : nil
-        if blob.hasWritten, !isInsideTransaction, !transaction.isInside { transactionDidEnd(committed: isCommitted) }
+        if wasWriting, !isInsideTransaction, !transaction.isInside, !ConnectionCalls.hasOpenWrite(pointer) {
+            transactionDidEnd(committed: isCommitted)
+        } else {
+            noteUntoldEnd()
+        }
         if let failure { throw failure }
+    }
+
+    /// Tells of the end of a transaction that SQLite has ended in an operation that isn't a statement: a blob that
+    /// becomes invalid ends what it has written outside a transaction.
+    func noteUntoldEnd() {
+        guard let end = monitor?.takeUntoldEnd(self), end != .none else { return }
+        transactionDidEnd(committed: end == .didCommit)
     }
 
     /// Closes the blobs that the access has left open.

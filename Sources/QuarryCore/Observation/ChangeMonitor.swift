@@ -8,7 +8,9 @@ final class ChangeMonitor: ConnectionMonitor {
     /// The progress of a commit.
     enum CommitPhase {
         case none
-        /// The commit hook has been called.
+        /// An observer has refused it.
+        case refused
+        /// The commit hook has been called, and the listener knows.
         case willCommit
         /// After the commit hook, SQLite has rolled back.
         case rolledBack
@@ -25,7 +27,7 @@ final class ChangeMonitor: ConnectionMonitor {
     private var rowTables: Set<TableName> = []
 
     let observers = ChangeObservers()
-    private var statements: [RunningChange] = []
+    private var running = RunningChanges()
     private var changes: TransactionChanges
     private var phase = CommitPhase.none
 
@@ -35,25 +37,19 @@ final class ChangeMonitor: ConnectionMonitor {
     /// Whether the write-ahead log has grown: a commit that has changed something.
     private var logHasGrown = false
 
+    /// Whether a statement of this connection that may write has run in the transaction. SQLite also writes pages to the
+    /// log that a rollback to a savepoint has restored.
+    private var hasRunChange = false
+
     private var clients: [HookSlots.Client] = []
     private var preupdateClient: HookSlots.Client?
-
-    /// A statement that may write, and runs.
-    private struct RunningChange {
-        let statement: Statement
-        let accesses: StatementAccesses
-        /// `sqlite3_total_changes` at its beginning.
-        let totalChanges: Int
-        /// The rows that it has changed.
-        var rows = RowChanges()
-    }
 
     init(_ db: Database) {
         changes = TransactionChanges(depth: db.savepoints.depth)
         db.startRecordingAccesses()
         clients = [
             db.hooks.onCommit { [unowned self, unowned db] in mayCommit(db) },
-            db.hooks.onRollback { [unowned self] in if phase == .willCommit { phase = .rolledBack } },
+            db.hooks.onRollback { [unowned self, unowned db] in didRollBack(db) },
             db.hooks.onWAL { [unowned self] _, _ in logHasGrown = true },
         ]
     }
@@ -85,8 +81,12 @@ final class ChangeMonitor: ConnectionMonitor {
     }
 
     private func updateRowTables(_ db: Database) throws {
-        rowTables = regionObservers.reduce(into: listenedRowTables) { $0.formUnion($1.region.tablesWithRows) }
+        let asked = regionObservers.reduce(into: listenedRowTables) { $0.formUnion($1.region.tablesWithRows) }
+        let known = rowTables
+        rowTables = asked.filter { db.tellsRows(of: $0) }
         try updatePreupdateHook(db)
+        // The rows of earlier changes in the transaction aren't known.
+        changes.forgetRows(of: rowTables.subtracting(known))
     }
 
     /// Tells the observers of regions of a commit.
@@ -121,17 +121,17 @@ final class ChangeMonitor: ConnectionMonitor {
     func statementWillStart(_ statement: Statement, _ db: Database) {
         let accesses = db.accesses(of: statement)
         if !observers.isEmpty { for kind in accesses.kinds { _ = observers.interested(in: kind, db) } }
-        if accesses.mayTruncate, preupdateClient != nil, statement.expiryAtPreparation == db.hooks.expiryCount,
-            asksForDeletions(accesses, db)
+        if accesses.mayTruncate, statement.expiryAtPreparation == db.hooks.expiryCount, asksForDeletions(accesses, db)
         {
             db.hooks.expireStatements()
         }
-        statements.append(
-            RunningChange(
-                statement: statement, accesses: accesses, totalChanges: ConnectionCalls.totalChanges(db.pointer)))
+        running.begin(
+            statement, accesses, totalChanges: ConnectionCalls.totalChanges(db.pointer),
+            ownReportCount: db.accessRecorder?.ownReportCount ?? 0)
     }
 
-    private func asksForDeletions(_ accesses: StatementAccesses, _ db: Database) -> Bool {
+    func asksForDeletions(_ accesses: StatementAccesses, _ db: Database) -> Bool {
+        guard preupdateClient != nil else { return false }
         if let tables = accesses.changes.tableNames, tables.contains(where: rowTables.contains) { return true }
         return accesses.kinds.contains { kind in
             if case .delete = kind { !observers.interested(in: kind, db).isEmpty } else { false }
@@ -139,15 +139,30 @@ final class ChangeMonitor: ConnectionMonitor {
     }
 
     func statementDidEnd(_ statement: Statement, succeeded: Bool, hasStepped: Bool, _ db: Database) {
-        guard let index = statements.lastIndex(where: { $0.statement === statement }) else { return }
-        let change = statements.remove(at: index)
+        let ended = running.end(statement, totalChanges: ConnectionCalls.totalChanges(db.pointer))
         guard hasStepped else { return }
-        let hasChanged = ConnectionCalls.totalChanges(db.pointer) != change.totalChanges
-        // A statement that fails may keep the changes it has made: ON CONFLICT FAIL.
-        guard hasChanged || succeeded && change.accesses.isDefinition else { return }
-        // SQLite has prepared the statement again if a trigger was added.
-        changes.add(db.accesses(of: statement), rows: change.rows, rowTables: rowTables)
+        hasRunChange = true
+        guard let (change, hasChanged) = ended else {
+            // It began before the monitor.
+            return changes.add(db.accesses(of: statement).changes)
+        }
+        let accesses = change.accesses
+        guard hasChanged || succeeded && accesses.isDefinition else { return }
+        guard succeeded || keepsChanges(statement, accesses, db) else { return }
+        if accesses.isDefinition {
+            // Afterwards, its SQL may not be valid any more.
+            changes.add(accesses.changes)
+        } else {
+            // SQLite has prepared the statement again if a trigger was added.
+            changes.add(db.accesses(of: statement), rows: change.rows, rowTables: rowTables)
+        }
         if changes.depth == 0 { deliverEvents(db) }
+    }
+
+    /// Whether a statement that has failed keeps the changes that it has made before: `ON CONFLICT FAIL`.
+    private func keepsChanges(_ statement: Statement, _ accesses: StatementAccesses, _ db: Database) -> Bool {
+        // SQLite counts the changes by triggers even if they are taken back. It doesn't count the others then.
+        ConnectionCalls.changes(db.pointer) > 0 || db.mayKeepChangesOfFailure(accesses, sql: statement.sql)
     }
 
     // MARK: - Rows
@@ -163,21 +178,35 @@ final class ChangeMonitor: ConnectionMonitor {
             return
         }
         // What SQLite writes on its own, such as the index of a full text at a commit, belongs to no statement.
-        guard let index = statements.lastIndex(where: { $0.statement.activity.isStepping }) else { return }
-        if rowTables.contains(table) { statements[index].rows.note(event, table) }
+        guard let index = running.steppingIndex else { return }
+        if rowTables.contains(table) { running[index].rows.note(event, table) }
         guard !observers.isEmpty else { return }
+        if let recorder = db.accessRecorder, recorder.ownReportCount != running[index].ownReportCount {
+            noteOwnReport(recorder, index)
+        }
         let kind = DatabaseEvent.Kind(event.kind)
-        let list = observers.list(for: kind, of: table, number, by: statements[index].accesses, db)
+        let list = observers.list(for: kind, of: table, number, by: running[index].accesses, db)
         guard list != 0 else { return }
         tell(observers.list(list), of: event, table, db)
         let rowID = event.kind == .delete ? event.oldRowID : event.newRowID
-        statements[index].rows.append(RowEvent(kind: kind, rowID: rowID, table: number, recipients: list))
+        running[index].rows.append(RowEvent(kind: kind, rowID: rowID, table: number, recipients: list))
+    }
+
+    /// SQLite has prepared a running statement again, because another connection has changed the schema: the statement
+    /// may make other changes than were known at its beginning.
+    private func noteOwnReport(_ recorder: AccessRecorder, _ index: Int) {
+        let accesses = running[index].accesses
+        let kinds = accesses.kinds + recorder.takeOwnReport().kinds
+        running[index].accesses = StatementAccesses(
+            reads: accesses.reads, changes: accesses.changes, kinds: kinds, isDefinition: accesses.isDefinition,
+            triggers: accesses.triggers)
+        running[index].ownReportCount = recorder.ownReportCount
     }
 
     /// Tells observers of a row that will change.
     private func tell(_ entries: [ObserverEntry], of event: PreupdateEvent, _ table: TableName, _ db: Database) {
         guard !entries.isEmpty else { return }
-        db.lifetime.lend {
+        db.lifetime.lend(to: .observer) {
             DatabasePreUpdateEvent.lend(event, table) { event in
                 for entry in entries { entry.changeObserver?.databaseWillChange(with: event) }
             }
@@ -186,8 +215,8 @@ final class ChangeMonitor: ConnectionMonitor {
 
     func blobDidChange(_ table: TableName, column: String, rowID: Int64, _ db: Database) {
         changes.add(DatabaseRegion(table, columns: [column.lowercasedASCII], rowIDs: [rowID]))
-        let list = observers.add(
-            observers.interested(in: .update(tableName: table.name, columnNames: [column]), db))
+        hasRunChange = true
+        let list = observers.list(of: .update(tableName: table.name, columnNames: [column]), db)
         guard list != 0 else { return }
         changes.append(
             RowEvent(kind: .update, rowID: rowID, table: changes.tables.number(of: table), recipients: list))
@@ -198,7 +227,7 @@ final class ChangeMonitor: ConnectionMonitor {
     private func deliverEvents(_ db: Database) {
         let events = changes.takeEvents()
         guard !events.isEmpty else { return }
-        db.lifetime.lend {
+        db.lifetime.lend(to: .observer) {
             ChangeDelivery.run { delivery in
                 for event in events {
                     let table = changes.tables[event.table]
@@ -216,13 +245,13 @@ final class ChangeMonitor: ConnectionMonitor {
     func notifyChanges(in region: DatabaseRegion, _ db: Database) {
         changes.add(region.withoutRows)
         let entries = observers.interested(in: region, db)
-        db.lifetime.lend {
+        db.lifetime.lend(to: .observer) {
             ChangeDelivery.run { delivery in
                 for entry in entries { delivery.notify(entry) { $0.databaseDidChange() } }
             }
         }
-        // Outside a transaction no commit follows.
-        if !db.isInsideTransaction { publish(db) }
+        // Outside a transaction no commit follows, unless a statement that writes hasn't ended.
+        if !db.isInsideTransaction, !ConnectionCalls.hasOpenWrite(db.pointer) { publish(db) }
     }
 
     // MARK: - Savepoints
@@ -230,7 +259,10 @@ final class ChangeMonitor: ConnectionMonitor {
     func savepointsDidChange(_ kind: StatementKind, depth: Int, _ db: Database) {
         switch kind {
         case .savepoint: changes.savepointDidBegin()
-        case .rollbackToSavepoint: changes.rollBack(toDepth: depth)
+        case .rollbackToSavepoint:
+            changes.rollBack(toDepth: depth)
+            // SQLite begins no savepoint while a statement that writes runs: what runs has begun inside.
+            running.rollBack(totalChanges: ConnectionCalls.totalChanges(db.pointer))
         default: changes.release(toDepth: depth)
         }
         if changes.depth == 0 { deliverEvents(db) }
@@ -240,19 +272,27 @@ final class ChangeMonitor: ConnectionMonitor {
 
     /// Called before a commit: returns whether it may proceed.
     private func mayCommit(_ db: Database) -> Bool {
-        phase = .willCommit
+        phase = .refused
         logHasGrown = false
+        refusal = nil
         // The changes of a statement outside a transaction are committed before the statement has ended.
-        for index in statements.indices { changes.appendEvents(&statements[index].rows) }
+        for index in running.indices { changes.appendEvents(&running[index].rows) }
         deliverEvents(db)
-        let mayCommit = askObservers(db)
-        if mayCommit { listener?.databaseWillCommit() }
-        return mayCommit
+        guard askObservers(db) else { return false }
+        phase = .willCommit
+        listener?.databaseWillCommit()
+        return true
+    }
+
+    /// Called after a rollback by SQLite.
+    private func didRollBack(_ db: Database) {
+        if phase == .willCommit { phase = .rolledBack }
+        running.rollBack(totalChanges: ConnectionCalls.totalChanges(db.pointer))
     }
 
     private func askObservers(_ db: Database) -> Bool {
         guard !observers.isEmpty else { return true }
-        return db.lifetime.lend {
+        return db.lifetime.lend(to: .observer) {
             for entry in observers.entries {
                 do {
                     try entry.observer?.databaseWillCommit()
@@ -292,25 +332,34 @@ final class ChangeMonitor: ConnectionMonitor {
 
     private func rolledBack(_ phase: CommitPhase, tells: Bool, _ db: Database) {
         changes.removeAll()
-        if phase != .none { listener?.databaseDidNotCommit() }
+        hasRunChange = false
+        tellNotCommitted(phase)
         if tells { tellEnd(committed: false, db) } else { observers.transactionDidEnd() }
     }
 
-    func statementDidFail(_ db: Database) -> TransactionStateMachine.Event {
+    func takeUntoldEnd(_ db: Database) -> TransactionStateMachine.Event {
         let phase = phase
         if db.isInsideTransaction {
             self.phase = .none
             // COMMIT has found the database locked.
-            if phase != .none { listener?.databaseDidNotCommit() }
+            tellNotCommitted(phase)
             return .none
         }
         switch phase {
         case .none:
-            changes.removeAll()
+            // The changes of other statements may still be committed.
+            if !ConnectionCalls.hasOpenWrite(db.pointer) { changes.removeAll() }
             return .none
         // ON CONFLICT FAIL outside a transaction keeps the rows before the one that fails.
         case .willCommit: return .didCommit
-        case .rolledBack: return .didRollback
+        case .refused, .rolledBack: return .didRollback
+        }
+    }
+
+    private func tellNotCommitted(_ phase: CommitPhase) {
+        switch phase {
+        case .none, .refused: break
+        case .willCommit, .rolledBack: listener?.databaseDidNotCommit()
         }
     }
 
@@ -329,11 +378,12 @@ final class ChangeMonitor: ConnectionMonitor {
     /// Tells the listener and the observers of regions of a commit.
     private func publish(_ db: Database) {
         var region = changes.takeRegion()
-        if region.isEmpty, logHasGrown {
+        if region.isEmpty, logHasGrown, !hasRunChange {
             // Something has written that no statement of this connection accounts for.
             region = .fullDatabase
         }
         logHasGrown = false
+        hasRunChange = false
         listener?.databaseDidCommit(db, changes: region)
         tellRegionObservers(of: region, db)
     }

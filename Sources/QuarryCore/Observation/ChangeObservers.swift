@@ -11,15 +11,21 @@ final class ChangeObservers {
     /// The lists of observers that events refer to. The first is empty.
     private var lists: [[ObserverEntry]] = [[]]
 
-    private struct ListKey: Hashable {
+    /// The numbers of the lists of observers that have accepted a kind.
+    private var listNumbers: [DatabaseEventKind: Int32] = [:]
+
+    /// A list that was found for an event.
+    private struct FoundList {
         /// What the statement may change.
-        let accesses: ObjectIdentifier
+        let accesses: StatementAccesses
         let table: Int32
         let kind: DatabaseEvent.Kind
+        let number: Int32
     }
 
-    private var listNumbers: [ListKey: Int32] = [:]
-    private var lastList: (key: ListKey, number: Int32)?
+    /// The lists that were found last, the newest at `lastFound`.
+    private var found: [FoundList] = []
+    private var lastFound = 0
 
     var isEmpty: Bool { entries.isEmpty }
 
@@ -39,7 +45,8 @@ final class ChangeObservers {
     private func forgetAnswers() {
         answers = [:]
         listNumbers = [:]
-        lastList = nil
+        found = []
+        lastFound = 0
     }
 
     // MARK: - Finding
@@ -48,7 +55,7 @@ final class ChangeObservers {
     func interested(in kind: DatabaseEventKind, _ db: Database) -> [ObserverEntry] {
         if let known = answers[kind] { return known }
         let entries = entries
-        let interested = db.lifetime.lend {
+        let interested = db.lifetime.lend(to: .observer) {
             entries.filter { $0.observer?.observes(eventsOfKind: kind) ?? false }
         }
         answers[kind] = interested
@@ -78,31 +85,52 @@ final class ChangeObservers {
         for kind: DatabaseEvent.Kind, of table: TableName, _ number: Int32, by accesses: StatementAccesses,
         _ db: Database
     ) -> Int32 {
-        let key = ListKey(accesses: ObjectIdentifier(accesses), table: number, kind: kind)
-        if let lastList, lastList.key == key { return lastList.number }
-        let list = listNumbers[key] ?? add(observers(of: kind, in: table, by: accesses, db))
-        listNumbers[key] = list
-        lastList = (key, list)
+        func isFound(_ list: FoundList) -> Bool {
+            list.accesses === accesses && list.table == number && list.kind == kind
+        }
+        if found.indices.contains(lastFound), isFound(found[lastFound]) { return found[lastFound].number }
+        if let index = found.firstIndex(where: isFound) {
+            lastFound = index
+            return found[index].number
+        }
+        let list = findList(of: kind, in: table, by: accesses, db)
+        lastFound = found.count < Self.maximumFound ? found.count : (lastFound + 1) % Self.maximumFound
+        let new = FoundList(accesses: accesses, table: number, kind: kind, number: list)
+        if lastFound == found.count { found.append(new) } else { found[lastFound] = new }
+        return list
+    }
+
+    /// A statement and its triggers change few tables.
+    private static let maximumFound = 8
+
+    /// The number of the list of observers of a kind of changes; 0 if there are none.
+    func list(of kind: DatabaseEventKind, _ db: Database) -> Int32 {
+        if let known = listNumbers[kind] { return known }
+        let list = add(interested(in: kind, db))
+        listNumbers[kind] = list
         return list
     }
 
     /// The number of a new list; 0 if it is empty.
-    func add(_ list: [ObserverEntry]) -> Int32 {
+    private func add(_ list: [ObserverEntry]) -> Int32 {
         guard !list.isEmpty else { return 0 }
+        if list.count == lists.last?.count, zip(list, lists[lists.count - 1]).allSatisfy({ $0 === $1 }) {
+            return Int32(lists.count - 1)
+        }
         lists.append(list)
         return Int32(lists.count - 1)
     }
 
-    private func observers(
+    private func findList(
         of kind: DatabaseEvent.Kind, in table: TableName, by accesses: StatementAccesses, _ db: Database
-    ) -> [ObserverEntry] {
+    ) -> Int32 {
         let ofTable = accesses.kinds.filter { $0.tableName.isSameName(as: table.name) }
-        if let announced = ofTable.first(where: { $0.isOf(kind) }) { return interested(in: announced, db) }
+        if let announced = ofTable.first(where: { $0.isOf(kind) }) { return list(of: announced, db) }
         // A conflict resolution REPLACE deletes rows, which SQLite doesn't announce.
-        if !ofTable.isEmpty { return interested(in: .delete(tableName: table.name), db) }
+        if !ofTable.isEmpty { return list(of: .delete(tableName: table.name), db) }
         // A table that the statement doesn't name: the shadow table of a virtual table.
         let all = accesses.kinds.map { interested(in: $0, db) }
-        return entries.filter { entry in all.contains { $0.contains { $0 === entry } } }
+        return add(entries.filter { entry in all.contains { $0.contains { $0 === entry } } })
     }
 
     // MARK: - Transactions

@@ -56,6 +56,14 @@ struct TransactionChanges {
         }
     }
 
+    /// The rows of tables are asked for from now on: the earlier changes of these tables count as changes of all rows.
+    mutating func forgetRows(of tables: Set<TableName>) {
+        guard !tables.isEmpty else { return }
+        for index in levels.indices where !levels[index].accesses.isEmpty {
+            for table in tables { levels[index].rows[table] = .some(nil) }
+        }
+    }
+
     /// Adds other changes.
     mutating func add(_ region: DatabaseRegion) {
         let last = levels.count - 1

@@ -1,20 +1,26 @@
 extension Database {
     /// What a statement reads and changes.
     ///
-    /// It is known from the preparation, if the connection recorded then, and if the schema is the same. Otherwise the
-    /// SQL is prepared once more.
+    /// It is known from the preparation, if the connection recorded then, if the schema is the same, and if SQLite
+    /// hasn't prepared the statement again since: another connection may have changed the schema. Otherwise the SQL is
+    /// prepared once more.
     func accesses(of statement: Statement) -> StatementAccesses {
         let stamp = schemaStamp
-        if let accesses = statement.accesses, accesses.stamp == stamp { return accesses.value }
-        let accesses = findAccesses(of: statement, stamp)
-        statement.accesses = (accesses, stamp)
+        let repreparations = statement.handle.repreparationCount
+        if let known = statement.accesses, known.stamp == stamp, known.repreparations == repreparations {
+            return known.value
+        }
+        let accesses = findAccesses(of: statement, stamp, repreparations)
+        statement.accesses = (accesses, stamp, repreparations)
         return accesses
     }
 
     @inline(never)
-    private func findAccesses(of statement: Statement, _ stamp: Int) -> StatementAccesses {
+    private func findAccesses(
+        of statement: Statement, _ stamp: Int, _ repreparations: CInt
+    ) -> StatementAccesses {
         guard statement.hasAccesses else { return .none }
-        if let recorded = statement.accessReport.take(), recorded.stamp == stamp {
+        if let recorded = statement.accessReport.take(), recorded.stamp == stamp, repreparations == 0 {
             return makeAccesses(recorded.report, sql: statement.sql)
         }
         let recorder = startRecordingAccesses()
@@ -52,31 +58,76 @@ extension Database {
     }
 
     /// The accesses that a preparation has reported.
-    private func makeAccesses(_ report: AccessRecorder.Report, sql: String) -> StatementAccesses {
-        var reads = DatabaseRegion()
-        for (table, columns) in report.reads { reads.formUnion(DatabaseRegion(table, columns: columns)) }
+    func makeAccesses(_ report: AccessRecorder.Report, sql: String) -> StatementAccesses {
         var changes = DatabaseRegion()
-        var kinds: [DatabaseEventKind] = []
-        for table in report.insertions {
-            kinds.append(.insert(tableName: table.name))
-            changes.formUnion(DatabaseRegion(table))
-        }
-        for table in report.deletions {
-            kinds.append(.delete(tableName: table.name))
-            changes.formUnion(DatabaseRegion(table))
-        }
+        for table in report.insertions + report.deletions { changes.formUnion(DatabaseRegion(table)) }
         for update in report.updates {
-            kinds.append(.update(tableName: update.table.name, columnNames: update.columns))
             let columns = changesOtherColumns(update, sql: sql) ? nil : Set(update.columns.map(\.lowercasedASCII))
             changes.formUnion(DatabaseRegion(update.table, columns: columns))
         }
         for table in report.definitions { changes.formUnion(DatabaseRegion(table)) }
         // VACUUM may change rowids that aren't columns.
         let isVacuum = Substring(sql).utf8.firstWord == "VACUUM"
-        let isDefinition = isVacuum || !report.definitions.isEmpty
+        let changesSchema = changes.tableNames?.contains { $0.isSchemaTable } ?? false
+        let isDefinition = isVacuum || changesSchema || !report.definitions.isEmpty
         return StatementAccesses(
-            reads: reads, changes: isVacuum ? .fullDatabase : changes, kinds: isDefinition ? [] : kinds,
-            isDefinition: isDefinition)
+            reads: reads(of: report), changes: isVacuum ? .fullDatabase : changes,
+            kinds: isDefinition ? [] : report.kinds, isDefinition: isDefinition, triggers: report.triggers)
+    }
+
+    /// The tables and columns that a preparation has reported as read.
+    func reads(of report: AccessRecorder.Report) -> DatabaseRegion {
+        var reads = DatabaseRegion()
+        for (table, columns) in report.reads { reads.formUnion(DatabaseRegion(table, columns: columns)) }
+        for read in report.readsOfPresence {
+            for table in tables(of: read) { reads.formUnion(DatabaseRegion(table, columns: [])) }
+        }
+        return reads
+    }
+
+    /// The tables that a read of the presence of rows may mean: <https://www.sqlite.org/lang_naming.html>.
+    private func tables(of read: AccessRecorder.Report.PresenceRead) -> [TableName] {
+        let name =
+            switch read.table.lowercasedASCII {
+            case "sqlite_schema": "sqlite_master"
+            case "sqlite_temp_schema": "sqlite_temp_master"
+            default: read.table
+            }
+        var schemas = ["temp", "main"]
+        // The table of that name in `temp` is meant only if its schema is written.
+        if name.isSameName(as: "sqlite_master") { schemas = ["main"] }
+        if hasAttached { schemas += attachedSchemas }
+        let tables = schemas.lazy.filter { ConnectionCalls.hasTable(self.pointer, schema: $0, named: name) }
+            .map { TableName(schema: $0, name: name) }
+        return read.isNested ? Array(tables) : Array(tables.prefix(1))
+    }
+
+    /// The attached schemas, in the order in which SQLite searches them.
+    private var attachedSchemas: [String] {
+        let names = accessRecorder?.pausing {
+            withStatement("PRAGMA database_list") { statement in
+                var names: [String] = []
+                while statement.step() == StatementHandle.row {
+                    if let name = StatementColumns.string(statement.pointer, 1) { names.append(name) }
+                }
+                return names
+            }
+        }
+        return (names ?? []).filter { $0 != "main" && $0 != "temp" }
+    }
+
+    /// Whether a statement that has failed may have kept its changes: `ON CONFLICT FAIL`, `RAISE(FAIL, …)`.
+    func mayKeepChangesOfFailure(_ accesses: StatementAccesses, sql: String) -> Bool {
+        if sql.utf8.hasWord(in: ["FAIL"]) { return true }
+        let tables = accesses.changes.tableNames ?? []
+        return tables.contains { definition(of: $0, type: "table")?.utf8.hasWord(in: ["FAIL"]) ?? false }
+            || accesses.triggers.contains { definition(of: $0, type: "trigger")?.utf8.hasWord(in: ["FAIL"]) ?? true }
+    }
+
+    /// Whether the preupdate hook tells the changed rows of a table: not those of a virtual table, and no rowids of a
+    /// table WITHOUT ROWID.
+    func tellsRows(of table: TableName) -> Bool {
+        !(definition(of: table, type: "table")?.utf8.hasWord(in: ["VIRTUAL", "WITHOUT"]) ?? false)
     }
 
     /// Whether an update may change other columns than SQLite reports: rowids, columns that are computed from others,

@@ -174,8 +174,20 @@ extension Database {
                 try prepareUnrecorded(text, from: start, sql: sql, persistent: persistent)
             }
         }
-        result.statement?.accessReport = (report, stamp)
-        result.statement?.expiryAtPreparation = hooks.expiryCount
+        guard let statement = result.statement else { return result }
+        if !report.deletions.isEmpty, let monitor {
+            let accesses = makeAccesses(report, sql: statement.sql)
+            if monitor.asksForDeletions(accesses, self) {
+                let again = try recorder.pausing {
+                    try prepareUnrecorded(text, from: start, sql: sql, persistent: persistent)
+                }
+                again.statement?.accesses = (accesses, stamp, 0)
+                again.statement?.expiryAtPreparation = -1
+                return again
+            }
+        }
+        statement.accessReport = (report, stamp)
+        statement.expiryAtPreparation = hooks.expiryCount
         return result
     }
 

@@ -108,15 +108,17 @@ public final class Statement {
         bound = BoundArguments(parameterCount: parameterCount)
     }
 
-    /// What the statement reads and changes, once somebody has asked, and the value of `Database.schemaStamp` then.
+    /// What the statement reads and changes, once somebody has asked, and, at that time, the value of
+    /// `Database.schemaStamp` and the number of times that SQLite had prepared the statement again.
     @exclusivity(unchecked)
-    var accesses: (value: StatementAccesses, stamp: Int)?
+    var accesses: (value: StatementAccesses, stamp: Int, repreparations: CInt)?
 
     /// What SQLite has reported at the preparation, and the value of `Database.schemaStamp` then.
     @exclusivity(unchecked)
     var accessReport: (report: AccessRecorder.Report, stamp: Int)?
 
-    /// The value of `HookSlots.expiryCount` when the statement was prepared without the preupdate hook.
+    /// The value of `HookSlots.expiryCount` when the statement was prepared without the preupdate hook; -1 if it was
+    /// prepared with the hook.
     @exclusivity(unchecked)
     var expiryAtPreparation = 0
 

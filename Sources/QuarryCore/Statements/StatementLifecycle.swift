@@ -72,7 +72,9 @@ extension Statement {
         leaveExecution(database)
         let code = handle.reset()
         guard hasStepped else {
-            database.monitor?.statementDidEnd(self, succeeded: false, hasStepped: false, database)
+            if mayChange {
+                database.monitor?.statementDidEnd(self, succeeded: false, hasStepped: false, database)
+            }
             return
         }
         let succeeded = code == ResultCode.SQLITE_OK.rawValue
@@ -110,6 +112,9 @@ extension Statement {
         }
     }
 
+    /// Whether running it may change tables. SQLite counts `BEGIN IMMEDIATE` as writing, too.
+    fileprivate var mayChange: Bool { !isReadonly && !kind.controlsTransactions }
+
     private func leaveExecution(_ database: Database) {
         let wasOfCursor = activity.end()
         detachRow()
@@ -137,7 +142,7 @@ extension Database {
     @inline(never)
     private func watchersWillSee(_ statement: Statement) {
         if readRegion != nil, !statement.kind.controlsTransactions { noteRead(of: statement) }
-        if let monitor, !statement.isReadonly { monitor.statementWillStart(statement, self) }
+        if let monitor, statement.mayChange { monitor.statementWillStart(statement, self) }
     }
 
     /// The limit of statements that run inside each other. Each needs some thousand bytes of the stack.
@@ -193,7 +198,7 @@ extension Database {
 
     @inline(never)
     private func stateMayHaveChanged(_ statement: Statement, succeeded: Bool) {
-        if let monitor, !statement.isReadonly {
+        if let monitor, statement.mayChange {
             monitor.statementDidEnd(statement, succeeded: succeeded, hasStepped: true, self)
         }
         let changeCount = schemaClock.changeCount
@@ -205,20 +210,27 @@ extension Database {
         // Any other successful statement neither begins nor ends a transaction.
         if succeeded, !statement.kind.controlsTransactions, !watchesTransactions { return }
         let event = transaction.statementDidEnd(
-            statement.kind, succeeded: succeeded, isReadonly: statement.isReadonly,
+            statement.kind, succeeded: succeeded, isReadonly: statement.isReadonly || hasUnendedChange(statement),
             isAutocommit: ConnectionCalls.isAutocommit(pointer))
         // A cursor that hasn't taken a step must not begin without its transaction.
         if transaction.isWrapped, event != .didBegin, !transaction.isInside { stopUnsteppedStatements() }
         if succeeded, event != .didCommit { noteSavepoint(statement) }
         switch event {
         case .none:
-            guard !succeeded, let end = monitor?.statementDidFail(self), end != .none else { break }
+            guard !succeeded, let end = monitor?.takeUntoldEnd(self), end != .none else { break }
             transactionDidEnd(committed: end == .didCommit, statement.kind)
         // Transactions that can't write are rarely asked for their date.
         case .didBegin: transactionSeconds = isReadOnly ? nil : Result { try currentSeconds() }
         case .didCommit: transactionDidEnd(committed: true, statement.kind)
         case .didRollback: transactionDidEnd(committed: false, statement.kind)
         }
+    }
+
+    /// Whether, outside a transaction, another statement or an open blob is writing: SQLite commits when the last of
+    /// them ends.
+    private func hasUnendedChange(_ statement: Statement) -> Bool {
+        statement.mayChange && !transaction.isInside && ConnectionCalls.isAutocommit(pointer)
+            && ConnectionCalls.hasOpenWrite(pointer)
     }
 
     /// Keeps the open savepoints up to date.

@@ -71,14 +71,17 @@ struct MigrationTests {
                 sql: """
                     DROP TRIGGER search_insert; DROP TRIGGER search_update; DROP TRIGGER search_delete;
                     DROP TABLE package_search; DROP VIEW package_texts; DROP TABLE grdb_migrations;
-                    ALTER TABLE packages DROP COLUMN description; PRAGMA user_version = 1
+                    ALTER TABLE packages DROP COLUMN description;
+                    ALTER TABLE imports DROP COLUMN packages; ALTER TABLE imports DROP COLUMN rows;
+                    ALTER TABLE imports DROP COLUMN bytes_read; ALTER TABLE imports DROP COLUMN byte_count;
+                    PRAGMA user_version = 1
                     """)
         }
         try await first.close()
 
         let catalog = try await Catalog.open(path: path)
         let applied = try await catalog.database.read { db in try CatalogSchema.migrator.appliedMigrations(db) }
-        #expect(applied == ["packages", "search"])
+        #expect(applied == ["packages", "search", "progress"])
         #expect(try await catalog.search("first", limit: 9).map(\.found) == ["[first] of all"])
         try await catalog.importText("Package: a\nVersion: 1\nDescription: first of all\n or the last")
         #expect(try await catalog.search("last", limit: 9).map(\.name) == ["a"])

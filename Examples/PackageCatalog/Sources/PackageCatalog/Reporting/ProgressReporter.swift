@@ -1,3 +1,4 @@
+import Quarry
 import Synchronization
 
 extension ImportProgress {
@@ -92,7 +93,7 @@ extension ProgressReporter {
         begin()
         let display = Task {
             for try await stored in values {
-                guard let stored else { continue }
+                guard let stored, stored.packages > 0 else { continue }
                 var progress = ImportProgress()
                 progress.packages = stored.packages
                 progress.rows = stored.rows

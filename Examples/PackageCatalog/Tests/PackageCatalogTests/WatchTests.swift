@@ -1,0 +1,60 @@
+import Foundation
+import Quarry
+import Testing
+
+@testable import PackageCatalog
+
+struct WatchTests {
+    /// Each value is that of a committed batch, and the last one is complete.
+    @Test func countsWhileImporting() async throws {
+        let catalog = try await Catalog.inMemory()
+        let watching = Task {
+            var packages: [Int] = []
+            for try await counts in catalog.liveCounts() {
+                packages.append(counts.packages)
+                if counts.packages == 100 { break }
+            }
+            return packages
+        }
+        try await catalog.importText(stanzas(100), batchSize: 10)
+        let packages = try await watching.value
+        #expect(packages.last == 100)
+        #expect(packages == packages.sorted() && packages.allSatisfy { $0.isMultiple(of: 10) })
+    }
+
+    @Test func progressOfTheImportsThatFollow() async throws {
+        let catalog = try await Catalog.inMemory()
+        try await catalog.importText(stanzas(7))
+        let progress = try await catalog.importProgress()
+        let watching = Task { () -> StoredProgress? in
+            for try await stored in progress {
+                if let stored, stored.packages == 30 { return stored }
+            }
+            return nil
+        }
+        let result = try await catalog.importText(stanzas(30), batchSize: 10)
+        let stored = try #require(try await watching.value)
+        #expect(stored.rows == result.rows && stored.byteCount == result.byteCount)
+    }
+
+    @Test func watchPrintsCounts() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.file("status", stanzas(12))
+        let capture = Capture()
+        let options = CatalogRun.Options(inputs: [file], database: folder.path + "/c.sqlite", batchSize: 5)
+        #expect(await CatalogWatch(options, console: capture.console()).run() == 0)
+        let lines = capture.output.split(separator: "\n")
+        let last = try #require(lines.last)
+        #expect(last == "12 packages  12 names  1 sections  0 maintainers  11 dependencies  (3 transactions)")
+        #expect(lines.allSatisfy { $0.contains(" packages  ") })
+        #expect(capture.error == "")
+    }
+
+    @Test func watchReportsWhatItCannotRead() async throws {
+        let folder = try TemporaryFolder()
+        let capture = Capture()
+        let options = CatalogRun.Options(inputs: [folder.path + "/missing"], database: folder.path + "/c.sqlite")
+        #expect(await CatalogWatch(options, console: capture.console()).run() == 1)
+        #expect(capture.error == "catalog: \(folder.path)/missing: can't be read: No such file or directory\n")
+    }
+}

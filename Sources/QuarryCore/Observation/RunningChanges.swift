@@ -1,0 +1,64 @@
+/// The statements of a connection that may write, and run now, in the order in which they began.
+///
+/// A function that a statement calls may run other statements, and a cursor may be read while other statements run.
+struct RunningChanges {
+    struct Change {
+        let statement: Statement
+        /// What the statement may change.
+        var accesses: StatementAccesses
+        /// `sqlite3_total_changes` at its beginning, plus the changes of the statements that have ended inside it.
+        var totalChanges: Int
+        /// The value of `AccessRecorder.ownReportCount` for which `accesses` is true.
+        var ownReportCount: Int
+        /// The rows that it has changed.
+        var rows = RowChanges()
+        /// Whether its changes were rolled back between two of its steps. It makes no others, because it has made all
+        /// changes in its first step: <https://www.sqlite.org/lang_returning.html#processing_order>.
+        var isRolledBack = false
+    }
+
+    private var changes: [Change] = []
+
+    var isEmpty: Bool { changes.isEmpty }
+
+    var indices: Range<Int> { changes.indices }
+
+    subscript(index: Int) -> Change {
+        _read { yield changes[index] }
+        _modify { yield &changes[index] }
+    }
+
+    /// The statement that SQLite executes at the moment: the newest of those in a step.
+    var steppingIndex: Int? { changes.lastIndex { $0.statement.activity.isStepping } }
+
+    /// A statement begins.
+    mutating func begin(_ statement: Statement, _ accesses: StatementAccesses, totalChanges: Int, ownReportCount: Int) {
+        changes.append(
+            Change(
+                statement: statement, accesses: accesses, totalChanges: totalChanges, ownReportCount: ownReportCount))
+    }
+
+    /// A statement has ended.
+    ///
+    /// - returns: its changes, and whether SQLite's count of changed rows has moved on account of it; nil if its
+    ///   beginning wasn't told.
+    mutating func end(_ statement: Statement, totalChanges: Int) -> (change: Change, hasChanged: Bool)? {
+        guard let index = changes.lastIndex(where: { $0.statement === statement }) else { return nil }
+        let change = changes.remove(at: index)
+        let count = totalChanges - change.totalChanges
+        // A statement counts its own changes at its end, so the others have not yet counted theirs.
+        if count != 0 { for index in changes.indices { changes[index].totalChanges += count } }
+        return (change, count != 0 && !change.isRolledBack)
+    }
+
+    /// The changes that the statements have made so far were rolled back.
+    mutating func rollBack(totalChanges: Int) {
+        for index in changes.indices {
+            changes[index].rows = RowChanges()
+            changes[index].totalChanges = totalChanges
+            // SQLite also rolls back before it prepares a statement again in its first step, and then runs it.
+            let activity = changes[index].statement.activity
+            if changes[index].statement.handle.isBusy, !activity.isStepping { changes[index].isRolledBack = true }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import CSQLite
+public import QuarryCore
+public import Testing
+
+/// A listener that records the calls for each commit, and checks that they come in pairs.
+package final class RecordingListener: CommitListener {
+    private struct State {
+        var isCommitting = false
+        var changes: [DatabaseRegion] = []
+        var problems: [String] = []
+        var failedCommits = 0
+    }
+
+    private let state = Recorded(State())
+
+    package init() {}
+
+    /// What the commits have changed, in order, without commits that changed nothing.
+    package func takeChanges() -> [DatabaseRegion] {
+        state.update { state in
+            defer { state.changes = [] }
+            return state.changes
+        }
+    }
+
+    /// The number of commits that were announced and didn't happen.
+    package var failedCommits: Int { state.value.failedCommits }
+
+    /// The calls that had no partner.
+    package var problems: [String] {
+        let state = state.value
+        return state.problems + (state.isCommitting ? ["a commit was announced, and its end was not told"] : [])
+    }
+
+    package func databaseWillCommit() {
+        state.update { state in
+            if state.isCommitting { state.problems.append("databaseWillCommit twice") }
+            state.isCommitting = true
+        }
+    }
+
+    package func databaseDidCommit(_ db: Database, changes: DatabaseRegion) {
+        let isWriting = sqlite3_txn_state(db.sqliteConnection, nil) == SQLITE_TXN_WRITE
+        state.update { state in
+            if isWriting { state.problems.append("databaseDidCommit before the commit: \(changes)") }
+            state.isCommitting = false
+            if !changes.isEmpty { state.changes.append(changes) }
+        }
+    }
+
+    package func databaseDidNotCommit() {
+        state.update { state in
+            if !state.isCommitting { state.problems.append("databaseDidNotCommit without databaseWillCommit") }
+            state.isCommitting = false
+            state.failedCommits += 1
+        }
+    }
+}
+
+extension Database {
+    /// Listens to the commits that `body` makes, and returns what each has changed.
+    package func changes(
+        rowTables: [String] = [], sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void
+    ) throws -> [String] {
+        let listener = RecordingListener()
+        try listenToCommits(listener, rowTables: Set(rowTables.map { TableName(schema: "main", name: $0) }))
+        defer { try? listenToCommits(nil) }
+        try body()
+        #expect(listener.problems.isEmpty, sourceLocation: sourceLocation)
+        return listener.takeChanges().map(\.description)
+    }
+}
