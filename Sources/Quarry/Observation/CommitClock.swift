@@ -55,8 +55,8 @@ struct CommitClock: Sendable {
         log.contains { $0.number > snapshot && region.isModified(by: $0.changes) }
     }
 
-    /// Halves the log. An entry then stands for the later of two commits, with the changes of both: a fetch between
-    /// them may be repeated without need, and none is missed.
+    /// Halves the log. An entry then has the number of the later of two commits, and the changes of both: a fetch
+    /// between them may be repeated without need, and no change is missed.
     private mutating func mergePairs() {
         var merged: [(number: Int, changes: DatabaseRegion)] = []
         merged.reserveCapacity(Self.capacity + 1)

@@ -1,4 +1,5 @@
 import QuarryCore
+import Synchronization
 
 /// The fetches of one access: those of one line that were due when it began.
 final class FetchBatch: @unchecked Sendable {
@@ -30,9 +31,6 @@ final class FetchBatch: @unchecked Sendable {
     /// The number of the last commit when the batch took its observations; nil before.
     var begunAt: Int?
 
-    /// Nanoseconds after which a fetch is slow.
-    static let slowFetch: UInt64 = 1_000_000
-
     init(_ broker: ObservationBroker, _ road: FetchRoad) {
         self.broker = broker
         self.road = road
@@ -40,7 +38,7 @@ final class FetchBatch: @unchecked Sendable {
 
     /// Fetches in the access that has begun.
     ///
-    /// - throws: the error of the transaction. Those of the fetches are their outcomes.
+    /// - throws: the error of the transaction. The errors of fetches are their outcomes.
     func run(_ db: Database) throws {
         guard !items.isEmpty else { return }
         switch road.kind {
@@ -84,7 +82,7 @@ final class FetchBatch: @unchecked Sendable {
         let start = SystemClock.monotonicNanoseconds()
         do {
             let (value, region) = try item.resources.fetch.run(db, findsRegion: findsRegion)
-            let isSlow = SystemClock.monotonicNanoseconds() - start > Self.slowFetch
+            let isSlow = SystemClock.monotonicNanoseconds() - start > broker.slowFetch.load(ordering: .relaxed)
             return .value(value, region: region, snapshot: snapshot, isSlow: isSlow)
         } catch {
             return .failure(error)

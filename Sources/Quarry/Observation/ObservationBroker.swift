@@ -1,5 +1,6 @@
 import Dispatch
 import QuarryCore
+import Synchronization
 
 /// The observations of a database: learns of commits, and fetches again what they have changed.
 ///
@@ -38,6 +39,13 @@ final class ObservationBroker: Sendable {
 
     private let state = ConditionLock(State())
 
+    /// Nanoseconds after which a fetch is slow: the next time, it is fetched in a batch without others.
+    let slowFetch = Atomic<UInt64>(1_000_000)
+
+    /// How many nanoseconds a fetch waits for the end of a commit. A commit takes that long if it copies the log into
+    /// the database, or on a slow disk.
+    let settlingTime = Atomic<UInt64>(100_000_000)
+
     /// The setups of the connections of the database.
     private let setups: ConnectionSetups
 
@@ -53,6 +61,9 @@ final class ObservationBroker: Sendable {
     func isRunning(_ observation: RunningObservation) -> Bool {
         state.withLock { _ in !observation.record.machine.isEnded }
     }
+
+    /// The number of fetches that wait for the end of a commit.
+    var settlingCount: Int { state.withLock { $0.settlingCount } }
 
     // MARK: - Starting and ending
 
@@ -180,8 +191,9 @@ final class ObservationBroker: Sendable {
 
     /// Begins a read, and returns the number of the last commit that it sees.
     func beginRead(_ db: Database) throws -> Int {
+        let deadline = SystemClock.monotonicNanoseconds() + settlingTime.load(ordering: .relaxed)
         for _ in 0..<Self.maximumPinCount {
-            let number = settledNumber()
+            guard let number = settledNumber(until: deadline) else { break }
             try db.beginRead(pinned: true)
             let isExact = state.withLock { !$0.clock.isCommitting && $0.clock.number == number }
             if isExact { return number }
@@ -195,22 +207,17 @@ final class ObservationBroker: Sendable {
 
     private static let maximumPinCount = 16
 
-    /// The number of the last commit, once no commit is about to show.
-    private func settledNumber() -> Int {
+    /// The number of the last commit, once no commit is about to show; nil if one takes too long.
+    private func settledNumber(until deadline: UInt64) -> Int? {
         state.lock()
         defer { state.unlock() }
         let contents = state.contents
         guard contents.pointee.clock.isCommitting else { return contents.pointee.clock.number }
         contents.pointee.settlingCount += 1
         defer { contents.pointee.settlingCount -= 1 }
-        let deadline = SystemClock.monotonicNanoseconds() + Self.settlingTime
         while contents.pointee.clock.isCommitting, state.wait(until: deadline) {}
-        return contents.pointee.clock.number
+        return contents.pointee.clock.isCommitting ? nil : contents.pointee.clock.number
     }
-
-    /// How many nanoseconds a fetch waits for the end of a commit. A commit takes that long if it copies the log into
-    /// the database, or on a slow disk.
-    private static let settlingTime: UInt64 = 100_000_000
 
     // MARK: - Batches
 

@@ -5,7 +5,7 @@ struct ObservationIndex<Member: AnyObject> {
     private typealias Members = [ObjectIdentifier: Member]
 
     private var byTable: [TableName: Members] = [:]
-    /// Those of the full database.
+    /// The observations of the full database.
     private var unbounded: Members = [:]
 
     mutating func insert(_ member: Member, of region: DatabaseRegion) {

@@ -1,6 +1,6 @@
 import QuarryCore
 
-/// What one observation waits for. A value: its owner performs the returned actions.
+/// The state of one observation. A value: its owner performs the returned actions.
 ///
 /// ```
 ///  due ──▶ fetching ──▶ delivering ──▶ current ──(a change)──▶ due

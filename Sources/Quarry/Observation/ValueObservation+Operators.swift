@@ -32,8 +32,8 @@ extension ValueObservation {
     ///     .debounce(for: .milliseconds(100))
     /// ```
     ///
-    /// Changes that never pause are never fetched: `throttle` bounds the delay. An observation has one pace, that of the
-    /// last `debounce` or `throttle`.
+    /// Changes that never pause are never fetched: `throttle` bounds the delay. An observation has one pace, that of
+    /// the last `debounce` or `throttle`.
     ///
     /// - parameter duration: the time without a change.
     /// - parameter clock: measures it; tests pass a clock that they control.
@@ -54,8 +54,8 @@ extension ValueObservation {
     ///
     /// - parameter duration: the time from the end of one fetch to the beginning of the next.
     /// - parameter clock: measures it; tests pass a clock that they control.
-    /// - parameter latest: whether changes meanwhile are fetched when the time has passed. Otherwise they are forgotten,
-    ///   until a later change.
+    /// - parameter latest: whether changes meanwhile are fetched when the time has passed. Otherwise they are
+    ///   forgotten, until a later change.
     public func throttle<C: Clock>(
         for duration: C.Duration, clock: C = ContinuousClock(), latest: Bool = true
     ) -> Self where C.Duration == Duration {

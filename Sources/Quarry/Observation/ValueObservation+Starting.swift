@@ -99,7 +99,8 @@ extension ValueObservation {
         guard let reader = reader.groupReader else {
             sink.fail(
                 DatabaseError(
-                    resultCode: .SQLITE_MISUSE, message: "a type outside the library can't be observed: \(type(of: reader))"))
+                    resultCode: .SQLITE_MISUSE,
+                    message: "a type outside the library can't be observed: \(type(of: reader))"))
             return AnyDatabaseCancellable { sink.end() }
         }
         let broker = reader.core.observations

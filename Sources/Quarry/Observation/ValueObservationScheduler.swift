@@ -86,6 +86,11 @@ extension ValueObservationScheduler where Self == ImmediateValueObservationSched
     public static var immediate: ImmediateValueObservationScheduler { ImmediateValueObservationScheduler() }
 }
 
+extension ValueObservationMainActorScheduler where Self == ImmediateValueObservationScheduler {
+    /// Receives the first value before `start` returns, and later values on the main actor.
+    public static var immediate: ImmediateValueObservationScheduler { ImmediateValueObservationScheduler() }
+}
+
 // MARK: - The main actor
 
 /// Receives values on the main actor; see `ValueObservationScheduler.mainActor`.

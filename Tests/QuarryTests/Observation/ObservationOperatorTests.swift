@@ -103,17 +103,15 @@ import Testing
     }
 
     @Test func printing() async throws {
-        final class Lines: TextOutputStream, @unchecked Sendable {
-            // Sendable: one observation writes, before the test reads.
-            let text = Recorded("")
+        struct Lines: TextOutputStream {
+            let text: Recorded<String>
             func write(_ string: String) { text.update { $0 += string } }
         }
-        let lines = Lines()
-        let text = lines.text
+        let text = Recorded("")
         let received = Received<Int>()
         let cancellable = ValueObservation.tracking(region: DatabaseRegion.t) { db -> Int in
             throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "broken")
-        }.print("t", to: lines).start(
+        }.print("t", to: Lines(text: text)).start(
             in: queue, scheduling: .task, onError: received.onError, onChange: received.onChange)
         _ = try await received.error()
         #expect(text.value == "t: start\nt: fetch\nt: failure: SQLite error 11: broken\n")

@@ -1,5 +1,6 @@
 import Dispatch
 import QuarryTestSupport
+import Synchronization
 import Testing
 
 @testable import Quarry
@@ -85,6 +86,42 @@ import Testing
         #expect(try await received.value(1) == [0])
         mayEnd.reach()
         try await write.value
+        #expect(try await received.value(2) == [0, 1])
+        cancellable.cancel()
+    }
+
+    /// A read that begins while a commit shows would not know whether it sees it.
+    @Test func aFetchWaitsForTheEndOfACommit() async throws {
+        let pool = try DatabasePool(path: folder.file("a.sqlite"))
+        try pool.makeTable()
+        let broker = pool.broker
+        broker.settlingTime.store(60_000_000_000, ordering: .relaxed)
+        broker.databaseWillCommit()
+        let received = Received<Int>()
+        let cancellable = Self.counting().start(
+            in: pool, scheduling: .task, onError: received.onError, onChange: received.onChange)
+        try await until("the fetch waits") { broker.settlingCount == 1 }
+        // Its commit ends, and the fetch sees it.
+        try pool.add(1)
+        #expect(try await received.value(1) == [1])
+        try pool.add(2)
+        #expect(try await received.value(2) == [1, 2])
+        cancellable.cancel()
+    }
+
+    /// A commit that takes too long delays no fetch. Its end causes another one.
+    @Test func aCommitThatTakesLongIsNotWaitedFor() async throws {
+        let pool = try DatabasePool(path: folder.file("a.sqlite"))
+        try pool.makeTable()
+        let broker = pool.broker
+        broker.settlingTime.store(0, ordering: .relaxed)
+        broker.databaseWillCommit()
+        let received = Received<Int>()
+        let cancellable = Self.counting().start(
+            in: pool, scheduling: .task, onError: received.onError, onChange: received.onChange)
+        #expect(try await received.value(1) == [0])
+        broker.databaseDidNotCommit()
+        try pool.add(1)
         #expect(try await received.value(2) == [0, 1])
         cancellable.cancel()
     }
@@ -179,6 +216,7 @@ import Testing
     @Test func dueFetchesSeeTheSameState() async throws {
         let pool = try DatabasePool(path: folder.file("a.sqlite"))
         try pool.makeTable()
+        pool.broker.slowFetch.store(.max, ordering: .relaxed)
         let accesses = Recorded<Set<Int>>([])
         let scheduler = ManualScheduler()
         let received = Received<Int>()
@@ -193,6 +231,35 @@ import Testing
         try pool.add(1)
         for _ in cancellables { try await scheduler.runNext() }
         #expect(accesses.value.count == 1)
+        for cancellable in cancellables { cancellable.cancel() }
+    }
+
+    /// A slow fetch is alone in its batch: the others don't wait for it.
+    @Test func aSlowFetchHoldsNoOther() async throws {
+        var configuration = Configuration()
+        configuration.maximumReaderCount = 4
+        let pool = try DatabasePool(path: folder.file("a.sqlite"), configuration: configuration)
+        try pool.makeTable()
+        pool.broker.slowFetch.store(0, ordering: .relaxed)
+        let (slow, fast) = (Received<Int>(), Received<Int>())
+        let mayFetch = Step("the slow fetch may go on")
+        let cancellables = [
+            ValueObservation.tracking(region: DatabaseRegion.t) { db in
+                let count = try db.count()
+                if count == 1 { try mayFetch.wait() }
+                return count
+            }.start(in: pool, scheduling: .task, onError: slow.onError, onChange: slow.onChange),
+            Self.counting().start(in: pool, scheduling: .task, onError: fast.onError, onChange: fast.onChange),
+        ]
+        _ = try await slow.value(1)
+        _ = try await fast.value(1)
+        try pool.add(1)
+        #expect(try await fast.value(2) == [0, 1])
+        try pool.add(2)
+        #expect(try await fast.value(3) == [0, 1, 2])
+        #expect(slow.values == [0])
+        mayFetch.reach()
+        #expect(try await slow.value(3) == [0, 1, 2])
         for cancellable in cancellables { cancellable.cancel() }
     }
 
