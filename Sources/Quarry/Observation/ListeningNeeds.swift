@@ -1,6 +1,6 @@
 import QuarryCore
 
-/// What the observations of a database need to know of its commits. A value.
+/// The facts about commits that the observations of a database need. A value.
 struct ListeningNeeds {
     private var observationCount = 0
 
