@@ -15,7 +15,7 @@ package final class RecordingListener: CommitListener {
 
     package init() {}
 
-    /// What the commits have changed, in order, without commits that changed nothing.
+    /// The changes of the commits, in order, without commits that changed nothing.
     package func takeChanges() -> [DatabaseRegion] {
         state.update { state in
             defer { state.changes = [] }

@@ -104,7 +104,7 @@ struct KeyQuery {
                 sql: "SELECT \(columns.text) FROM \(table.quotedDatabaseIdentifier) WHERE " + sql,
                 arguments: StatementArguments(values: columns.arguments + arguments))
         }
-        if db.recordsRegion, isSimple, Record.recordSelection?.contains(where: \.mayReadTables) != true {
+        if db.asksForRegion, isSimple, Record.recordSelection?.contains(where: \.mayReadTables) != true {
             db.noteRows(arguments, column: columns[0], of: table, request)
         }
         return request
@@ -143,7 +143,7 @@ struct KeyQuery {
         let (sql, arguments) = condition(0..<1)
         let request = SQLRequest<Bool>(
             sql: "SELECT EXISTS (\(selection)\(sql))", arguments: StatementArguments(values: arguments))
-        if db.recordsRegion, isSimple { db.noteRows(arguments, column: columns[0], of: table, request) }
+        if db.asksForRegion, isSimple { db.noteRows(arguments, column: columns[0], of: table, request) }
         return try request.fetchOne(db) ?? false
     }
 

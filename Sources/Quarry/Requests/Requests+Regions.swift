@@ -63,7 +63,7 @@ extension Database {
     /// Notes the rows that a query's statement is about to read, if the region of reads is recorded.
     @inline(__always)
     func noteRows(of query: SelectQuery, _ request: PreparedRequest) {
-        if recordsRegion { noteRowsWhileRecording(of: query, request) }
+        if asksForRegion { noteRowsWhileRecording(of: query, request) }
     }
 
     @inline(never)
@@ -74,16 +74,18 @@ extension Database {
 
     /// Notes the rows that a statement is about to read by their keys, if the region of reads is recorded.
     func noteRows(_ keys: [DatabaseValue], column: String, of table: String, _ request: SQLRequest<some Any>) {
-        guard recordsRegion, let statement = try? request.makePreparedRequest(self).statement else { return }
-        let region = region(statement.databaseRegion, rows: { names in
-            guard names.contains(where: { $0.isSameName(as: column) }) else { return nil }
-            var rowIDs: Set<Int64> = []
-            for key in keys {
-                guard case .int64(let rowID) = key.rawStorage else { return nil }
-                rowIDs.insert(rowID)
-            }
-            return rowIDs
-        }, of: table)
+        guard asksForRegion, let statement = try? request.makePreparedRequest(self).statement else { return }
+        let region = region(
+            statement.databaseRegion,
+            rows: { names in
+                guard names.contains(where: { $0.isSameName(as: column) }) else { return nil }
+                var rowIDs: Set<Int64> = []
+                for key in keys {
+                    guard case .int64(let rowID) = key.rawStorage else { return nil }
+                    rowIDs.insert(rowID)
+                }
+                return rowIDs
+            }, of: table)
         expectRead(sql: statement.sql, statement.arguments, region)
     }
 }
@@ -98,7 +100,7 @@ extension Table: DatabaseRegionConvertible {
 }
 
 extension Database {
-    /// The table or view that a name stands for.
+    /// The table or view of that name.
     ///
     /// - throws: `DatabaseError` if it doesn't exist.
     fileprivate func tableInRegion(named name: String) throws -> TableName {

@@ -21,8 +21,8 @@ public struct DatabaseRegion: Sendable, Equatable {
 
     /// A part of a table.
     ///
-    /// - parameter columns: nil for all columns, and for rows that come or go. No columns for the presence of rows only,
-    ///   as in `SELECT COUNT(*)`.
+    /// - parameter columns: nil for all columns, and for rows that come or go. No columns for the presence of rows
+    ///   only, as in `SELECT COUNT(*)`.
     /// - parameter rowIDs: nil for all rows.
     package init(_ table: TableName, columns: Set<String>? = nil, rowIDs: Set<Int64>? = nil) {
         tables = rowIDs?.isEmpty == true ? [:] : [table: TableRegion(columns: columns, rowIDs: rowIDs)]
@@ -85,7 +85,7 @@ public struct DatabaseRegion: Sendable, Equatable {
 
     // MARK: - Changes
 
-    /// The kinds of changes that stand for a change of the region; nil for the full database.
+    /// The kinds of changes that count as a change of the region; nil for the full database.
     package var eventKinds: [DatabaseEventKind]? {
         tables?.map { table, region in
             region.columns.map { .update(tableName: table.name, columnNames: $0) } ?? .delete(tableName: table.name)
@@ -135,7 +135,7 @@ public struct DatabaseRegion: Sendable, Equatable {
     /// }
     /// ```
     ///
-    /// An event's kind doesn't name a schema, so it stands for the tables of that name in all schemas.
+    /// An event's kind doesn't name a schema, so it applies to the tables of that name in all schemas.
     public func isModified(byEventsOfKind eventKind: DatabaseEventKind) -> Bool {
         guard let tables else { return true }
         let columns: Set<String>? =
@@ -177,7 +177,8 @@ struct TableRegion: Sendable, Equatable {
     func intersection(_ other: TableRegion) -> TableRegion? {
         guard overlaps(other) else { return nil }
         var result = self
-        result.columns = columns.map { columns in other.columns.map { columns.intersection($0) } ?? columns }
+        result.columns =
+            columns.map { columns in other.columns.map { columns.intersection($0) } ?? columns }
             ?? other.columns
         result.rowIDs = rowIDs.map { rowIDs in other.rowIDs.map { rowIDs.intersection($0) } ?? rowIDs } ?? other.rowIDs
         return result

@@ -12,7 +12,7 @@ package final class StatementAccesses: Sendable {
     /// Whether it changes what names mean, or all rows: it counts as a change even if SQLite counts no changed row.
     package let isDefinition: Bool
 
-    /// Whether it may delete all rows of a table at once, unless somebody asks for rows when it is prepared.
+    /// Whether it may delete all rows of a table at once, unless rows are asked for when it is prepared.
     package let mayTruncate: Bool
 
     /// The triggers that may write, named with the schema of the table they write.

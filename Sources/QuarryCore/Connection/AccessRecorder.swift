@@ -1,8 +1,8 @@
-/// Records what statements read and change while SQLite prepares them: a client of the authorizer.
+/// Notes what statements read and change while SQLite prepares them: a client of the authorizer.
 ///
 /// See <https://www.sqlite.org/c3ref/set_authorizer.html>.
 final class AccessRecorder {
-    /// What one preparation has reported.
+    /// The tables that one preparation has reported.
     struct Report {
         /// A read of the presence of rows, as in `SELECT COUNT(*)`.
         struct PresenceRead: Hashable {
@@ -53,7 +53,7 @@ final class AccessRecorder {
     /// Whether the reports are of no interest.
     private var isPaused = false
 
-    /// What SQLite has reported when it prepared statements again on its own, because the schema had changed.
+    /// The reports of statements that SQLite has prepared again on its own, because the schema had changed.
     private var ownReport = Report()
 
     /// Counts these reports.
@@ -94,19 +94,19 @@ final class AccessRecorder {
         return ownReport
     }
 
-    func record(_ authorization: HookSlots.Authorization) {
+    func note(_ authorization: HookSlots.Authorization) {
         guard !isPaused, let operation = authorization.operation else { return }
         if report != nil {
-            record(operation, authorization, in: &report!)
+            note(operation, authorization, in: &report!)
         } else {
             ownReportCount &+= 1
             // The strings of an earlier preparation may be gone.
             lastTable = nil
-            record(operation, authorization, in: &ownReport)
+            note(operation, authorization, in: &ownReport)
         }
     }
 
-    private func record(
+    private func note(
         _ operation: HookSlots.Authorization.Operation, _ authorization: HookSlots.Authorization,
         in report: inout Report
     ) {
@@ -122,14 +122,14 @@ final class AccessRecorder {
         case .insert(let name):
             guard let table = table(name, authorization.schema) else { return }
             if !report.insertions.contains(table) { report.insertions.append(table) }
-            note(authorization.trigger, of: table, in: &report)
+            noteTrigger(authorization.trigger, of: table, in: &report)
         case .delete(let name):
             guard let table = table(name, authorization.schema) else { return }
             if !report.deletions.contains(table) { report.deletions.append(table) }
-            note(authorization.trigger, of: table, in: &report)
+            noteTrigger(authorization.trigger, of: table, in: &report)
         case .update(let name, let column):
             guard let table = table(name, authorization.schema) else { return }
-            note(authorization.trigger, of: table, in: &report)
+            noteTrigger(authorization.trigger, of: table, in: &report)
             let trigger = authorization.trigger.map { TableName(schema: table.schema, name: String(cString: $0)) }
             report.noteUpdate(of: table, String(cString: column), trigger)
         case .definition(let name, let schema):
@@ -138,7 +138,7 @@ final class AccessRecorder {
         }
     }
 
-    private func note(_ trigger: UnsafePointer<CChar>?, of table: TableName, in report: inout Report) {
+    private func noteTrigger(_ trigger: UnsafePointer<CChar>?, of table: TableName, in report: inout Report) {
         guard let trigger else { return }
         report.triggers.insert(TableName(schema: table.schema, name: String(cString: trigger)))
     }
@@ -157,7 +157,8 @@ extension AccessRecorder.Report {
     /// The report without what SQLite reports when a statement is the first to use a table-valued function such as
     /// `json_each`, and SQLite declares its columns.
     func withoutDeclarations(sql: String) -> Self {
-        let declares = updates.contains { $0.table.isSchemaTable } && insertions.allSatisfy { !$0.isSchemaTable }
+        let declares =
+            updates.contains { $0.table.isSchemaTable } && insertions.allSatisfy { !$0.isSchemaTable }
             && deletions.allSatisfy { !$0.isSchemaTable } && definitions.isEmpty
         guard declares, !sql.lowercasedASCII.contains("sqlite_") else { return self }
         var result = self

@@ -1,4 +1,4 @@
-/// The region that statements read, while somebody asks for it.
+/// The region that statements read, while it is asked for.
 struct ReadRegion {
     var region = DatabaseRegion()
 
@@ -13,7 +13,7 @@ extension Database {
     package func recordingRegion<T>(_ body: () throws -> T) throws -> (value: T, region: DatabaseRegion) {
         try checkAccess()
         startRecordingAccesses()
-        // What SQLite has prepared on its own belongs to the outer recording.
+        // The statements that SQLite has prepared on its own belong to the outer recording.
         noteOwnReads()
         let outer = readRegion
         readRegion = ReadRegion()
@@ -52,8 +52,8 @@ extension Database {
         readRegion?.region.formUnion(region)
     }
 
-    /// Whether the region that statements read is recorded.
-    package var recordsRegion: Bool { readRegion != nil }
+    /// Whether the region that statements read is asked for.
+    package var asksForRegion: Bool { readRegion != nil }
 
     /// Adds the region of a statement that is about to run.
     func noteRead(of statement: Statement) {

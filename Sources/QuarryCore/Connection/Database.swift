@@ -67,19 +67,19 @@ public final class Database {
 
     // MARK: Changes and regions
 
-    /// Watches changes and transactions, while somebody asks for them.
+    /// Watches changes and transactions, while they are asked for.
     @exclusivity(unchecked)
     var monitor: (any ConnectionMonitor)? {
         didSet { watchersDidChange() }
     }
 
-    /// The region that statements read, while somebody asks for it.
+    /// The region that statements read, while it is asked for.
     @exclusivity(unchecked)
     var readRegion: ReadRegion? {
         didSet { watchersDidChange() }
     }
 
-    /// Whether the beginning of a statement concerns the monitor or the recorded region.
+    /// Whether the beginning of a statement concerns the monitor or the region that is read.
     @exclusivity(unchecked)
     private(set) var watchesStatements = false
 

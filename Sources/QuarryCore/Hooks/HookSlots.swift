@@ -83,7 +83,7 @@ package final class HookSlots {
 
         /// An operation on a table.
         enum Operation {
-            /// An empty column stands for rows whose columns aren't read.
+            /// An empty column means rows whose columns aren't read.
             case read(UnsafePointer<CChar>, column: UnsafePointer<CChar>)
             case insert(UnsafePointer<CChar>)
             case delete(UnsafePointer<CChar>)
@@ -267,7 +267,8 @@ package final class HookSlots {
 
     /// Makes SQLite prepare every statement again before its next first step. The authorizer has a client.
     ///
-    /// A statement that was prepared without the preupdate hook may delete all rows of a table at once, and report none.
+    /// A statement that was prepared without the preupdate hook may delete all rows of a table at once, and report
+    /// none.
     func expireStatements() {
         expiryCount += 1
         if let connection { HookCalls.setAuthorizer(connection, context) }

@@ -3,7 +3,7 @@
 ///
 /// It works in two tiers. *Tables and columns* come from what a statement may change, which SQLite reports at its
 /// preparation; they count as changed when SQLite's count of changed rows has moved. That costs nothing per row. *Rows*
-/// come from the preupdate hook, which is installed only while somebody asks for rows.
+/// come from the preupdate hook, which is installed only while rows are asked for.
 final class ChangeMonitor: ConnectionMonitor {
     /// The progress of a commit.
     enum CommitPhase {
@@ -37,8 +37,8 @@ final class ChangeMonitor: ConnectionMonitor {
     /// Whether the write-ahead log has grown: a commit that has changed something.
     private var logHasGrown = false
 
-    /// Whether a statement of this connection that may write has run in the transaction. SQLite also writes pages to the
-    /// log that a rollback to a savepoint has restored.
+    /// Whether a statement of this connection that may write has run in the transaction. SQLite also writes pages to
+    /// the log that a rollback to a savepoint has restored.
     private var hasRunChange = false
 
     private var clients: [HookSlots.Client] = []
@@ -123,8 +123,7 @@ final class ChangeMonitor: ConnectionMonitor {
         if phase != .none { db.noteUntoldEnd() }
         let accesses = db.accesses(of: statement)
         if !observers.isEmpty { for kind in accesses.kinds { _ = observers.interested(in: kind, db) } }
-        if accesses.mayTruncate, statement.expiryAtPreparation == db.hooks.expiryCount, asksForDeletions(accesses, db)
-        {
+        if accesses.mayTruncate, statement.expiryAtPreparation == db.hooks.expiryCount, asksForDeletions(accesses, db) {
             db.hooks.expireStatements()
         }
         running.begin(
@@ -179,7 +178,7 @@ final class ChangeMonitor: ConnectionMonitor {
             }
             return
         }
-        // What SQLite writes on its own, such as the index of a full text at a commit, belongs to no statement.
+        // The writes of SQLite's own, such as those of a full text's index at a commit, belong to no statement.
         guard let index = running.steppingIndex else { return }
         if rowTables.contains(table) { running[index].rows.note(event, table) }
         guard !observers.isEmpty else { return }

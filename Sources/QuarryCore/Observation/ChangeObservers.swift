@@ -16,7 +16,7 @@ final class ChangeObservers {
 
     /// A list that was found for an event.
     private struct FoundList {
-        /// What the statement may change.
+        /// The changes that the statement may make.
         let accesses: StatementAccesses
         let table: Int32
         let kind: DatabaseEvent.Kind

@@ -54,9 +54,9 @@ extension Database {
     /// }
     /// ```
     ///
-    /// `TransactionObserver.databaseDidChange()` is called at once. Observations of values and regions are told when the
-    /// transaction is committed, or at once outside a transaction. Rows of the region are ignored: the change counts as
-    /// one of all rows. On a connection that can't write, it has no effect.
+    /// `TransactionObserver.databaseDidChange()` is called at once. Observations of values and regions are told when
+    /// the transaction is committed, or at once outside a transaction. Rows of the region are ignored: the change
+    /// counts as one of all rows. On a connection that can't write, it has no effect.
     ///
     /// - throws: the error of the region; `SQLITE_MISUSE` outside an access.
     public func notifyChanges(in region: some DatabaseRegionConvertible) throws {

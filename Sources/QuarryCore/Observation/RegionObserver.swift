@@ -30,8 +30,8 @@ package final class RegionObserver: Sendable {
 extension Database {
     /// Adds an observer of a region.
     ///
-    /// - throws: `SQLITE_MISUSE` outside an access; `DatabaseError` if the region has rows and this build of SQLite can't
-    ///   tell rows.
+    /// - throws: `SQLITE_MISUSE` outside an access; `DatabaseError` if the region has rows and this build of SQLite
+    ///   can't tell rows.
     package func add(regionObserver: RegionObserver) throws {
         try checkAccess()
         let monitor = makeMonitor()

@@ -4,7 +4,7 @@
 struct RunningChanges {
     struct Change {
         let statement: Statement
-        /// What the statement may change.
+        /// The changes that the statement may make.
         var accesses: StatementAccesses
         /// `sqlite3_total_changes` at its beginning, plus the changes of the statements that have ended inside it.
         var totalChanges: Int

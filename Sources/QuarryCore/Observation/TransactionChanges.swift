@@ -1,4 +1,4 @@
-/// What the open transaction has changed, by savepoint, so that a rollback takes back what it undoes.
+/// The changes of the open transaction, by savepoint, so that a rollback takes back what it undoes.
 ///
 /// ```
 /// INSERT a          level 0: a
@@ -11,7 +11,7 @@
 struct TransactionChanges {
     /// The changes since the beginning of a savepoint.
     fileprivate struct Level {
-        /// What the statements that have changed something may change. Most transactions repeat few statements.
+        /// The accesses of the statements that have changed something. Most transactions repeat few statements.
         var accesses: [StatementAccesses] = []
         /// Other changes.
         var region = DatabaseRegion()

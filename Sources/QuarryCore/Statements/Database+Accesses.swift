@@ -1,7 +1,7 @@
 extension Database {
-    /// What a statement reads and changes.
+    /// The tables that a statement reads and changes.
     ///
-    /// It is known from the preparation, if the connection recorded then, if the schema is the same, and if SQLite
+    /// They are known from the preparation, if they were noted then, if the schema is the same, and if SQLite
     /// hasn't prepared the statement again since: another connection may have changed the schema. Otherwise the SQL is
     /// prepared once more.
     func accesses(of statement: Statement) -> StatementAccesses {
@@ -20,8 +20,8 @@ extension Database {
         of statement: Statement, _ stamp: Int, _ repreparations: CInt
     ) -> StatementAccesses {
         guard statement.hasAccesses else { return .none }
-        if let recorded = statement.accessReport.take(), recorded.stamp == stamp, repreparations == 0 {
-            return makeAccesses(recorded.report, sql: statement.sql)
+        if let known = statement.accessReport.take(), known.stamp == stamp, repreparations == 0 {
+            return makeAccesses(known.report, sql: statement.sql)
         }
         let recorder = startRecordingAccesses()
         let (isPrepared, report) = recorder.recording {
@@ -42,7 +42,7 @@ extension Database {
         }
     }
 
-    /// Makes the connection record what statements access when they are prepared.
+    /// Makes the connection note the tables that statements access when they are prepared.
     ///
     /// The first call makes SQLite prepare every statement once more.
     @discardableResult
@@ -51,7 +51,7 @@ extension Database {
         let recorder = AccessRecorder()
         accessRecorder = recorder
         _ = hooks.onAuthorization { authorization in
-            recorder.record(authorization)
+            recorder.note(authorization)
             return .allow
         }
         return recorder

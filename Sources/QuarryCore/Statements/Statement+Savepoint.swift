@@ -26,7 +26,7 @@ extension Statement {
         }
     }
 
-    /// Removes a quoted name from the beginning of a text. Inside, a doubled quote stands for one.
+    /// Removes a quoted name from the beginning of a text. Inside, a doubled quote means one.
     private static func takeQuoted(_ rest: inout Substring.UTF8View, _ quote: UInt8) -> String {
         var bytes: [UInt8] = []
         rest = rest.dropFirst()

@@ -108,12 +108,12 @@ public final class Statement {
         bound = BoundArguments(parameterCount: parameterCount)
     }
 
-    /// What the statement reads and changes, once somebody has asked, and, at that time, the value of
+    /// The tables that the statement reads and changes, once they were asked for, and, at that time, the value of
     /// `Database.schemaStamp` and the number of times that SQLite had prepared the statement again.
     @exclusivity(unchecked)
     var accesses: (value: StatementAccesses, stamp: Int, repreparations: CInt)?
 
-    /// What SQLite has reported at the preparation, and the value of `Database.schemaStamp` then.
+    /// The tables that SQLite has reported at the preparation, and the value of `Database.schemaStamp` then.
     @exclusivity(unchecked)
     var accessReport: (report: AccessRecorder.Report, stamp: Int)?
 

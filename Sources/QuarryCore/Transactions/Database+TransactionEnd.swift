@@ -59,15 +59,16 @@ extension Database {
         return try body()
     }
 
-    /// - parameter kind: the kind of the statement that ended the transaction; nil for an operation that isn't a statement.
+    /// - parameter kind: the kind of the statement that ended the transaction; nil for an operation that isn't a
+    ///   statement.
     func transactionDidEnd(committed: Bool, _ kind: StatementKind? = nil) {
         transactionSeconds = nil
         savepoints.removeAll()
         guard watchesTransactions else { return }
         let handlers = nextTransactionHandlers
         nextTransactionHandlers = []
-        // After SQLite's own rollback, a wrapper still waits for its statement to throw; the statements of callbacks may
-        // run.
+        // After SQLite's own rollback, a wrapper still waits for its statement to throw; the statements of callbacks
+        // may run.
         let wasWrapped = transaction.suspendWrapper()
         defer { transaction.restoreWrapper(wasWrapped) }
         withoutCancellation {

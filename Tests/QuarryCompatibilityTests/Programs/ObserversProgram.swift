@@ -211,7 +211,11 @@ enum ObserversProgram: Program {
     private static func filters(_ queue: DatabaseQueue) throws {
         let observer = Observer()
         observer.filter = { kind in
-            if case .update(let table, let columns) = kind { table == "player" && columns.contains("name") } else { false }
+            if case .update(let table, let columns) = kind {
+                table == "player" && columns.contains("name")
+            } else {
+                false
+            }
         }
         queue.add(transactionObserver: observer)
         step("other columns") { try queue.write { try $0.execute(sql: "UPDATE player SET score = 5 WHERE id = 21") } }
@@ -261,7 +265,9 @@ enum ObserversProgram: Program {
             print("  in didCommit:", try Player.filter(key: 99).fetchCount(db), db.isInsideTransaction)
         }
         queue.add(transactionObserver: observer)
-        step("uses the connection") { try queue.write { try $0.execute(sql: "INSERT INTO player VALUES (99, 'z', 1)") } }
+        step("uses the connection") {
+            try queue.write { try $0.execute(sql: "INSERT INTO player VALUES (99, 'z', 1)") }
+        }
         observer.afterCommit = nil
         step("afterNextTransaction") {
             try queue.write { db in
@@ -280,6 +286,7 @@ private struct Player: Codable, FetchableRecord, PersistableRecord {
     var score: Int
 }
 
+// Sendable: the program has one thread.
 private final class Observer: TransactionObserver, @unchecked Sendable {
     let name: String
     var filter: (DatabaseEventKind) -> Bool = { _ in true }

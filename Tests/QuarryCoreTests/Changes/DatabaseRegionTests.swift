@@ -98,7 +98,8 @@ import Testing
         #expect(names.intersection(.fullDatabase) == names)
         #expect(DatabaseRegion.fullDatabase.intersection(names) == names)
         #expect(
-            names.intersection(DatabaseRegion(Self.player, columns: nil, rowIDs: [2, 9])).description == "player(name)[2]")
+            names.intersection(DatabaseRegion(Self.player, columns: nil, rowIDs: [2, 9])).description
+                == "player(name)[2]")
         #expect(DatabaseRegion(Self.player, rowIDs: []) == DatabaseRegion())
         #expect(names.withoutRows.description == "player(name)")
         #expect(names.union(team).restricted(toRows: [2], of: Self.player).description == "player(name)[2],team(*)")

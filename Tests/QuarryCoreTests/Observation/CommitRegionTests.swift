@@ -2,7 +2,7 @@ import QuarryCore
 import QuarryTestSupport
 import Testing
 
-/// What the listener of commits is told that each commit has changed.
+/// The regions of commits, as their listener is told them.
 @Suite struct CommitRegionTests {
     private func withTables(_ body: (Database) throws -> Void) throws {
         try withConnection { db in
@@ -34,7 +34,8 @@ import Testing
             try expect(
                 "INSERT INTO player VALUES (2, 'd', 3) ON CONFLICT DO UPDATE SET score = 5", "player(*)", in: db)
             try expect("INSERT INTO player SELECT id + 10, name, score FROM player", "player(*)", in: db)
-            try expect("WITH x AS (SELECT 1 AS id) DELETE FROM player WHERE id IN (SELECT id FROM x)", "player(*)", in: db)
+            try expect(
+                "WITH x AS (SELECT 1 AS id) DELETE FROM player WHERE id IN (SELECT id FROM x)", "player(*)", in: db)
             try expect("DELETE FROM player", "player(*)", in: db)
         }
     }
@@ -99,7 +100,10 @@ import Testing
         try withTemporaryFolder { folder in
             let path = folder + "/db.sqlite"
             let (first, second) = (try TestConnection(path: path), try TestConnection(path: path))
-            try first.access { try $0.execute(sql: "CREATE TABLE t (a); CREATE TABLE log (a); CREATE TABLE other (a); INSERT INTO t VALUES (1)") }
+            try first.access {
+                try $0.execute(
+                    sql: "CREATE TABLE t (a); CREATE TABLE log (a); CREATE TABLE other (a); INSERT INTO t VALUES (1)")
+            }
             let listener = RecordingListener()
             let observer = RecordingObserver { $0.tableName == "log" }
             try first.access { db in
@@ -186,7 +190,8 @@ import Testing
             try expect("INSERT INTO archive.player VALUES (1, 'a')", "archive.player(*)", in: db)
             try expect("UPDATE Archive.Player SET name = 'b'", "archive.player(name)", in: db)
             try expect(
-                "CREATE TEMP TABLE player (id); INSERT INTO player VALUES (1)", "temp.player(*),temp.sqlite_temp_master(*)",
+                "CREATE TEMP TABLE player (id); INSERT INTO player VALUES (1)",
+                "temp.player(*),temp.sqlite_temp_master(*)",
                 "temp.player(*)", in: db)
             try expect("INSERT INTO main.player VALUES (50, 'a', 1)", "player(*)", in: db)
             try expect("DROP TABLE temp.player; DETACH archive", "temp.player(*),temp.sqlite_temp_master(*)", in: db)
@@ -195,7 +200,8 @@ import Testing
 
     @Test func blobs() throws {
         try withTables { (db) throws in
-            try db.execute(sql: "CREATE TABLE file (id INTEGER PRIMARY KEY, a, b); INSERT INTO file VALUES (7, x'0102', x'00')")
+            try db.execute(
+                sql: "CREATE TABLE file (id INTEGER PRIMARY KEY, a, b); INSERT INTO file VALUES (7, x'0102', x'00')")
             var regions: [String] = []
             regions = try db.changes {
                 let blob = try db.openBlob(table: "file", column: "a", rowID: 7, readOnly: false)
@@ -252,6 +258,7 @@ import Testing
 
     @Test func statementsInFunctions() throws {
         try withTables { (connection) throws in
+            // Used on this thread alone, during the access.
             nonisolated(unsafe) let db = connection
             db.add(
                 function: DatabaseFunction("add", argumentCount: 1) { values in
@@ -262,7 +269,8 @@ import Testing
             // The statement inside is committed together with the outer one.
             try expect("UPDATE player SET score = \"add\"('u') WHERE id = 1", "player(score),team(*)", in: db)
             try expect("UPDATE player SET score = 1 WHERE \"add\"('v') = 2 AND id = 1", "team(*)", in: db)
-            try expect("BEGIN; UPDATE player SET score = \"add\"('w') WHERE id = 1; COMMIT", "player(score),team(*)", in: db)
+            try expect(
+                "BEGIN; UPDATE player SET score = \"add\"('w') WHERE id = 1; COMMIT", "player(score),team(*)", in: db)
             // The statement inside fails, the outer one doesn't.
             db.add(
                 function: DatabaseFunction("tryAdd", argumentCount: 1) { values in
@@ -271,7 +279,8 @@ import Testing
                         return 1
                     } catch { return 0 }
                 })
-            try expect("UPDATE player SET score = tryAdd('x') + tryAdd('x') WHERE id = 1", "player(score),team(*)", in: db)
+            try expect(
+                "UPDATE player SET score = tryAdd('x') + tryAdd('x') WHERE id = 1", "player(score),team(*)", in: db)
             // The outer one fails, and takes the changes of the inner one with it.
             #expect(throws: DatabaseError.self) {
                 try expect("UPDATE team SET name = 'red' WHERE \"add\"('y') = 1", in: db)
@@ -314,132 +323,6 @@ import Testing
                     }
                     try db.execute(sql: "DELETE FROM team; COMMIT")
                 } == ["team(*)"])
-        }
-    }
-
-    @Test func statementsThatFail() throws {
-        try withTables { (db) throws in
-            try db.execute(sql: "CREATE TABLE log (a); CREATE TRIGGER tr BEFORE INSERT ON team BEGIN INSERT INTO log VALUES (1); END")
-            func fails(_ sql: String, _ regions: String..., after: String = "", sourceLocation: SourceLocation = #_sourceLocation) throws {
-                let found = try db.changes(sourceLocation: sourceLocation) {
-                    #expect(throws: (any Error).self) { try db.execute(sql: sql) }
-                    if !after.isEmpty { try db.execute(sql: after) }
-                }
-                #expect(found == regions, "\(sql)", sourceLocation: sourceLocation)
-            }
-            try fails("INSERT INTO team VALUES (7, 'x'), (8, 'red')")
-            try fails("BEGIN; INSERT INTO team VALUES (7, 'x'), (8, 'red')", after: "COMMIT")
-            try fails("INSERT OR FAIL INTO team VALUES (7, 'x'), (8, 'red')", "log(*),team(*)")
-            try fails("BEGIN; INSERT OR FAIL INTO team VALUES (9, 'y'), (10, 'red')", "log(*),team(*)", after: "COMMIT")
-            // The row of the trigger alone is kept.
-            try fails("INSERT OR FAIL INTO team VALUES (8, 'red')", "log(*),team(*)")
-            try fails("BEGIN; UPDATE player SET score = 1; INSERT OR ROLLBACK INTO team VALUES (8, 'red')")
-            try fails("BEGIN; UPDATE player SET score = 1; INSERT INTO team VALUES (8, 'red')", "player(score)", after: "COMMIT")
-            #expect(try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM team") == 4)
-        }
-    }
-
-    @Test func commitsThatFail() throws {
-        try withTables { (db) throws in
-            try db.execute(sql: "CREATE TABLE child (a REFERENCES team DEFERRABLE INITIALLY DEFERRED)")
-            let listener = RecordingListener()
-            try db.listenToCommits(listener)
-            try db.execute(sql: "BEGIN; INSERT INTO child VALUES (77)")
-            #expect(throws: DatabaseError.self) { try db.commit() }
-            #expect(listener.takeChanges().isEmpty)
-            try db.execute(sql: "INSERT INTO team VALUES (77, 'z')")
-            try db.commit()
-            #expect(listener.takeChanges().map(\.description) == ["child(*),team(*)"])
-            // Outside a transaction.
-            #expect(throws: DatabaseError.self) { try db.execute(sql: "INSERT INTO child VALUES (78)") }
-            let veto = db.hooks.onCommit { false }
-            #expect(throws: DatabaseError.self) { try db.execute(sql: "DELETE FROM player") }
-            #expect(throws: DatabaseError.self) { try db.execute(sql: "BEGIN; DELETE FROM player; COMMIT") }
-            db.hooks.remove(veto)
-            #expect(listener.takeChanges().isEmpty)
-            #expect(listener.failedCommits == 2)
-            #expect(listener.problems == [])
-            try db.listenToCommits(nil)
-        }
-    }
-
-    @Test func busyCommitsAreTriedAgain() throws {
-        try withTemporaryFolder { folder in
-            let path = folder + "/db.sqlite"
-            let (writer, reader) = (try TestConnection(path: path), try TestConnection(path: path))
-            try writer.access { db in
-                try db.execute(sql: "CREATE TABLE t (a)")
-                let listener = RecordingListener()
-                try db.listenToCommits(listener)
-                try db.execute(sql: "BEGIN; INSERT INTO t VALUES (1)")
-                try reader.access { other in
-                    try other.execute(sql: "BEGIN; SELECT * FROM t")
-                    let error = #expect(throws: DatabaseError.self) { try db.commit() }
-                    #expect(error?.resultCode == .SQLITE_BUSY)
-                    try other.rollback()
-                }
-                try db.commit()
-                #expect(listener.takeChanges().map(\.description) == ["t(*)"])
-                #expect(listener.problems == [])
-                try db.listenToCommits(nil)
-            }
-        }
-    }
-
-    @Test func transactionsThatSQLEnds() throws {
-        try withTables { (db) throws in
-            #expect(
-                try db.changes {
-                    #expect(throws: DatabaseError.self) {
-                        try db.inTransaction {
-                            try db.execute(sql: "UPDATE player SET score = 1; COMMIT")
-                            return .commit
-                        }
-                    }
-                } == ["player(score)"])
-            #expect(
-                try db.changes {
-                    #expect(throws: DatabaseError.self) {
-                        try db.inTransaction {
-                            try db.execute(sql: "UPDATE player SET score = 1; ROLLBACK")
-                            return .commit
-                        }
-                    }
-                    try db.execute(sql: "DELETE FROM team WHERE id = 1")
-                } == ["team(*)"])
-            #expect(
-                try db.changes {
-                    try db.inTransaction {
-                        try db.inSavepoint {
-                            try db.execute(sql: "UPDATE player SET score = 1; SAVEPOINT quarry; DELETE FROM team; ROLLBACK TO quarry; RELEASE quarry")
-                            return .commit
-                        }
-                        return .commit
-                    }
-                } == ["player(score)"])
-        }
-    }
-
-    /// Through SQLite's C functions, which no statement of the connection accounts for.
-    @Test(arguments: [true, false]) func writesThatNobodyAccountsFor(inTransaction: Bool) throws {
-        try withTemporaryFolder { folder in
-            let connection = try TestConnection(path: folder + "/db.sqlite")
-            let listener = RecordingListener()
-            try connection.access { db in
-                try db.execute(sql: "PRAGMA journal_mode = WAL; CREATE TABLE t (a)")
-                try db.listenToCommits(listener)
-                if inTransaction { try db.beginTransaction() }
-                RawSQL.execute("INSERT INTO t VALUES (1)", db)
-                if inTransaction { try db.commit() }
-            }
-            #expect(listener.takeChanges() == [.fullDatabase])
-            #expect(listener.problems == [])
-            // These write to the log, too.
-            try connection.access { db in
-                try db.execute(sql: "PRAGMA user_version = 7; CREATE INDEX i ON t (a)")
-                try db.execute(sql: "BEGIN; SAVEPOINT a; INSERT INTO t VALUES (2); ROLLBACK TO a; COMMIT")
-            }
-            #expect(listener.takeChanges().allSatisfy { $0.description == "sqlite_master(*)" })
         }
     }
 

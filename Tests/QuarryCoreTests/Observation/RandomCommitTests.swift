@@ -29,7 +29,8 @@ import Testing
         func content() throws -> [String: [String]] {
             var content: [String: [String]] = [:]
             for table in RandomCommitTests.tables {
-                content[table] = try String.fetchAll(db, sql: "SELECT quote(x) || '|' || quote(y) FROM \(table) ORDER BY 1")
+                content[table] = try String.fetchAll(
+                    db, sql: "SELECT quote(x) || '|' || quote(y) FROM \(table) ORDER BY 1")
             }
             return content
         }
@@ -62,7 +63,8 @@ import Testing
             db.add(
                 function: DatabaseFunction("poke", argumentCount: 1) { values in
                     let value = Int.fromDatabaseValue(values[0]) ?? 0
-                    try weakDb?.execute(sql: value % 5 == 0 ? "DELETE FROM c" : "INSERT INTO b VALUES (NULL, \(value % 7))")
+                    try weakDb?.execute(
+                        sql: value % 5 == 0 ? "DELETE FROM c" : "INSERT INTO b VALUES (NULL, \(value % 7))")
                     return value
                 })
             try db.execute(
@@ -72,7 +74,8 @@ import Testing
                     CREATE TABLE c (x INTEGER PRIMARY KEY, y CHECK (y < 90));
                     CREATE TABLE w (x PRIMARY KEY, y) WITHOUT ROWID;
                     CREATE TABLE log (x, y);
-                    CREATE TABLE child (x INTEGER PRIMARY KEY, y REFERENCES a ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED);
+                    CREATE TABLE child (
+                        x INTEGER PRIMARY KEY, y REFERENCES a ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED);
                     CREATE TRIGGER t1 AFTER INSERT ON c BEGIN INSERT INTO log VALUES ('c', new.y); END;
                     CREATE TRIGGER t2 BEFORE UPDATE ON c WHEN new.y = 50 BEGIN
                         DELETE FROM log; SELECT RAISE(FAIL, 'no'); END;
@@ -127,10 +130,20 @@ import Testing
         let table = ["a", "b", "w"][number(0..<3)]
         let conflict = ["", "", " OR FAIL", " OR ROLLBACK", " OR IGNORE", " OR REPLACE", " OR ABORT"][number(0..<7)]
         switch number(0..<26) {
-        case 0...3: return writes(table, "child", sql: "INSERT\(conflict) INTO \(table) VALUES (\(number(0..<8)), \(number(0..<8))), (\(value), \(value))")
-        case 4, 5: return writes("c", "log", sql: "INSERT\(conflict) INTO c VALUES (NULL, \(number(0..<40))), (NULL, \(value))")
-        case 6, 7: return writes(table, "child", sql: "UPDATE\(conflict) \(table) SET y = \(number(0..<8)) WHERE x < \(value)")
-        case 8: return writes("c", "log", sql: "UPDATE\(conflict) c SET y = \([50, value][number(0..<2)]) WHERE x % 3 = \(number(0..<3))")
+        case 0...3:
+            return writes(
+                table, "child",
+                sql: "INSERT\(conflict) INTO \(table) VALUES (\(number(0..<8)), \(number(0..<8))), (\(value), \(value))"
+            )
+        case 4, 5:
+            return writes(
+                "c", "log", sql: "INSERT\(conflict) INTO c VALUES (NULL, \(number(0..<40))), (NULL, \(value))")
+        case 6, 7:
+            return writes(table, "child", sql: "UPDATE\(conflict) \(table) SET y = \(number(0..<8)) WHERE x < \(value)")
+        case 8:
+            return writes(
+                "c", "log",
+                sql: "UPDATE\(conflict) c SET y = \([50, value][number(0..<2)]) WHERE x % 3 = \(number(0..<3))")
         case 9: return writes(table, "child", sql: "DELETE FROM \(table) WHERE x = \(number(0..<8))")
         case 10: return writes("c", sql: "DELETE FROM c WHERE y > \(value)")
         case 11: return writes(table, "child", sql: "DELETE FROM \(table)")
@@ -139,7 +152,8 @@ import Testing
         case 14: return writes("b", "c", "log", sql: "SELECT poke(\(value))")
         case 15: return writes("a", "child", sql: "INSERT INTO a VALUES (\(number(0..<8)), \(value)) RETURNING y")
         case 16: return writes("w", sql: "UPDATE w SET y = y + 1 RETURNING y")
-        case 17: return writes("a", sql: "INSERT INTO a VALUES (1, \(value)) ON CONFLICT (x) DO UPDATE SET y = excluded.y")
+        case 17:
+            return writes("a", sql: "INSERT INTO a VALUES (1, \(value)) ON CONFLICT (x) DO UPDATE SET y = excluded.y")
         case 18, 19: return ["BEGIN", "BEGIN IMMEDIATE"][number(0..<2)]
         case 20, 21: return ["COMMIT", "COMMIT", "ROLLBACK"][number(0..<3)]
         case 22: return "SAVEPOINT \(["p", "Q", "r"][number(0..<3)])"

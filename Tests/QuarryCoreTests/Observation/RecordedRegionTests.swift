@@ -6,7 +6,8 @@ import Testing
 @Suite struct RecordedRegionTests {
     private func withTables(_ body: (Database) throws -> Void) throws {
         try withConnection { db in
-            try db.execute(sql: "CREATE TABLE a (x, y); CREATE TABLE b (x); CREATE TABLE c (x); INSERT INTO a VALUES (1, 2)")
+            try db.execute(
+                sql: "CREATE TABLE a (x, y); CREATE TABLE b (x); CREATE TABLE c (x); INSERT INTO a VALUES (1, 2)")
             try body(db)
         }
     }
@@ -63,6 +64,7 @@ import Testing
 
     @Test func statementsInFunctions() throws {
         try withTables { (connection) throws in
+            // Used on this thread alone, during the access.
             nonisolated(unsafe) let db = connection
             db.add(
                 function: DatabaseFunction("other", argumentCount: 0) { _ in

@@ -32,8 +32,12 @@ import Testing
             try expect("DELETE FROM player WHERE id = 1", "child(*)[10],player(*)[1]", in: db)
             try expect("REPLACE INTO player VALUES (6, 'd', 1)", "player(*)[4,6]", in: db)
             try expect("UPDATE OR REPLACE player SET name = 'c' WHERE id = 6", "player(*)[6,9]", in: db)
-            try expect("BEGIN; UPDATE player SET score = 1 WHERE id = 5; UPDATE player SET score = 2 WHERE id = 6; COMMIT", "player(score)[5,6]", in: db)
-            try expect("BEGIN; UPDATE player SET score = 1 WHERE id = 5; SAVEPOINT a; UPDATE player SET score = 2 WHERE id = 6; ROLLBACK TO a; COMMIT", "player(score)[5]", in: db)
+            try expect(
+                "BEGIN; UPDATE player SET score = 1 WHERE id = 5; UPDATE player SET score = 2 WHERE id = 6; COMMIT",
+                "player(score)[5,6]", in: db)
+            try expect(
+                "BEGIN; UPDATE player SET score = 1 WHERE id = 5; SAVEPOINT a; UPDATE player SET score = 2 WHERE id = 6; ROLLBACK TO a; COMMIT",
+                "player(score)[5]", in: db)
             try expect("DELETE FROM player", "child(*)[11],player(*)[2,5,6]", in: db)
             try expect("INSERT INTO player SELECT id + 100, NULL, 1 FROM child", in: db)
         }
@@ -51,10 +55,13 @@ import Testing
 
     @Test func manyRows() throws {
         try withTables { (db) throws in
-            let sql = "WITH RECURSIVE n (i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < %) INSERT INTO player (id) SELECT i FROM n"
+            let sql =
+                "WITH RECURSIVE n (i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < %) INSERT INTO player (id) SELECT i FROM n"
             let few = try db.changes(rowTables: ["player"]) { try db.execute(sql: sql.replacing("%", with: "1099")) }
             #expect(few.first?.hasPrefix("player(*)[100,101,") == true)
-            let many = try db.changes(rowTables: ["player"]) { try db.execute(sql: "DELETE FROM child; UPDATE player SET id = id + 10000; UPDATE player SET score = 1") }
+            let many = try db.changes(rowTables: ["player"]) {
+                try db.execute(sql: "DELETE FROM child; UPDATE player SET id = id + 10000; UPDATE player SET score = 1")
+            }
             #expect(many == ["child(*)", "player(id)", "player(score)"])
         }
     }
@@ -70,8 +77,13 @@ import Testing
     @Test func tablesWithoutRows() throws {
         try withConnection { (db) throws in
             try db.execute(sql: "CREATE VIRTUAL TABLE ft USING fts5(a); CREATE TABLE w (k PRIMARY KEY) WITHOUT ROWID")
-            #expect(try db.changes(rowTables: ["ft", "w"]) { try db.execute(sql: "INSERT INTO ft VALUES ('a')") } == ["ft(*)"])
-            #expect(try db.changes(rowTables: ["ft", "w"]) { try db.execute(sql: "INSERT INTO w VALUES ('a')") } == ["w(*)"])
+            #expect(
+                try db.changes(rowTables: ["ft", "w"]) { try db.execute(sql: "INSERT INTO ft VALUES ('a')") } == [
+                    "ft(*)"
+                ])
+            #expect(
+                try db.changes(rowTables: ["ft", "w"]) { try db.execute(sql: "INSERT INTO w VALUES ('a')") } == ["w(*)"]
+            )
         }
     }
 

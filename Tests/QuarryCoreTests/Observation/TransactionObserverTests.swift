@@ -56,13 +56,18 @@ import Testing
             try expect("INSERT INTO w VALUES ('k')", "insert main.w 0")
             try expect("DELETE FROM w", "delete main.w 0")
             try expect("REPLACE INTO player VALUES (7, 'a', 5)", "delete main.player 1", "insert main.player 7")
-            try expect("UPDATE OR REPLACE player SET name = 'b' WHERE id = 7", "delete main.player 2", "delete main.child 1", "update main.player 7")
-            try expect("INSERT INTO player VALUES (7, 'q', 1) ON CONFLICT DO UPDATE SET score = 9", "update main.player 7")
+            try expect(
+                "UPDATE OR REPLACE player SET name = 'b' WHERE id = 7", "delete main.player 2", "delete main.child 1",
+                "update main.player 7")
+            try expect(
+                "INSERT INTO player VALUES (7, 'q', 1) ON CONFLICT DO UPDATE SET score = 9", "update main.player 7")
             try expect("UPDATE player SET id = 1", "update main.player 1")
             try expect("INSERT INTO log VALUES (5)", "insert main.log 1", "update main.player 1")
             try expect("INSERT INTO other.x VALUES (1)", "insert other.x 1")
             try expect("INSERT INTO y VALUES (1)", "insert temp.y 1")
-            try expect("INSERT INTO player (name) SELECT 'z' || value FROM json_each('[1,2]')", "insert main.player 2", "insert main.player 3")
+            try expect(
+                "INSERT INTO player (name) SELECT 'z' || value FROM json_each('[1,2]')", "insert main.player 2",
+                "insert main.player 3")
             try db.execute(sql: "INSERT INTO ft VALUES ('text')")
             #expect(observer.takeLog().contains { $0.hasPrefix("insert main.ft_content") })
             _ = try Int.fetchAll(db, sql: "UPDATE player SET score = 3 RETURNING id")
@@ -75,7 +80,8 @@ import Testing
 
     @Test func savepointsHoldEventsBack() throws {
         try withTables { (db, observer) throws in
-            try db.execute(sql: "BEGIN; SAVEPOINT a; INSERT INTO log VALUES (1); SAVEPOINT b; INSERT INTO log VALUES (2)")
+            try db.execute(
+                sql: "BEGIN; SAVEPOINT a; INSERT INTO log VALUES (1); SAVEPOINT b; INSERT INTO log VALUES (2)")
             #expect(observer.takeLog() == [])
             try db.execute(sql: "ROLLBACK TO b; INSERT INTO log VALUES (3); RELEASE b")
             #expect(observer.takeLog() == [])
@@ -96,17 +102,30 @@ import Testing
         try withTables { (db, observer) throws in
             try db.execute(sql: "CREATE TRIGGER t BEFORE INSERT ON player BEGIN INSERT INTO log VALUES (1); END; BEGIN")
             _ = observer.takeLog()
-            expectError(.SQLITE_CONSTRAINT) { try db.execute(sql: "INSERT INTO player VALUES (5, 'x', 1), (6, 'a', 1)") }
+            expectError(.SQLITE_CONSTRAINT) {
+                try db.execute(sql: "INSERT INTO player VALUES (5, 'x', 1), (6, 'a', 1)")
+            }
             #expect(observer.takeLog() == [])
-            expectError(.SQLITE_CONSTRAINT) { try db.execute(sql: "INSERT OR FAIL INTO player VALUES (5, 'x', 1), (6, 'a', 1)") }
+            expectError(.SQLITE_CONSTRAINT) {
+                try db.execute(sql: "INSERT OR FAIL INTO player VALUES (5, 'x', 1), (6, 'a', 1)")
+            }
             #expect(observer.takeLog() == ["insert main.log 1", "insert main.player 5", "insert main.log 2"])
-            expectError(.SQLITE_CONSTRAINT) { try db.execute(sql: "INSERT OR ROLLBACK INTO player VALUES (8, 'y', 1), (9, 'a', 1)") }
+            expectError(.SQLITE_CONSTRAINT) {
+                try db.execute(sql: "INSERT OR ROLLBACK INTO player VALUES (8, 'y', 1), (9, 'a', 1)")
+            }
             #expect(observer.takeLog() == ["did roll back"])
             // Outside a transaction: nothing at all, except with FAIL.
-            expectError(.SQLITE_CONSTRAINT) { try db.execute(sql: "INSERT INTO player VALUES (5, 'x', 1), (6, 'a', 1)") }
+            expectError(.SQLITE_CONSTRAINT) {
+                try db.execute(sql: "INSERT INTO player VALUES (5, 'x', 1), (6, 'a', 1)")
+            }
             #expect(observer.takeLog() == [])
-            expectError(.SQLITE_CONSTRAINT) { try db.execute(sql: "INSERT OR FAIL INTO player VALUES (5, 'x', 1), (6, 'a', 1)") }
-            #expect(observer.takeLog() == ["insert main.log 1", "insert main.player 5", "insert main.log 2", "will commit", "did commit"])
+            expectError(.SQLITE_CONSTRAINT) {
+                try db.execute(sql: "INSERT OR FAIL INTO player VALUES (5, 'x', 1), (6, 'a', 1)")
+            }
+            #expect(
+                observer.takeLog() == [
+                    "insert main.log 1", "insert main.player 5", "insert main.log 2", "will commit", "did commit",
+                ])
         }
     }
 
@@ -123,7 +142,8 @@ import Testing
                     try body()
                     Issue.record("no refusal", sourceLocation: sourceLocation)
                 } catch { #expect(error is Refusal, sourceLocation: sourceLocation) }
-                #expect(observer.takeLog().suffix(2) == ["will commit", "did roll back"], sourceLocation: sourceLocation)
+                #expect(
+                    observer.takeLog().suffix(2) == ["will commit", "did roll back"], sourceLocation: sourceLocation)
                 #expect(!db.isInsideTransaction, sourceLocation: sourceLocation)
             }
             let delete = "DELETE FROM player"
@@ -340,7 +360,8 @@ import Testing
                 } catch { Issue.record(error) }
             }
             try db.execute(sql: "UPDATE player SET score = 0")
-            #expect(observer.takeLog() == ["update main.player 1", "update main.player 2", "will commit", "did commit"])
+            #expect(
+                observer.takeLog() == ["update main.player 1", "update main.player 2", "will commit", "did commit"])
         }
         #expect(inner.takeLog().count == 6)
     }
@@ -388,10 +409,13 @@ import Testing
         }
     }
 
-    /// The truncate optimisation is lost only where somebody asks for the deleted rows.
+    /// The truncate optimisation is lost only where the deleted rows are asked for.
     @Test func deletionOfAllRows() throws {
         try withConnection { (db) throws in
-            try db.execute(sql: "CREATE TABLE a (x); CREATE TABLE b (x); INSERT INTO a VALUES (1), (2); INSERT INTO b VALUES (1), (2)")
+            try db.execute(
+                sql:
+                    "CREATE TABLE a (x); CREATE TABLE b (x); INSERT INTO a VALUES (1), (2); INSERT INTO b VALUES (1), (2)"
+            )
             let deleteA = try db.cachedStatement(sql: "DELETE FROM a")
             let observer = RecordingObserver { $0.tableName == "a" }
             var seen: [String] = []
@@ -424,7 +448,8 @@ import Testing
             db.add(transactionObserver: observer)
             try db.inTransaction {
                 for number in 0..<500 {
-                    try db.execute(sql: "SAVEPOINT s; UPDATE t SET \(number % 2 == 0 ? "a" : "b") = \(number); RELEASE s")
+                    try db.execute(
+                        sql: "SAVEPOINT s; UPDATE t SET \(number % 2 == 0 ? "a" : "b") = \(number); RELEASE s")
                 }
                 return .commit
             }
