@@ -30,6 +30,8 @@ final class FetchBatch: @unchecked Sendable {
     var items: [Item] = []
     /// The number of the last commit when the batch took its observations; nil before.
     var begunAt: Int?
+    /// When the batch had its connection, in nanoseconds.
+    private(set) var beginning: UInt64?
 
     init(_ broker: ObservationBroker, _ road: FetchRoad) {
         self.broker = broker
@@ -41,6 +43,7 @@ final class FetchBatch: @unchecked Sendable {
     /// - throws: the error of the transaction. The errors of fetches are their outcomes.
     func run(_ db: Database) throws {
         guard !items.isEmpty else { return }
+        beginning = SystemClock.monotonicNanoseconds()
         switch road.kind {
         case .readers:
             let snapshot = try broker.beginRead(db)

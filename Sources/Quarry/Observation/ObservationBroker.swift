@@ -148,10 +148,8 @@ final class ObservationBroker: Sendable {
         let remains = Remains(resources: observation.record.resources, pause: observation.record.pause)
         state.running[ObjectIdentifier(observation)] = nil
         var mustListen = false
-        if let region = observation.record.region {
-            state.index.remove(observation, of: region)
-            mustListen = state.needs.remove(region)
-        }
+        Self.updateIndex(observation, &state)
+        if let region = observation.record.region { mustListen = state.needs.remove(region) }
         if let road = remains.resources?.road, road.kind != .snapshot { mustListen = state.needs.remove() || mustListen }
         if mustListen { listen(&state) }
         observation.record.region = nil
@@ -226,7 +224,16 @@ final class ObservationBroker: Sendable {
         if road.line.add(observation, isSlow: observation.record.isSlow) { work.batches.append(road) }
     }
 
+    /// Starts a batch, once the program has had its share of the connection.
     private func startBatch(_ road: FetchRoad) {
+        let pause = state.withLock { _ in road.pace?.pause(now: SystemClock.monotonicNanoseconds()) ?? 0 }
+        guard pause > 0 else { return startBatchNow(road) }
+        DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(Int(pause))) {
+            self.startBatchNow(road)
+        }
+    }
+
+    private func startBatchNow(_ road: FetchRoad) {
         let batch = FetchBatch(self, road)
         road.runner.enqueue(road.request) { db in
             self.fill(batch)
@@ -272,6 +279,9 @@ final class ObservationBroker: Sendable {
             for item in batch.items { settle(item, accessError, batch.road, &state, &work) }
             if let number = batch.begunAt { state.clock.fetchDidEnd(begunAt: number) }
             if isInLine {
+                if let beginning = batch.beginning {
+                    batch.road.pace?.batchDidEnd(from: beginning, to: SystemClock.monotonicNanoseconds())
+                }
                 batch.road.line.batchDidEnd()
                 if batch.road.line.startsBatch() { work.batches.append(batch.road) }
             }
@@ -300,6 +310,7 @@ final class ObservationBroker: Sendable {
             let isOutdated =
                 observation.record.region.map { state.clock.mayHaveChanged($0, since: snapshot) } ?? true
             let action = observation.record.machine.fetchDidSucceed(isOutdated: isOutdated)
+            Self.updateIndex(observation, &state)
             if action == .deliver { work.values.append((observation, value)) }
             if observation.record.machine.isResting, let timer = observation.record.resources?.timer {
                 work.pauses.append((observation, timer))
@@ -329,12 +340,22 @@ final class ObservationBroker: Sendable {
         guard previous != region else { return }
         observation.record.region = region
         var mustListen = state.needs.add(region)
-        if let previous {
-            state.index.remove(observation, of: previous)
-            mustListen = state.needs.remove(previous) || mustListen
-        }
-        state.index.insert(observation, of: region)
+        if let previous { mustListen = state.needs.remove(previous) || mustListen }
         if mustListen { listen(&state) }
+    }
+
+    /// Keeps the index up to date: it has the observations to which a change matters, and none that will be fetched
+    /// anyway. So a commit costs nothing for those.
+    private static func updateIndex(_ observation: RunningObservation, _ state: inout State) {
+        guard let region = observation.record.region else { return }
+        let belongs = observation.record.machine.isWatching
+        guard belongs != observation.record.isIndexed else { return }
+        observation.record.isIndexed = belongs
+        if belongs {
+            state.index.insert(observation, of: region)
+        } else {
+            state.index.remove(observation, of: region)
+        }
     }
 
     // MARK: - Actions
@@ -389,9 +410,10 @@ final class ObservationBroker: Sendable {
         _ observation: RunningObservation,
         _ body: (inout ObservationStateMachine) -> ObservationStateMachine.Action
     ) {
-        let work = state.withLock { _ in
+        let work = state.withLock { state in
             var work = Work()
             Self.note(body(&observation.record.machine), observation, &work)
+            Self.updateIndex(observation, &state)
             return work
         }
         perform(work)
@@ -426,20 +448,24 @@ extension ObservationBroker: CommitListener {
 
     /// A commit has happened.
     func commitDidHappen(_ changes: DatabaseRegion) {
-        let work = state.withLock { state in
-            var work = Work()
+        // Most commits change nothing that is observed: they make no list of actions.
+        let work: Work? = state.withLock { state in
             state.clock.commitDidHappen(changes)
             if state.settlingCount > 0 { self.state.broadcast() }
-            guard !changes.isEmpty else { return work }
+            guard !changes.isEmpty else { return nil }
+            var changed: [RunningObservation] = []
             state.index.forEach(changedBy: changes) { observation in
-                guard observation.record.machine.isWatching,
-                    observation.record.region?.isModified(by: changes) ?? true
-                else { return }
+                if observation.record.region?.isModified(by: changes) ?? true { changed.append(observation) }
+            }
+            guard !changed.isEmpty else { return nil }
+            var work = Work()
+            for observation in changed {
                 Self.note(observation.record.machine.regionDidChange(), observation, &work)
+                Self.updateIndex(observation, &state)
             }
             return work
         }
-        perform(work)
+        if let work { perform(work) }
     }
 }
 

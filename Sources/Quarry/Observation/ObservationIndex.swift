@@ -1,6 +1,6 @@
 import QuarryCore
 
-/// The observations by the tables that they depend on. A commit looks at those of its own tables only.
+/// The observations that wait for a change, by the tables that they depend on. A commit looks at those of its own tables only.
 struct ObservationIndex<Member: AnyObject> {
     private typealias Members = [ObjectIdentifier: Member]
 
@@ -31,16 +31,14 @@ struct ObservationIndex<Member: AnyObject> {
 
     /// Calls `body` with the observations of the changed tables; more than once with one of several of them.
     func forEach(changedBy changes: DatabaseRegion, _ body: (Member) -> Void) {
-        for member in unbounded.values { body(member) }
+        if !unbounded.isEmpty { for member in unbounded.values { body(member) } }
         guard !byTable.isEmpty else { return }
-        guard let names = changes.tableNames else {
-            for members in byTable.values {
-                for member in members.values { body(member) }
-            }
-            return
+        let areListed = changes.forEachTable { name in
+            guard let members = byTable[name] else { return }
+            for member in members.values { body(member) }
         }
-        for name in names {
-            guard let members = byTable[name] else { continue }
+        guard !areListed else { return }
+        for members in byTable.values {
             for member in members.values { body(member) }
         }
     }

@@ -9,6 +9,8 @@ final class RunningObservation: @unchecked Sendable {
         var machine: ObservationStateMachine
         /// The region of the last fetch; nil before the first.
         var region: DatabaseRegion?
+        /// Whether the index has it.
+        var isIndexed = false
         /// Whether the last fetch took so long that others should not wait for it.
         var isSlow = false
         /// Waits for the end of a pause.
@@ -59,12 +61,18 @@ final class FetchRoad: @unchecked Sendable {
     let runner: AccessRunner
     let kind: Kind
     var line: FetchLine<RunningObservation>
+    /// Nil where fetches have connections of their own.
+    var pace: FetchPace?
     var observationCount = 0
 
     init(_ runner: AccessRunner, _ kind: Kind, maximumBatchCount: Int) {
         self.runner = runner
         self.kind = kind
         line = FetchLine(maximumBatchCount: maximumBatchCount)
+        switch kind {
+        case .readers, .snapshot: break
+        case .queue, .writer: pace = FetchPace()
+        }
     }
 
     var id: ID { ID(runner: ObjectIdentifier(runner), writes: kind == .writer) }

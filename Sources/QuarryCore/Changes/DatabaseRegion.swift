@@ -37,6 +37,15 @@ public struct DatabaseRegion: Sendable, Equatable {
     /// The names of the tables; nil for the full database.
     package var tableNames: [TableName]? { tables.map { Array($0.keys) } }
 
+    /// Calls `body` with each table.
+    ///
+    /// - returns: false for the full database, whose tables aren't listed.
+    package func forEachTable(_ body: (TableName) -> Void) -> Bool {
+        guard let tables else { return false }
+        for name in tables.keys { body(name) }
+        return true
+    }
+
     /// The tables of which the region has some rows only.
     package var tablesWithRows: [TableName] {
         tables?.compactMap { $0.value.rowIDs == nil ? nil : $0.key } ?? []

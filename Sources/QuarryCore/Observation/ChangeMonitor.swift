@@ -4,6 +4,9 @@
 /// It works in two tiers. *Tables and columns* come from what a statement may change, which SQLite reports at its
 /// preparation; they count as changed when SQLite's count of changed rows has moved. That costs nothing per row. *Rows*
 /// come from the preupdate hook, which is installed only while rows are asked for.
+///
+/// Its fields are used by the thread that has the connection, and by no callback in the middle of a change of theirs: the
+/// checks of overlapping accesses would cost a tenth of a short write.
 final class ChangeMonitor: ConnectionMonitor {
     /// The progress of a commit.
     enum CommitPhase {
@@ -16,32 +19,42 @@ final class ChangeMonitor: ConnectionMonitor {
         case rolledBack
     }
 
+    @exclusivity(unchecked)
     private(set) var listener: (any CommitListener)?
 
+    @exclusivity(unchecked)
     private var regionObservers: [RegionObserver] = []
 
     /// The tables whose changed rows the listener asks for.
     private var listenedRowTables: Set<TableName> = []
 
     /// The tables whose changed rows the listener or an observer of a region asks for.
+    @exclusivity(unchecked)
     private var rowTables: Set<TableName> = []
 
     let observers = ChangeObservers()
+    @exclusivity(unchecked)
     private var running = RunningChanges()
+    @exclusivity(unchecked)
     private var changes: TransactionChanges
+    @exclusivity(unchecked)
     private var phase = CommitPhase.none
 
     /// The error with which an observer has refused the commit.
+    @exclusivity(unchecked)
     private var refusal: (any Error)?
 
     /// Whether the write-ahead log has grown: a commit that has changed something.
+    @exclusivity(unchecked)
     private var logHasGrown = false
 
     /// Whether a statement of this connection that may write has run in the transaction. SQLite also writes pages to
     /// the log that a rollback to a savepoint has restored.
+    @exclusivity(unchecked)
     private var hasRunChange = false
 
     private var clients: [HookSlots.Client] = []
+    @exclusivity(unchecked)
     private var preupdateClient: HookSlots.Client?
 
     init(_ db: Database) {

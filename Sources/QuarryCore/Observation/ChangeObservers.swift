@@ -3,6 +3,7 @@
 /// An observer is asked once in a transaction for each kind of changes. Its answers, and the lists of observers of an
 /// event, are kept until the transaction ends or the observers change.
 final class ChangeObservers {
+    @exclusivity(unchecked)
     private(set) var entries: [ObserverEntry] = []
 
     /// The observers that have accepted a kind.

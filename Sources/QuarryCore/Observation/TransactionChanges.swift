@@ -86,9 +86,8 @@ struct TransactionChanges {
     /// Removes and returns what has changed, at the end of a transaction.
     mutating func takeRegion() -> DatabaseRegion {
         releaseAll()
-        let level = levels[0]
-        removeAll()
-        return level.changedRegion
+        defer { removeAll() }
+        return levels[0].changedRegion
     }
 
     // MARK: - Savepoints
@@ -112,12 +111,21 @@ struct TransactionChanges {
     mutating func releaseAll() { release(toDepth: 0) }
 
     mutating func removeAll() {
-        levels = [Level()]
-        tables.forget()
+        // Most transactions have no savepoint, and change little: nothing is allocated anew.
+        if levels.count > 1 { levels.removeSubrange(1...) }
+        levels[0].removeAll()
+        if !tables.isEmpty { tables.forget() }
     }
 }
 
 extension TransactionChanges.Level {
+    fileprivate mutating func removeAll() {
+        accesses.removeAll(keepingCapacity: true)
+        if !region.isEmpty { region = DatabaseRegion() }
+        if !rows.isEmpty { rows = [:] }
+        if !events.isEmpty { events = [] }
+    }
+
     fileprivate mutating func takeEvents() -> [RowEvent] {
         guard !events.isEmpty else { return [] }
         defer { events = [] }
@@ -185,6 +193,8 @@ struct TableNumbers {
     private var names: [TableName] = []
     private var texts: [(schema: [CChar], table: [CChar])] = []
     private var last = 0
+
+    var isEmpty: Bool { names.isEmpty }
 
     subscript(number: Int32) -> TableName { names[Int(number)] }
 

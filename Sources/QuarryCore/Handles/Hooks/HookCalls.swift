@@ -44,9 +44,7 @@ enum HookCalls {
             { context in
                 // Every client is asked, even after one of them has refused.
                 var mayCommit = true
-                for entry in HookCalls.slots(context).commit.entries where entry.isActive {
-                    if !entry.handler() { mayCommit = false }
-                }
+                HookCalls.slots(context).commit.forEach { if !$0() { mayCommit = false } }
                 return mayCommit ? 0 : 1
             }, context)
     }

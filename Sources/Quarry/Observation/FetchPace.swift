@@ -1,0 +1,30 @@
+/// Leaves time to the accesses of the program on a connection that observations share with it. A value.
+///
+/// Fetches take a third of the time at most, as long as more of them are due; after a pause they may take 0.2 milliseconds
+/// more. Otherwise a program that writes in a loop would wait for all fetches after each of its writes.
+struct FetchPace {
+    /// When the next batch would begin if batches were evenly spread, in nanoseconds.
+    private var next: UInt64 = 0
+
+    /// The time that batches may be ahead, in nanoseconds.
+    static let burst: UInt64 = 200_000
+
+    /// The longest pause after a batch, in nanoseconds: the fetches of a connection that nobody else uses go on soon.
+    static let longestPause: UInt64 = 100_000_000
+
+    /// A batch has given its connection back.
+    ///
+    /// - parameters:
+    ///   - beginning: when it had the connection, in nanoseconds.
+    ///   - end: the current time.
+    mutating func batchDidEnd(from beginning: UInt64, to end: UInt64) {
+        let duration = end > beginning ? end - beginning : 0
+        next = max(next, beginning) &+ duration &+ min(2 &* duration, Self.longestPause)
+    }
+
+    /// The nanoseconds until the next batch may begin.
+    func pause(now: UInt64) -> UInt64 {
+        let earliest = next > Self.burst ? next - Self.burst : 0
+        return earliest > now ? earliest - now : 0
+    }
+}
