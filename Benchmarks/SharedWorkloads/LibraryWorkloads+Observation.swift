@@ -18,9 +18,12 @@ extension LibraryWorkloads {
     static func observe(_ writer: some DatabaseWriter) throws -> Workload {
         try createObserved(writer)
         let received = DispatchSemaphore(value: 0)
-        let cancellable = ValueObservation
+        let cancellable =
+            ValueObservation
             .tracking { db in try Int.fetchOne(db.cachedStatement(sql: BenchSQL.selectObserved)) ?? 0 }
-            .start(in: writer, scheduling: CallingScheduler()) { fatalError("\($0)") } onChange: { _ in
+            .start(in: writer, scheduling: CallingScheduler()) {
+                fatalError("\($0)")
+            } onChange: { _ in
                 received.signal()
             }
         received.wait()
@@ -48,9 +51,12 @@ extension LibraryWorkloads {
         let started = DispatchSemaphore(value: 0)
         let cancellables = (0..<100).map { number in
             let query = others ? "SELECT COUNT(score) FROM other\(number)" : BenchSQL.selectObserved
-            return ValueObservation
+            return
+                ValueObservation
                 .tracking { db in try Int.fetchOne(db.cachedStatement(sql: query)) ?? 0 }
-                .start(in: writer, scheduling: CallingScheduler()) { fatalError("\($0)") } onChange: { _ in
+                .start(in: writer, scheduling: CallingScheduler()) {
+                    fatalError("\($0)")
+                } onChange: { _ in
                     started.signal()
                 }
         }

@@ -66,7 +66,8 @@ extension BenchRow {
         row(.observePool, "write a row, until onChange has the new value, pool", 2_000, .timesC(2)),
         row(.updateObserved, "UPDATE of 50,000 rows, 100 observations of that table", 10, .timesC(1.3)),
         row(.writeBesideObservations, "write a row, 100 observations of other tables, queue", 20_000, .timesC(1.3)),
-        row(.writeBesideObservationsInPool, "write a row, 100 observations of other tables, pool", 10_000, .timesC(1.3)),
+        row(
+            .writeBesideObservationsInPool, "write a row, 100 observations of other tables, pool", 10_000, .timesC(1.3)),
         row(.writeObserved, "write a row, 100 observations of that table, queue", 2_000, .timesC(3)),
         row(.writeObservedInPool, "write a row, 100 observations of that table, pool", 2_000, .timesC(3)),
         row(.migrate, "migrate(), 100 migrations applied already", 2_000, .timesC(1.5)),

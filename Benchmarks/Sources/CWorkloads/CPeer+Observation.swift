@@ -7,7 +7,9 @@ extension CPeer {
     /// - parameter fixtures: where to put the file of a pool; nil for a connection in memory.
     static func observe(_ fixtures: Fixtures?) throws -> Workload {
         let (writer, path) = try observedConnection(fixtures)
-        let reader = try path.map { try PreparedConnection(Connection($0, flags: SQLITE_OPEN_READONLY), looksUp: false) }
+        let reader = try path.map {
+            try PreparedConnection(Connection($0, flags: SQLITE_OPEN_READONLY), looksUp: false)
+        }
         let prepared = try PreparedConnection(writer, looksUp: false)
         let raise = Prepared(pointer: try writer.cached(BenchSQL.raiseObserved))
         let connection = reader?.connection ?? writer

@@ -1,7 +1,7 @@
 /// Leaves time to the accesses of the program on a connection that observations share with it. A value.
 ///
-/// Fetches take a third of the time at most, as long as more of them are due; after a pause they may take 0.2 milliseconds
-/// more. Otherwise a program that writes in a loop would wait for all fetches after each of its writes.
+/// Fetches take a third of the time at most, as long as more of them are due; after a pause they may take 0.2
+/// milliseconds more. Otherwise a program that writes in a loop would wait for all fetches after each of its writes.
 struct FetchPace {
     /// When the next batch would begin if batches were evenly spread, in nanoseconds.
     private var next: UInt64 = 0

@@ -150,7 +150,9 @@ final class ObservationBroker: Sendable {
         var mustListen = false
         Self.updateIndex(observation, &state)
         if let region = observation.record.region { mustListen = state.needs.remove(region) }
-        if let road = remains.resources?.road, road.kind != .snapshot { mustListen = state.needs.remove() || mustListen }
+        if let road = remains.resources?.road, road.kind != .snapshot {
+            mustListen = state.needs.remove() || mustListen
+        }
         if mustListen { listen(&state) }
         observation.record.region = nil
         observation.record.pause = nil

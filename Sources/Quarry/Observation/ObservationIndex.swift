@@ -1,6 +1,7 @@
 import QuarryCore
 
-/// The observations that wait for a change, by the tables that they depend on. A commit looks at those of its own tables only.
+/// The observations that wait for a change, by the tables that they depend on. A commit looks at those of its own
+/// tables only.
 struct ObservationIndex<Member: AnyObject> {
     private typealias Members = [ObjectIdentifier: Member]
 

@@ -1,5 +1,8 @@
 /// A cursor on a statement.
-public protocol DatabaseCursor<Element>: Cursor {}
+public protocol DatabaseCursor<Element>: Cursor {
+    /// The tables and columns that the statement reads.
+    var databaseRegion: DatabaseRegion { get }
+}
 
 /// A cursor over the rows of a statement, decoded.
 ///

@@ -5,8 +5,8 @@
 /// preparation; they count as changed when SQLite's count of changed rows has moved. That costs nothing per row. *Rows*
 /// come from the preupdate hook, which is installed only while rows are asked for.
 ///
-/// Its fields are used by the thread that has the connection, and by no callback in the middle of a change of theirs: the
-/// checks of overlapping accesses would cost a tenth of a short write.
+/// Its fields are used by the thread that has the connection, and by no callback in the middle of a change of theirs:
+/// the checks of overlapping accesses would cost a tenth of a short write.
 final class ChangeMonitor: ConnectionMonitor {
     /// The progress of a commit.
     enum CommitPhase {

@@ -1,6 +1,6 @@
 import Quarry
 
-/// What a program that imports has stored, in all files together.
+/// The progress of a program that imports: the sums of all its files.
 struct StoredProgress: CatalogRow {
     var packages, rows, bytesRead: Int
     /// Nil where one of the files is a pipe.

@@ -33,7 +33,7 @@ final class ProgressReporter: Sendable {
 
     init(_ console: Console) { self.console = console }
 
-    /// What the import has stored.
+    /// The progress that the import has reported last.
     var latest: ImportProgress { state.withLock { $0.latest } }
 
     var isImporting: Bool { state.withLock { $0.isImporting } }
