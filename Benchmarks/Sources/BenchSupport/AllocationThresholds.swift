@@ -91,6 +91,15 @@ package struct AllocationThreshold: Sendable {
         "8.8c": .init(14.01),
         "9.1": .init(0.42),
         "9.2": .init(0.28),
+        // A fetch, its access and its delivery.
+        "10.1": .init(40),
+        "10.2": .init(26),
+        "10.3": .init(1_100),
+        "10.5": .init(12),
+        "10.5p": .init(6.5),
+        // Chance decides how many fetches run meanwhile.
+        "10.6": .init(60),
+        "10.6p": .init(60),
         "11.1": .init(3.01),
         "11.2": .init(382.1),
         "11.3": .init(788.1),
