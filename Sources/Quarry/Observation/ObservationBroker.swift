@@ -262,8 +262,11 @@ final class ObservationBroker: Sendable {
 
     /// The connection of a batch is given back: its outcomes are delivered.
     private func complete(_ batch: FetchBatch, _ result: Result<Void, any Error>, isInLine: Bool) {
-        let accessError: (any Error)? = if case .failure(let error) = result { error } else { nil }
-        let work = state.withLock { state in
+        var accessError: (any Error)? = if case .failure(let error) = result { error } else { nil }
+        // A fetch whose error has ended the transaction, as SQLite does when a read of the disk fails, has that error as
+        // its outcome. The others are fetched in another batch.
+        if batch.items.contains(where: { $0.outcome != nil }) { accessError = nil }
+        let work = state.withLock { [accessError] state in
             var work = Work()
             if batch.begunAt == nil, accessError != nil {
                 // No connection could be had.
