@@ -69,22 +69,49 @@ struct ObservationRun: Sendable {
         }
         for run in runs.prefix(ObservedQuery.still.count) { try await until("a first value") { run.count > 0 } }
 
-        progress.update { $0 = "writes" }
-        let commits = Recorded(0)
         let end = StressLength.end(ofPart: 1)
+        var total = (rounds: 0, commits: 0, restarts: 0)
+        // A change that is missed shows only if no other follows, so the writers pause often.
+        repeat {
+            progress.update { $0 = "round \(total.rounds)" }
+            let seed = generator.next()
+            let (commits, restarted) = try await burst(writer, runs, cancellables, seed)
+            for (index, run) in restarted { runs[index] = run }
+            try await check(runs, writer)
+            total = (total.rounds + 1, total.commits + commits, total.restarts + restarted.count)
+        } while SystemClock.monotonicNanoseconds() < end
+        progress.update { $0 = "ends" }
+        cancellables.update { list in
+            defer { list = [] }
+            return list
+        }.forEach { $0.cancel() }
+        try await until("no observation is left") { writer.groupReader?.core.observations.observationCount == 0 }
+        print(
+            "ObservationStressTests.\(kind): \(total.rounds) rounds, \(total.commits) commits, \(total.restarts) restarts, "
+                + "\(runs.map(\.fetches.value).reduce(0, +)) fetches, \(runs.map(\.count).reduce(0, +)) values")
+        try await onOwnThread { try writer.close() }
+    }
+
+    /// Lets all writers write for a moment, while observations are cancelled and started again.
+    ///
+    /// - returns: the number of commits, and the new observations.
+    private func burst(
+        _ writer: any DatabaseWriter, _ runs: [ObservedRun], _ cancellables: Recorded<[AnyDatabaseCancellable]>,
+        _ seed: UInt64
+    ) async throws -> (Int, [Int: ObservedRun]) {
+        let commits = Recorded(0)
+        let end = SystemClock.monotonicNanoseconds() + 30_000_000
         let threads = (0..<Self.writerCount / 2).map { index in
-            OwnThread("writer \(index)") { [seed] in
+            OwnThread("writer \(index)") {
                 var work = ObservedWriter(seed: seed, index: index)
                 while SystemClock.monotonicNanoseconds() < end {
-                    let isCommitted = try writer.writeWithoutTransaction { db in
-                        try write(db, &work)
-                    }
+                    let isCommitted = try writer.writeWithoutTransaction { db in try write(db, &work) }
                     if isCommitted { commits.update { $0 += 1 } }
                 }
             }
         }
         let tasks = (Self.writerCount / 2..<Self.writerCount).map { index in
-            Task { [seed] in
+            Task {
                 let work = Recorded(ObservedWriter(seed: seed, index: index))
                 while SystemClock.monotonicNanoseconds() < end {
                     let isCommitted = try await writer.writeWithoutTransaction { db in
@@ -96,9 +123,9 @@ struct ObservationRun: Sendable {
                 }
             }
         }
-        let restarts = OwnThread("restarts") { [runs, seed] in
+        let restarts = OwnThread("restarts") {
             var generator = SeededGenerator(seed: seed, index: Self.writerCount)
-            var count = 0
+            var restarted: [Int: ObservedRun] = [:]
             while SystemClock.monotonicNanoseconds() < end {
                 let index = runs.count - 1 - Int.random(in: 0..<Self.restartedCount, using: &generator)
                 cancellables.value[index].cancel()
@@ -110,31 +137,16 @@ struct ObservationRun: Sendable {
                     return list[index]
                 }
                 _ = consume released
-                restarted.update { $0[index] = run }
-                count += 1
+                restarted[index] = run
                 let seen = commits.value
                 try spin(until: "a commit") { commits.value > seen || SystemClock.monotonicNanoseconds() > end }
             }
-            return count
+            return restarted
         }
         for thread in threads { try await thread.value }
         for task in tasks { try await task.value }
-        let restartCount = try await restarts.value
-        for (index, run) in restarted.value { runs[index] = run }
-        try await check(runs, writer)
-        progress.update { $0 = "ends" }
-        cancellables.update { list in
-            defer { list = [] }
-            return list
-        }.forEach { $0.cancel() }
-        try await until("no observation is left") { writer.groupReader?.core.observations.observationCount == 0 }
-        print(
-            "ObservationStressTests.\(kind): \(commits.value) commits, \(restartCount) restarts, "
-                + "\(runs.map(\.fetches.value).reduce(0, +)) fetches, \(runs.map(\.count).reduce(0, +)) values")
-        try await onOwnThread { try writer.close() }
+        return (commits.value, try await restarts.value)
     }
-
-    private let restarted = Recorded<[Int: ObservedRun]>([:])
 
     private func open(_ folder: TemporaryFolder) throws -> any DatabaseWriter {
         switch kind {

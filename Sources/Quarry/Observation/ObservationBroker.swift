@@ -263,8 +263,8 @@ final class ObservationBroker: Sendable {
     /// The connection of a batch is given back: its outcomes are delivered.
     private func complete(_ batch: FetchBatch, _ result: Result<Void, any Error>, isInLine: Bool) {
         var accessError: (any Error)? = if case .failure(let error) = result { error } else { nil }
-        // A fetch whose error has ended the transaction, as SQLite does when a read of the disk fails, has that error as
-        // its outcome. The others are fetched in another batch.
+        // A read of the disk that fails ends the transaction. The fetch that has met the error has it as its outcome,
+        // and the others are fetched in another batch.
         if batch.items.contains(where: { $0.outcome != nil }) { accessError = nil }
         let work = state.withLock { [accessError] state in
             var work = Work()
