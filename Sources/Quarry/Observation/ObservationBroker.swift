@@ -271,8 +271,11 @@ final class ObservationBroker: Sendable {
 
     /// The connection of a batch is given back: its outcomes are delivered.
     private func complete(_ batch: FetchBatch, _ result: Result<Void, any Error>, isInLine: Bool) {
-        let accessError: (any Error)? = if case .failure(let error) = result { error } else { nil }
-        let work = state.withLock { state in
+        var accessError: (any Error)? = if case .failure(let error) = result { error } else { nil }
+        // A read of the disk that fails ends the transaction. The fetch that has met the error has it as its outcome,
+        // and the others are fetched in another batch.
+        if batch.items.contains(where: { $0.outcome != nil }) { accessError = nil }
+        let work = state.withLock { [accessError] state in
             var work = Work()
             if batch.begunAt == nil, accessError != nil {
                 // No connection could be had.
