@@ -193,6 +193,7 @@ import Testing
     @Test func equalObservationsShareAFetch() async throws {
         let pool = try DatabasePool(path: folder.file("a.sqlite"))
         try pool.makeTable()
+        pool.broker.slowFetch.store(.max, ordering: .relaxed)
         let fetches = Recorded(0)
         let observation = ValueObservation.tracking(region: DatabaseRegion.t) { db in
             fetches.update { $0 += 1 }
