@@ -1,20 +1,24 @@
 public import QuarryCore
+import Synchronization
 
 /// The part of a database that its connections share: one object for each queue or pool, also for the snapshots of a
 /// pool. The queues of one named database in memory share one, because they share its content.
 ///
 /// Each connection has it from its opening (`Database.core`). The core holds neither connections nor their owner.
 final class DatabaseCore: Sendable {
+    /// Made by the first observation: opening a database allocates nothing for it.
+    private let madeObservations = AtomicLazyReference<ObservationBroker>()
+
     /// The observations of the database.
-    let observations: ObservationBroker
+    var observations: ObservationBroker {
+        madeObservations.load() ?? madeObservations.storeIfNil(ObservationBroker(setups))
+    }
+
+    /// The observations of the database; nil if there has been none.
+    var observationsIfMade: ObservationBroker? { madeObservations.load() }
 
     /// The setups of the connections.
-    let setups: ConnectionSetups
-
-    init() {
-        setups = ConnectionSetups()
-        observations = ObservationBroker(setups)
-    }
+    let setups = ConnectionSetups()
 
     /// The cores of the named databases in memory, by what SQLite finds the content by.
     private static let namedCores = Lock<[Name: WeakCore]>([:])

@@ -150,12 +150,12 @@ protocol GroupReader: DatabaseReader {
 extension GroupReader {
     public func close() throws {
         try ConnectionGroup.close(groups)
-        core.observations.readerDidClose(self)
+        core.observationsIfMade?.readerDidClose(self)
     }
 
     public func closeAsync() async throws {
         try await ConnectionGroup.close(groups, workers)
-        core.observations.readerDidClose(self)
+        core.observationsIfMade?.readerDidClose(self)
     }
 
     @discardableResult

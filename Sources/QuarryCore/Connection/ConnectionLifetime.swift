@@ -72,7 +72,12 @@ final class ConnectionLifetime: StatementFinalizer, @unchecked Sendable {
     /// The error that each use throws, if there has never been a connection.
     private let refusal: DatabaseError?
 
-    private let deferred = Lock<[Deferred]>([])
+    /// One lock for all connections, because it is seldom taken, and a lock for each would cost allocations when a
+    /// connection is opened.
+    private static let deferredLock = Lock(())
+
+    // Used with the lock held.
+    private nonisolated(unsafe) var deferred: [Deferred] = []
     private let hasDeferred = Atomic<Bool>(false)
 
     init(_ handle: consuming ConnectionHandle) {
@@ -200,16 +205,16 @@ final class ConnectionLifetime: StatementFinalizer, @unchecked Sendable {
     func leave(error: any Error) { postpone(.error(error)) }
 
     private func postpone(_ release: Deferred) {
-        deferred.withLock { $0.append(release) }
+        Self.deferredLock.withLock { _ in deferred.append(release) }
         hasDeferred.store(true, ordering: .releasing)
     }
 
     /// Finalizes the statements that were left, and returns the first error.
     private func releaseDeferred() -> (any Error)? {
         hasDeferred.store(false, ordering: .relaxed)
-        let releases = deferred.withLock { releases in
-            defer { releases.removeAll() }
-            return releases
+        let releases = Self.deferredLock.withLock { _ in
+            defer { deferred.removeAll() }
+            return deferred
         }
         var first: (any Error)?
         for release in releases {

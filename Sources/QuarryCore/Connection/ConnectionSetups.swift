@@ -32,7 +32,14 @@ package final class ConnectionSetups: @unchecked Sendable {
         fileprivate let number: Int
     }
 
-    private let list = Lock(SetupList())
+    /// One lock for all databases, because it is seldom taken, and a lock for each would cost allocations when a
+    /// database is opened.
+    private static let lock = Lock(())
+
+    // Used with the lock held.
+    private nonisolated(unsafe) var list = SetupList()
+
+    private func withList<T>(_ body: (inout SetupList) -> T) -> T { Self.lock.withLock { _ in body(&list) } }
 
     /// The number of the last setup. Outside of any stored property: connections keep the pointer, so that an access
     /// compares the number without retaining this object.
@@ -54,7 +61,7 @@ package final class ConnectionSetups: @unchecked Sendable {
     /// Adds a setup behind the others.
     @discardableResult
     package func add(_ setup: Setup) -> Token {
-        list.withLock { list in
+        withList { list in
             let number = list.add(setup)
             // The thread that adds a setup then looks at the database. A write whose commit it doesn't see must find
             // the new number at its end, so this store comes before that look in the order of all threads.
@@ -65,7 +72,7 @@ package final class ConnectionSetups: @unchecked Sendable {
 
     /// Removes a setup: connections that haven't had it don't run it. The others stay as they are.
     package func remove(_ token: Token) {
-        let removed = list.withLock { $0.remove(token.number) }
+        let removed = withList { $0.remove(token.number) }
         // Released here, without the lock: the closure may hold objects of the user.
         _ = consume removed
     }
@@ -74,14 +81,14 @@ package final class ConnectionSetups: @unchecked Sendable {
     /// comparing schemas, that needs the same functions. Leaves out the setups that also run at the end of accesses,
     /// which belong to the connections themselves.
     package func prepare(_ db: Database) throws {
-        for entry in list.withLock({ $0.pending(SetupProgress()) }) {
+        for entry in withList({ $0.pending(SetupProgress()) }) {
             if case .atBeginning(let body) = entry.setup { try body(db) }
         }
     }
 
     /// The setups that a connection hasn't had, and the number of the last setup.
     func pending(_ progress: SetupProgress) -> (entries: [SetupList.Entry], last: Int) {
-        list.withLock { ($0.pending(progress), $0.lastNumber) }
+        withList { ($0.pending(progress), $0.lastNumber) }
     }
 }
 
