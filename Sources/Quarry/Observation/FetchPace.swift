@@ -9,7 +9,7 @@ struct FetchPace {
     /// The time that batches may be ahead, in nanoseconds.
     static let burst: UInt64 = 200_000
 
-    /// The longest pause after a batch, in nanoseconds: the fetches of a connection that nobody else uses go on soon.
+    /// The longest pause after a batch, in nanoseconds. It bounds the delay if only fetches use the connection.
     static let longestPause: UInt64 = 100_000_000
 
     /// A batch has given its connection back.

@@ -183,7 +183,7 @@ final class ObservationBroker: Sendable {
             // Without rows, a change of one counts as a change of all.
             try? db.listenToCommits(isNeeded ? self : nil)
         }
-        // The access that ends may have committed what nobody has reported.
+        // The access that ends may have committed changes before it could report them.
         if moment == .end, isNeeded, !wasListening { commitDidHappen(.fullDatabase) }
     }
 

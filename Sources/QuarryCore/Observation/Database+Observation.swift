@@ -68,7 +68,7 @@ extension Database {
 
     // MARK: - The layer above
 
-    /// Learns of the commits of this connection, and of what they have changed; nil if nobody asks.
+    /// The listener that learns of this connection's commits and their changes; nil if there is none.
     package var commitListener: (any CommitListener)? { changeMonitor?.listener }
 
     /// Sets the listener of commits.
