@@ -7,6 +7,7 @@
 /// Each iteration starts the observation. Cancelling the task, leaving the loop or dropping the iterator ends it. In a
 /// cancelled task, the sequence ends without an error.
 public struct AsyncValueObservation<Element: Sendable>: AsyncSequence, Sendable {
+    /// The values that wait for a slow loop, as for `AsyncThrowingStream`.
     public typealias BufferingPolicy = AsyncThrowingStream<Element, any Error>.Continuation.BufferingPolicy
     public typealias AsyncIterator = Iterator
 

@@ -63,6 +63,7 @@ extension ValueObservationScheduler where Self == AsyncValueObservationScheduler
 
 /// Receives the first value before `start` returns; see `ValueObservationScheduler.immediate`.
 public struct ImmediateValueObservationScheduler: ValueObservationMainActorScheduler {
+    /// The scheduler; `.immediate` is shorter.
     public init() {}
 
     /// True.
