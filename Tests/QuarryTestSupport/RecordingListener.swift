@@ -9,11 +9,25 @@ package final class RecordingListener: CommitListener {
         var changes: [DatabaseRegion] = []
         var problems: [String] = []
         var failedCommits = 0
+        var version = 0
+        var isUnneeded = false
     }
 
     private let state = Recorded(State())
 
-    package init() {}
+    package let needsWillCommit: Bool
+
+    package var needsVersion: Int { state.value.version }
+
+    /// Says that the changes of the commits that follow are of no interest, or are.
+    package func setUnneeded(_ isUnneeded: Bool) {
+        state.update { state in
+            state.version += 1
+            state.isUnneeded = isUnneeded
+        }
+    }
+
+    package init(needsWillCommit: Bool = true) { self.needsWillCommit = needsWillCommit }
 
     /// The changes of the commits, in order, without commits that changed nothing.
     package func takeChanges() -> [DatabaseRegion] {
@@ -39,12 +53,13 @@ package final class RecordingListener: CommitListener {
         }
     }
 
-    package func databaseDidCommit(_ db: Database, changes: DatabaseRegion) {
+    package func databaseDidCommit(_ db: Database, changes: DatabaseRegion) -> Int? {
         let isWriting = sqlite3_txn_state(db.sqliteConnection, nil) == SQLITE_TXN_WRITE
-        state.update { state in
+        return state.update { state in
             if isWriting { state.problems.append("databaseDidCommit before the commit: \(changes)") }
             state.isCommitting = false
             if !changes.isEmpty { state.changes.append(changes) }
+            return state.isUnneeded ? state.version : nil
         }
     }
 
@@ -59,10 +74,13 @@ package final class RecordingListener: CommitListener {
 
 extension Database {
     /// Listens to the commits that `body` makes, and returns what each has changed.
+    ///
+    /// - parameter needsWillCommit: whether the listener needs the commit hook.
     package func changes(
-        rowTables: [String] = [], sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void
+        rowTables: [String] = [], needsWillCommit: Bool = true, sourceLocation: SourceLocation = #_sourceLocation,
+        _ body: () throws -> Void
     ) throws -> [String] {
-        let listener = RecordingListener()
+        let listener = RecordingListener(needsWillCommit: needsWillCommit)
         try listenToCommits(listener, rowTables: Set(rowTables.map { TableName(schema: "main", name: $0) }))
         defer { try? listenToCommits(nil) }
         try body()

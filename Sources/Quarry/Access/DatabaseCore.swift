@@ -11,11 +11,16 @@ final class DatabaseCore: Sendable {
 
     /// The observations of the database.
     var observations: ObservationBroker {
-        madeObservations.load() ?? madeObservations.storeIfNil(ObservationBroker(setups))
+        madeObservations.load() ?? madeObservations.storeIfNil(ObservationBroker(setups, isShared: isShared))
     }
 
     /// The observations of the database; nil if there has been none.
     var observationsIfMade: ObservationBroker? { madeObservations.load() }
+
+    /// Whether several connections have the content of the database.
+    private let isShared: Bool
+
+    init(isShared: Bool) { self.isShared = isShared }
 
     /// The setups of the connections.
     let setups = ConnectionSetups()
@@ -40,7 +45,7 @@ final class DatabaseCore: Sendable {
         let (core, others) = namedCores.withLock { cores in
             let existing = cores.compactMapValues(\.core)
             cores = cores.filter { existing[$0.key] != nil }
-            let core = existing[name] ?? DatabaseCore()
+            let core = existing[name] ?? DatabaseCore(isShared: true)
             cores[name] = WeakCore(core: core)
             return (core, existing)
         }

@@ -23,7 +23,7 @@ public final class DatabasePool: GroupWriter {
 
     let writer: AccessRunner
     let readers: AccessRunner
-    let core = DatabaseCore()
+    let core = DatabaseCore(isShared: true)
     let workers: WorkerThreads
     let readRequest: AccessRequest
     let writeRequest: AccessRequest

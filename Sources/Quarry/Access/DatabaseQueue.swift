@@ -85,7 +85,8 @@ public final class DatabaseQueue: GroupWriter {
         // The name isn't a path from outside, so no part of it is a parameter.
         if name != nil { configuration.acceptsURIs = true }
         let core = name.map { DatabaseCore.named($0, vfs: configuration.vfs) }
-        try self.init(path: path, isInMemory: true, configuration: configuration, core: core ?? DatabaseCore())
+        try self.init(
+            path: path, isInMemory: true, configuration: configuration, core: core ?? DatabaseCore(isShared: false))
     }
 
     /// - parameter core: the part that its connection shares with the connections of other queues.
@@ -93,7 +94,8 @@ public final class DatabaseQueue: GroupWriter {
     /// - parameter followsTask: whether opening is cancelled with the current task.
     /// - parameter fill: fills the database, before it may become read-only.
     init(
-        path: String, isInMemory: Bool, configuration: Configuration, core: DatabaseCore = DatabaseCore(),
+        path: String, isInMemory: Bool, configuration: Configuration,
+        core: DatabaseCore = DatabaseCore(isShared: false),
         workers: WorkerThreads? = nil, followsTask: Bool = false, fill: ((Database) throws -> Void)? = nil
     ) throws {
         var configuration = configuration

@@ -20,6 +20,9 @@ struct CommitClock: Sendable {
     /// How many entries the log has at most.
     static let capacity = 32
 
+    /// Whether a fetch is running.
+    var isKeepingChanges: Bool { !beginnings.isEmpty }
+
     /// The number of kept entries.
     var logCount: Int { log.count }
 

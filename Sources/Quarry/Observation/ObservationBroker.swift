@@ -39,6 +39,12 @@ final class ObservationBroker: Sendable {
 
     private let state = ConditionLock(State())
 
+    /// Grows before an observation, or a fetch, needs changes that none needed before. Changed with the lock held.
+    private let version = Atomic<Int>(0)
+
+    /// Whether several connections have the content of the database, so that one can fetch while another commits.
+    let needsWillCommit: Bool
+
     /// Nanoseconds after which a fetch is slow: the next time, it is fetched in a batch without others.
     let slowFetch = Atomic<UInt64>(1_000_000)
 
@@ -49,7 +55,11 @@ final class ObservationBroker: Sendable {
     /// The setups of the connections of the database.
     private let setups: ConnectionSetups
 
-    init(_ setups: ConnectionSetups) { self.setups = setups }
+    /// - parameter isShared: whether several connections have the content of the database.
+    init(_ setups: ConnectionSetups, isShared: Bool) {
+        self.setups = setups
+        needsWillCommit = isShared
+    }
 
     /// The number of running observations.
     var observationCount: Int { state.withLock { $0.running.count } }
@@ -85,7 +95,7 @@ final class ObservationBroker: Sendable {
         state.withLock { state in
             add(observation, to: &state)
             batch.items = Self.take(observation).map { [$0] } ?? []
-            batch.begunAt = state.clock.fetchWillBegin()
+            batch.begunAt = fetchWillBegin(&state)
         }
         let result = Result { try road.runner.perform(road.request) { db in try batch.run(db) } }
         complete(batch, result, isInLine: false)
@@ -148,7 +158,7 @@ final class ObservationBroker: Sendable {
         let remains = Remains(resources: observation.record.resources, pause: observation.record.pause)
         state.running[ObjectIdentifier(observation)] = nil
         var mustListen = false
-        Self.updateIndex(observation, &state)
+        updateIndex(observation, &state)
         if let region = observation.record.region { mustListen = state.needs.remove(region) }
         if let road = remains.resources?.road, road.kind != .snapshot {
             mustListen = state.needs.remove() || mustListen
@@ -253,11 +263,17 @@ final class ObservationBroker: Sendable {
             var work = Work()
             let taken = batch.road.line.take { $0 === $1 || $0.record.resources?.fetch === $1.record.resources?.fetch }
             batch.items = taken.compactMap(Self.take)
-            batch.begunAt = state.clock.fetchWillBegin()
+            batch.begunAt = fetchWillBegin(&state)
             if batch.road.line.startsBatch() { work.batches.append(batch.road) }
             return work
         }
         perform(work)
+    }
+
+    /// The changes of the commits that follow are kept for a fetch.
+    private func fetchWillBegin(_ state: inout State) -> Int {
+        if !state.clock.isKeepingChanges { version.add(1, ordering: .releasing) }
+        return state.clock.fetchWillBegin()
     }
 
     private static func take(_ observation: RunningObservation) -> FetchBatch.Item? {
@@ -315,7 +331,7 @@ final class ObservationBroker: Sendable {
             let isOutdated =
                 observation.record.region.map { state.clock.mayHaveChanged($0, since: snapshot) } ?? true
             let action = observation.record.machine.fetchDidSucceed(isOutdated: isOutdated)
-            Self.updateIndex(observation, &state)
+            updateIndex(observation, &state)
             if action == .deliver { work.values.append((observation, value)) }
             if observation.record.machine.isResting, let timer = observation.record.resources?.timer {
                 work.pauses.append((observation, timer))
@@ -351,12 +367,13 @@ final class ObservationBroker: Sendable {
 
     /// Keeps the index up to date: it has the observations to which a change matters, and none that will be fetched
     /// anyway. So a commit costs nothing for those.
-    private static func updateIndex(_ observation: RunningObservation, _ state: inout State) {
+    private func updateIndex(_ observation: RunningObservation, _ state: inout State) {
         guard let region = observation.record.region else { return }
         let belongs = observation.record.machine.isWatching
         guard belongs != observation.record.isIndexed else { return }
         observation.record.isIndexed = belongs
         if belongs {
+            version.add(1, ordering: .releasing)
             state.index.insert(observation, of: region)
         } else {
             state.index.remove(observation, of: region)
@@ -418,7 +435,7 @@ final class ObservationBroker: Sendable {
         let work = state.withLock { state in
             var work = Work()
             Self.note(body(&observation.record.machine), observation, &work)
-            Self.updateIndex(observation, &state)
+            updateIndex(observation, &state)
             return work
         }
         perform(work)
@@ -449,10 +466,16 @@ extension ObservationBroker: CommitListener {
         }
     }
 
-    func databaseDidCommit(_ db: Database, changes: DatabaseRegion) { commitDidHappen(changes) }
+    func databaseDidCommit(_ db: Database, changes: DatabaseRegion) -> Int? { commitDidHappen(changes) }
+
+    var needsVersion: Int { version.load(ordering: .acquiring) }
 
     /// A commit has happened.
-    func commitDidHappen(_ changes: DatabaseRegion) {
+    ///
+    /// - returns: the version of the needs at which no observation needs these changes; nil if one does.
+    @discardableResult
+    func commitDidHappen(_ changes: DatabaseRegion) -> Int? {
+        var unneededAt: Int?
         // Most commits change nothing that is observed: they make no list of actions.
         let work: Work? = state.withLock { state in
             state.clock.commitDidHappen(changes)
@@ -462,15 +485,19 @@ extension ObservationBroker: CommitListener {
             state.index.forEach(changedBy: changes) { observation in
                 if observation.record.region?.isModified(by: changes) ?? true { changed.append(observation) }
             }
-            guard !changed.isEmpty else { return nil }
+            guard !changed.isEmpty else {
+                if !state.clock.isKeepingChanges { unneededAt = version.load(ordering: .relaxed) }
+                return nil
+            }
             var work = Work()
             for observation in changed {
                 Self.note(observation.record.machine.regionDidChange(), observation, &work)
-                Self.updateIndex(observation, &state)
+                updateIndex(observation, &state)
             }
             return work
         }
         if let work { perform(work) }
+        return unneededAt
     }
 }
 

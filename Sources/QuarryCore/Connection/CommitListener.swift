@@ -2,6 +2,13 @@
 ///
 /// The methods are called on the thread that has the connection.
 package protocol CommitListener: AnyObject, Sendable {
+    /// Whether `databaseWillCommit` and `databaseDidNotCommit` have to be called. The commit hook that they need takes
+    /// a tenth of a short write.
+    var needsWillCommit: Bool { get }
+
+    /// A number that changes before the listener waits for other changes than it did.
+    var needsVersion: Int { get }
+
     /// SQLite is about to commit. Until one of the other methods is called, other connections may see the state before
     /// or after the commit. The connection must not be used.
     func databaseWillCommit()
@@ -10,7 +17,9 @@ package protocol CommitListener: AnyObject, Sendable {
     /// the connection and begin other transactions.
     ///
     /// - parameter changes: what has changed; may be empty.
-    func databaseDidCommit(_ db: Database, changes: DatabaseRegion)
+    /// - returns: the `needsVersion` at which nobody waits for these changes: commits with the same changes needn't be
+    ///   told until it changes. nil if somebody waits for them.
+    func databaseDidCommit(_ db: Database, changes: DatabaseRegion) -> Int?
 
     /// The transaction was not committed after all: it goes on, or is rolled back.
     func databaseDidNotCommit()

@@ -53,7 +53,12 @@ final class ChangeMonitor: ConnectionMonitor {
     @exclusivity(unchecked)
     private var hasRunChange = false
 
+    /// Changes that the listener needn't be told.
+    @exclusivity(unchecked)
+    private var unneeded = UnneededChanges()
+
     private var clients: [HookSlots.Client] = []
+    private var commitClient: HookSlots.Client?
     @exclusivity(unchecked)
     private var preupdateClient: HookSlots.Client?
 
@@ -61,7 +66,6 @@ final class ChangeMonitor: ConnectionMonitor {
         changes = TransactionChanges(depth: db.savepoints.depth)
         db.startRecordingAccesses()
         clients = [
-            db.hooks.onCommit { [unowned self, unowned db] in mayCommit(db) },
             db.hooks.onRollback { [unowned self, unowned db] in didRollBack(db) },
             db.hooks.onWAL { [unowned self] _, _ in logHasGrown = true },
         ]
@@ -74,6 +78,7 @@ final class ChangeMonitor: ConnectionMonitor {
 
     func setListener(_ listener: (any CommitListener)?, rowTables: Set<TableName>, _ db: Database) throws {
         self.listener = listener
+        unneeded = UnneededChanges()
         listenedRowTables = rowTables
         do {
             try updateRowTables(db)
@@ -97,7 +102,7 @@ final class ChangeMonitor: ConnectionMonitor {
         let asked = regionObservers.reduce(into: listenedRowTables) { $0.formUnion($1.region.tablesWithRows) }
         let known = rowTables
         rowTables = asked.filter { db.tellsRows(of: $0) }
-        try updatePreupdateHook(db)
+        try updateHooks(db)
         // The rows of earlier changes in the transaction aren't known.
         changes.forgetRows(of: rowTables.subtracting(known))
     }
@@ -113,8 +118,14 @@ final class ChangeMonitor: ConnectionMonitor {
         for observer in regionObservers { observer.databaseDidCommit(db, changes: changes) }
     }
 
-    /// Installs or removes the preupdate hook.
-    func updatePreupdateHook(_ db: Database) throws {
+    /// Installs or removes the hooks that not everybody needs.
+    func updateHooks(_ db: Database) throws {
+        let needsCommitHook = !observers.isEmpty || listener?.needsWillCommit ?? false
+        if needsCommitHook, commitClient == nil {
+            commitClient = db.hooks.onCommit { [unowned self, unowned db] in mayCommit(db) }
+        } else if !needsCommitHook, let client = commitClient.take() {
+            db.hooks.remove(client)
+        }
         let isNeeded = !observers.isEmpty || !rowTables.isEmpty
         if isNeeded, preupdateClient == nil {
             preupdateClient = try db.hooks.onPreupdate { [unowned self, unowned db] in rowWillChange($0, db) }
@@ -126,6 +137,7 @@ final class ChangeMonitor: ConnectionMonitor {
     /// Removes the hooks. The monitor is of no use afterwards.
     func end(_ db: Database) {
         for client in clients { db.hooks.remove(client) }
+        if let client = commitClient.take() { db.hooks.remove(client) }
         if let client = preupdateClient.take() { db.hooks.remove(client) }
     }
 
@@ -170,7 +182,7 @@ final class ChangeMonitor: ConnectionMonitor {
             // SQLite has prepared the statement again if a trigger was added.
             changes.add(db.accesses(of: statement), rows: change.rows, rowTables: rowTables)
         }
-        if changes.depth == 0 { deliverEvents(db) }
+        if !observers.isEmpty, changes.depth == 0 { deliverEvents(db) }
     }
 
     /// Whether a statement that has failed keeps the changes that it has made before: `ON CONFLICT FAIL`.
@@ -329,7 +341,7 @@ final class ChangeMonitor: ConnectionMonitor {
             return false
         }
         var isNotified = phase == .willCommit
-        if !isNotified, !db.isReadOnly, kind?.controlsTransactions ?? false {
+        if !observers.isEmpty, !isNotified, !db.isReadOnly, kind?.controlsTransactions ?? false {
             // SQLite doesn't call the commit hook for a transaction that has written nothing.
             changes.releaseAll()
             deliverEvents(db)
@@ -361,8 +373,13 @@ final class ChangeMonitor: ConnectionMonitor {
         switch phase {
         case .none:
             // The changes of other statements may still be committed.
-            if !ConnectionCalls.hasOpenWrite(db.pointer) { changes.removeAll() }
-            return .none
+            guard !ConnectionCalls.hasOpenWrite(db.pointer) else { return .none }
+            // Without the commit hook, what a failing statement keeps counts as committed.
+            guard commitClient == nil, changes.hasStatements else {
+                changes.removeAll()
+                return .none
+            }
+            return .didCommit
         // ON CONFLICT FAIL outside a transaction keeps the rows before the one that fails.
         case .willCommit: return .didCommit
         case .refused, .rolledBack: return .didRollback
@@ -404,6 +421,15 @@ final class ChangeMonitor: ConnectionMonitor {
 
     /// Tells the listener and the observers of regions of a commit.
     private func publish(_ db: Database) {
+        if regionObservers.isEmpty, commitClient == nil, let listener,
+            changes.allStatements({ unneeded.contains($0, version: listener.needsVersion) })
+        {
+            changes.removeAll()
+            logHasGrown = false
+            hasRunChange = false
+            return
+        }
+        let statement = changes.onlyStatement
         var region = changes.takeRegion()
         if region.isEmpty, logHasGrown, !hasRunChange {
             // Something has written that no statement of this connection accounts for.
@@ -411,7 +437,9 @@ final class ChangeMonitor: ConnectionMonitor {
         }
         logHasGrown = false
         hasRunChange = false
-        listener?.databaseDidCommit(db, changes: region)
+        if let version = listener?.databaseDidCommit(db, changes: region), let statement {
+            unneeded.insert(statement, version: version)
+        }
         tellRegionObservers(of: region, db)
     }
 }

@@ -18,7 +18,7 @@ extension Database {
             let monitor = makeMonitor()
             monitor.observers.add(transactionObserver, extent)
             do {
-                try monitor.updatePreupdateHook(self)
+                try monitor.updateHooks(self)
             } catch {
                 monitor.observers.remove(transactionObserver)
                 endMonitorIfUnneeded()
@@ -37,7 +37,7 @@ extension Database {
             try checkAccess()
             guard let monitor = changeMonitor else { return }
             monitor.observers.remove(transactionObserver)
-            try monitor.updatePreupdateHook(self)
+            try monitor.updateHooks(self)
             endMonitorIfUnneeded()
         }
     }

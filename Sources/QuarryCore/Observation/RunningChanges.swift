@@ -43,8 +43,13 @@ struct RunningChanges {
     /// - returns: its changes, and whether SQLite's count of changed rows has moved on account of it; nil if its
     ///   beginning wasn't told.
     mutating func end(_ statement: Statement, totalChanges: Int) -> (change: Change, hasChanged: Bool)? {
-        guard let index = changes.lastIndex(where: { $0.statement === statement }) else { return nil }
-        let change = changes.remove(at: index)
+        let change: Change
+        if let last = changes.last, last.statement === statement {
+            change = changes.removeLast()
+        } else {
+            guard let index = changes.lastIndex(where: { $0.statement === statement }) else { return nil }
+            change = changes.remove(at: index)
+        }
         let count = totalChanges - change.totalChanges
         // A statement counts its own changes at its end, so the others have not yet counted theirs.
         if count != 0 { for index in changes.indices { changes[index].totalChanges += count } }

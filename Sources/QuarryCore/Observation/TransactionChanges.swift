@@ -90,6 +90,21 @@ struct TransactionChanges {
         return levels[0].changedRegion
     }
 
+    /// Whether a statement has changed something.
+    var hasStatements: Bool { levels.contains { !$0.accesses.isEmpty || !$0.region.isEmpty } }
+
+    /// The only change, if it is that of a statement, and no row of it is known.
+    var onlyStatement: StatementAccesses? {
+        guard levels.count == 1, levels[0].accesses.count == 1, levels[0].hasStatementsOnly else { return nil }
+        return levels[0].accesses[0]
+    }
+
+    /// Whether the changes are those of statements which satisfy a predicate, and no row of them is known.
+    func allStatements(_ predicate: (StatementAccesses) -> Bool) -> Bool {
+        levels.count == 1 && !levels[0].accesses.isEmpty && levels[0].hasStatementsOnly
+            && levels[0].accesses.allSatisfy(predicate)
+    }
+
     // MARK: - Savepoints
 
     mutating func savepointDidBegin() { levels.append(Level()) }
@@ -120,7 +135,8 @@ struct TransactionChanges {
 
 extension TransactionChanges.Level {
     fileprivate mutating func removeAll() {
-        accesses.removeAll(keepingCapacity: true)
+        // Keeps the memory, and is shorter than `removeAll(keepingCapacity:)` for one or two elements.
+        while !accesses.isEmpty { accesses.removeLast() }
         if !region.isEmpty { region = DatabaseRegion() }
         if !rows.isEmpty { rows = [:] }
         if !events.isEmpty { events = [] }
@@ -136,6 +152,8 @@ extension TransactionChanges.Level {
         guard let known = rows[table] else { return rows[table] = .some(new) }
         rows[table] = .some(RowChanges.union(known, new))
     }
+
+    fileprivate var hasStatementsOnly: Bool { rows.isEmpty && region.isEmpty && events.isEmpty }
 
     fileprivate var changedRegion: DatabaseRegion {
         if accesses.count == 1, rows.isEmpty, region.isEmpty { return accesses[0].changes }

@@ -361,4 +361,38 @@ import Testing
             #expect(try db.changes { while try cursor.next() != nil {} } == ["team(*)"])
         }
     }
+
+    /// A listener that doesn't need the changes of a statement isn't told of them again, until its needs change.
+    @Test func changesThatTheListenerDoesNotNeed() throws {
+        try withTables { (db) throws in
+            let listener = RecordingListener(needsWillCommit: false)
+            try db.listenToCommits(listener)
+            func told(_ sql: String) throws -> [String] {
+                for statement in sql.split(separator: "; ") {
+                    try db.cachedStatement(sql: String(statement)).execute()
+                }
+                return listener.takeChanges().map(\.description)
+            }
+            let sql = "UPDATE player SET score = score + 1"
+            #expect(try told(sql) == ["player(score)"])
+            listener.setUnneeded(true)
+            #expect(try told(sql) == ["player(score)"])
+            #expect(try told(sql) == [])
+            #expect(try told("BEGIN; \(sql); COMMIT") == [])
+            #expect(try told("BEGIN; \(sql); DELETE FROM team; COMMIT") == ["player(score),team(*)"])
+            #expect(
+                try told("BEGIN; SAVEPOINT a; DELETE FROM team; INSERT INTO player VALUES (7, 'z', 7); COMMIT") != [])
+            #expect(try told(sql) == [])
+            listener.setUnneeded(false)
+            #expect(try told(sql) == ["player(score)"])
+            #expect(try told(sql) == ["player(score)"])
+            listener.setUnneeded(true)
+            #expect(try told(sql) == ["player(score)"])
+            // Rows are asked for: all changes are told.
+            try db.listenToCommits(listener, rowTables: [TableName(schema: "main", name: "player")])
+            #expect(try told(sql) == ["player(score)[1,2,7]"])
+            #expect(try told(sql) == ["player(score)[1,2,7]"])
+            try db.listenToCommits(nil)
+        }
+    }
 }

@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test func statementsThatFail() throws {
+    @Test(arguments: [true, false]) func statementsThatFail(withCommitHook: Bool) throws {
         try withTables { (db) throws in
             try db.execute(
                 sql:
@@ -27,7 +27,7 @@ import Testing
                 _ sql: String, _ regions: String..., after: String = "",
                 sourceLocation: SourceLocation = #_sourceLocation
             ) throws {
-                let found = try db.changes(sourceLocation: sourceLocation) {
+                let found = try db.changes(needsWillCommit: withCommitHook, sourceLocation: sourceLocation) {
                     #expect(throws: (any Error).self) { try db.execute(sql: sql) }
                     if !after.isEmpty { try db.execute(sql: after) }
                 }
@@ -44,6 +44,29 @@ import Testing
                 "BEGIN; UPDATE player SET score = 1; INSERT INTO team VALUES (8, 'red')", "player(score)",
                 after: "COMMIT")
             #expect(try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM team") == 4)
+        }
+    }
+
+    /// A listener without the commit hook is told of no failure, and of nothing that is taken back.
+    @Test func commitsThatFailWithoutTheHook() throws {
+        try withTables { (db) throws in
+            try db.execute(sql: "CREATE TABLE child (a REFERENCES team DEFERRABLE INITIALLY DEFERRED)")
+            let listener = RecordingListener(needsWillCommit: false)
+            try db.listenToCommits(listener)
+            try db.execute(sql: "BEGIN; INSERT INTO child VALUES (77)")
+            #expect(throws: DatabaseError.self) { try db.commit() }
+            try db.rollback()
+            #expect(throws: DatabaseError.self) { try db.execute(sql: "INSERT INTO child VALUES (78)") }
+            let veto = db.hooks.onCommit { false }
+            #expect(throws: DatabaseError.self) { try db.execute(sql: "DELETE FROM player") }
+            #expect(throws: DatabaseError.self) { try db.execute(sql: "BEGIN; DELETE FROM player; COMMIT") }
+            db.hooks.remove(veto)
+            #expect(listener.takeChanges().isEmpty)
+            try db.execute(sql: "DELETE FROM player")
+            #expect(listener.takeChanges().map(\.description) == ["player(*)"])
+            #expect(listener.failedCommits == 0)
+            #expect(listener.problems == [])
+            try db.listenToCommits(nil)
         }
     }
 

@@ -11,7 +11,7 @@ import Testing
     /// Compares the tables before and after each commit with what the listener is told.
     private final class Model {
         let db: Database
-        let listener = RecordingListener()
+        let listener: RecordingListener
         /// The rows of each table at the last commit.
         var committed: [String: [String]] = [:]
         /// The tables that a statement since the last commit may have written, even if the rows are the same.
@@ -19,8 +19,9 @@ import Testing
         let generator: SeededGenerator
         var history: [String] = []
 
-        init(_ db: Database, _ generator: SeededGenerator) throws {
+        init(_ db: Database, _ generator: SeededGenerator, needsWillCommit: Bool) throws {
             self.db = db
+            listener = RecordingListener(needsWillCommit: needsWillCommit)
             self.generator = generator
             committed = try content()
             try db.listenToCommits(listener)
@@ -81,7 +82,8 @@ import Testing
                         DELETE FROM log; SELECT RAISE(FAIL, 'no'); END;
                     CREATE TRIGGER t3 BEFORE DELETE ON c WHEN old.y = 60 BEGIN SELECT RAISE(ROLLBACK, 'no'); END;
                     """)
-            let model = try Model(db, generator)
+            // With and without the commit hook.
+            let model = try Model(db, generator, needsWillCommit: number % 4 < 2)
             let observer = RecordingObserver()
             var vetoes = false
             observer.willCommit = { if vetoes { throw Veto() } }
