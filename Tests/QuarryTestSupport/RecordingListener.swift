@@ -8,6 +8,7 @@ package final class RecordingListener: CommitListener {
         var isCommitting = false
         var changes: [DatabaseRegion] = []
         var problems: [String] = []
+        var keys: [[TableName: KeyChanges]] = []
         var failedCommits = 0
         var version = 0
         var isUnneeded = false
@@ -53,12 +54,15 @@ package final class RecordingListener: CommitListener {
         }
     }
 
-    package func databaseDidCommit(_ db: Database, changes: DatabaseRegion) -> Int? {
+    package func databaseDidCommit(_ db: Database, changes: DatabaseRegion, keys: [TableName: KeyChanges]) -> Int? {
         let isWriting = sqlite3_txn_state(db.sqliteConnection, nil) == SQLITE_TXN_WRITE
         return state.update { state in
             if isWriting { state.problems.append("databaseDidCommit before the commit: \(changes)") }
             state.isCommitting = false
-            if !changes.isEmpty { state.changes.append(changes) }
+            if !changes.isEmpty {
+                state.changes.append(changes)
+                state.keys.append(keys)
+            }
             return state.isUnneeded ? state.version : nil
         }
     }

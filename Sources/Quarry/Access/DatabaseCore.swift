@@ -6,12 +6,25 @@ import Synchronization
 ///
 /// Each connection has it from its opening (`Database.core`). The core holds neither connections nor their owner.
 final class DatabaseCore: Sendable {
-    /// Made by the first observation: opening a database allocates nothing for it.
+    // Made by their first use: opening a database allocates nothing for them.
+    private let madeJournal = AtomicLazyReference<CommitJournal>()
     private let madeObservations = AtomicLazyReference<ObservationBroker>()
+
+    /// The commits of the database.
+    var journal: CommitJournal {
+        madeJournal.load() ?? madeJournal.storeIfNil(CommitJournal(setups, isShared: isShared))
+    }
+
+    /// The commits of the database; nil if nobody has asked for them.
+    var journalIfMade: CommitJournal? { madeJournal.load() }
 
     /// The observations of the database.
     var observations: ObservationBroker {
-        madeObservations.load() ?? madeObservations.storeIfNil(ObservationBroker(setups, isShared: isShared))
+        if let made = madeObservations.load() { return made }
+        let observations = madeObservations.storeIfNil(ObservationBroker(journal))
+        // Another thread may have made them first.
+        journal.setObservations(observations)
+        return observations
     }
 
     /// The observations of the database; nil if there has been none.

@@ -99,7 +99,7 @@ extension DatabasePool {
     static let pinningTries = 20
 
     /// Opens connections for a snapshot.
-    private func openConnections(count: Int, followsTask: Bool = false) throws -> [ConnectionGroup.Connection] {
+    func openConnections(count: Int, followsTask: Bool = false) throws -> [ConnectionGroup.Connection] {
         if writer.group.isClosed { throw DatabaseError.connectionIsClosed() }
         if writer.group.ownedConnection?.isInsideTransaction ?? false { throw Self.isInsideTransaction() }
         var options = configuration.connectionOptions(readonly: true)
@@ -154,7 +154,7 @@ extension DatabasePool {
     }
 
     /// Throws if the pool can't prevent other connections from writing.
-    private func checkMayLock() throws {
+    func checkMayLock() throws {
         guard configuration.readonly else { return }
         throw DatabaseError(
             resultCode: .SQLITE_BUSY,

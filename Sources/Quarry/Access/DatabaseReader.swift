@@ -151,11 +151,13 @@ extension GroupReader {
     public func close() throws {
         try ConnectionGroup.close(groups)
         core.observationsIfMade?.readerDidClose(self)
+        core.journalIfMade?.databaseDidClose(self)
     }
 
     public func closeAsync() async throws {
         try await ConnectionGroup.close(groups, workers)
         core.observationsIfMade?.readerDidClose(self)
+        core.journalIfMade?.databaseDidClose(self)
     }
 
     @discardableResult

@@ -46,10 +46,10 @@ final class FetchBatch: @unchecked Sendable {
         beginning = SystemClock.monotonicNanoseconds()
         switch road.kind {
         case .readers:
-            let snapshot = try broker.beginRead(db)
+            let snapshot = try broker.journal.beginRead(db)
             try db.finishRead { fetchAll(db, snapshot) }
         case .queue:
-            let snapshot = broker.commitNumber
+            let snapshot = broker.journal.number
             try db.beginRead(pinned: false)
             try db.finishRead { fetchAll(db, snapshot) }
         case .snapshot: fetchAll(db, 0)
@@ -109,7 +109,7 @@ final class FetchBatch: @unchecked Sendable {
         }
         if case .value(let value, let region, _, let isSlow) = outcome {
             // No other access can commit meanwhile: the fetch has seen all commits up to its own.
-            outcome = .value(value, region: region, snapshot: broker.commitNumber, isSlow: isSlow)
+            outcome = .value(value, region: region, snapshot: broker.journal.number, isSlow: isSlow)
         }
         items[index].outcome = outcome
         didTrack(item, outcome)

@@ -4,19 +4,14 @@ import Synchronization
 
 /// The observations of a database: learns of commits, and fetches again what they have changed.
 ///
-/// `CommitClock`, `FetchLine` and `ObservationStateMachine` decide. This type takes the lock, asks them, releases the
+/// `ChangeLog`, `FetchLine` and `ObservationStateMachine` decide. This type takes the lock, asks them, releases the
 /// lock, and acts.
 final class ObservationBroker: Sendable {
     private struct State {
-        var clock = CommitClock()
+        var log = ChangeLog()
         var index = ObservationIndex<RunningObservation>()
         var running: [ObjectIdentifier: RunningObservation] = [:]
         var roads: [FetchRoad.ID: FetchRoad] = [:]
-        var needs = ListeningNeeds()
-        /// The setup that makes the connections report what is needed; nil before the first observation.
-        var listening: ConnectionSetups.Token?
-        /// The number of fetches that wait for the end of a commit.
-        var settlingCount = 0
     }
 
     /// The actions that follow a decision, to be performed without the lock.
@@ -39,41 +34,21 @@ final class ObservationBroker: Sendable {
 
     private let state = ConditionLock(State())
 
-    /// Grows before an observation, or a fetch, needs changes that none needed before. Changed with the lock held.
-    private let version = Atomic<Int>(0)
-
-    /// Whether several connections have the content of the database, so that one can fetch while another commits.
-    let needsWillCommit: Bool
+    /// Tells of commits.
+    let journal: CommitJournal
 
     /// Nanoseconds after which a fetch is slow: the next time, it is fetched in a batch without others.
     let slowFetch = Atomic<UInt64>(1_000_000)
 
-    /// How many nanoseconds a fetch waits for the end of a commit. A commit takes that long if it copies the log into
-    /// the database, or on a slow disk.
-    let settlingTime = Atomic<UInt64>(100_000_000)
-
-    /// The setups of the connections of the database.
-    private let setups: ConnectionSetups
-
-    /// - parameter isShared: whether several connections have the content of the database.
-    init(_ setups: ConnectionSetups, isShared: Bool) {
-        self.setups = setups
-        needsWillCommit = isShared
-    }
+    init(_ journal: CommitJournal) { self.journal = journal }
 
     /// The number of running observations.
     var observationCount: Int { state.withLock { $0.running.count } }
-
-    /// The number of the last commit.
-    var commitNumber: Int { state.withLock { $0.clock.number } }
 
     /// Whether an observation has not ended.
     func isRunning(_ observation: RunningObservation) -> Bool {
         state.withLock { _ in !observation.record.machine.isEnded }
     }
-
-    /// The number of fetches that wait for the end of a commit.
-    var settlingCount: Int { state.withLock { $0.settlingCount } }
 
     // MARK: - Starting and ending
 
@@ -142,7 +117,7 @@ final class ObservationBroker: Sendable {
     private func add(_ observation: RunningObservation, to state: inout State) {
         state.running[ObjectIdentifier(observation)] = observation
         guard let resources = observation.record.resources else { return }
-        if resources.road.kind != .snapshot, state.needs.add() { listen(&state) }
+        if resources.road.kind != .snapshot { journal.changeNeeds { $0.add() } }
         let road = state.roads[resources.road.id] ?? resources.road
         state.roads[road.id] = road
         road.observationCount += 1
@@ -157,13 +132,13 @@ final class ObservationBroker: Sendable {
     private func detach(_ observation: RunningObservation, from state: inout State) -> Remains {
         let remains = Remains(resources: observation.record.resources, pause: observation.record.pause)
         state.running[ObjectIdentifier(observation)] = nil
-        var mustListen = false
         updateIndex(observation, &state)
-        if let region = observation.record.region { mustListen = state.needs.remove(region) }
-        if let road = remains.resources?.road, road.kind != .snapshot {
-            mustListen = state.needs.remove() || mustListen
+        journal.changeNeeds { needs in
+            var hasChanged = false
+            if let region = observation.record.region { hasChanged = needs.remove(region) }
+            guard let road = remains.resources?.road, road.kind != .snapshot else { return hasChanged }
+            return needs.remove() || hasChanged
         }
-        if mustListen { listen(&state) }
         observation.record.region = nil
         observation.record.pause = nil
         observation.record.resources = nil
@@ -172,61 +147,6 @@ final class ObservationBroker: Sendable {
             if road.observationCount == 0 { state.roads[road.id] = nil }
         }
         return remains
-    }
-
-    // MARK: - Listening
-
-    /// Makes the connections report what the observations need, from their next access on.
-    private func listen(_ state: inout State) {
-        if let token = state.listening { setups.remove(token) }
-        state.listening = setups.add(.alsoAtEnd { [weak self] db, moment in self?.install(on: db, at: moment) })
-    }
-
-    /// Makes a connection report its commits as far as they are needed.
-    private func install(on db: Database, at moment: ConnectionSetups.Moment) {
-        guard !db.configuration.readonly else { return }
-        let (isNeeded, rowTables) = state.withLock { ($0.needs.isNeeded, $0.needs.rowTables) }
-        let wasListening = db.commitListener != nil
-        do {
-            try db.listenToCommits(isNeeded ? self : nil, rowTables: rowTables)
-        } catch {
-            // Without rows, a change of one counts as a change of all.
-            try? db.listenToCommits(isNeeded ? self : nil)
-        }
-        // The access that ends may have committed changes before it could report them.
-        if moment == .end, isNeeded, !wasListening { commitDidHappen(.fullDatabase) }
-    }
-
-    // MARK: - Snapshots
-
-    /// Begins a read, and returns the number of the last commit that it sees.
-    func beginRead(_ db: Database) throws -> Int {
-        let deadline = SystemClock.monotonicNanoseconds() + settlingTime.load(ordering: .relaxed)
-        for _ in 0..<Self.maximumPinCount {
-            guard let number = settledNumber(until: deadline) else { break }
-            try db.beginRead(pinned: true)
-            let isExact = state.withLock { !$0.clock.isCommitting && $0.clock.number == number }
-            if isExact { return number }
-            try db.finishRead {}
-        }
-        // Too low a number causes a fetch that finds nothing new, and hides no commit.
-        let number = commitNumber
-        try db.beginRead(pinned: true)
-        return number
-    }
-
-    private static let maximumPinCount = 16
-
-    /// The number of the last commit, once no commit is about to show; nil if one takes too long.
-    private func settledNumber(until deadline: UInt64) -> Int? {
-        state.lock()
-        defer { state.unlock() }
-        let contents = state.contents
-        guard contents.pointee.clock.isCommitting else { return contents.pointee.clock.number }
-        contents.pointee.settlingCount += 1
-        defer { contents.pointee.settlingCount -= 1 }
-        while contents.pointee.clock.isCommitting, state.wait(until: deadline) {}
-        return contents.pointee.clock.isCommitting ? nil : contents.pointee.clock.number
     }
 
     // MARK: - Batches
@@ -272,8 +192,10 @@ final class ObservationBroker: Sendable {
 
     /// The changes of the commits that follow are kept for a fetch.
     private func fetchWillBegin(_ state: inout State) -> Int {
-        if !state.clock.isKeepingChanges { version.add(1, ordering: .releasing) }
-        return state.clock.fetchWillBegin()
+        if !state.log.isKeepingChanges { journal.needsWillGrow() }
+        let number = journal.number
+        state.log.fetchWillBegin(at: number)
+        return number
     }
 
     private static func take(_ observation: RunningObservation) -> FetchBatch.Item? {
@@ -298,7 +220,7 @@ final class ObservationBroker: Sendable {
                 batch.items = batch.road.line.takeAll().compactMap(Self.take)
             }
             for item in batch.items { settle(item, accessError, batch.road, &state, &work) }
-            if let number = batch.begunAt { state.clock.fetchDidEnd(begunAt: number) }
+            if let number = batch.begunAt { state.log.fetchDidEnd(begunAt: number) }
             if isInLine {
                 if let beginning = batch.beginning {
                     batch.road.pace?.batchDidEnd(from: beginning, to: SystemClock.monotonicNanoseconds())
@@ -329,7 +251,7 @@ final class ObservationBroker: Sendable {
                 setRegion(region, of: observation, &state)
             }
             let isOutdated =
-                observation.record.region.map { state.clock.mayHaveChanged($0, since: snapshot) } ?? true
+                observation.record.region.map { state.log.mayHaveChanged($0, since: snapshot) } ?? true
             let action = observation.record.machine.fetchDidSucceed(isOutdated: isOutdated)
             updateIndex(observation, &state)
             if action == .deliver { work.values.append((observation, value)) }
@@ -360,9 +282,10 @@ final class ObservationBroker: Sendable {
         let previous = observation.record.region
         guard previous != region else { return }
         observation.record.region = region
-        var mustListen = state.needs.add(region)
-        if let previous { mustListen = state.needs.remove(previous) || mustListen }
-        if mustListen { listen(&state) }
+        journal.changeNeeds { needs in
+            let grows = needs.add(region)
+            return previous.map { needs.remove($0) } ?? false || grows
+        }
     }
 
     /// Keeps the index up to date: it has the observations to which a change matters, and none that will be fetched
@@ -373,7 +296,7 @@ final class ObservationBroker: Sendable {
         guard belongs != observation.record.isIndexed else { return }
         observation.record.isIndexed = belongs
         if belongs {
-            version.add(1, ordering: .releasing)
+            journal.needsWillGrow()
             state.index.insert(observation, of: region)
         } else {
             state.index.remove(observation, of: region)
@@ -456,48 +379,28 @@ final class ObservationBroker: Sendable {
     }
 }
 
-extension ObservationBroker: CommitListener {
-    func databaseWillCommit() { state.withLock { $0.clock.commitWillHappen() } }
-
-    func databaseDidNotCommit() {
-        state.withLock { state in
-            state.clock.commitDidNotHappen()
-            if state.settlingCount > 0 { self.state.broadcast() }
-        }
-    }
-
-    func databaseDidCommit(_ db: Database, changes: DatabaseRegion) -> Int? { commitDidHappen(changes) }
-
-    var needsVersion: Int { version.load(ordering: .acquiring) }
-
+extension ObservationBroker {
     /// A commit has happened.
     ///
-    /// - returns: the version of the needs at which no observation needs these changes; nil if one does.
-    @discardableResult
-    func commitDidHappen(_ changes: DatabaseRegion) -> Int? {
-        var unneededAt: Int?
+    /// - returns: whether no observation needs these changes.
+    func commitDidHappen(_ changes: DatabaseRegion, number: Int) -> Bool {
         // Most commits change nothing that is observed: they make no list of actions.
-        let work: Work? = state.withLock { state in
-            state.clock.commitDidHappen(changes)
-            if state.settlingCount > 0 { self.state.broadcast() }
-            guard !changes.isEmpty else { return nil }
+        let (work, isUnneeded): (Work?, Bool) = state.withLock { state in
+            state.log.commitDidHappen(changes, number: number)
             var changed: [RunningObservation] = []
             state.index.forEach(changedBy: changes) { observation in
                 if observation.record.region?.isModified(by: changes) ?? true { changed.append(observation) }
             }
-            guard !changed.isEmpty else {
-                if !state.clock.isKeepingChanges { unneededAt = version.load(ordering: .relaxed) }
-                return nil
-            }
+            guard !changed.isEmpty else { return (nil, !state.log.isKeepingChanges) }
             var work = Work()
             for observation in changed {
                 Self.note(observation.record.machine.regionDidChange(), observation, &work)
                 updateIndex(observation, &state)
             }
-            return work
+            return (work, false)
         }
         if let work { perform(work) }
-        return unneededAt
+        return isUnneeded
     }
 }
 

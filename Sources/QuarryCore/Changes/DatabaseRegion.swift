@@ -37,6 +37,9 @@ public struct DatabaseRegion: Sendable, Equatable {
     /// The names of the tables; nil for the full database.
     package var tableNames: [TableName]? { tables.map { Array($0.keys) } }
 
+    /// The columns of a table, in lower case; nil for all columns, and for rows that come or go.
+    package func columns(of table: TableName) -> Set<String>? { tables?[table]?.columns }
+
     /// Calls `body` with each table.
     ///
     /// - returns: false for the full database, whose tables aren't listed.

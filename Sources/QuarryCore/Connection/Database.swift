@@ -98,6 +98,14 @@ public final class Database {
     @exclusivity(unchecked)
     var knownDefinitions: (stamp: Int, definitions: [TableName: String?]) = (0, [:])
 
+    /// The columns of the keys of tables, as read at a value of `schemaStamp`.
+    @exclusivity(unchecked)
+    var knownKeyColumns: (stamp: Int, columns: [TableName: KeyColumns?]) = (0, [:])
+
+    /// The origin of the commit that the open transaction, or the next one, will make.
+    @exclusivity(unchecked)
+    package var commitNote: CommitNote?
+
     private func watchersDidChange() {
         watchesStatements = monitor != nil || readRegion != nil
         watchesTransactions = monitor != nil || !nextTransactionHandlers.isEmpty

@@ -32,6 +32,10 @@ final class ChangeMonitor: ConnectionMonitor {
     @exclusivity(unchecked)
     private var rowTables: Set<TableName> = []
 
+    /// The tables whose changed keys the listener asks for.
+    @exclusivity(unchecked)
+    private var keyNeeds = KeyNeeds.none
+
     let observers = ChangeObservers()
     @exclusivity(unchecked)
     private var running = RunningChanges()
@@ -76,16 +80,22 @@ final class ChangeMonitor: ConnectionMonitor {
     /// Whether anybody needs the monitor.
     var isNeeded: Bool { listener != nil || !observers.isEmpty || !regionObservers.isEmpty }
 
-    func setListener(_ listener: (any CommitListener)?, rowTables: Set<TableName>, _ db: Database) throws {
+    func setListener(
+        _ listener: (any CommitListener)?, rowTables: Set<TableName>, keys: KeyNeeds, _ db: Database
+    ) throws {
         self.listener = listener
         unneeded = UnneededChanges()
         listenedRowTables = rowTables
+        let previous = keyNeeds
+        keyNeeds = keys
         do {
             try updateRowTables(db)
         } catch {
             listenedRowTables = []
+            keyNeeds = .none
             throw error
         }
+        if keys == .none { changes.stopKeys() } else if previous == .none { changes.startKeys() }
     }
 
     func add(_ observer: RegionObserver, _ db: Database) throws {
@@ -126,7 +136,7 @@ final class ChangeMonitor: ConnectionMonitor {
         } else if !needsCommitHook, let client = commitClient.take() {
             db.hooks.remove(client)
         }
-        let isNeeded = !observers.isEmpty || !rowTables.isEmpty
+        let isNeeded = !observers.isEmpty || !rowTables.isEmpty || keyNeeds != .none
         if isNeeded, preupdateClient == nil {
             preupdateClient = try db.hooks.onPreupdate { [unowned self, unowned db] in rowWillChange($0, db) }
         } else if !isNeeded, let client = preupdateClient.take() {
@@ -148,6 +158,10 @@ final class ChangeMonitor: ConnectionMonitor {
         if phase != .none { db.noteUntoldEnd() }
         let accesses = db.accesses(of: statement)
         if !observers.isEmpty { for kind in accesses.kinds { _ = observers.interested(in: kind, db) } }
+        if keyNeeds != .none, preupdateClient != nil {
+            // SQL can't be run when the rows are told.
+            for table in accesses.changes.tableNames ?? [] { _ = db.keyColumns(of: table) }
+        }
         if accesses.mayTruncate, statement.expiryAtPreparation == db.hooks.expiryCount, asksForDeletions(accesses, db) {
             db.hooks.expireStatements()
         }
@@ -158,6 +172,7 @@ final class ChangeMonitor: ConnectionMonitor {
 
     func asksForDeletions(_ accesses: StatementAccesses, _ db: Database) -> Bool {
         guard preupdateClient != nil else { return false }
+        if keyNeeds != .none { return true }
         if let tables = accesses.changes.tableNames, tables.contains(where: rowTables.contains) { return true }
         return accesses.kinds.contains { kind in
             if case .delete = kind { !observers.interested(in: kind, db).isEmpty } else { false }
@@ -180,7 +195,9 @@ final class ChangeMonitor: ConnectionMonitor {
             changes.add(accesses.changes)
         } else {
             // SQLite has prepared the statement again if a trigger was added.
-            changes.add(db.accesses(of: statement), rows: change.rows, rowTables: rowTables)
+            let accesses = db.accesses(of: statement)
+            changes.add(accesses, rows: change.rows, rowTables: rowTables)
+            if changes.tracksKeys { changes.addKeys(of: accesses, change.rows) { db.keyColumns(of: $0) } }
         }
         if !observers.isEmpty, changes.depth == 0 { deliverEvents(db) }
     }
@@ -206,6 +223,11 @@ final class ChangeMonitor: ConnectionMonitor {
         // The writes of SQLite's own, such as those of a full text's index at a commit, belong to no statement.
         guard let index = running.steppingIndex else { return }
         if rowTables.contains(table) { running[index].rows.note(event, table) }
+        if keyNeeds != .none {
+            running[index].rows.noteKey(event, ofTable: number) { [accesses = running[index].accesses] in
+                (db.knownKeyColumns(of: table), accesses.changes.columns(of: table))
+            }
+        }
         guard !observers.isEmpty else { return }
         if let recorder = db.accessRecorder, recorder.ownReportCount != running[index].ownReportCount {
             noteOwnReport(recorder, index)
@@ -240,7 +262,10 @@ final class ChangeMonitor: ConnectionMonitor {
     }
 
     func blobDidChange(_ table: TableName, column: String, rowID: Int64, _ db: Database) {
-        changes.add(DatabaseRegion(table, columns: [column.lowercasedASCII], rowIDs: [rowID]))
+        let column = column.lowercasedASCII
+        let isKnown = changes.tracksKeys && db.keyColumns(of: table)?.numbers == .some(nil)
+        changes.add(DatabaseRegion(table, columns: [column], rowIDs: [rowID]), forgetsKeys: !isKnown)
+        if isKnown { changes.noteKey(.updated(columns: [column]), of: RowKey(rowID: rowID), table) }
         hasRunChange = true
         let list = observers.list(of: .update(tableName: table.name, columnNames: [column]), db)
         guard list != 0 else { return }
@@ -430,14 +455,15 @@ final class ChangeMonitor: ConnectionMonitor {
             return
         }
         let statement = changes.onlyStatement
-        var region = changes.takeRegion()
+        var (region, keys) = changes.take()
         if region.isEmpty, logHasGrown, !hasRunChange {
             // Something has written that no statement of this connection accounts for.
             region = .fullDatabase
+            keys = [:]
         }
         logHasGrown = false
         hasRunChange = false
-        if let version = listener?.databaseDidCommit(db, changes: region), let statement {
+        if let version = listener?.databaseDidCommit(db, changes: region, keys: keys), let statement {
             unneeded.insert(statement, version: version)
         }
         tellRegionObservers(of: region, db)

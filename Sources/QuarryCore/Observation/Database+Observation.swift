@@ -74,13 +74,16 @@ extension Database {
     /// Sets the listener of commits.
     ///
     /// - parameter rowTables: the tables whose changed rows have to be told one by one.
-    /// - throws: `DatabaseError` if rows are asked for and this build of SQLite can't tell them.
-    package func listenToCommits(_ listener: (any CommitListener)?, rowTables: Set<TableName> = []) throws {
+    /// - parameter keys: the tables whose changed keys have to be told.
+    /// - throws: `DatabaseError` if rows or keys are asked for and this build of SQLite can't tell them.
+    package func listenToCommits(
+        _ listener: (any CommitListener)?, rowTables: Set<TableName> = [], keys: KeyNeeds = .none
+    ) throws {
         try checkAccess()
         guard listener != nil || changeMonitor != nil else { return }
         let monitor = makeMonitor()
         defer { endMonitorIfUnneeded() }
-        try monitor.setListener(listener, rowTables: rowTables, self)
+        try monitor.setListener(listener, rowTables: rowTables, keys: keys, self)
     }
 
     var changeMonitor: ChangeMonitor? { monitor as? ChangeMonitor }

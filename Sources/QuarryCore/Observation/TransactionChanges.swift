@@ -17,12 +17,15 @@ struct TransactionChanges {
         var region = DatabaseRegion()
         /// The changed rows of tables; nil for a table of which not all rows are known.
         var rows: [TableName: Set<Int64>?] = [:]
+        /// The changed keys of tables, while they are asked for.
+        var keys: [TableName: KeyChanges] = [:]
         var events: [RowEvent] = []
 
         mutating func add(_ other: Level) {
             for accesses in other.accesses { add(accesses) }
             region.formUnion(other.region)
             rows.merge(other.rows) { RowChanges.union($0, $1) }
+            for (table, changes) in other.keys { keys[table, default: KeyChanges()].add(changes) }
             events += other.events
         }
 
@@ -35,6 +38,10 @@ struct TransactionChanges {
     }
 
     private var levels: [Level]
+
+    /// Whether changed keys are asked for.
+    private(set) var tracksKeys = false
+
     var tables = TableNumbers()
 
     /// - parameter depth: the number of savepoints that are open already.
@@ -56,6 +63,43 @@ struct TransactionChanges {
         }
     }
 
+    /// Adds the changed keys of a statement, for each table that it may have changed.
+    ///
+    /// - parameter keyColumns: the columns of a table's key; nil if its changed rows aren't told.
+    mutating func addKeys(
+        of accesses: StatementAccesses, _ rows: RowChanges, keyColumns: (TableName) -> KeyColumns?
+    ) {
+        let last = levels.count - 1
+        for table in accesses.changes.tableNames ?? [] {
+            let number = tables.number(of: table)
+            let changed = keyColumns(table) == nil ? .unknown : rows.keys(ofTable: number) ?? KeyChanges()
+            levels[last].keys[table, default: KeyChanges()].add(changed)
+        }
+    }
+
+    /// Adds the change of one row.
+    mutating func noteKey(_ change: RowChange, of key: RowKey, _ table: TableName) {
+        levels[levels.count - 1].keys[table, default: KeyChanges()].note(change, of: key)
+    }
+
+    /// The keys are asked for from now on: those of the earlier changes in the transaction aren't known.
+    mutating func startKeys() {
+        tracksKeys = true
+        for index in levels.indices {
+            for accesses in levels[index].accesses { forgetKeys(of: accesses.changes, index) }
+            forgetKeys(of: levels[index].region, index)
+        }
+    }
+
+    mutating func stopKeys() {
+        tracksKeys = false
+        for index in levels.indices { levels[index].keys = [:] }
+    }
+
+    private mutating func forgetKeys(of region: DatabaseRegion, _ level: Int) {
+        for table in region.tableNames ?? [] { levels[level].keys[table] = .unknown }
+    }
+
     /// The rows of tables are asked for from now on: the earlier changes of these tables count as changes of all rows.
     mutating func forgetRows(of tables: Set<TableName>) {
         guard !tables.isEmpty else { return }
@@ -65,9 +109,12 @@ struct TransactionChanges {
     }
 
     /// Adds other changes.
-    mutating func add(_ region: DatabaseRegion) {
+    ///
+    /// - parameter forgetsKeys: whether the changed keys of the region aren't known.
+    mutating func add(_ region: DatabaseRegion, forgetsKeys: Bool = true) {
         let last = levels.count - 1
         levels[last].region.formUnion(region)
+        if tracksKeys, forgetsKeys { forgetKeys(of: region, last) }
     }
 
     mutating func append(_ event: RowEvent) { levels[levels.count - 1].events.append(event) }
@@ -84,10 +131,10 @@ struct TransactionChanges {
     }
 
     /// Removes and returns what has changed, at the end of a transaction.
-    mutating func takeRegion() -> DatabaseRegion {
+    mutating func take() -> (region: DatabaseRegion, keys: [TableName: KeyChanges]) {
         releaseAll()
         defer { removeAll() }
-        return levels[0].changedRegion
+        return (levels[0].changedRegion, levels[0].keys)
     }
 
     /// Whether a statement has changed something.
@@ -139,6 +186,7 @@ extension TransactionChanges.Level {
         while !accesses.isEmpty { accesses.removeLast() }
         if !region.isEmpty { region = DatabaseRegion() }
         if !rows.isEmpty { rows = [:] }
+        if !keys.isEmpty { keys = [:] }
         if !events.isEmpty { events = [] }
     }
 
@@ -171,6 +219,57 @@ struct RowChanges {
 
     private(set) var events: [RowEvent] = []
 
+    /// The changed keys, while they are asked for.
+    private var keys: [TableKeys] = []
+
+    private struct TableKeys {
+        /// The number of the table in `TableNumbers`.
+        let table: Int32
+        /// The columns of the key; nil if they aren't known.
+        let columns: KeyColumns?
+        /// The columns that the statement sets; nil if they aren't known.
+        let updated: Set<String>?
+        var changes: KeyChanges
+    }
+
+    /// The changed keys of a table; nil if none has changed.
+    func keys(ofTable number: Int32) -> KeyChanges? { keys.first { $0.table == number }?.changes }
+
+    /// Notes the key of an event, before and after the change.
+    ///
+    /// - parameter columns: the columns of the table's key, and those that the statement sets.
+    mutating func noteKey(
+        _ event: PreupdateEvent, ofTable number: Int32, _ columns: () -> (key: KeyColumns?, updated: Set<String>?)
+    ) {
+        let index: Int
+        if let known = keys.firstIndex(where: { $0.table == number }) {
+            index = known
+        } else {
+            let (key, updated) = columns()
+            keys.append(
+                TableKeys(
+                    table: number, columns: key, updated: updated, changes: key == nil ? .unknown : KeyChanges()))
+            index = keys.count - 1
+        }
+        guard let columns = keys[index].columns else { return }
+        let old = event.kind == .insert ? nil : event.key(columns, isOld: true)
+        let new = event.kind == .delete ? nil : event.key(columns, isOld: false)
+        switch event.kind {
+        case .insert: note(.inserted, of: new, index)
+        case .delete: note(.deleted, of: old, index)
+        case .update where old == new: note(.updated(columns: keys[index].updated), of: new, index)
+        case .update:
+            note(.deleted, of: old, index)
+            note(.inserted, of: new, index)
+        }
+    }
+
+    private mutating func note(_ change: RowChange, of key: RowKey?, _ index: Int) {
+        // Several rows may have the key NULL: https://www.sqlite.org/lang_createtable.html#the_primary_key
+        guard let key else { return keys[index].changes = .unknown }
+        keys[index].changes.note(change, of: key)
+    }
+
     /// The number of rows of a table above which all rows count as changed.
     static let maximumRowCount = 1000
 
@@ -193,6 +292,19 @@ struct RowChanges {
         guard let rows, let others else { return nil }
         let union = rows.union(others)
         return union.count > maximumRowCount ? nil : union
+    }
+}
+
+extension PreupdateEvent {
+    /// The key of the row before or after the change; nil if a value of it is NULL, or isn't known.
+    fileprivate func key(_ columns: KeyColumns, isOld: Bool) -> RowKey? {
+        guard let numbers = columns.numbers else { return RowKey(rowID: isOld ? oldRowID : newRowID) }
+        var values: [DatabaseValue] = []
+        for number in numbers {
+            guard let value = isOld ? oldValue(number) : newValue(number), !value.isNull else { return nil }
+            values.append(value)
+        }
+        return RowKey(values)
     }
 }
 

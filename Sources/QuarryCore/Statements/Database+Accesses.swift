@@ -131,6 +131,48 @@ extension Database {
         !(definition(of: table, type: "table")?.utf8.hasWord(in: ["VIRTUAL", "WITHOUT"]) ?? false)
     }
 
+    /// The columns of the keys of a table's rows; nil if the preupdate hook doesn't tell its rows.
+    func keyColumns(of table: TableName) -> KeyColumns? {
+        if knownKeyColumns.stamp != schemaStamp { knownKeyColumns = (schemaStamp, [:]) }
+        if let known = knownKeyColumns.columns[table] { return known }
+        let columns = findKeyColumns(of: table)
+        knownKeyColumns.columns[table] = .some(columns)
+        return columns
+    }
+
+    /// As `keyColumns(of:)`, without running SQL: nil if they were not asked for before.
+    func knownKeyColumns(of table: TableName) -> KeyColumns? { knownKeyColumns.columns[table] ?? nil }
+
+    private func findKeyColumns(of table: TableName) -> KeyColumns? {
+        guard let definition = definition(of: table, type: "table"), !definition.utf8.hasWord(in: ["VIRTUAL"]) else {
+            return nil
+        }
+        let schema = table.schema.quotedDatabaseIdentifier
+        let sql = "PRAGMA \(schema).table_xinfo(\(table.name.quotedDatabaseIdentifier))"
+        var parts: [(position: Int, number: Int, type: String)] = []
+        _ = accessRecorder?.pausing {
+            withStatement(sql) { statement in
+                var number = 0
+                while statement.step() == StatementHandle.row {
+                    let position = Int(StatementColumns.int64(statement.pointer, 5))
+                    let type = StatementColumns.string(statement.pointer, 2) ?? ""
+                    if position > 0 { parts.append((position, number, type)) }
+                    // A virtual generated column isn't stored: https://www.sqlite.org/pragma.html#pragma_table_xinfo
+                    if StatementColumns.int64(statement.pointer, 6) != 2 { number += 1 }
+                }
+            }
+        }
+        parts.sort { $0.position < $1.position }
+        let isWithoutRowID = definition.utf8.hasWord(in: ["WITHOUT"])
+        if parts.isEmpty
+            || !isWithoutRowID && parts.count == 1 && parts[0].type.utf8.hasWord(in: ["INTEGER"])
+                && !definition.utf8.hasWord(in: ["DESC"])
+        {
+            return KeyColumns(numbers: nil)
+        }
+        return KeyColumns(numbers: parts.map(\.number))
+    }
+
     /// Whether an update may change other columns than SQLite reports: rowids, columns that are computed from others,
     /// columns of virtual tables, and rows that the conflict resolution `REPLACE` deletes.
     private func changesOtherColumns(_ update: AccessRecorder.Report.Update, sql: String) -> Bool {

@@ -26,7 +26,7 @@ import Testing
         try pool.makeTable()
         try pool.write { db in try db.execute(sql: "CREATE TABLE other (a)") }
         // A stuck clock would delay fetches without end.
-        pool.broker.settlingTime.store(.max / 4, ordering: .relaxed)
+        pool.broker.journal.settlingTime.store(.max / 4, ordering: .relaxed)
         return pool
     }
 
@@ -198,7 +198,7 @@ import Testing
         #expect(throws: DatabaseError.self) { try pool.add(2) }
         // No commit, so no fetch.
         #expect(fetches.value == 1)
-        pool.broker.commitDidHappen(DatabaseRegion.t)
+        pool.broker.journal.commitDidHappen(DatabaseChanges(.t, [:]))
         let error = try #require(try await received.error() as? DatabaseError)
         #expect(error.resultCode == .SQLITE_IOERR)
         faults.disarm()

@@ -95,12 +95,12 @@ import Testing
         let pool = try DatabasePool(path: folder.file("a.sqlite"))
         try pool.makeTable()
         let broker = pool.broker
-        broker.settlingTime.store(60_000_000_000, ordering: .relaxed)
-        broker.databaseWillCommit()
+        broker.journal.settlingTime.store(60_000_000_000, ordering: .relaxed)
+        broker.journal.databaseWillCommit()
         let received = Received<Int>()
         let cancellable = Self.counting().start(
             in: pool, scheduling: .task, onError: received.onError, onChange: received.onChange)
-        try await until("the fetch waits") { broker.settlingCount == 1 }
+        try await until("the fetch waits") { broker.journal.settlingCount == 1 }
         // Its commit ends, and the fetch sees it.
         try pool.add(1)
         #expect(try await received.value(1) == [1])
@@ -114,13 +114,13 @@ import Testing
         let pool = try DatabasePool(path: folder.file("a.sqlite"))
         try pool.makeTable()
         let broker = pool.broker
-        broker.settlingTime.store(0, ordering: .relaxed)
-        broker.databaseWillCommit()
+        broker.journal.settlingTime.store(0, ordering: .relaxed)
+        broker.journal.databaseWillCommit()
         let received = Received<Int>()
         let cancellable = Self.counting().start(
             in: pool, scheduling: .task, onError: received.onError, onChange: received.onChange)
         #expect(try await received.value(1) == [0])
-        broker.databaseDidNotCommit()
+        broker.journal.databaseDidNotCommit()
         try pool.add(1)
         #expect(try await received.value(2) == [0, 1])
         cancellable.cancel()
@@ -271,8 +271,8 @@ import Testing
         let broker = writer.broker
         var observation = ValueObservation.tracking(region: DatabaseRegion.t) { db in
             try db.insert(0)
-            broker.databaseWillCommit()
-            broker.databaseDidCommit(db, changes: .t)
+            broker.journal.databaseWillCommit()
+            _ = broker.journal.databaseDidCommit(db, changes: .t, keys: [:])
             return try db.count()
         }
         observation.requiresWriteAccess = true

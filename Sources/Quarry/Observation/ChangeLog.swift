@@ -1,16 +1,10 @@
 import QuarryCore
 
-/// Counts the commits of a database, and keeps the changes that a running fetch may have missed.
+/// Keeps the changes that a running fetch may have missed. A value.
 ///
 /// A fetch whose snapshot has the number 7 sees the first seven commits. When it ends, `mayHaveChanged` says whether a
 /// later commit has changed what it read.
-struct CommitClock: Sendable {
-    /// The number of the last commit.
-    private(set) var number = 0
-
-    /// Whether a commit has begun to show: a read may see the state before or after it.
-    private(set) var isCommitting = false
-
+struct ChangeLog: Sendable {
     /// The changes of the commits after the oldest running fetch, in order.
     private var log: [(number: Int, changes: DatabaseRegion)] = []
 
@@ -26,23 +20,14 @@ struct CommitClock: Sendable {
     /// The number of kept entries.
     var logCount: Int { log.count }
 
-    mutating func commitWillHappen() { isCommitting = true }
-
-    mutating func commitDidNotHappen() { isCommitting = false }
-
-    mutating func commitDidHappen(_ changes: DatabaseRegion) {
-        isCommitting = false
-        number += 1
+    mutating func commitDidHappen(_ changes: DatabaseRegion, number: Int) {
         guard !beginnings.isEmpty, !changes.isEmpty else { return }
         log.append((number, changes))
         if log.count > Self.capacity { mergePairs() }
     }
 
-    /// A fetch begins: its snapshot will have the returned number, or a later one.
-    mutating func fetchWillBegin() -> Int {
-        beginnings.append(number)
-        return number
-    }
+    /// A fetch begins: its snapshot will have this number, or a later one.
+    mutating func fetchWillBegin(at number: Int) { beginnings.append(number) }
 
     /// A fetch has ended, and has asked `mayHaveChanged`.
     mutating func fetchDidEnd(begunAt number: Int) {
@@ -50,7 +35,7 @@ struct CommitClock: Sendable {
         beginnings.swapAt(index, beginnings.count - 1)
         beginnings.removeLast()
         guard let oldest = beginnings.min() else { return log.removeAll(keepingCapacity: true) }
-        if let first = log.first, first.number <= oldest { log.removeAll { $0.number <= oldest } }
+        log.removeAll { $0.number <= oldest }
     }
 
     /// Whether a commit after a snapshot may have changed a region.
@@ -61,6 +46,8 @@ struct CommitClock: Sendable {
     /// Halves the log. An entry then has the number of the later of two commits, and the changes of both: a fetch
     /// between them may be repeated without need, and no change is missed.
     private mutating func mergePairs() {
+        // Two connections of one database in memory may report their commits in either order.
+        log.sort { $0.number < $1.number }
         var merged: [(number: Int, changes: DatabaseRegion)] = []
         merged.reserveCapacity(Self.capacity + 1)
         for index in stride(from: 0, to: log.count - 1, by: 2) {

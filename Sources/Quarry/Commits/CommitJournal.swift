@@ -1,0 +1,364 @@
+import Dispatch
+import QuarryCore
+import Synchronization
+
+/// Learns of the commits of a database: numbers them, keeps them for those who read them, and tells the observations.
+///
+/// `CommitClock`, `CommitLog` and `ListeningNeeds` decide. This type takes the lock, asks them, releases the lock, and
+/// acts.
+final class CommitJournal: Sendable {
+    private struct State {
+        var clock = CommitClock()
+        var log = CommitLog()
+        var needs = ListeningNeeds()
+        /// The setup that makes the connections report what is needed; nil as long as nothing was.
+        var listening: ConnectionSetups.Token?
+        /// The number of reads that wait for the end of a commit.
+        var settlingCount = 0
+        /// The tasks that wait for a commit.
+        var waiters: [CommitLog.ReaderID: CommitWaiter] = [:]
+        /// The tasks that wait for a number.
+        var numberWaiters = NumberWaiters()
+        /// Whether the waiters are about to be woken.
+        var isWaking = false
+        /// The queue or pool of each reader.
+        var databases: [CommitLog.ReaderID: ObjectIdentifier] = [:]
+        /// The readers whose queue or pool was closed.
+        var ended: Set<CommitLog.ReaderID> = []
+        weak var observations: ObservationBroker?
+    }
+
+    private let state = ConditionLock(State())
+
+    /// Grows before somebody needs commits that nobody needed before.
+    private let version = Atomic<Int>(0)
+
+    /// Whether several connections have the content of the database, so that one can read while another commits.
+    let needsWillCommit: Bool
+
+    /// How many nanoseconds a read waits for the end of a commit, to know its number. A commit takes that long if it
+    /// copies the log into the database, or on a slow disk.
+    let settlingTime = Atomic<UInt64>(100_000_000)
+
+    /// The setups of the connections of the database.
+    private let setups: ConnectionSetups
+
+    /// - parameter isShared: whether several connections have the content of the database.
+    init(_ setups: ConnectionSetups, isShared: Bool) {
+        self.setups = setups
+        needsWillCommit = isShared
+    }
+
+    /// The number of the last commit.
+    var number: Int { state.withLock { $0.clock.number } }
+
+    /// The number of reads that wait for the end of a commit.
+    var settlingCount: Int { state.withLock { $0.settlingCount } }
+
+    /// The number of kept commits.
+    var keptCount: Int { state.withLock { $0.log.count } }
+
+    /// The number of tasks that wait for a commit.
+    var waiterCount: Int { state.withLock { $0.waiters.count + $0.numberWaiters.count } }
+
+    /// Makes the observations learn of commits.
+    func setObservations(_ observations: ObservationBroker) {
+        state.withLock { $0.observations = observations }
+    }
+
+    // MARK: - Listening
+
+    /// Changes the needs, and makes the connections report what is needed from their next access on.
+    ///
+    /// - parameter change: returns whether the needs have changed.
+    func changeNeeds(_ change: (inout ListeningNeeds) -> Bool) {
+        state.withLock { state in
+            if change(&state.needs) { listen(&state) }
+        }
+    }
+
+    /// Somebody is about to need commits that nobody needed before. Call it with the lock held that guards the need.
+    func needsWillGrow() { version.add(1, ordering: .sequentiallyConsistent) }
+
+    private func listen(_ state: inout State) {
+        if let token = state.listening { setups.remove(token) }
+        state.listening = setups.add(.alsoAtEnd { [weak self] db, moment in self?.install(on: db, at: moment) })
+    }
+
+    /// Makes a connection report its commits as far as they are needed.
+    private func install(on db: Database, at moment: ConnectionSetups.Moment) {
+        guard !db.configuration.readonly else { return }
+        let needs = state.withLock { $0.needs }
+        let wasListening = db.commitListener != nil
+        do {
+            try db.listenToCommits(needs.isNeeded ? self : nil, rowTables: needs.rowTables, keys: needs.keys)
+        } catch {
+            // Without rows, a change of one counts as a change of all.
+            try? db.listenToCommits(needs.isNeeded ? self : nil)
+        }
+        // The access that ends may have committed changes before it could report them.
+        if moment == .end, needs.isNeeded, !wasListening { commitDidHappen(.unknown) }
+    }
+
+    // MARK: - Snapshots
+
+    /// How often a read begins anew to learn its number.
+    private static let maximumPinCount = 16
+
+    /// Begins a read, and returns the number of the last commit that it sees.
+    ///
+    /// - returns: the number; a lower one if commits follow each other too fast to know.
+    func beginRead(_ db: Database) throws -> Int {
+        if let number = try pin(until: settlingDeadline, { try db.beginRead(pinned: true) }, { try db.finishRead {} }) {
+            return number
+        }
+        let number = number
+        try db.beginRead(pinned: true)
+        return number
+    }
+
+    /// Begins a read, with commits waiting if it can't be had between two of them.
+    ///
+    /// - parameter end: ends a read, whose number isn't known, before the next begins.
+    /// - returns: the number of the last commit that it sees.
+    func pinExactly(_ begin: () throws -> Void, end: () throws -> Void) throws -> Int {
+        if let number = try pin(until: settlingDeadline, begin, end) { return number }
+        state.lock()
+        defer { state.unlock() }
+        let contents = state.contents
+        contents.pointee.settlingCount += 1
+        defer { contents.pointee.settlingCount -= 1 }
+        while contents.pointee.clock.isCommitting { _ = state.wait() }
+        try begin()
+        return contents.pointee.clock.number
+    }
+
+    /// The time at which a read that begins now stops waiting for the end of a commit.
+    var settlingDeadline: UInt64 {
+        SystemClock.monotonicNanoseconds().addingReportingOverflow(settlingTime.load(ordering: .relaxed)).partialValue
+    }
+
+    /// Begins a read between two commits.
+    ///
+    /// - returns: the number of the last commit that it sees; nil if commits follow each other too fast to know. Then
+    ///   the read has ended.
+    func pin(until deadline: UInt64, _ begin: () throws -> Void, _ end: () throws -> Void) throws -> Int? {
+        for _ in 0..<Self.maximumPinCount {
+            guard let number = settledNumber(until: deadline) else { return nil }
+            try begin()
+            let isExact = state.withLock { !$0.clock.isCommitting && $0.clock.number == number }
+            if isExact { return number }
+            try end()
+        }
+        return nil
+    }
+
+    /// The number of the last commit, once no commit is about to show; nil if one takes too long.
+    private func settledNumber(until deadline: UInt64) -> Int? {
+        state.lock()
+        defer { state.unlock() }
+        let contents = state.contents
+        guard contents.pointee.clock.isCommitting else { return contents.pointee.clock.number }
+        contents.pointee.settlingCount += 1
+        defer { contents.pointee.settlingCount -= 1 }
+        while contents.pointee.clock.isCommitting, state.wait(until: deadline) {}
+        return contents.pointee.clock.isCommitting ? nil : contents.pointee.clock.number
+    }
+
+    // MARK: - Reading commits
+
+    /// Counts all commits from now on, for numbers that are given to the program.
+    func startCounting() {
+        state.withLock { state in
+            guard !state.needs.countsAll else { return }
+            needsWillGrow()
+            if state.needs.startCounting() { listen(&state) }
+        }
+    }
+
+    /// Starts to keep commits for a reader.
+    ///
+    /// - parameter database: the queue or pool whose closing ends the reader.
+    /// - parameter keys: whether changed keys are asked for.
+    /// - parameter limit: the number of commits that are kept.
+    func addReader(of database: any GroupReader, keys: Bool, limit: Int) -> CommitLog.ReaderID {
+        state.withLock { state in
+            needsWillGrow()
+            if state.needs.addReader(keys: keys) { listen(&state) }
+            let id = state.log.addReader(limit: limit)
+            state.databases[id] = ObjectIdentifier(database)
+            return id
+        }
+    }
+
+    /// Ends a reader: a task that waits for its next commit gets nil.
+    func removeReader(_ id: CommitLog.ReaderID, keys: Bool) {
+        let waiter = state.withLock { state -> CommitWaiter? in
+            state.log.removeReader(id)
+            state.ended.remove(id)
+            state.databases[id] = nil
+            if state.needs.removeReader(keys: keys) { listen(&state) }
+            return state.waiters.removeValue(forKey: id)
+        }
+        waiter?.resume(returning: nil)
+    }
+
+    /// Ends the readers of a closed queue or pool, once they have read what is kept.
+    func databaseDidClose(_ database: any GroupReader) {
+        let waiters = state.withLock { state in
+            let ids = state.databases.filter { $0.value == ObjectIdentifier(database) }.keys
+            state.ended.formUnion(ids)
+            return ids.compactMap { id -> (CommitWaiter, DatabaseCommit?)? in
+                guard let waiter = state.waiters.removeValue(forKey: id) else { return nil }
+                return (waiter, state.log.next(id))
+            }
+        }
+        for (waiter, commit) in waiters { waiter.resume(returning: commit) }
+    }
+
+    /// The commits of a reader up to a number.
+    func takeAll(_ id: CommitLog.ReaderID, upTo number: Int) -> [DatabaseCommit] {
+        state.withLock { $0.log.all(id, upTo: number) }
+    }
+
+    /// Lets a reader skip the commits up to a number.
+    func skip(_ id: CommitLog.ReaderID, to number: Int) { state.withLock { $0.log.skip(id, to: number) } }
+
+    /// The next commit of a reader; nil at the end, and in a cancelled task.
+    func next(_ id: CommitLog.ReaderID) async -> DatabaseCommit? {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { (continuation: CommitWaiter) in
+                let (isNow, commit) = state.withLock { state -> (Bool, DatabaseCommit?) in
+                    if Task.isCancelled { return (true, nil) }
+                    if let commit = state.log.next(id) { return (true, commit) }
+                    if state.log.position(of: id) == nil || state.ended.contains(id) { return (true, nil) }
+                    // An iterator is used by one task at a time.
+                    guard state.waiters[id] == nil else { return (true, nil) }
+                    state.waiters[id] = continuation
+                    return (false, nil)
+                }
+                if isNow { continuation.resume(returning: commit) }
+            }
+        } onCancel: {
+            state.withLock { $0.waiters.removeValue(forKey: id) }?.resume(returning: nil)
+        }
+    }
+
+    // MARK: - Waiting for numbers
+
+    /// Waits until a commit has happened.
+    ///
+    /// - returns: false if the task was cancelled.
+    func wait(for number: Int) async -> Bool {
+        let id = state.withLock { $0.numberWaiters.makeID() }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let result = state.withLock { state -> Bool? in
+                    if state.clock.number >= number { return true }
+                    if Task.isCancelled { return false }
+                    state.numberWaiters.add(id, number, continuation)
+                    return nil
+                }
+                if let result { continuation.resume(returning: result) }
+            }
+        } onCancel: {
+            state.withLock { $0.numberWaiters.remove(id) }?.resume(returning: false)
+        }
+    }
+
+    // MARK: - Waking
+
+    /// Wakes the tasks that wait, off the thread that commits.
+    ///
+    /// The commits that happen meanwhile wake nobody, so a burst of writes wakes each task a few times.
+    private func wake() {
+        DispatchQueue.global().async { [self] in
+            let (commits, numbers) = state.withLock { state in
+                state.isWaking = false
+                var ready: [(CommitWaiter, DatabaseCommit?)] = []
+                for (id, waiter) in state.waiters {
+                    guard let commit = state.log.next(id) else { continue }
+                    state.waiters[id] = nil
+                    ready.append((waiter, commit))
+                }
+                return (ready, state.numberWaiters.takeAll(upTo: state.clock.number))
+            }
+            for (waiter, commit) in commits { waiter.resume(returning: commit) }
+            for waiter in numbers { waiter.resume(returning: true) }
+        }
+    }
+}
+
+/// A task that waits for a commit.
+typealias CommitWaiter = CheckedContinuation<DatabaseCommit?, Never>
+
+/// The tasks that wait for a number.
+struct NumberWaiters {
+    private var waiters: [Int: (number: Int, continuation: CheckedContinuation<Bool, Never>)] = [:]
+    private var lastID = 0
+
+    var count: Int { waiters.count }
+    var isEmpty: Bool { waiters.isEmpty }
+
+    mutating func makeID() -> Int {
+        lastID += 1
+        return lastID
+    }
+
+    mutating func add(_ id: Int, _ number: Int, _ continuation: CheckedContinuation<Bool, Never>) {
+        waiters[id] = (number, continuation)
+    }
+
+    mutating func remove(_ id: Int) -> CheckedContinuation<Bool, Never>? {
+        waiters.removeValue(forKey: id)?.continuation
+    }
+
+    mutating func takeAll(upTo number: Int) -> [CheckedContinuation<Bool, Never>] {
+        let ready = waiters.filter { $0.value.number <= number }
+        for id in ready.keys { waiters[id] = nil }
+        return ready.values.map(\.continuation)
+    }
+}
+
+extension CommitJournal: CommitListener {
+    var needsVersion: Int { version.load(ordering: .acquiring) }
+
+    func databaseWillCommit() { state.withLock { $0.clock.commitWillHappen() } }
+
+    func databaseDidNotCommit() {
+        state.withLock { state in
+            state.clock.commitDidNotHappen()
+            if state.settlingCount > 0 { self.state.broadcast() }
+        }
+    }
+
+    func databaseDidCommit(_ db: Database, changes: DatabaseRegion, keys: [TableName: KeyChanges]) -> Int? {
+        commitDidHappen(DatabaseChanges(changes, keys), db)
+    }
+
+    /// A commit has happened.
+    ///
+    /// - parameter db: the connection that has made it; nil if none of this database has.
+    /// - returns: the version of the needs at which nobody needs these changes; nil if somebody does.
+    @discardableResult
+    func commitDidHappen(
+        _ changes: DatabaseChanges, _ db: Database? = nil, _ source: DatabaseCommit.Source = .database
+    ) -> Int? {
+        let version = needsVersion
+        let (observations, number, wakes, isCounted) = state.withLock { state in
+            if state.settlingCount > 0 { self.state.broadcast() }
+            guard !changes.isEmpty else {
+                state.clock.emptyCommitDidHappen()
+                return (nil as ObservationBroker?, 0, false, state.needs.countsAll)
+            }
+            let number = state.clock.commitDidHappen()
+            state.log.append(DatabaseCommit(CommitNumber(rawValue: number), changes, db?.commitNote, source))
+            let wakes = !state.isWaking && !(state.waiters.isEmpty && state.numberWaiters.isEmpty)
+            if wakes { state.isWaking = true }
+            return (state.observations, number, wakes, state.needs.countsAll)
+        }
+        if wakes { wake() }
+        let isUnneeded = observations?.commitDidHappen(changes.region, number: number) ?? true
+        return isUnneeded && !isCounted ? version : nil
+    }
+}

@@ -1,0 +1,108 @@
+/// The latest commits, for several readers that have each read up to a number. A value.
+///
+/// All readers share one copy of a commit. One that is further behind than its limit has missed commits.
+struct CommitLog {
+    /// Identifies a reader.
+    struct ReaderID: Hashable, Sendable {
+        fileprivate let number: Int
+    }
+
+    private struct Reader {
+        /// The number of the last commit that it has read.
+        var position: Int
+        /// The number of commits that are kept for it.
+        let limit: Int
+    }
+
+    /// The kept commits, whose numbers follow one another.
+    private var commits = Deque<DatabaseCommit>()
+
+    /// The number of the last commit.
+    private var last = 0
+
+    private var readers: [ReaderID: Reader] = [:]
+    private var lastReader = 0
+
+    /// The count above which commits that all have read are looked for.
+    private var trimmingCount = minimumTrimmingCount
+    private static let minimumTrimmingCount = 64
+
+    /// The number of kept commits.
+    var count: Int { commits.count }
+
+    /// Whether nobody reads.
+    var isUnread: Bool { readers.isEmpty }
+
+    /// Adds a reader of the commits that follow.
+    ///
+    /// - parameter limit: the number of commits that are kept for it.
+    mutating func addReader(limit: Int) -> ReaderID {
+        lastReader += 1
+        let id = ReaderID(number: lastReader)
+        readers[id] = Reader(position: last, limit: max(limit, 1))
+        return id
+    }
+
+    /// Lets a reader skip commits: the state from which it starts has them.
+    mutating func skip(_ id: ReaderID, to position: Int) { readers[id]?.position = position }
+
+    mutating func removeReader(_ id: ReaderID) {
+        readers[id] = nil
+        trim()
+    }
+
+    mutating func append(_ commit: DatabaseCommit) {
+        last = commit.number.rawValue
+        guard !readers.isEmpty else { return }
+        commits.append(commit)
+        if commits.count > trimmingCount { trim() }
+    }
+
+    /// The number up to which a reader has read.
+    func position(of id: ReaderID) -> Int? { readers[id]?.position }
+
+    /// Whether a reader has commits to read.
+    func hasNext(_ id: ReaderID) -> Bool { readers[id].map { $0.position < last } ?? false }
+
+    /// The next commit of a reader; nil if it has read all.
+    mutating func next(_ id: ReaderID) -> DatabaseCommit? {
+        guard let reader = readers[id], reader.position < last else { return nil }
+        if let missed = missed(by: reader) {
+            readers[id]?.position = missed
+            return .missed(upTo: CommitNumber(rawValue: missed))
+        }
+        readers[id]?.position += 1
+        return commits[index(of: reader.position + 1)]
+    }
+
+    /// The commits of a reader up to a number, in order.
+    mutating func all(_ id: ReaderID, upTo end: Int) -> [DatabaseCommit] {
+        var result: [DatabaseCommit] = []
+        while let reader = readers[id], reader.position < end {
+            if let missed = missed(by: reader).map({ min($0, end) }) {
+                readers[id]?.position = missed
+                result.append(.missed(upTo: CommitNumber(rawValue: missed)))
+            } else {
+                readers[id]?.position += 1
+                result.append(commits[index(of: reader.position + 1)])
+            }
+        }
+        return result
+    }
+
+    /// The number of the last commit that a reader can't read any more.
+    private func missed(by reader: Reader) -> Int? {
+        let firstKept = max(last - commits.count, last - reader.limit)
+        return reader.position < firstKept ? firstKept : nil
+    }
+
+    private func index(of number: Int) -> Int { number - (last - commits.count) - 1 }
+
+    /// Removes the commits that nobody will read.
+    private mutating func trim() {
+        // No reader reads commits before this number.
+        let end = readers.values.reduce(last) { min($0, max($1.position, last - $1.limit)) }
+        while last - commits.count < end, commits.popFirst() != nil {}
+        trimmingCount = max(Self.minimumTrimmingCount, commits.count * 2)
+    }
+}

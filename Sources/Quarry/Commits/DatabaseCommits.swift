@@ -1,0 +1,67 @@
+public import QuarryCore
+
+/// The commits of a database, as a sequence.
+///
+/// ```swift
+/// for await commit in dbPool.commits {
+///     print(commit.number, commit.changes) // 1 player(*)
+/// }
+/// ```
+///
+/// Each iterator reads all commits that happen after it was made, in order. It keeps the database open as long as it
+/// exists. The sequence ends when the database is closed, and in a cancelled task.
+public struct DatabaseCommits: AsyncSequence, Sendable {
+    public typealias Element = DatabaseCommit
+
+    /// Nil for a type of another module: it has no commits.
+    let database: (any GroupReader)?
+    let keys: Bool
+    let limit: Int
+
+    /// Starts to read commits: those of writes that begin after this call.
+    ///
+    /// A write that is running meanwhile may come as a commit that may have changed anything.
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(reader: database.map { CommitReader($0, keys: keys, limit: limit) })
+    }
+
+    /// An iterator, which reads commits until it is released.
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate let reader: CommitReader?
+
+        /// The next commit; nil when the database is closed, and in a cancelled task.
+        public mutating func next() async -> DatabaseCommit? { await reader?.next() }
+
+        /// The next commit; nil when the database is closed, and in a cancelled task.
+        public mutating func next(isolation actor: isolated (any Actor)?) async -> DatabaseCommit? {
+            await reader?.next(isolation: actor)
+        }
+    }
+}
+
+/// A reader of a journal, registered as long as it exists.
+final class CommitReader: Sendable {
+    /// Keeps the database open.
+    private let database: any GroupReader
+    let journal: CommitJournal
+    let id: CommitLog.ReaderID
+    private let keys: Bool
+
+    init(_ database: any GroupReader, keys: Bool, limit: Int) {
+        self.database = database
+        self.keys = keys
+        journal = database.core.journal
+        id = journal.addReader(of: database, keys: keys, limit: limit)
+        if database.isClosed { journal.databaseDidClose(database) }
+    }
+
+    deinit { journal.removeReader(id, keys: keys) }
+
+    func next(isolation actor: isolated (any Actor)? = #isolation) async -> DatabaseCommit? {
+        await journal.next(id)
+    }
+}
+
+extension GroupReader {
+    var isClosed: Bool { groups.contains { $0.isClosed } }
+}

@@ -1,0 +1,167 @@
+public import QuarryCore
+import Synchronization
+
+/// A reader that sees one state of the database until it is told to advance, and then says what has changed.
+///
+/// ```swift
+/// let reader = try dbPool.makeStableReader()
+/// let page = try reader.read { db in try Player.limit(20).fetchAll(db) }
+/// …
+/// let commits = try reader.advance()
+/// if commits.changes.containsChange(in: "player") { … }
+/// ```
+///
+/// All reads between two calls of `advance` see the same state, whatever is written. `advance` returns the commits
+/// between the two states: each of them once, in order.
+///
+/// A stable reader has one connection; its reads run one after another. Like a snapshot, it keeps a checkpoint from
+/// moving the whole log into the database: <https://www.sqlite.org/wal.html#avoiding_excessively_large_wal_files>.
+/// Closing it, or releasing it, ends that.
+public final class StableReader: PinnedReader {
+    let connections: PinnedConnections
+    private let commits: CommitReader
+    private let number: Atomic<Int>
+
+    fileprivate init(
+        _ pool: DatabasePool, _ connection: ConnectionGroup.Connection, _ workers: WorkerThreads,
+        _ commits: CommitReader, number: Int
+    ) {
+        connections = PinnedConnections("a stable reader of", of: pool, [connection], workers)
+        self.commits = commits
+        self.number = Atomic(number)
+        commits.journal.skip(commits.id, to: number)
+    }
+
+    /// The number of the last commit that reads see.
+    public var commitNumber: CommitNumber { CommitNumber(rawValue: number.load(ordering: .acquiring)) }
+
+    /// Moves to the newest state, once running reads of this reader have ended.
+    ///
+    /// ```swift
+    /// for commit in try reader.advance() { print(commit.number, commit.changes) }
+    /// ```
+    ///
+    /// It waits for no write, except for a commit that is just becoming visible.
+    ///
+    /// - returns: the commits since the previous state, in order; none if there were none. If there were more than are
+    ///   kept, the first element stands for the oldest, and its `source` is `missed`.
+    /// - throws: `DatabaseError`, for example `SQLITE_MISUSE` after closing, or inside a read of this reader. After an
+    ///   error of SQLite, reads throw `SQLITE_ABORT` until a call succeeds.
+    @discardableResult
+    public func advance() throws -> [DatabaseCommit] {
+        try readers.perform(AccessRequest(.bare)) { db in try self.move(db) }
+    }
+
+    /// As the synchronous `advance`; waiting suspends the task.
+    ///
+    /// - throws: the errors of the synchronous `advance`; `CancellationError`.
+    @discardableResult
+    public func advance() async throws -> [DatabaseCommit] {
+        try await readers.perform(AccessRequest(.bare, .offloaded)) { db in try self.move(db) }
+    }
+
+    /// Waits until a commit has happened, and advances to a state that has it: a task reads what another has written.
+    ///
+    /// ```swift
+    /// let (_, number) = try await dbPool.writeWithCommitNumber { db in try player.insert(db) }
+    /// try await reader.advance(to: number)
+    /// ```
+    ///
+    /// - returns: the commits since the previous state; none if that had the commit.
+    /// - throws: the errors of `advance`; `CancellationError`.
+    @discardableResult
+    public func advance(to number: CommitNumber) async throws -> [DatabaseCommit] {
+        guard commitNumber < number else { return [] }
+        guard await commits.journal.wait(for: number.rawValue) else { throw CancellationError() }
+        return try await advance()
+    }
+
+    private func move(_ db: Database) throws -> [DatabaseCommit] {
+        if db.isInsideTransaction { try db.finishRead {} }
+        let journal = commits.journal
+        let number = try journal.pinExactly {
+            try db.beginRead(pinned: true)
+        } end: {
+            try db.finishRead {}
+        }
+        let passed = journal.takeAll(commits.id, upTo: number)
+        self.number.store(number, ordering: .releasing)
+        return passed
+    }
+}
+
+extension DatabasePool {
+    /// Makes a reader that sees the last commit before this call, until it is told to advance.
+    ///
+    /// ```swift
+    /// let reader = try dbPool.makeStableReader()
+    /// ```
+    ///
+    /// Making it waits for no write, except for a commit that is just becoming visible. It opens a connection.
+    ///
+    /// - parameter keys: whether the commits that `advance` returns have the changed keys. SQLite then calls back for
+    ///   each changed row.
+    /// - parameter limit: the number of commits that are kept for the reader.
+    /// - throws: `SQLITE_MISUSE` inside a transaction of this pool's writer; `DatabaseError` if no connection can be
+    ///   opened.
+    public func makeStableReader(keys: Bool = false, bufferingAtMost limit: Int = 10_000) throws -> StableReader {
+        try makeStableReaders(count: 1, keys: keys, bufferingAtMost: limit)[0]
+    }
+
+    /// As `makeStableReader`; opening the connection holds none of Swift's threads.
+    ///
+    /// ```swift
+    /// let reader = try await dbPool.makeStableReaderAsync()
+    /// ```
+    ///
+    /// - throws: the errors of `makeStableReader`; `CancellationError`.
+    public func makeStableReaderAsync(
+        keys: Bool = false, bufferingAtMost limit: Int = 10_000
+    ) async throws -> StableReader {
+        let workers = WorkerThreads(connectionCount: 1)
+        let commits = CommitReader(self, keys: keys, limit: limit)
+        let (connections, number) = try await workers.opening {
+            let connections = try self.openConnections(count: 1, followsTask: true)
+            return (connections, try self.pinExactly(connections, commits.journal, followsTask: true))
+        }
+        return StableReader(self, connections[0], workers, commits, number: number)
+    }
+
+    /// Makes several readers of the same state: the last commit before this call. Each advances by itself.
+    ///
+    /// ```swift
+    /// let readers = try dbPool.makeStableReaders(count: 4)
+    /// ```
+    ///
+    /// - throws: the errors of `makeStableReader`.
+    public func makeStableReaders(
+        count: Int, keys: Bool = false, bufferingAtMost limit: Int = 10_000
+    ) throws -> [StableReader] {
+        guard count > 0 else { return [] }
+        let readers = (0..<count).map { _ in CommitReader(self, keys: keys, limit: limit) }
+        let connections = try openConnections(count: count)
+        let number = try pinExactly(connections, readers[0].journal)
+        return zip(connections, readers).map { connection, reader in
+            StableReader(self, connection, WorkerThreads(connectionCount: 1), reader, number: number)
+        }
+    }
+
+    /// Makes connections see the same commit.
+    ///
+    /// - returns: the number of the commit.
+    private func pinExactly(
+        _ connections: [ConnectionGroup.Connection], _ journal: CommitJournal, followsTask: Bool = false
+    ) throws -> Int {
+        var isAlike = false
+        let number = try journal.pinExactly {
+            isAlike = try pinAlike(connections, followsTask: followsTask)
+        } end: {
+        }
+        if isAlike { return number }
+        try checkMayLock()
+        return try writer.performReentrant(writeRequest) { db in
+            try pin(connections, locking: db)
+            return journal.number
+        }
+    }
+}

@@ -1,0 +1,165 @@
+import QuarryTestSupport
+import Testing
+
+@testable import Quarry
+@testable import QuarryCore
+
+/// Readers that see one state until they advance.
+@Suite struct StableReaderTests {
+    let folder = try! TemporaryFolder()
+
+    private func makePool() throws -> DatabasePool {
+        let pool = try DatabasePool(path: folder.file("a.sqlite"))
+        try pool.makeTable()
+        return pool
+    }
+
+    /// YapDatabase's example of snapshot numbers.
+    @Test func numbersOfConnections() async throws {
+        let pool = try makePool()
+        let (first, second) = (try pool.makeStableReader(), try pool.makeStableReader())
+        let start = pool.lastCommitNumber.rawValue
+        func numbers() -> [Int] {
+            [pool.lastCommitNumber, first.commitNumber, second.commitNumber].map { $0.rawValue - start }
+        }
+        #expect(numbers() == [0, 0, 0])
+        try pool.add(1)
+        #expect(numbers() == [1, 0, 0])
+        try first.advance()
+        try second.advance()
+        #expect(numbers() == [1, 1, 1])
+        let (begun, mayCommit) = (Step("the write has begun"), Step("the write may commit"))
+        let writing = Task.detached {
+            try await pool.writeWithCommitNumber { db in
+                try db.insert(2)
+                begun.reach()
+                mayCommit.wait()
+            }.commitNumber
+        }
+        try await until("the write has begun") { begun.isReached }
+        // Taking the newest state doesn't wait for the write, and doesn't see it.
+        #expect(try first.advance().isEmpty)
+        #expect(numbers() == [1, 1, 1])
+        mayCommit.reach()
+        #expect(try await writing.value.rawValue == start + 2)
+        #expect(numbers() == [2, 1, 1])
+        #expect(try second.read { db in try db.count() } == 1)
+        #expect(try await second.advance(to: pool.lastCommitNumber).map(\.number.rawValue) == [start + 2])
+        #expect(try second.read { db in try db.count() } == 2)
+        #expect(numbers() == [2, 1, 2])
+    }
+
+    @Test func advancingReturnsTheCommitsInBetween() async throws {
+        let pool = try makePool()
+        let reader = try await pool.makeStableReaderAsync(keys: true)
+        #expect(try reader.advance().isEmpty)
+        for value in 1...3 { try pool.add(value) }
+        #expect(try reader.read { db in try db.count() } == 0)
+        let commits = try await reader.advance()
+        #expect(commits.map(\.changes.description) == ["t(*)", "t(*)", "t(*)"])
+        #expect(commits.changes.changedKeys(in: "t") == [1: .inserted, 2: .inserted, 3: .inserted])
+        #expect(try reader.read { db in try db.count() } == 3)
+        #expect(try reader.advance().isEmpty)
+        try reader.close()
+        #expect(throws: DatabaseError.self) { try reader.advance() }
+        #expect(throws: DatabaseError.self) { try reader.read { _ in } }
+        try pool.add(4)
+    }
+
+    @Test func misuse() throws {
+        let pool = try makePool()
+        let reader = try pool.makeStableReader(bufferingAtMost: 2)
+        try reader.read { _ in #expect(throws: DatabaseError.self) { try reader.advance() } }
+        #expect(throws: DatabaseError.self) { try pool.write { _ in _ = try pool.makeStableReader() } }
+        for value in 1...5 { try pool.add(value) }
+        #expect(try reader.advance().map(\.source) == [.missed, .database, .database])
+        // SQL that ends the transaction loses the state, until the reader advances.
+        try? reader.read { db in try db.execute(sql: "COMMIT") }
+        #expect(throws: DatabaseError.self) { try reader.read { db in try db.count() } }
+        try reader.advance()
+        #expect(try reader.read { db in try db.count() } == 5)
+        try pool.close()
+        #expect(throws: DatabaseError.self) { try pool.makeStableReader() }
+    }
+
+    @Test func severalReadersOfOneState() async throws {
+        let pool = try makePool()
+        let stopped = Step("stopped")
+        let writing = Task.detached {
+            var value = 0
+            while !stopped.isReached {
+                value += 1
+                try pool.add(value)
+            }
+        }
+        for _ in 0..<30 {
+            let readers = try pool.makeStableReaders(count: 4)
+            let counts = try readers.map { try $0.read { db in try db.count() } }
+            #expect(Set(counts).count == 1 && Set(readers.map(\.commitNumber)).count == 1)
+        }
+        stopped.reach()
+        try await writing.value
+    }
+
+    /// The commits that a reader gets, applied to its first state, give its last one.
+    @Test func readersThatAdvanceAtRandom() async throws {
+        let pool = try makePool()
+        let seed = SeededGenerator().seed
+        print("seed \(seed)")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<4 {
+                group.addTask {
+                    var generator = SeededGenerator(seed: seed + UInt64(number))
+                    for _ in 0..<150 {
+                        let (key, kind) = (
+                            Int.random(in: 1...20, using: &generator), Int.random(in: 0..<5, using: &generator)
+                        )
+                        try? await pool.write { db in
+                            switch kind {
+                            case 0: try db.execute(sql: "DELETE FROM t WHERE rowid = \(key)")
+                            case 1: try db.execute(sql: "DELETE FROM t WHERE rowid > 15")
+                            case 2:
+                                try db.inSavepoint {
+                                    try db.execute(sql: "DELETE FROM t")
+                                    return .rollback
+                                }
+                            default:
+                                try db.execute(
+                                    sql: "REPLACE INTO t (rowid, a) VALUES (\(key), \(Int.random(in: 0..<1_000)))")
+                            }
+                            if kind == 4, key == 1 { throw CancellationError() }
+                        }
+                    }
+                }
+            }
+            for number in 4..<8 {
+                group.addTask {
+                    var generator = SeededGenerator(seed: seed + UInt64(number))
+                    let reader = try await pool.makeStableReaderAsync(keys: true)
+                    func rows() throws -> [Int64: Int] {
+                        try reader.read { db in
+                            let rows = try Row.fetchAll(db, sql: "SELECT rowid, a FROM t")
+                            return Dictionary(uniqueKeysWithValues: rows.map { ($0[0] as Int64, $0[1] as Int) })
+                        }
+                    }
+                    var (copy, last) = (try rows(), reader.commitNumber.rawValue)
+                    for _ in 0..<60 {
+                        let commits = try await reader.advance()
+                        #expect(
+                            commits.map(\.number.rawValue) == Array(last..<reader.commitNumber.rawValue).map { $0 + 1 },
+                            "seed \(seed)")
+                        last = reader.commitNumber.rawValue
+                        let state = try rows()
+                        for key in try #require(commits.changes.changedKeys(in: "t")).keys {
+                            let id = try #require(Int64.fromDatabaseValue(key.values[0]))
+                            copy[id] = state[id]
+                        }
+                        #expect(copy == state, "seed \(seed)")
+                        for _ in 0..<Int.random(in: 0..<30, using: &generator) { await Task.yield() }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+}
