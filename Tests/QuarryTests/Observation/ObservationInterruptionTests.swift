@@ -20,6 +20,8 @@ import Testing
 
         func writer(_ kind: WriterKind, _ folder: TemporaryFolder) throws -> any DatabaseWriter {
             var configuration = Configuration()
+            // A write of a database in memory would run on a thread that the interrupting task needs.
+            configuration.asyncExecution = .offloaded
             if self == .timeout { configuration.statementTimeout = 0.05 }
             let writer = try kind.make(folder, configuration)
             try writer.makeTable()
