@@ -19,7 +19,8 @@ public import QuarryCore
 /// * Fetches run in a read of a pool's readers, and hold up no write. A queue has one connection: a fetch waits in line
 ///   with the other accesses.
 /// * Observations that are due at the same time are fetched in one transaction. If the same observation was started
-///   several times, its value is fetched once for all.
+///   several times, its value is fetched once for all. Observations made by two calls are two, even if their requests
+///   are equal.
 /// * The next fetch begins only after the last value was taken, so a slow receiver makes no values pile up.
 /// * `SQLITE_BUSY`, `SQLITE_LOCKED`, `SQLITE_SCHEMA` and `SQLITE_INTERRUPT` are retried a few times. Any other error
 ///   ends the observation.
@@ -29,6 +30,9 @@ public import QuarryCore
 public struct ValueObservation<Reducer: ValueReducer>: Sendable {
     /// Whether the fetch may write. It then runs in a write transaction, whose own changes are followed by no other
     /// fetch.
+    ///
+    /// Other observations see these changes as any others. Two observations whose fetches change what the other one
+    /// reads are fetched in turn until one of them is cancelled; other writes go on meanwhile.
     public var requiresWriteAccess = false
 
     let fetch: ObservedFetch

@@ -47,16 +47,17 @@ extension Database {
     fileprivate func region(of statement: Statement, _ query: SelectQuery) throws -> DatabaseRegion {
         let region = statement.databaseRegion
         guard let table = query.tableName, query.filter != nil else { return region }
-        return self.region(region, rows: { query.rowIDs(named: $0) }, of: table)
+        return self.region(region, rows: { query.rowIDs(named: $0, key: $1) }, of: table)
     }
 
+    /// - parameter rows: the rows, given the names of the rowid, and the name of the primary key if it is the rowid.
     private func region(
-        _ region: DatabaseRegion, rows: ([String]) -> Set<Int64>?, of table: String
+        _ region: DatabaseRegion, rows: (_ names: [String], _ key: String?) -> Set<Int64>?, of table: String
     ) -> DatabaseRegion {
         guard let shape = try? TableShape(self, table), let schema = shape.schema, shape.hasRowID else { return region }
-        // Keys are values of the primary key, so its name comes first.
         let names = (shape.rowIDColumn.map { [$0] } ?? []) + shape.rowIDNames
-        guard let rowIDs = rows(names) else { return region }
+        let isKey = shape.primaryKey.allSatisfy { key in names.contains { $0.isSameName(as: key) } }
+        guard let rowIDs = rows(names, isKey ? names.first : nil) else { return region }
         return region.restricted(toRows: rowIDs, of: TableName(schema: schema, name: shape.name))
     }
 
@@ -77,7 +78,7 @@ extension Database {
         guard asksForRegion, let statement = try? request.makePreparedRequest(self).statement else { return }
         let region = region(
             statement.databaseRegion,
-            rows: { names in
+            rows: { names, _ in
                 guard names.contains(where: { $0.isSameName(as: column) }) else { return nil }
                 var rowIDs: Set<Int64> = []
                 for key in keys {

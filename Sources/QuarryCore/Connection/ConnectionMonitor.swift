@@ -32,6 +32,9 @@ protocol ConnectionMonitor: AnyObject {
     /// A row was changed through an open blob.
     func blobDidChange(_ table: TableName, column: String, rowID: Int64, _ db: Database)
 
+    /// A database was attached or detached.
+    func attachmentsDidChange(_ db: Database)
+
     /// The content of the database was replaced as a whole.
     func contentWasReplaced(_ db: Database)
 

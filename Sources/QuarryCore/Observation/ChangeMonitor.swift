@@ -432,6 +432,13 @@ final class ChangeMonitor: ConnectionMonitor {
         }
     }
 
+    func attachmentsDidChange(_ db: Database) {
+        // A name may mean another table, or none.
+        changes.add(.fullDatabase)
+        // Otherwise a commit follows.
+        if !db.isInsideTransaction, !ConnectionCalls.hasOpenWrite(db.pointer) { publish(db) }
+    }
+
     func contentWasReplaced(_ db: Database) {
         changes.add(.fullDatabase)
         publish(db)

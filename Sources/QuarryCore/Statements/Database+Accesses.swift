@@ -44,12 +44,14 @@ extension Database {
 
     /// Makes the connection note the tables that statements access when they are prepared.
     ///
-    /// The first call makes SQLite prepare every statement once more.
+    /// The first call makes SQLite prepare every statement once more. The kept statements are forgotten: when SQLite
+    /// prepares one of them in the middle of a recording, it reports whole tables, although the request knows the rows.
     @discardableResult
     func startRecordingAccesses() -> AccessRecorder {
         if let accessRecorder { return accessRecorder }
         let recorder = AccessRecorder()
         accessRecorder = recorder
+        forgetKeptStatements()
         _ = hooks.onAuthorization { authorization in
             recorder.note(authorization)
             return .allow

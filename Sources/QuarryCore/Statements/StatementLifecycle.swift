@@ -205,7 +205,10 @@ extension Database {
         schemaClock.statementDidEnd(
             statement.kind, succeeded: succeeded, isReadonly: statement.isReadonly,
             isAutocommit: ConnectionCalls.isAutocommit(pointer))
-        if case .attachment = statement.kind { hasAttached = true }
+        if case .attachment = statement.kind {
+            hasAttached = true
+            if succeeded { monitor?.attachmentsDidChange(self) }
+        }
         if hasAttached, changeCount != schemaClock.changeCount { forgetKeptStatements() }
         // Any other successful statement neither begins nor ends a transaction.
         if succeeded, !statement.kind.controlsTransactions, !watchesTransactions { return }

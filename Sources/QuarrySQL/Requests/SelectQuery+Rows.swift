@@ -6,10 +6,12 @@ extension SelectQuery {
     /// The rowids to which the conditions limit the rows that the query reads; nil if they don't, or if the query may
     /// read the table elsewhere, too.
     ///
-    /// - parameter rowIDNames: the names of the rowid: https://www.sqlite.org/lang_createtable.html#rowid
-    package func rowIDs(named rowIDNames: [String]) -> Set<Int64>? {
+    /// - parameters:
+    ///   - rowIDNames: the names of the rowid: https://www.sqlite.org/lang_createtable.html#rowid
+    ///   - key: the name of the primary key; nil if it isn't the rowid, so that its values name no rows.
+    package func rowIDs(named rowIDNames: [String], key: String?) -> Set<Int64>? {
         guard tableName != nil, let filter, !readsOtherRows else { return nil }
-        return filter.rowIDs(rowIDNames)
+        return filter.rowIDs(rowIDNames, key: key)
     }
 
     /// Whether a part of the query may read other rows than those that its conditions select.
@@ -69,14 +71,14 @@ extension SQLExpression {
     }
 
     /// The rows that satisfy the condition; nil if it doesn't name them.
-    fileprivate func rowIDs(_ names: [String]) -> Set<Int64>? {
+    fileprivate func rowIDs(_ names: [String], key: String?) -> Set<Int64>? {
         guard let kind else { return nil }
         switch kind {
         case .association(let operands, .and):
-            let sets = operands.compactMap { $0.rowIDs(names) }
+            let sets = operands.compactMap { $0.rowIDs(names, key: key) }
             return sets.dropFirst().reduce(sets.first) { $0?.intersection($1) }
         case .association(let operands, .or):
-            return operands.reduce([]) { rows, operand in rows.flatMap { operand.rowIDs(names)?.union($0) } }
+            return operands.reduce([]) { rows, operand in rows.flatMap { operand.rowIDs(names, key: key)?.union($0) } }
         case .equality(let x, .equal, let y), .equality(let x, .is, let y):
             if x.isColumn(in: names) { return y.rowIDValue }
             return y.isColumn(in: names) ? x.rowIDValue : nil
@@ -84,7 +86,7 @@ extension SQLExpression {
             guard x.isColumn(in: names) else { return nil }
             return list.reduce([]) { rows, value in rows.flatMap { value.rowIDValue?.union($0) } }
         case .key(.values(_, let values)):
-            return names.first.flatMap { name in
+            return key.flatMap { name in
                 values(name).reduce([]) { rows, value in rows.flatMap { value.rowIDValue?.union($0) } }
             }
         case .key(.columns(let keys)):
@@ -92,7 +94,7 @@ extension SQLExpression {
                 let value = key.first { key in names.contains { $0.isSameName(as: key.key) } }?.value
                 return rows.flatMap { rows in value?.rowIDValue?.union(rows) }
             }
-        case .of(_, let x): return x.rowIDs(names)
+        case .of(_, let x): return x.rowIDs(names, key: key)
         default: return nil
         }
     }

@@ -55,6 +55,26 @@ import Testing
         }
     }
 
+    /// A name may mean another table, or none.
+    @Test func attachedDatabases() throws {
+        try withTables { (db) throws in
+            try expect("ATTACH ':memory:' AS other", "full database", in: db)
+            try expect("DETACH other", "full database", in: db)
+            try expect(
+                "BEGIN; ATTACH ':memory:' AS other; INSERT INTO player VALUES (3, 'c', 3); COMMIT", "full database",
+                in: db)
+            #expect(try db.changes { expectError(.SQLITE_ERROR) { try db.execute(sql: "DETACH missing") } } == [])
+            // A statement is writing: its commit follows.
+            let regions = try db.changes {
+                let cursor = try Row.fetchCursor(db, sql: "INSERT INTO team VALUES (3, 'a'), (4, 'b') RETURNING id")
+                _ = try cursor.next()
+                try db.execute(sql: "ATTACH ':memory:' AS another")
+                while try cursor.next() != nil {}
+            }
+            #expect(regions == ["full database"])
+        }
+    }
+
     @Test func theCommitHasTheChangesOfItsTransaction() throws {
         try withTables { (db) throws in
             try expect(
@@ -185,7 +205,7 @@ import Testing
 
     @Test func otherSchemas() throws {
         try withTables { (db) throws in
-            try expect("ATTACH ':memory:' AS archive", in: db)
+            try expect("ATTACH ':memory:' AS archive", "full database", in: db)
             try expect("CREATE TABLE archive.player (id, name)", "archive.player(*),archive.sqlite_master(*)", in: db)
             try expect("INSERT INTO archive.player VALUES (1, 'a')", "archive.player(*)", in: db)
             try expect("UPDATE Archive.Player SET name = 'b'", "archive.player(name)", in: db)
@@ -194,7 +214,9 @@ import Testing
                 "temp.player(*),temp.sqlite_temp_master(*)",
                 "temp.player(*)", in: db)
             try expect("INSERT INTO main.player VALUES (50, 'a', 1)", "player(*)", in: db)
-            try expect("DROP TABLE temp.player; DETACH archive", "temp.player(*),temp.sqlite_temp_master(*)", in: db)
+            try expect(
+                "DROP TABLE temp.player; DETACH archive", "temp.player(*),temp.sqlite_temp_master(*)", "full database",
+                in: db)
         }
     }
 

@@ -42,7 +42,7 @@ import Testing
             let outer = try db.recordingRegion {
                 try read("a", db)
                 inner = try db.recordingRegion { try read("b", db) }.region
-                try? db.recordingRegion {
+                _ = try? db.recordingRegion {
                     try read("c", db)
                     throw DatabaseError(message: "no")
                 }

@@ -100,7 +100,7 @@ import Testing
             writer.asyncRead { result in done((try? result.get()) == nil) }
         }
         #expect(isReported)
-        try await onOwnThread { #expect(throws: Refusal()) { try writer.read { _ in } } }
+        _ = try await onOwnThread { #expect(throws: Refusal()) { try writer.read { _ in } } }
         preparation.remove()
         preparation.remove()
         #expect(try await writer.read { db in try db.values() } == [1])

@@ -84,7 +84,7 @@ extension BadInput {
         ) { db in
             let arguments = Array(repeating: "1", count: 128).joined(separator: ",")
             let limit = try db.setLimit(.functionArgument, to: 127)
-            defer { try? db.setLimit(.functionArgument, to: limit) }
+            defer { _ = try? db.setLimit(.functionArgument, to: limit) }
             db.add(function: DatabaseFunction("f") { $0.count })
             defer { db.remove(function: DatabaseFunction("f") { _ in nil }) }
             try db.execute(sql: "SELECT f(\(arguments))")

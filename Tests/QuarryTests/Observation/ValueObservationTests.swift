@@ -213,6 +213,57 @@ import Testing
         for cancellable in cancellables { cancellable.cancel() }
     }
 
+    /// The operators keep the fetch: what is made of one observation is fetched once for all.
+    @Test func derivedObservationsShareAFetch() async throws {
+        let pool = try DatabasePool(path: folder.file("a.sqlite"))
+        try pool.makeTable()
+        pool.broker.slowFetch.store(.max, ordering: .relaxed)
+        let fetches = Recorded(0)
+        let observation = ValueObservation.tracking { db in
+            fetches.update { $0 += 1 }
+            return try db.count()
+        }
+        let scheduler = ManualScheduler()
+        let (received, texts) = (Received<Int>(), Received<String>())
+        let cancellables = [
+            observation.start(in: pool, scheduling: scheduler, onError: received.onError, onChange: received.onChange),
+            observation.removeDuplicates().start(
+                in: pool, scheduling: scheduler, onError: received.onError, onChange: received.onChange),
+            observation.map { count in "\(count) rows" }.start(
+                in: pool, scheduling: scheduler, onError: texts.onError, onChange: texts.onChange),
+        ]
+        for _ in cancellables { try await scheduler.runNext() }
+        let initial = fetches.value
+        try pool.add(1)
+        for _ in cancellables { try await scheduler.runNext() }
+        #expect(fetches.value == initial + 1)
+        #expect(received.values == [0, 0, 1, 1] && texts.values == ["0 rows", "1 rows"])
+        for cancellable in cancellables { cancellable.cancel() }
+    }
+
+    /// Closures can't be compared: two observations with the same closure are two.
+    @Test func observationsMadeTwiceAreFetchedTwice() async throws {
+        let pool = try DatabasePool(path: folder.file("a.sqlite"))
+        try pool.makeTable()
+        pool.broker.slowFetch.store(.max, ordering: .relaxed)
+        let fetches = Recorded(0)
+        let fetch: @Sendable (Database) throws -> Int = { db in
+            fetches.update { $0 += 1 }
+            return try db.count()
+        }
+        let scheduler = ManualScheduler()
+        let received = Received<Int>()
+        let cancellables = (0..<2).map { _ in
+            ValueObservation.tracking(fetch).start(
+                in: pool, scheduling: scheduler, onError: received.onError, onChange: received.onChange)
+        }
+        for _ in cancellables { try await scheduler.runNext() }
+        try pool.add(1)
+        for _ in cancellables { try await scheduler.runNext() }
+        #expect(fetches.value == 4 && received.values == [0, 0, 1, 1])
+        for cancellable in cancellables { cancellable.cancel() }
+    }
+
     /// Due fetches of one commit share a transaction.
     @Test func dueFetchesSeeTheSameState() async throws {
         let pool = try DatabasePool(path: folder.file("a.sqlite"))

@@ -167,7 +167,7 @@ import Testing
             func animals(_ names: String...) -> [Animal] {
                 names.map { $0.hasPrefix("P") ? Puppy(name: $0) : $0.hasPrefix("D") ? Dog(name: $0) : Animal(name: $0) }
             }
-            let names = try { () throws in
+            let names = { () throws in
                 try ["animal", "dog", "puppy"].map { table in
                     try String.fetchAll(db, sql: "SELECT name FROM \(table) ORDER BY id").joined()
                 }
