@@ -141,7 +141,7 @@ final class ChangeMonitor: ConnectionMonitor {
         }
         running.begin(
             statement, accesses, totalChanges: ConnectionCalls.totalChanges(db.pointer),
-            ownReportCount: db.accessRecorder?.ownReportCount ?? 0)
+            ownReportCount: db.accessRecorder?.ownReportCount ?? 0, hidesRows: db.hooks.hasSessions)
     }
 
     func asksForDeletions(_ accesses: StatementAccesses, _ db: Database) -> Bool {
@@ -172,6 +172,25 @@ final class ChangeMonitor: ConnectionMonitor {
         }
         if changes.depth == 0 { deliverEvents(db) }
     }
+
+    func operationWillStart(_ accesses: StatementAccesses, _ db: Database) {
+        if phase != .none { db.noteUntoldEnd() }
+        if !observers.isEmpty { for kind in accesses.kinds { _ = observers.interested(in: kind, db) } }
+        running.begin(
+            nil, accesses, totalChanges: ConnectionCalls.totalChanges(db.pointer),
+            ownReportCount: db.accessRecorder?.ownReportCount ?? 0, hidesRows: db.hooks.hasSessions)
+    }
+
+    func operationDidEnd(succeeded: Bool, _ db: Database) {
+        let ended = running.end(nil, totalChanges: ConnectionCalls.totalChanges(db.pointer))
+        hasRunChange = true
+        guard let (change, hasChanged) = ended, hasChanged, succeeded else { return }
+        changes.add(change.accesses, rows: change.rows, rowTables: rowTables)
+        if changes.depth == 0 { deliverEvents(db) }
+    }
+
+    /// Session objects take the preupdate hook: the rows that running statements change aren't told any more.
+    func sessionsWillBegin() { running.hideRows() }
 
     /// Whether a statement that has failed keeps the changes that it has made before: `ON CONFLICT FAIL`.
     private func keepsChanges(_ statement: Statement, _ accesses: StatementAccesses, _ db: Database) -> Bool {

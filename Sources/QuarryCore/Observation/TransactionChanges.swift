@@ -52,7 +52,7 @@ struct TransactionChanges {
         if !rows.events.isEmpty { levels[last].events += rows.events }
         guard !rowTables.isEmpty else { return }
         for table in accesses.changes.tableNames ?? [] where rowTables.contains(table) {
-            levels[last].noteRows(rows.rows[table] ?? .some([]), of: table)
+            levels[last].noteRows(rows.areHidden ? nil : rows.rows[table] ?? .some([]), of: table)
         }
     }
 
@@ -152,6 +152,11 @@ struct RowChanges {
     private(set) var rows: [TableName: Set<Int64>?] = [:]
 
     private(set) var events: [RowEvent] = []
+
+    /// Whether changed rows weren't told: all rows of the changed tables count as changed.
+    var areHidden = false
+
+    init(areHidden: Bool = false) { self.areHidden = areHidden }
 
     /// The number of rows of a table above which all rows count as changed.
     static let maximumRowCount = 1000
