@@ -16,6 +16,8 @@ do {
         try commitForever(path: arguments[1], kind: DatabaseKind(arguments[2]), work: arguments[3])
     case "count":
         try count(path: arguments[1], kind: DatabaseKind(arguments[2]), name: arguments[3], rounds: Int(arguments[4])!)
+    case "deliver":
+        try deliverForever(path: arguments[1], kind: DatabaseKind(arguments[2]))
     case "migrate":
         try migrate(path: arguments[1], kind: DatabaseKind(arguments[2]), count: Int(arguments[3])!)
     case "out-of-memory":

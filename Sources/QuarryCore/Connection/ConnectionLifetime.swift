@@ -32,6 +32,9 @@ final class ConnectionLifetime: StatementFinalizer, @unchecked Sendable {
         case backup = 1
         /// A callback of SQLite's: <https://www.sqlite.org/c3ref/commit_hook.html>.
         case observer = 2
+        /// A closure that resolves the conflicts of a changeset:
+        /// <https://www.sqlite.org/session/sqlite3changeset_apply.html>.
+        case conflictResolution = 3
 
         var refusal: DatabaseError {
             switch self {
@@ -39,6 +42,8 @@ final class ConnectionLifetime: StatementFinalizer, @unchecked Sendable {
             case .observer:
                 .misuse(
                     "A transaction observer can use the connection in databaseDidCommit and databaseDidRollback only.")
+            case .conflictResolution:
+                .misuse("A closure that resolves the conflicts of a changeset can't use the connection.")
             }
         }
     }

@@ -8,6 +8,16 @@ protocol ConnectionMonitor: AnyObject {
     /// - parameter hasStepped: false if its execution ended before its first step.
     func statementDidEnd(_ statement: Statement, succeeded: Bool, hasStepped: Bool, _ db: Database)
 
+    /// An operation that isn't a statement is about to change rows.
+    ///
+    /// - parameter accesses: the changes that it may make.
+    func operationWillStart(_ accesses: StatementAccesses, _ db: Database)
+
+    /// The operation that began last has ended.
+    ///
+    /// - parameter succeeded: false if it has taken its changes back.
+    func operationDidEnd(succeeded: Bool, _ db: Database)
+
     /// A savepoint has begun, was released or was rolled back to.
     ///
     /// - parameter depth: the number of savepoints that are open now.

@@ -130,10 +130,16 @@ extension Database {
 
     /// Closes the connection.
     ///
-    /// - throws: `SQLITE_BUSY` if statements, blobs or backups are left; then the connection stays usable.
+    /// - throws: `SQLITE_BUSY` if statements, blobs or backups are left, or while a changeset is made; then the
+    ///   connection stays usable.
     package func close() throws {
         guard !lifetime.isClosed else { return }
         try checkAccess()
+        // SQLite doesn't know that a session points to the connection.
+        guard !hooks.hasSessions else {
+            throw DatabaseError(
+                resultCode: .SQLITE_BUSY, message: "unable to close the connection while a changeset is made")
+        }
         forgetStatements()
         try lifetime.close()
         hooks.connectionDidClose()

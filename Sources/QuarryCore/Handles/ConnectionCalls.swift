@@ -12,6 +12,11 @@ enum ConnectionCalls {
         sqlite3_txn_state(connection, schema) > SQLITE_TXN_NONE
     }
 
+    /// Whether the connection has a schema of that name. The corresponding C function is `sqlite3_db_readonly`.
+    static func hasSchema(_ connection: SQLiteConnection, _ schema: String) -> Bool {
+        sqlite3_db_readonly(connection, schema) >= 0
+    }
+
     /// Whether a schema has a table of that name; false for a view. The corresponding C function is
     /// `sqlite3_table_column_metadata`.
     static func hasTable(_ connection: SQLiteConnection, schema: String, named name: String) -> Bool {

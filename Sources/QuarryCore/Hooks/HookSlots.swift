@@ -4,8 +4,8 @@
 /// kind has any number of clients, and the slot is occupied only while it has one. Nothing else installs a hook (`make
 /// lint` proves it).
 ///
-/// The preupdate slot isn't shared with SQLite's session extension: Debian's build crashes when both are in one
-/// connection.
+/// The preupdate slot isn't shared with SQLite's session extension, which takes the slot's context for a session: the
+/// process would crash. The slot belongs either to the clients or to sessions (`withSessions`).
 package final class HookSlots {
     /// A client of a slot, needed to remove it.
     package struct Client: Hashable, Sendable {
@@ -142,6 +142,18 @@ package final class HookSlots {
     private(set) var trace = Clients<TraceClient>()
     private(set) var busy = Clients<BusyHandler>()
 
+    /// The object that the preupdate slot belongs to.
+    private enum PreupdateOwner {
+        case clients
+        /// SQLite's session objects. The clients are called again when the last of them has ended.
+        case sessions(depth: Int)
+    }
+
+    private var preupdateOwner = PreupdateOwner.clients
+
+    /// Whether every commit is refused, and no client is asked.
+    private(set) var refusesCommits = false
+
     /// The slots of a connection; those of none if it is nil.
     init(_ connection: SQLiteConnection?) {
         self.connection = connection
@@ -167,12 +179,13 @@ package final class HookSlots {
         add(handler, to: \.update) { HookCalls.setUpdateHook($0, context) }
     }
 
-    /// Called before each change of a row, in WITHOUT ROWID tables too, and of rows that REPLACE deletes.
+    /// Called before each change of a row, in WITHOUT ROWID tables too, and of rows that REPLACE deletes. While
+    /// sessions have the slot, no client is called.
     package func onPreupdate(_ handler: @escaping PreupdateHandler) throws(DatabaseError) -> Client {
         guard SQLiteLibrary.isBuilt(with: "ENABLE_PREUPDATE_HOOK") else {
             throw DatabaseError(message: "this build of SQLite has no preupdate hook (SQLITE_ENABLE_PREUPDATE_HOOK)")
         }
-        return add(handler, to: \.preupdate) { HookCalls.setPreupdateHook($0, context) }
+        return add(handler, to: \.preupdate) { if !hasSessions { HookCalls.setPreupdateHook($0, context) } }
     }
 
     /// Called before a commit. A client that returns false turns the commit into a rollback.
@@ -218,9 +231,9 @@ package final class HookSlots {
         if update.remove(client, &removed) {
             if let connection, update.isEmpty { HookCalls.setUpdateHook(connection, nil) }
         } else if preupdate.remove(client, &removed) {
-            if let connection, preupdate.isEmpty { HookCalls.setPreupdateHook(connection, nil) }
+            if let connection, preupdate.isEmpty, !hasSessions { HookCalls.setPreupdateHook(connection, nil) }
         } else if commit.remove(client, &removed) {
-            if let connection, commit.isEmpty { HookCalls.setCommitHook(connection, nil) }
+            if let connection, commit.isEmpty, !refusesCommits { HookCalls.setCommitHook(connection, nil) }
         } else if rollback.remove(client, &removed) {
             if let connection, rollback.isEmpty { HookCalls.setRollbackHook(connection, nil) }
         } else if wal.remove(client, &removed) {
@@ -259,9 +272,55 @@ package final class HookSlots {
 
     /// Runs `body` without the preupdate hook: <https://www.sqlite.org/c3ref/preupdate_count.html>.
     func withPreupdateLifted<T>(_ body: () throws -> T) rethrows -> T {
-        guard !preupdate.isEmpty, let connection else { return try body() }
+        // Statements that are prepared for sessions report every row.
+        guard !preupdate.isEmpty, !hasSessions, let connection else { return try body() }
         HookCalls.setPreupdateHook(connection, nil)
         defer { if !preupdate.isEmpty { HookCalls.setPreupdateHook(connection, context) } }
+        return try body()
+    }
+
+    /// Whether session objects have the preupdate slot.
+    var hasSessions: Bool {
+        if case .sessions = preupdateOwner { true } else { false }
+    }
+
+    /// Runs `body`, which may create session objects, and deletes them before it returns. Calls nest.
+    ///
+    /// The clients of the preupdate slot aren't called meanwhile. The slot is free when the first session is created.
+    func withSessions<T>(_ body: () throws -> T) rethrows -> T {
+        if let connection, !hasSessions, !preupdate.isEmpty { HookCalls.setPreupdateHook(connection, nil) }
+        sessionsDidBegin()
+        defer {
+            sessionsDidEnd()
+            if let connection, !hasSessions, !preupdate.isEmpty { HookCalls.setPreupdateHook(connection, context) }
+        }
+        return try body()
+    }
+
+    private func sessionsDidBegin() {
+        switch preupdateOwner {
+        case .clients: preupdateOwner = .sessions(depth: 1)
+        case .sessions(let depth): preupdateOwner = .sessions(depth: depth + 1)
+        }
+    }
+
+    private func sessionsDidEnd() {
+        if case .sessions(let depth) = preupdateOwner, depth > 1 {
+            preupdateOwner = .sessions(depth: depth - 1)
+        } else {
+            preupdateOwner = .clients
+        }
+    }
+
+    /// Runs `body`, and refuses every commit meanwhile.
+    func refusingCommits<T>(_ body: () throws -> T) rethrows -> T {
+        let wasRefusing = refusesCommits
+        refusesCommits = true
+        if let connection, commit.isEmpty { HookCalls.setCommitHook(connection, context) }
+        defer {
+            refusesCommits = wasRefusing
+            if let connection, commit.isEmpty, !wasRefusing { HookCalls.setCommitHook(connection, nil) }
+        }
         return try body()
     }
 
@@ -272,6 +331,14 @@ package final class HookSlots {
     func expireStatements() {
         expiryCount += 1
         if let connection { HookCalls.setAuthorizer(connection, context) }
+    }
+
+    /// As `expireStatements`, for sessions: the authorizer needs no client, and the clients of the preupdate slot know
+    /// nothing of it.
+    func expireStatementsForSessions() {
+        guard let connection else { return }
+        HookCalls.setAuthorizer(connection, context)
+        if authorizer.isEmpty { HookCalls.setAuthorizer(connection, nil) }
     }
 
     /// Calls the busy handlers, for a lock for which SQLite doesn't call them.

@@ -158,16 +158,13 @@ final class ChangeMonitor: ConnectionMonitor {
         if phase != .none { db.noteUntoldEnd() }
         let accesses = db.accesses(of: statement)
         if !observers.isEmpty { for kind in accesses.kinds { _ = observers.interested(in: kind, db) } }
-        if keyNeeds != .none, preupdateClient != nil {
-            // SQL can't be run when the rows are told.
-            for table in accesses.changes.tableNames ?? [] { _ = db.keyColumns(of: table) }
-        }
+        findKeyColumns(of: accesses, db)
         if accesses.mayTruncate, statement.expiryAtPreparation == db.hooks.expiryCount, asksForDeletions(accesses, db) {
             db.hooks.expireStatements()
         }
         running.begin(
             statement, accesses, totalChanges: ConnectionCalls.totalChanges(db.pointer),
-            ownReportCount: db.accessRecorder?.ownReportCount ?? 0)
+            ownReportCount: db.accessRecorder?.ownReportCount ?? 0, hidesRows: db.hooks.hasSessions)
     }
 
     func asksForDeletions(_ accesses: StatementAccesses, _ db: Database) -> Bool {
@@ -196,11 +193,42 @@ final class ChangeMonitor: ConnectionMonitor {
         } else {
             // SQLite has prepared the statement again if a trigger was added.
             let accesses = db.accesses(of: statement)
-            changes.add(accesses, rows: change.rows, rowTables: rowTables)
-            if changes.tracksKeys { changes.addKeys(of: accesses, change.rows) { db.keyColumns(of: $0) } }
+            add(accesses, change.rows, db)
         }
         if !observers.isEmpty, changes.depth == 0 { deliverEvents(db) }
     }
+
+    /// Adds the changes of a statement, or of another operation, that has ended.
+    private func add(_ accesses: StatementAccesses, _ rows: RowChanges, _ db: Database) {
+        changes.add(accesses, rows: rows, rowTables: rowTables)
+        if changes.tracksKeys { changes.addKeys(of: accesses, rows) { db.keyColumns(of: $0) } }
+    }
+
+    /// Finds the keys of the tables that may change: SQL can't be run when the rows are told.
+    private func findKeyColumns(of accesses: StatementAccesses, _ db: Database) {
+        guard keyNeeds != .none else { return }
+        for table in accesses.changes.tableNames ?? [] { _ = db.keyColumns(of: table) }
+    }
+
+    func operationWillStart(_ accesses: StatementAccesses, _ db: Database) {
+        if phase != .none { db.noteUntoldEnd() }
+        if !observers.isEmpty { for kind in accesses.kinds { _ = observers.interested(in: kind, db) } }
+        findKeyColumns(of: accesses, db)
+        running.begin(
+            nil, accesses, totalChanges: ConnectionCalls.totalChanges(db.pointer),
+            ownReportCount: db.accessRecorder?.ownReportCount ?? 0, hidesRows: db.hooks.hasSessions)
+    }
+
+    func operationDidEnd(succeeded: Bool, _ db: Database) {
+        let ended = running.end(nil, totalChanges: ConnectionCalls.totalChanges(db.pointer))
+        hasRunChange = true
+        guard let (change, hasChanged) = ended, hasChanged, succeeded else { return }
+        add(change.accesses, change.rows, db)
+        if changes.depth == 0 { deliverEvents(db) }
+    }
+
+    /// Session objects take the preupdate hook: the rows that running statements change aren't told any more.
+    func sessionsWillBegin() { running.hideRows() }
 
     /// Whether a statement that has failed keeps the changes that it has made before: `ON CONFLICT FAIL`.
     private func keepsChanges(_ statement: Statement, _ accesses: StatementAccesses, _ db: Database) -> Bool {

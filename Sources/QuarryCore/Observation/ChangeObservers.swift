@@ -30,6 +30,9 @@ final class ChangeObservers {
 
     var isEmpty: Bool { entries.isEmpty }
 
+    /// Whether an observer is alive.
+    var hasObserver: Bool { entries.contains { $0.observer != nil } }
+
     // MARK: - Adding and removing
 
     func add(_ observer: any TransactionObserver, _ extent: Database.TransactionObservationExtent) {

@@ -7,7 +7,8 @@ extension Database {
     /// try dbQueue.write { db in db.add(transactionObserver: observer) }
     /// ```
     ///
-    /// An observer that is added in a transaction is told of its end.
+    /// An observer that is added in a transaction is told of its end. While a changeset is made, none can be added:
+    /// the end of the access throws `SQLITE_MISUSE`.
     ///
     /// - parameter extent: how long it observes. By default, as long as others keep it.
     public func add(
@@ -15,6 +16,9 @@ extension Database {
     ) {
         failingAccess {
             try checkAccess()
+            guard !hooks.hasSessions else {
+                throw DatabaseError.misuse("a transaction observer can't be added while a changeset is made")
+            }
             let monitor = makeMonitor()
             monitor.observers.add(transactionObserver, extent)
             do {

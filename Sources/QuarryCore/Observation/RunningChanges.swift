@@ -1,9 +1,10 @@
-/// The statements of a connection that may write, and run now, in the order in which they began.
+/// The statements and other operations of a connection that may write, and run now, in the order in which they began.
 ///
 /// A function that a statement calls may run other statements, and a cursor may be read while other statements run.
 struct RunningChanges {
     struct Change {
-        let statement: Statement
+        /// The statement; nil for an operation that isn't a statement.
+        let statement: Statement?
         /// The changes that the statement may make.
         var accesses: StatementAccesses
         /// `sqlite3_total_changes` at its beginning, plus the changes of the statements that have ended inside it.
@@ -28,21 +29,31 @@ struct RunningChanges {
         _modify { yield &changes[index] }
     }
 
-    /// The statement that SQLite executes at the moment: the newest of those in a step.
-    var steppingIndex: Int? { changes.lastIndex { $0.statement.activity.isStepping } }
+    /// The statement that SQLite executes at the moment: the newest of those in a step. An operation is one step.
+    var steppingIndex: Int? { changes.lastIndex { $0.statement?.activity.isStepping ?? true } }
 
-    /// A statement begins.
-    mutating func begin(_ statement: Statement, _ accesses: StatementAccesses, totalChanges: Int, ownReportCount: Int) {
+    /// A statement or another operation begins.
+    ///
+    /// - parameter hidesRows: whether its changes of rows aren't told.
+    mutating func begin(
+        _ statement: Statement?, _ accesses: StatementAccesses, totalChanges: Int, ownReportCount: Int, hidesRows: Bool
+    ) {
         changes.append(
             Change(
-                statement: statement, accesses: accesses, totalChanges: totalChanges, ownReportCount: ownReportCount))
+                statement: statement, accesses: accesses, totalChanges: totalChanges, ownReportCount: ownReportCount,
+                rows: RowChanges(areHidden: hidesRows)))
     }
 
-    /// A statement has ended.
+    /// From now on, changes of rows aren't told.
+    mutating func hideRows() {
+        for index in changes.indices { changes[index].rows.areHidden = true }
+    }
+
+    /// A statement or another operation has ended.
     ///
     /// - returns: its changes, and whether SQLite's count of changed rows has moved on account of it; nil if its
     ///   beginning wasn't told.
-    mutating func end(_ statement: Statement, totalChanges: Int) -> (change: Change, hasChanged: Bool)? {
+    mutating func end(_ statement: Statement?, totalChanges: Int) -> (change: Change, hasChanged: Bool)? {
         let change: Change
         if let last = changes.last, last.statement === statement {
             change = changes.removeLast()
@@ -59,11 +70,11 @@ struct RunningChanges {
     /// The changes that the statements have made so far were rolled back.
     mutating func rollBack(totalChanges: Int) {
         for index in changes.indices {
-            changes[index].rows = RowChanges()
+            changes[index].rows = RowChanges(areHidden: changes[index].rows.areHidden)
             changes[index].totalChanges = totalChanges
             // SQLite also rolls back before it prepares a statement again in its first step, and then runs it.
-            let activity = changes[index].statement.activity
-            if changes[index].statement.handle.isBusy, !activity.isStepping { changes[index].isRolledBack = true }
+            guard let statement = changes[index].statement else { continue }
+            if statement.handle.isBusy, !statement.activity.isStepping { changes[index].isRolledBack = true }
         }
     }
 }

@@ -30,6 +30,31 @@ extension Database {
         return isPrepared ? makeAccesses(report, sql: statement.sql) : .unknown
     }
 
+    /// The tables and columns that statements would read and change. Statements that can't be prepared are left out.
+    func accesses(ofStatements texts: [String]) -> StatementAccesses {
+        let (_, report) = startRecordingAccesses().recording {
+            for text in texts { _ = withStatement(text) { _ in true } }
+        }
+        return makeAccesses(report, sql: "")
+    }
+
+    /// Runs an operation that prepares statements of SQLite's own, which concern nobody.
+    func withOwnStatements<T>(_ body: () throws -> T) rethrows -> T {
+        guard let accessRecorder else { return try body() }
+        return try accessRecorder.recording(body).value
+    }
+
+    /// The first row of a query about the schema, which concerns nobody; nil if there is none. May be called in the
+    /// middle of another statement.
+    func schemaFacts(sql: String, columnCount: CInt) -> [Int]? {
+        withOwnStatements {
+            withStatement(sql) { statement in
+                guard statement.step() == StatementHandle.row else { return nil }
+                return (0..<columnCount).map { Int(StatementColumns.int64(statement.pointer, $0)) }
+            }
+        }
+    }
+
     /// Prepares SQL for the length of a call; nil if it can't be prepared.
     private func withStatement<T>(_ sql: String, _ body: (borrowing StatementHandle) -> T?) -> T? {
         withSQL(sql) { text in

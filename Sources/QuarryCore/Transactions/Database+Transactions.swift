@@ -115,18 +115,25 @@ extension Database {
     /// - throws: the error of `operations`, after the savepoint is rolled back; `DatabaseError`; `SQLITE_ABORT` if the
     ///   transaction has ended inside.
     public func inSavepoint(_ operations: () throws -> TransactionCompletion) throws {
+        try withSavepoint { (try operations(), ()) }
+    }
+
+    /// Runs `body` in a savepoint, and returns its result.
+    func withSavepoint<T>(_ body: () throws -> (TransactionCompletion, T)) throws -> T {
         try checkAccess()
-        guard isInsideTransaction else { return try inTransaction(nil, operations) }
+        guard isInsideTransaction else { return try withTransaction(nil, body) }
         try run(.savepoint)
         // The savepoint depends on the transaction, even on one that was begun manually.
         let wasWrapped = transaction.isWrapped
         transaction.wrapperDidBegin()
         defer { transaction.restoreWrapper(wasWrapped) }
         do {
-            switch try operations() {
+            let (completion, result) = try body()
+            switch completion {
             case .commit: try run(.releaseSavepoint)
             case .rollback: try rollbackToSavepoint()
             }
+            return result
         } catch {
             // After the whole transaction has ended, nothing remains to be rolled back.
             if isInsideTransaction {

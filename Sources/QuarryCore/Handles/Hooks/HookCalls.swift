@@ -42,6 +42,7 @@ enum HookCalls {
         sqlite3_commit_hook(
             connection,
             { context in
+                guard !HookCalls.slots(context).refusesCommits else { return 1 }
                 // Every client is asked, even after one of them has refused.
                 var mayCommit = true
                 HookCalls.slots(context).commit.forEach { if !$0() { mayCommit = false } }

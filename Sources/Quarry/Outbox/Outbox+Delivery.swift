@@ -1,0 +1,187 @@
+public import QuarryCore
+
+extension Outbox {
+    /// Delivers messages until the task is cancelled: those that are pending, and those that come.
+    ///
+    /// ```swift
+    /// let task = Task {
+    ///     try await emails.deliver(from: dbPool) { messages in
+    ///         for message in messages { try await send(message.payload) }
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// The closure runs outside of any transaction. When it returns, its messages are deleted, and the next ones are
+    /// leased in the same transaction. When it throws, they are delivered again after a pause, one by one, so that only
+    /// the message that fails keeps failing.
+    ///
+    /// Messages that this database writes are noticed at their commit, and those of other processes within
+    /// `OutboxOptions.pollInterval`. Nothing but a cheap look is done while another consumer has the lease.
+    ///
+    /// A lease is measured by the clock of transactions (`Configuration.transactionClock`) of all processes, and the
+    /// cancellation at its end by `clock`. If the clocks of processes differ, or jump forward, by more than the rest of
+    /// a lease, two consumers may have the same messages for a while. A clock that is set back prolongs a lease to at
+    /// most twice its length.
+    ///
+    /// - parameter onError: receives the errors of the closure, and SQLITE_BUSY of the database, after which the outbox
+    ///   tries again.
+    /// - parameter clock: measures the poll interval, pauses, and the end of a lease in this process.
+    /// - parameter body: delivers messages, the oldest first. It is cancelled at the end of the lease.
+    /// - throws: `CancellationError`; `DatabaseError`, for example if the tables don't exist or the database is closed;
+    ///   `SQLITE_MISUSE` for useless options.
+    public func deliver(
+        from writer: any DatabaseWriter, options: OutboxOptions = OutboxOptions(),
+        clock: some Clock<Duration> = ContinuousClock(), onError: @escaping @Sendable (any Error) -> Void = { _ in },
+        _ body: @escaping @Sendable ([OutboxMessage<Payload>]) async throws -> Void
+    ) async throws {
+        try options.check()
+        let alarm = OutboxAlarm(clock)
+        // Begins before the first look, so that no message comes unnoticed in between.
+        let observation = DatabaseRegionObservation(tracking: Table(name)).start(
+            in: writer, onError: { _ in alarm.ring() }, onChange: { _ in alarm.ring() })
+        defer { observation.cancel() }
+        var ready: OutboxTables.Next?
+        while true {
+            do {
+                switch try await next(ready.take(), writer, options) {
+                case .wait(let seconds):
+                    let pause = min(options.pollInterval, seconds.map { .seconds($0) } ?? options.pollInterval)
+                    try await alarm.wait(atMost: pause)
+                case .batch(let batch):
+                    switch try await deliver(batch, writer, options, clock, leasesNext: true, body) {
+                    case .delivered(let next): ready = next
+                    case .lost: break
+                    case .failed(let error): onError(error)
+                    }
+                }
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+                onError(error)
+                try await alarm.wait(atMost: options.pollInterval)
+            }
+        }
+    }
+
+    /// Delivers one batch of messages, if the outbox has messages and no other consumer has its lease.
+    ///
+    /// ```swift
+    /// while try await emails.deliverNext(from: dbPool, { messages in try await send(messages) }) > 0 {}
+    /// ```
+    ///
+    /// - parameter clock: measures the end of the lease in this process.
+    /// - parameter body: delivers messages, the oldest first. It is cancelled at the end of the lease.
+    /// - returns: the number of delivered messages; 0 if none could be leased, or another consumer has taken them over.
+    /// - throws: the error of `body`, after which the messages are pending again; the errors of `deliver`.
+    public func deliverNext(
+        from writer: any DatabaseWriter, options: OutboxOptions = OutboxOptions(),
+        clock: some Clock<Duration> = ContinuousClock(),
+        _ body: @escaping @Sendable ([OutboxMessage<Payload>]) async throws -> Void
+    ) async throws -> Int {
+        try options.check()
+        guard case .batch(let batch) = try await next(nil, writer, options) else { return 0 }
+        switch try await deliver(batch, writer, options, clock, leasesNext: false, body) {
+        case .delivered: return batch.messages.count
+        case .lost: return 0
+        case .failed(let error): throw error
+        }
+    }
+
+    /// Leases messages, unless that is done.
+    private func next(
+        _ ready: OutboxTables.Next?, _ writer: any DatabaseWriter, _ options: OutboxOptions
+    ) async throws -> OutboxTables.Next {
+        if let ready { return ready }
+        if let wait = try await writer.read({ db in try tables.wait(db) }) { return wait }
+        return try await writer.write { db in try tables.takeLease(options, db) }
+    }
+
+    private enum Outcome {
+        /// - parameter next: the next messages, if they were asked for.
+        case delivered(next: OutboxTables.Next?)
+        case failed(any Error)
+        /// The lease has ended, and another consumer has the messages.
+        case lost
+    }
+
+    private func deliver(
+        _ batch: LeasedBatch, _ writer: any DatabaseWriter, _ options: OutboxOptions, _ clock: some Clock<Duration>,
+        leasesNext: Bool, _ body: @escaping @Sendable ([OutboxMessage<Payload>]) async throws -> Void
+    ) async throws -> Outcome {
+        let result = await run(batch, for: options.lease, clock, body)
+        let isCancelled = Task.isCancelled
+        switch result {
+        case .success:
+            // The delivery is noted, even if the task is cancelled now.
+            let (isFinished, next) = try await withoutCancellation {
+                try await writer.write { db in
+                    let isFinished = try tables.finish(batch, db)
+                    return (isFinished, leasesNext && !isCancelled ? try tables.takeLease(options, db) : nil)
+                }
+            }
+            return isFinished ? .delivered(next: next) : .lost
+        case .failure(let error):
+            let failure = isCancelled && error is CancellationError ? nil : "\(error)"
+            try await withoutCancellation {
+                try await writer.write { db in try tables.giveBack(batch, error: failure, options, db) }
+            }
+            if failure == nil { throw CancellationError() }
+            return .failed(error)
+        }
+    }
+
+    /// Runs `body`, and cancels it at the end of the lease.
+    private func run(
+        _ batch: LeasedBatch, for lease: Duration, _ clock: some Clock<Duration>,
+        _ body: @escaping @Sendable ([OutboxMessage<Payload>]) async throws -> Void
+    ) async -> Result<Void, any Error> {
+        await withTaskGroup(of: Result<Void, any Error>?.self) { group in
+            group.addTask {
+                do {
+                    return .success(try await body(try batch.messages.map { try OutboxMessage($0) }))
+                } catch {
+                    return .failure(error)
+                }
+            }
+            group.addTask {
+                try? await clock.sleep(for: lease)
+                return nil
+            }
+            var result: Result<Void, any Error> = .failure(CancellationError())
+            for await ended in group {
+                if let ended { result = ended }
+                group.cancelAll()
+            }
+            return result
+        }
+    }
+
+    /// Runs `body` in a task that isn't cancelled with this one.
+    private func withoutCancellation<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) async throws -> T {
+        try await Task { try await body() }.value
+    }
+}
+
+/// Wakes the one task that waits for messages: at a change of their table, or after a time.
+private final class OutboxAlarm<C: Clock>: Sendable where C.Duration == Duration {
+    private let clock: C
+    private let rings: AsyncStream<Void>
+    private let ringer: AsyncStream<Void>.Continuation
+
+    init(_ clock: C) {
+        self.clock = clock
+        // A ring that nobody waits for is kept, once.
+        (rings, ringer) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    func ring() { ringer.yield() }
+
+    /// - throws: `CancellationError`.
+    func wait(atMost duration: Duration) async throws {
+        let timer = Task { [clock, ringer] in
+            try await clock.sleep(for: duration)
+            ringer.yield()
+        }
+        defer { timer.cancel() }
+        var iterator = rings.makeAsyncIterator()
+        guard await iterator.next() != nil, !Task.isCancelled else { throw CancellationError() }
+    }
+}

@@ -1,0 +1,86 @@
+/// The tables whose changes a session notes, found out when SQLite first asks for a table.
+final class SessionTables {
+    /// The reason why a session can't note the changes of a table.
+    enum Obstacle {
+        case missing
+        case view
+        case virtualTable
+        case noPrimaryKey
+        case generatedColumns
+
+        /// The reason, as the end of a sentence.
+        var description: String {
+            switch self {
+            case .missing: "there is no such table"
+            case .view: "it is a view"
+            case .virtualTable: "it is a virtual table"
+            case .noPrimaryKey: "it has no primary key"
+            case .generatedColumns: "it has generated columns, which this version of SQLite can't note"
+            }
+        }
+    }
+
+    /// The names in lower case; nil for all tables.
+    private let names: Set<String>?
+    private var answers: [String: Bool] = [:]
+
+    /// The changed tables that the session doesn't note, as SQLite names them, in the order of their first changes.
+    private(set) var omitted: [String] = []
+
+    init(_ names: [String]?) { self.names = names.map { Set($0.map(\.lowercasedASCII)) } }
+
+    /// Whether the session notes the changes of a table, which is about to change.
+    func accepts(_ table: String, schema: String, _ db: Database) -> Bool {
+        if let answer = answers[table] { return answer }
+        let answer = decide(table, schema, db)
+        answers[table] = answer
+        return answer
+    }
+
+    private func decide(_ table: String, _ schema: String, _ db: Database) -> Bool {
+        if let names { return names.contains(table.lowercasedASCII) }
+        // SQLite's own statistics, which ANALYZE makes anew.
+        if table.lowercasedASCII.hasPrefix("sqlite_") { return false }
+        let facts = db.sessionFacts(ofTable: table, schema: schema)
+        guard facts.obstacle == nil, !facts.isShadow else {
+            omitted.append(table)
+            return false
+        }
+        return true
+    }
+}
+
+extension Database {
+    /// Whether a session can note the changes of a table, and whether the table is the storage of a virtual table:
+    /// <https://www.sqlite.org/vtab.html#xshadowname>.
+    func sessionFacts(ofTable table: String, schema: String) -> (obstacle: SessionTables.Obstacle?, isShadow: Bool) {
+        let (name, schemaName) = (table.quotedText, schema.quotedText)
+        let sql = """
+            SELECT type = 'view', type = 'virtual', type = 'shadow',
+                EXISTS (SELECT 1 FROM pragma_table_xinfo(\(name), \(schemaName)) WHERE pk > 0),
+                EXISTS (SELECT 1 FROM pragma_table_xinfo(\(name), \(schemaName)) WHERE hidden IN (2, 3))
+            FROM pragma_table_list WHERE name = \(name) COLLATE NOCASE AND schema = \(schemaName) COLLATE NOCASE
+            """
+        guard let facts = schemaFacts(sql: sql, columnCount: 5) else { return (.missing, false) }
+        let obstacle: SessionTables.Obstacle? =
+            if facts[0] != 0 {
+                .view
+            } else if facts[1] != 0 {
+                .virtualTable
+            } else if facts[3] == 0 {
+                .noPrimaryKey
+            } else if facts[4] != 0, !SessionHandle.notesGeneratedColumns {
+                .generatedColumns
+            } else {
+                nil
+            }
+        return (obstacle, facts[2] != 0)
+    }
+}
+
+extension String {
+    /// The name as a text literal of SQL.
+    fileprivate var quotedText: String {
+        "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
+    }
+}
