@@ -30,7 +30,7 @@ final class CommitJournal: Sendable {
 
     private let state = ConditionLock(State())
 
-    /// Grows before somebody needs commits that nobody needed before.
+    /// Grows before an observation or a reader needs commits that none needed before.
     private let version = Atomic<Int>(0)
 
     /// Whether several connections have the content of the database, so that one can read while another commits.
@@ -77,7 +77,8 @@ final class CommitJournal: Sendable {
         }
     }
 
-    /// Somebody is about to need commits that nobody needed before. Call it with the lock held that guards the need.
+    /// An observation or a reader is about to need commits that none needed before. Call it with the lock held that
+    /// guards the need.
     func needsWillGrow() { version.add(1, ordering: .sequentiallyConsistent) }
 
     private func listen(_ state: inout State) {
@@ -339,7 +340,7 @@ extension CommitJournal: CommitListener {
     /// A commit has happened.
     ///
     /// - parameter db: the connection that has made it; nil if none of this database has.
-    /// - returns: the version of the needs at which nobody needs these changes; nil if somebody does.
+    /// - returns: the version of the needs at which nobody needs these changes; nil if they are needed.
     @discardableResult
     func commitDidHappen(
         _ changes: DatabaseChanges, _ db: Database? = nil, _ source: DatabaseCommit.Source = .database

@@ -14,7 +14,7 @@ public struct DatabaseCommit: Sendable {
     public enum Source: Sendable, Hashable {
         /// A write of this queue or pool.
         case database
-        /// Another process, or another queue or pool on the same file. What it has changed isn't known.
+        /// Another process, or another queue or pool on the same file. Its changes aren't known.
         case other
         /// Several commits, of which no more is kept than their number: the reader of the commits was too slow.
         /// Anything may have changed: fetch again.

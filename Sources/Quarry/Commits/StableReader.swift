@@ -44,7 +44,7 @@ public final class StableReader: PinnedReader {
     /// It waits for no write, except for a commit that is just becoming visible.
     ///
     /// - returns: the commits since the previous state, in order; none if there were none. If there were more than are
-    ///   kept, the first element stands for the oldest, and its `source` is `missed`.
+    ///   kept, the first element replaces the oldest, and its `source` is `missed`.
     /// - throws: `DatabaseError`, for example `SQLITE_MISUSE` after closing, or inside a read of this reader. After an
     ///   error of SQLite, reads throw `SQLITE_ABORT` until a call succeeds.
     @discardableResult
@@ -77,7 +77,8 @@ public final class StableReader: PinnedReader {
     }
 
     private func move(_ db: Database) throws -> [DatabaseCommit] {
-        if db.isInsideTransaction { try db.finishRead {} }
+        // SQL may have ended the transaction: then the state is lost already.
+        try? db.finishRead {}
         let journal = commits.journal
         let number = try journal.pinExactly {
             try db.beginRead(pinned: true)

@@ -19,7 +19,7 @@ package protocol CommitListener: AnyObject, Sendable {
     /// - parameter changes: what has changed; may be empty.
     /// - parameter keys: the changed keys of tables, if keys are asked for; none for a table whose keys aren't known.
     /// - returns: the `needsVersion` at which nobody waits for these changes: commits with the same changes needn't be
-    ///   told until it changes. nil if somebody waits for them.
+    ///   told until it changes. nil if they are waited for.
     func databaseDidCommit(_ db: Database, changes: DatabaseRegion, keys: [TableName: KeyChanges]) -> Int?
 
     /// The transaction was not committed after all: it goes on, or is rolled back.

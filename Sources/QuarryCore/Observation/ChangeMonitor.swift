@@ -158,7 +158,7 @@ final class ChangeMonitor: ConnectionMonitor {
         if phase != .none { db.noteUntoldEnd() }
         let accesses = db.accesses(of: statement)
         if !observers.isEmpty { for kind in accesses.kinds { _ = observers.interested(in: kind, db) } }
-        findKeyColumns(of: accesses, db)
+        if keyNeeds != .none { db.findKeyColumns(of: accesses) }
         if accesses.mayTruncate, statement.expiryAtPreparation == db.hooks.expiryCount, asksForDeletions(accesses, db) {
             db.hooks.expireStatements()
         }
@@ -204,16 +204,10 @@ final class ChangeMonitor: ConnectionMonitor {
         if changes.tracksKeys { changes.addKeys(of: accesses, rows) { db.keyColumns(of: $0) } }
     }
 
-    /// Finds the keys of the tables that may change: SQL can't be run when the rows are told.
-    private func findKeyColumns(of accesses: StatementAccesses, _ db: Database) {
-        guard keyNeeds != .none else { return }
-        for table in accesses.changes.tableNames ?? [] { _ = db.keyColumns(of: table) }
-    }
-
     func operationWillStart(_ accesses: StatementAccesses, _ db: Database) {
         if phase != .none { db.noteUntoldEnd() }
         if !observers.isEmpty { for kind in accesses.kinds { _ = observers.interested(in: kind, db) } }
-        findKeyColumns(of: accesses, db)
+        if keyNeeds != .none { db.findKeyColumns(of: accesses) }
         running.begin(
             nil, accesses, totalChanges: ConnectionCalls.totalChanges(db.pointer),
             ownReportCount: db.accessRecorder?.ownReportCount ?? 0, hidesRows: db.hooks.hasSessions)

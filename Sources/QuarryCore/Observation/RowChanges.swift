@@ -13,6 +13,11 @@ struct RowChanges {
 
     init(areHidden: Bool = false) { self.areHidden = areHidden }
 
+    init(rows: [TableName: Set<Int64>?], events: [RowEvent]) {
+        self.rows = rows
+        self.events = events
+    }
+
     private struct TableKeys {
         /// The number of the table in `TableNumbers`.
         let table: Int32

@@ -72,7 +72,8 @@ struct TransactionChanges {
         let last = levels.count - 1
         for table in accesses.changes.tableNames ?? [] {
             let number = tables.number(of: table)
-            let changed = rows.areHidden || keyColumns(table) == nil ? .unknown : rows.keys(ofTable: number) ?? KeyChanges()
+            let changed =
+                rows.areHidden || keyColumns(table) == nil ? .unknown : rows.keys(ofTable: number) ?? KeyChanges()
             levels[last].keys[table, default: KeyChanges()].add(changed)
         }
     }

@@ -167,6 +167,11 @@ extension Database {
         return columns
     }
 
+    /// Finds the keys of the tables that a statement may change: SQL can't be run when the rows are told.
+    func findKeyColumns(of accesses: StatementAccesses) {
+        for table in accesses.changes.tableNames ?? [] { _ = keyColumns(of: table) }
+    }
+
     /// As `keyColumns(of:)`, without running SQL: nil if they were not asked for before.
     func knownKeyColumns(of table: TableName) -> KeyColumns? { knownKeyColumns.columns[table] ?? nil }
 

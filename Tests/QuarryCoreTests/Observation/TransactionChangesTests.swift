@@ -133,14 +133,14 @@ import Testing
             var copy = changes
             #expect(
                 copy.takeEvents().map(\.rowID) == model.events.map(\.rowID), "seed \(generator.seed): \(history)")
-            let region = changes.takeRegion()
+            let region = changes.take().region
             let parts = Set(
                 Self.tables.compactMap { table -> String? in
                     let part = region.intersection(DatabaseRegion(table))
                     return part.isEmpty ? nil : part.description
                 })
             #expect(parts == model.parts, "seed \(generator.seed): \(history)")
-            #expect(changes.depth == 0 && changes.takeRegion().isEmpty && changes.takeEvents().isEmpty)
+            #expect(changes.depth == 0 && changes.take().region.isEmpty && changes.takeEvents().isEmpty)
         }
     }
 
@@ -155,7 +155,7 @@ import Testing
                     isDefinition: false),
                 rows: RowChanges(rows: [table: [Int64(number)]], events: []), rowTables: [table])
         }
-        let region = changes.takeRegion()
+        let region = changes.take().region
         for number in 0..<40 {
             let part = DatabaseRegion(table, columns: ["c\(number)"], rowIDs: [Int64(number)])
             #expect(part.isModified(by: region), "\(number)")
@@ -170,7 +170,7 @@ import Testing
         changes.rollBack(toDepth: 0)
         changes.release(toDepth: 5)
         #expect(changes.depth == 2)
-        #expect(changes.takeRegion().description == "a(*)")
+        #expect(changes.take().region.description == "a(*)")
         #expect(changes.depth == 0)
     }
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import Quarry
 @testable import QuarryCore
 
-/// What readers of commits get, without a database.
+/// The commits that readers get, without a database.
 @Suite struct CommitLogTests {
     var log = CommitLog()
     var number = 0
@@ -70,7 +70,7 @@ import Testing
         #expect(read(id).isEmpty)
     }
 
-    /// Each reader gets every number once, in order, or one that stands for those that it has missed.
+    /// Each reader gets every number once, in order, or one for all those that it has missed.
     @Test func readersAtRandom() {
         var generator = SeededGenerator()
         var log = CommitLog()

@@ -138,7 +138,7 @@ import Testing
         #expect(commits.changes.changedKeys(in: "log") == [1: .inserted])
         #expect(commits.changes.didClear("country") && !commits.changes.isUnknown)
         #expect([DatabaseCommit]().changes.isEmpty)
-        #expect((commits + [.missed(upTo: 9)]).changes.isUnknown)
+        #expect((commits + [.missed(upTo: CommitNumber(rawValue: 9))]).changes.isUnknown)
     }
 
     @Test(arguments: WriterKind.allCases) func aSlowLoopMissesCommits(_ kind: WriterKind) async throws {
@@ -163,7 +163,7 @@ import Testing
         try await until("a task waits") { writer.journal.waiterCount == 1 }
         try writer.close()
         #expect(await waiting.value == 0)
-        // What was committed before is read.
+        // The commits before the end are read.
         #expect(await commits.next() != nil)
         #expect(await commits.next() == nil)
         var late = writer.commits.makeAsyncIterator()
@@ -197,7 +197,7 @@ import Testing
         #expect(value == 5 && number == next)
         #expect(try await reading.value == 1)
         // Nothing changes.
-        #expect(try writer.writeWithCommitNumber { _ in }.commitNumber == next)
+        #expect(try await writer.writeWithCommitNumber { _ in }.commitNumber == next)
         let cancelled = Task { try await writer.waitForCommit(CommitNumber(rawValue: 1_000)) }
         try await until("the task waits") { writer.journal.waiterCount == 1 }
         cancelled.cancel()
@@ -207,8 +207,4 @@ import Testing
 
 extension DatabaseReader {
     var journal: CommitJournal { groupReader!.core.journal }
-}
-
-extension CommitNumber: ExpressibleByIntegerLiteral {
-    public init(integerLiteral value: Int) { self.init(rawValue: value) }
 }

@@ -25,44 +25,44 @@ import Testing
         #expect(numbers() == [0, 0, 0])
         try pool.add(1)
         #expect(numbers() == [1, 0, 0])
-        try first.advance()
-        try second.advance()
+        try await first.advance()
+        try await second.advance()
         #expect(numbers() == [1, 1, 1])
         let (begun, mayCommit) = (Step("the write has begun"), Step("the write may commit"))
         let writing = Task.detached {
             try await pool.writeWithCommitNumber { db in
                 try db.insert(2)
                 begun.reach()
-                mayCommit.wait()
+                try mayCommit.wait()
             }.commitNumber
         }
         try await until("the write has begun") { begun.isReached }
         // Taking the newest state doesn't wait for the write, and doesn't see it.
-        #expect(try first.advance().isEmpty)
+        #expect(try await first.advance().isEmpty)
         #expect(numbers() == [1, 1, 1])
         mayCommit.reach()
         #expect(try await writing.value.rawValue == start + 2)
         #expect(numbers() == [2, 1, 1])
-        #expect(try second.read { db in try db.count() } == 1)
+        #expect(try await second.read { db in try db.count() } == 1)
         #expect(try await second.advance(to: pool.lastCommitNumber).map(\.number.rawValue) == [start + 2])
-        #expect(try second.read { db in try db.count() } == 2)
+        #expect(try await second.read { db in try db.count() } == 2)
         #expect(numbers() == [2, 1, 2])
     }
 
     @Test func advancingReturnsTheCommitsInBetween() async throws {
         let pool = try makePool()
         let reader = try await pool.makeStableReaderAsync(keys: true)
-        #expect(try reader.advance().isEmpty)
+        #expect(try await reader.advance().isEmpty)
         for value in 1...3 { try pool.add(value) }
-        #expect(try reader.read { db in try db.count() } == 0)
+        #expect(try await reader.read { db in try db.count() } == 0)
         let commits = try await reader.advance()
         #expect(commits.map(\.changes.description) == ["t(*)", "t(*)", "t(*)"])
         #expect(commits.changes.changedKeys(in: "t") == [1: .inserted, 2: .inserted, 3: .inserted])
-        #expect(try reader.read { db in try db.count() } == 3)
-        #expect(try reader.advance().isEmpty)
+        #expect(try await reader.read { db in try db.count() } == 3)
+        #expect(try await reader.advance().isEmpty)
         try reader.close()
-        #expect(throws: DatabaseError.self) { try reader.advance() }
-        #expect(throws: DatabaseError.self) { try reader.read { _ in } }
+        await #expect(throws: DatabaseError.self) { try await reader.advance() }
+        await #expect(throws: DatabaseError.self) { try await reader.read { _ in } }
         try pool.add(4)
     }
 

@@ -88,13 +88,14 @@ import Testing
     @Test func thePoolCloses() async throws {
         let pool = try pool()
         let (blocked, current) = (Blocked(), Received<Int>())
-        let cancellables = [
+        var cancellables = [
             ValueObservationTests.counting().start(
-                in: pool, scheduling: .task, onError: current.onError, onChange: current.onChange),
-            blocked.start(in: pool),
+                in: pool, scheduling: .task, onError: current.onError, onChange: current.onChange)
         ]
-        try await blocked.isFetching.reached()
+        // Otherwise, one batch could have both.
         _ = try await current.value(1)
+        cancellables.append(blocked.start(in: pool))
+        try await blocked.isFetching.reached()
         let closer = OwnThread { try pool.close() }
         try await until("closing waits") { pool.readers.group.waiterCount == 1 }
         // An observation that is started now can't be fetched any more.
