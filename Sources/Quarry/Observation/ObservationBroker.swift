@@ -244,6 +244,7 @@ final class ObservationBroker: Sendable {
         case .value(let value, let region, let snapshot, let isSlow):
             guard !observation.record.machine.isEnded else { return }
             observation.record.isSlow = isSlow
+            observation.record.snapshot = snapshot
             if road.kind == .snapshot {
                 // No commit changes it.
                 observation.record.region = DatabaseRegion()
@@ -389,6 +390,8 @@ extension ObservationBroker {
             state.log.commitDidHappen(changes, number: number)
             var changed: [RunningObservation] = []
             state.index.forEach(changedBy: changes) { observation in
+                // A fetch may see a commit, and end, before the broker is told of it.
+                guard observation.record.snapshot < number else { return }
                 if observation.record.region?.isModified(by: changes) ?? true { changed.append(observation) }
             }
             guard !changed.isEmpty else { return (nil, !state.log.isKeepingChanges) }

@@ -9,6 +9,8 @@ final class RunningObservation: @unchecked Sendable {
         var machine: ObservationStateMachine
         /// The region of the last fetch; nil before the first.
         var region: DatabaseRegion?
+        /// The number of the last commit that the last fetch saw.
+        var snapshot = 0
         /// Whether the index has it.
         var isIndexed = false
         /// Whether the last fetch took so long that others should not wait for it.
