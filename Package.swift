@@ -35,8 +35,12 @@ let package = Package(
         // process, and let several of them share a file.
         .target(name: "CFaultMalloc", dependencies: ["CSQLite"], path: "Tests/CFaultMalloc"),
         .executableTarget(
-            name: "QuarryTestProcess", dependencies: ["CFaultMalloc", "Quarry"], path: "Tests/QuarryTestProcess",
+            name: "QuarryTestProcess", dependencies: ["CFaultMalloc", "Quarry", "QuarryReplica"], path: "Tests/QuarryTestProcess",
             swiftSettings: settings),
+
+        // A copy of a database that follows its commits.
+        .target(
+            name: "QuarryReplica", dependencies: ["Quarry"], path: "Tests/QuarryReplica", swiftSettings: settings),
 
         // The memory of the process, as counted by its allocators.
         .target(name: "CMemoryUse", dependencies: ["CSQLite"], path: "Tests/CMemoryUse"),
@@ -82,7 +86,7 @@ let package = Package(
 
         // Load: many tasks and threads for some time, and the resources they leave behind.
         .testTarget(
-            name: "QuarryStressTests", dependencies: ["CMemoryUse", "Quarry", "QuarryTestSupport"],
+            name: "QuarryStressTests", dependencies: ["CMemoryUse", "Quarry", "QuarryReplica", "QuarryTestSupport"],
             swiftSettings: settings),
     ]
 )

@@ -84,7 +84,9 @@ enum LibraryWorkloads {
         case .dataArray: try dataArray(fixtures)
         case .bindDate: try bindDate()
         case .bindText: try bindText()
-        case .threadHop: nil
+        case .threadHop, .writeForReaderOfTables, .writeForTenReadersOfTables, .writeForHundredReadersOfTables,
+            .writeForReaderOfKeys, .writeForTenReadersOfKeys, .writeForHundredReadersOfKeys, .advanceOverCommits:
+            nil
         }
     }
 }

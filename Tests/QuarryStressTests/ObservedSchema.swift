@@ -49,9 +49,13 @@ struct ObservedWriter {
     var generator: SeededGenerator
     let index: Int
 
-    init(seed: UInt64, index: Int) {
+    /// One of how many changes of the schema is made; the others change rows.
+    let definitionShare: Int
+
+    init(seed: UInt64, index: Int, definitionShare: Int = 1) {
         generator = SeededGenerator(seed: seed, index: index)
         self.index = index
+        self.definitionShare = definitionShare
     }
 
     /// Makes one transaction.
@@ -96,7 +100,8 @@ struct ObservedWriter {
         case 10..<13: try changeText(db)
         case 13: try db.execute(sql: "UPDATE choice SET n = ?", arguments: [number(4) - 1])
         case 14: try db.execute(sql: "UPDATE shown SET a = a + 1")
-        default: try define(db)
+        case _ where definitionShare == 1 || generator.isOne(in: definitionShare): try define(db)
+        default: try expectingConstraint { try change(db, "item0") }
         }
     }
 

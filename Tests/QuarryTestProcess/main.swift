@@ -22,6 +22,8 @@ do {
         try migrate(path: arguments[1], kind: DatabaseKind(arguments[2]), count: Int(arguments[3])!)
     case "out-of-memory":
         try runOutOfMemory(folder: arguments[1], encoding: arguments[2], isSticky: arguments[3] == "sticky")
+    case "replay":
+        try replay(path: arguments[1], copy: arguments[2], rounds: arguments.count > 3 ? Int(arguments[3]) : nil)
     case "sqlite-version":
         let version = try DatabaseQueue().read { db in try String.fetchOne(db, sql: "SELECT sqlite_version()") }
         writeAll("\(version ?? "none")\n", to: 1)

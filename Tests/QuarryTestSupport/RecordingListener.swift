@@ -1,6 +1,6 @@
 import CSQLite
-public import QuarryCore
-public import Testing
+package import QuarryCore
+package import Testing
 
 /// A listener that records the calls for each commit, and checks that they come in pairs.
 package final class RecordingListener: CommitListener {
@@ -10,7 +10,6 @@ package final class RecordingListener: CommitListener {
         var problems: [String] = []
         var keys: [[TableName: KeyChanges]] = []
         var failedCommits = 0
-        var version = 0
         var isUnneeded = false
     }
 
@@ -18,12 +17,12 @@ package final class RecordingListener: CommitListener {
 
     package let needsWillCommit: Bool
 
-    package var needsVersion: Int { state.value.version }
+    package let needs = NeedsVersion()
 
     /// Says that the changes of the commits that follow are of no interest, or are.
     package func setUnneeded(_ isUnneeded: Bool) {
         state.update { state in
-            state.version += 1
+            needs.grow()
             state.isUnneeded = isUnneeded
         }
     }
@@ -63,7 +62,7 @@ package final class RecordingListener: CommitListener {
                 state.changes.append(changes)
                 state.keys.append(keys)
             }
-            return state.isUnneeded ? state.version : nil
+            return state.isUnneeded ? needs.current : nil
         }
     }
 

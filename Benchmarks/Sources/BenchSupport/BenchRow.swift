@@ -68,6 +68,16 @@ package enum BenchTask: String, CaseIterable, Sendable {
     case writeBesideObservationsInPool = "10.5p"
     case writeObserved = "10.6"
     case writeObservedInPool = "10.6p"
+    /// Writes while 1, 10 and 100 tasks read the commits. Only Quarry has it.
+    case writeForReaderOfTables = "10.7"
+    case writeForTenReadersOfTables = "10.8"
+    case writeForHundredReadersOfTables = "10.9"
+    /// The same with the changed keys.
+    case writeForReaderOfKeys = "10.10"
+    case writeForTenReadersOfKeys = "10.11"
+    case writeForHundredReadersOfKeys = "10.12"
+    /// A thousand writes, and a reader that advances over them.
+    case advanceOverCommits = "10.13"
     case migrate = "11.1"
     case openQueue = "11.2"
     case openPool = "11.3"

@@ -37,6 +37,8 @@ package enum BenchSQL {
         WITH RECURSIVE n(i) AS (VALUES (2) UNION ALL SELECT i + 1 FROM n WHERE i < 50000)
         INSERT INTO observed SELECT i, 0 FROM n
         """
+    /// The number of commits over which a reader advances.
+    package static let commitCount = 1_000
     package static let raiseObserved = "UPDATE observed SET score = score + 1 WHERE id = 1"
     package static let raiseAllObserved = "UPDATE observed SET score = score + 1"
     package static let selectObserved = "SELECT score FROM observed WHERE id = 1"

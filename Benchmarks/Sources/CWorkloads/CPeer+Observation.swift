@@ -47,6 +47,28 @@ extension CPeer {
             }, finish: { try finish(writer) })
     }
 
+    /// Makes a thousand writes; then a connection ends its read, and begins another.
+    static func writeAndPin(_ fixtures: Fixtures) throws -> Workload {
+        let (writer, path) = try observedConnection(fixtures)
+        let reader = try Connection(path ?? "", flags: SQLITE_OPEN_READONLY)
+        let prepared = try PreparedConnection(writer, looksUp: false)
+        let statement = Prepared(pointer: try writer.cached(BenchSQL.raiseObserved))
+        let select = Prepared(pointer: try reader.cached(BenchSQL.selectObserved))
+        let mutex = PthreadMutex()
+        try reader.execute("BEGIN")
+        return Workload(
+            .sync { range in
+                for _ in range {
+                    for _ in 0..<BenchSQL.commitCount {
+                        try mutex.withLock { try prepared.write { try writer.run(statement.pointer) } }
+                    }
+                    try reader.execute("COMMIT; BEGIN")
+                    try reader.run(select.pointer)
+                }
+                return range.count * BenchSQL.commitCount
+            }, finish: { try finish(writer) })
+    }
+
     private static func observedConnection(_ fixtures: Fixtures?) throws -> (Connection, path: String?) {
         let path = fixtures?.newPath()
         let connection = try path.map { try walWriter($0) } ?? Connection(":memory:")

@@ -50,6 +50,10 @@ package struct CPeer: Peer {
         case .writeBesideObservations, .writeObserved: try Self.writeObserved(BenchSQL.raiseObserved, nil)
         case .writeBesideObservationsInPool, .writeObservedInPool:
             try Self.writeObserved(BenchSQL.raiseObserved, fixtures)
+        case .writeForReaderOfTables, .writeForTenReadersOfTables, .writeForHundredReadersOfTables,
+            .writeForReaderOfKeys, .writeForTenReadersOfKeys, .writeForHundredReadersOfKeys:
+            try Self.writeObserved(BenchSQL.raiseObserved, fixtures)
+        case .advanceOverCommits: try Self.writeAndPin(fixtures)
         case .migrate: try Self.migrate(fixtures)
         case .openQueue: try Self.openConnection(fixtures)
         case .openPool: try Self.openWriterAndReader(fixtures)

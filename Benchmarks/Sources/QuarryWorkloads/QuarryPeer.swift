@@ -7,6 +7,7 @@ package struct QuarryPeer: Peer {
     package init() {}
 
     package func workload(for task: BenchTask, fixtures: Fixtures) throws -> Workload? {
+        if let workload = try CommitWorkloads.workload(for: task, fixtures) { return workload }
         var offloaded = Configuration()
         offloaded.asyncExecution = .offloaded
         return try LibraryWorkloads.workload(for: task, fixtures: fixtures, offloaded: offloaded)

@@ -15,7 +15,7 @@ final class DatabaseCore: Sendable {
         madeJournal.load() ?? madeJournal.storeIfNil(CommitJournal(setups, isShared: isShared))
     }
 
-    /// The commits of the database; nil if nobody has asked for them.
+    /// The commits of the database; nil as long as they aren't used.
     var journalIfMade: CommitJournal? { madeJournal.load() }
 
     /// The observations of the database.

@@ -31,7 +31,7 @@ final class CommitJournal: Sendable {
     private let state = ConditionLock(State())
 
     /// Grows before an observation or a reader needs commits that none needed before.
-    private let version = Atomic<Int>(0)
+    let needs = NeedsVersion()
 
     /// Whether several connections have the content of the database, so that one can read while another commits.
     let needsWillCommit: Bool
@@ -79,7 +79,7 @@ final class CommitJournal: Sendable {
 
     /// An observation or a reader is about to need commits that none needed before. Call it with the lock held that
     /// guards the need.
-    func needsWillGrow() { version.add(1, ordering: .sequentiallyConsistent) }
+    func needsWillGrow() { needs.grow() }
 
     private func listen(_ state: inout State) {
         if let token = state.listening { setups.remove(token) }
@@ -271,7 +271,7 @@ final class CommitJournal: Sendable {
 
     /// Wakes the tasks that wait, off the thread that commits.
     ///
-    /// The commits that happen meanwhile wake nobody, so a burst of writes wakes each task a few times.
+    /// Commits that happen before that don't wake them again, so a burst of writes wakes each task a few times.
     private func wake() {
         DispatchQueue.global().async { [self] in
             let (commits, numbers) = state.withLock { state in
@@ -322,8 +322,6 @@ struct NumberWaiters {
 }
 
 extension CommitJournal: CommitListener {
-    var needsVersion: Int { version.load(ordering: .acquiring) }
-
     func databaseWillCommit() { state.withLock { $0.clock.commitWillHappen() } }
 
     func databaseDidNotCommit() {
@@ -340,12 +338,12 @@ extension CommitJournal: CommitListener {
     /// A commit has happened.
     ///
     /// - parameter db: the connection that has made it; nil if none of this database has.
-    /// - returns: the version of the needs at which nobody needs these changes; nil if they are needed.
+    /// - returns: the version of the needs at which these changes aren't needed; nil if they are needed.
     @discardableResult
     func commitDidHappen(
         _ changes: DatabaseChanges, _ db: Database? = nil, _ source: DatabaseCommit.Source = .database
     ) -> Int? {
-        let version = needsVersion
+        let version = needs.current
         let (observations, number, wakes, isCounted) = state.withLock { state in
             if state.settlingCount > 0 { self.state.broadcast() }
             guard !changes.isEmpty else {

@@ -30,7 +30,7 @@ struct CommitLog {
     /// The number of kept commits.
     var count: Int { commits.count }
 
-    /// Whether nobody reads.
+    /// Whether it has no reader.
     var isUnread: Bool { readers.isEmpty }
 
     /// Adds a reader of the commits that follow.
@@ -98,7 +98,7 @@ struct CommitLog {
 
     private func index(of number: Int) -> Int { number - (last - commits.count) - 1 }
 
-    /// Removes the commits that nobody will read.
+    /// Removes the commits that all readers have read.
     private mutating func trim() {
         // No reader reads commits before this number.
         let end = readers.values.reduce(last) { min($0, max($1.position, last - $1.limit)) }

@@ -1,4 +1,4 @@
-public import QuarryCore
+import QuarryCore
 
 /// A commit: its number, and what it has changed.
 ///

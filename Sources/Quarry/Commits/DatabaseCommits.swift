@@ -1,4 +1,4 @@
-public import QuarryCore
+import QuarryCore
 
 /// The commits of a database, as a sequence.
 ///

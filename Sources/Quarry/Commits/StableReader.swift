@@ -1,4 +1,4 @@
-public import QuarryCore
+import QuarryCore
 import Synchronization
 
 /// A reader that sees one state of the database until it is told to advance, and then says what has changed.

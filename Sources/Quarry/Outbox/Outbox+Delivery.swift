@@ -1,4 +1,4 @@
-public import QuarryCore
+import QuarryCore
 
 extension Outbox {
     /// Delivers messages until the task is cancelled: those that are pending, and those that come.
@@ -168,7 +168,7 @@ private final class OutboxAlarm<C: Clock>: Sendable where C.Duration == Duration
 
     init(_ clock: C) {
         self.clock = clock
-        // A ring that nobody waits for is kept, once.
+        // A ring without a waiting task is kept, once.
         (rings, ringer) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Learns of the commits of a connection, and of what they have changed.
 ///
 /// The methods are called on the thread that has the connection.
@@ -6,8 +8,8 @@ package protocol CommitListener: AnyObject, Sendable {
     /// a tenth of a short write.
     var needsWillCommit: Bool { get }
 
-    /// A number that changes before the listener waits for other changes than it did.
-    var needsVersion: Int { get }
+    /// The version of what the listener needs.
+    var needs: NeedsVersion { get }
 
     /// SQLite is about to commit. Until one of the other methods is called, other connections may see the state before
     /// or after the commit. The connection must not be used.
@@ -18,10 +20,24 @@ package protocol CommitListener: AnyObject, Sendable {
     ///
     /// - parameter changes: what has changed; may be empty.
     /// - parameter keys: the changed keys of tables, if keys are asked for; none for a table whose keys aren't known.
-    /// - returns: the `needsVersion` at which nobody waits for these changes: commits with the same changes needn't be
-    ///   told until it changes. nil if they are waited for.
+    /// - returns: the version of the needs at which these changes aren't needed: commits with the same changes needn't
+    ///   be told until it grows. nil if they are needed.
     func databaseDidCommit(_ db: Database, changes: DatabaseRegion, keys: [TableName: KeyChanges]) -> Int?
 
     /// The transaction was not committed after all: it goes on, or is rolled back.
     func databaseDidNotCommit()
+}
+
+/// A number that grows before a listener needs other changes than it did.
+///
+/// An object of its own, because a connection reads it at each commit: a field of the listener, which has weak
+/// references, costs a short write a hundredth.
+package final class NeedsVersion: Sendable {
+    private let number = Atomic<Int>(0)
+
+    package init() {}
+
+    package var current: Int { number.load(ordering: .acquiring) }
+
+    package func grow() { number.add(1, ordering: .sequentiallyConsistent) }
 }

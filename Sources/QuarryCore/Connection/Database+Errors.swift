@@ -23,13 +23,14 @@ extension Database {
         // the connection.
         let isConnectionError = extendedCode.primaryResultCode.rawValue == code & 0xFF
         var resultCode = tokenizerFailure?.code ?? (isConnectionError ? extendedCode : ResultCode(rawValue: code))
+        var message =
+            isConnectionError ? ConnectionCalls.errorMessage(pointer) : SQLiteLibrary.errorString(code)
+        if Self.isInterruptedAlteration(resultCode, message) { resultCode = .SQLITE_INTERRUPT }
         let primary = resultCode.primaryResultCode
         let isInterruption = primary == .SQLITE_INTERRUPT || primary == .SQLITE_ABORT
         if isInterruption || primary == .SQLITE_BUSY, access.isCancelled {
             return CancellationError()
         }
-        var message =
-            isConnectionError ? ConnectionCalls.errorMessage(pointer) : SQLiteLibrary.errorString(code)
         if isInterruption || primary == .SQLITE_BUSY, let limit = deadline.exceeded() {
             message =
                 isInterruption
@@ -42,6 +43,12 @@ extension Database {
         return DatabaseError(
             resultCode: resultCode, message: message, sql: sql, arguments: arguments,
             publicStatementArguments: options.publicStatementArguments)
+    }
+
+    /// Whether an error is that of an `ALTER TABLE` that was interrupted while it read the schema: SQLite then reports
+    /// `error in trigger player_ai: interrupted`, with the code `SQLITE_ERROR`.
+    static func isInterruptedAlteration(_ code: ResultCode, _ message: String) -> Bool {
+        code == .SQLITE_ERROR && message.hasPrefix("error in ") && message.hasSuffix(": interrupted")
     }
 
     func abortedTransactionError(sql: String? = nil) -> DatabaseError {

@@ -22,6 +22,10 @@ final class ChangeMonitor: ConnectionMonitor {
     @exclusivity(unchecked)
     private(set) var listener: (any CommitListener)?
 
+    /// The version of the listener's needs.
+    @exclusivity(unchecked)
+    private var needs: NeedsVersion?
+
     @exclusivity(unchecked)
     private var regionObservers: [RegionObserver] = []
 
@@ -57,10 +61,6 @@ final class ChangeMonitor: ConnectionMonitor {
     @exclusivity(unchecked)
     private var hasRunChange = false
 
-    /// Changes that the listener needn't be told.
-    @exclusivity(unchecked)
-    private var unneeded = UnneededChanges()
-
     private var clients: [HookSlots.Client] = []
     private var commitClient: HookSlots.Client?
     @exclusivity(unchecked)
@@ -84,7 +84,8 @@ final class ChangeMonitor: ConnectionMonitor {
         _ listener: (any CommitListener)?, rowTables: Set<TableName>, keys: KeyNeeds, _ db: Database
     ) throws {
         self.listener = listener
-        unneeded = UnneededChanges()
+        needs = listener?.needs
+        changes.forgetUnneeded()
         listenedRowTables = rowTables
         let previous = keyNeeds
         keyNeeds = keys
@@ -180,26 +181,26 @@ final class ChangeMonitor: ConnectionMonitor {
         let ended = running.end(statement, totalChanges: ConnectionCalls.totalChanges(db.pointer))
         guard hasStepped else { return }
         hasRunChange = true
-        guard let (change, hasChanged) = ended else {
+        guard let change = ended else {
             // It began before the monitor.
             return changes.add(db.accesses(of: statement).changes)
         }
         let accesses = change.accesses
-        guard hasChanged || succeeded && accesses.isDefinition else { return }
+        guard change.hasChanged || succeeded && accesses.isDefinition else { return }
         guard succeeded || keepsChanges(statement, accesses, db) else { return }
         if accesses.isDefinition {
             // Afterwards, its SQL may not be valid any more.
             changes.add(accesses.changes)
         } else {
             // SQLite has prepared the statement again if a trigger was added.
-            let accesses = db.accesses(of: statement)
-            add(accesses, change.rows, db)
+            let isSame = statement.handle.repreparationCount == change.repreparations
+            add(isSame ? accesses : db.accesses(of: statement), change.toldRows, db)
         }
         if !observers.isEmpty, changes.depth == 0 { deliverEvents(db) }
     }
 
     /// Adds the changes of a statement, or of another operation, that has ended.
-    private func add(_ accesses: StatementAccesses, _ rows: RowChanges, _ db: Database) {
+    private func add(_ accesses: StatementAccesses, _ rows: RowChanges?, _ db: Database) {
         changes.add(accesses, rows: rows, rowTables: rowTables)
         if changes.tracksKeys { changes.addKeys(of: accesses, rows) { db.keyColumns(of: $0) } }
     }
@@ -216,8 +217,8 @@ final class ChangeMonitor: ConnectionMonitor {
     func operationDidEnd(succeeded: Bool, _ db: Database) {
         let ended = running.end(nil, totalChanges: ConnectionCalls.totalChanges(db.pointer))
         hasRunChange = true
-        guard let (change, hasChanged) = ended, hasChanged, succeeded else { return }
-        add(change.accesses, change.rows, db)
+        guard let change = ended, change.hasChanged, succeeded else { return }
+        add(change.accesses, change.toldRows, db)
         if changes.depth == 0 { deliverEvents(db) }
     }
 
@@ -349,7 +350,7 @@ final class ChangeMonitor: ConnectionMonitor {
         logHasGrown = false
         refusal = nil
         // The changes of a statement outside a transaction are committed before the statement has ended.
-        for index in running.indices { changes.appendEvents(&running[index].rows) }
+        for index in running.indices where running[index].toldRows != nil { changes.appendEvents(&running[index].rows) }
         deliverEvents(db)
         guard askObservers(db) else { return false }
         phase = .willCommit
@@ -412,13 +413,14 @@ final class ChangeMonitor: ConnectionMonitor {
 
     func takeUntoldEnd(_ db: Database) -> TransactionStateMachine.Event {
         // The error that has refused the commit was thrown by now.
-        refusal = nil
+        if refusal != nil { refusal = nil }
         if db.isInsideTransaction {
             endCommitInside(db)
             return .none
         }
         switch phase {
         case .none:
+            guard !changes.isEmpty else { return .none }
             // The changes of other statements may still be committed.
             guard !ConnectionCalls.hasOpenWrite(db.pointer) else { return .none }
             // Without the commit hook, what a failing statement keeps counts as committed.
@@ -475,10 +477,7 @@ final class ChangeMonitor: ConnectionMonitor {
 
     /// Tells the listener and the observers of regions of a commit.
     private func publish(_ db: Database) {
-        if regionObservers.isEmpty, commitClient == nil, let listener,
-            changes.allStatements({ unneeded.contains($0, version: listener.needsVersion) })
-        {
-            changes.removeAll()
+        if regionObservers.isEmpty, commitClient == nil, let needs, changes.removeUnneeded(version: needs.current) {
             logHasGrown = false
             hasRunChange = false
             return
@@ -493,7 +492,7 @@ final class ChangeMonitor: ConnectionMonitor {
         logHasGrown = false
         hasRunChange = false
         if let version = listener?.databaseDidCommit(db, changes: region, keys: keys), let statement {
-            unneeded.insert(statement, version: version)
+            changes.noteUnneeded(statement, version: version)
         }
         tellRegionObservers(of: region, db)
     }

@@ -11,11 +11,33 @@ struct RunningChanges {
         var totalChanges: Int
         /// The value of `AccessRecorder.ownReportCount` for which `accesses` is true.
         var ownReportCount: Int
-        /// The rows that it has changed.
-        var rows = RowChanges()
+        /// The rows that it has changed; nil as long as none was told. Most statements are asked for none: a copy of nil
+        /// costs nothing.
+        fileprivate(set) var toldRows: RowChanges?
+        /// How often SQLite had prepared the statement again at its beginning.
+        let repreparations: CInt
+        /// Whether SQLite's count of changed rows has moved on account of it; known at its end.
+        fileprivate(set) var hasChanged = false
         /// Whether its changes were rolled back between two of its steps. It makes no others, because it has made all
         /// changes in its first step: <https://www.sqlite.org/lang_returning.html#processing_order>.
         var isRolledBack = false
+
+        /// The rows that it has changed.
+        var rows: RowChanges {
+            get { toldRows ?? RowChanges() }
+            _modify {
+                if toldRows == nil { toldRows = RowChanges() }
+                yield &toldRows!
+            }
+        }
+
+        /// Forgets the rows.
+        mutating func forgetRows() { toldRows = areRowsHidden ? RowChanges(areHidden: true) : nil }
+
+        /// From now on, changes of rows aren't told.
+        mutating func hideRows() { rows.areHidden = true }
+
+        private var areRowsHidden: Bool { toldRows?.areHidden ?? false }
     }
 
     private var changes: [Change] = []
@@ -41,36 +63,35 @@ struct RunningChanges {
         changes.append(
             Change(
                 statement: statement, accesses: accesses, totalChanges: totalChanges, ownReportCount: ownReportCount,
-                rows: RowChanges(areHidden: hidesRows)))
+                toldRows: hidesRows ? RowChanges(areHidden: true) : nil,
+                repreparations: statement?.accesses?.repreparations ?? 0))
     }
 
     /// From now on, changes of rows aren't told.
     mutating func hideRows() {
-        for index in changes.indices { changes[index].rows.areHidden = true }
+        for index in changes.indices { changes[index].hideRows() }
     }
 
     /// A statement or another operation has ended.
     ///
-    /// - returns: its changes, and whether SQLite's count of changed rows has moved on account of it; nil if its
-    ///   beginning wasn't told.
-    mutating func end(_ statement: Statement?, totalChanges: Int) -> (change: Change, hasChanged: Bool)? {
-        let change: Change
-        if let last = changes.last, last.statement === statement {
-            change = changes.removeLast()
-        } else {
-            guard let index = changes.lastIndex(where: { $0.statement === statement }) else { return nil }
-            change = changes.remove(at: index)
-        }
+    /// - returns: its changes; nil if its beginning wasn't told.
+    mutating func end(_ statement: Statement?, totalChanges: Int) -> Change? {
+        // A loop, because `lastIndex(where:)` and `last` copy the elements.
+        var index = changes.count - 1
+        while index >= 0, changes[index].statement !== statement { index -= 1 }
+        guard index >= 0 else { return nil }
+        var change = index == changes.count - 1 ? changes.removeLast() : changes.remove(at: index)
         let count = totalChanges - change.totalChanges
         // A statement counts its own changes at its end, so the others have not yet counted theirs.
         if count != 0 { for index in changes.indices { changes[index].totalChanges += count } }
-        return (change, count != 0 && !change.isRolledBack)
+        change.hasChanged = count != 0 && !change.isRolledBack
+        return change
     }
 
     /// The changes that the statements have made so far were rolled back.
     mutating func rollBack(totalChanges: Int) {
         for index in changes.indices {
-            changes[index].rows = RowChanges(areHidden: changes[index].rows.areHidden)
+            changes[index].forgetRows()
             changes[index].totalChanges = totalChanges
             // SQLite also rolls back before it prepares a statement again in its first step, and then runs it.
             guard let statement = changes[index].statement else { continue }

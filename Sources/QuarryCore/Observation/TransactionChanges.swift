@@ -44,6 +44,9 @@ struct TransactionChanges {
 
     var tables = TableNumbers()
 
+    /// The statements whose changes aren't needed.
+    private var unneeded = UnneededChanges()
+
     /// - parameter depth: the number of savepoints that are open already.
     init(depth: Int) { levels = Array(repeating: Level(), count: depth + 1) }
 
@@ -53,13 +56,16 @@ struct TransactionChanges {
     // MARK: - Changes
 
     /// Adds the changes of a statement.
-    mutating func add(_ accesses: StatementAccesses, rows: RowChanges, rowTables: Set<TableName>) {
+    ///
+    /// - parameter rows: the rows that it has changed; nil if none was told.
+    mutating func add(_ accesses: StatementAccesses, rows: RowChanges?, rowTables: Set<TableName>) {
         let last = levels.count - 1
         levels[last].add(accesses)
-        if !rows.events.isEmpty { levels[last].events += rows.events }
+        if let rows, !rows.events.isEmpty { levels[last].events += rows.events }
         guard !rowTables.isEmpty else { return }
         for table in accesses.changes.tableNames ?? [] where rowTables.contains(table) {
-            levels[last].noteRows(rows.areHidden ? nil : rows.rows[table] ?? .some([]), of: table)
+            let areHidden = rows?.areHidden ?? false
+            levels[last].noteRows(areHidden ? nil : rows?.rows[table] ?? .some([]), of: table)
         }
     }
 
@@ -67,13 +73,14 @@ struct TransactionChanges {
     ///
     /// - parameter keyColumns: the columns of a table's key; nil if its changed rows aren't told.
     mutating func addKeys(
-        of accesses: StatementAccesses, _ rows: RowChanges, keyColumns: (TableName) -> KeyColumns?
+        of accesses: StatementAccesses, _ rows: RowChanges?, keyColumns: (TableName) -> KeyColumns?
     ) {
         let last = levels.count - 1
+        let areHidden = rows?.areHidden ?? false
         for table in accesses.changes.tableNames ?? [] {
             let number = tables.number(of: table)
             let changed =
-                rows.areHidden || keyColumns(table) == nil ? .unknown : rows.keys(ofTable: number) ?? KeyChanges()
+                areHidden || keyColumns(table) == nil ? .unknown : rows?.keys(ofTable: number) ?? KeyChanges()
             levels[last].keys[table, default: KeyChanges()].add(changed)
         }
     }
@@ -138,6 +145,11 @@ struct TransactionChanges {
         return (levels[0].changedRegion, levels[0].keys)
     }
 
+    /// Whether nothing is known to have changed.
+    var isEmpty: Bool {
+        levels.count == 1 && levels[0].accesses.isEmpty && levels[0].hasStatementsOnly && levels[0].keys.isEmpty
+    }
+
     /// Whether a statement has changed something.
     var hasStatements: Bool { levels.contains { !$0.accesses.isEmpty || !$0.region.isEmpty } }
 
@@ -147,11 +159,31 @@ struct TransactionChanges {
         return levels[0].accesses[0]
     }
 
-    /// Whether the changes are those of statements which satisfy a predicate, and no row of them is known.
-    func allStatements(_ predicate: (StatementAccesses) -> Bool) -> Bool {
-        levels.count == 1 && !levels[0].accesses.isEmpty && levels[0].hasStatementsOnly
-            && levels[0].accesses.allSatisfy(predicate)
+    // MARK: - Changes that aren't needed
+
+    /// Removes the changes, if they are those of statements whose changes aren't needed, and no row of them is known.
+    ///
+    /// It changes the value in any case, and takes indices: a function that only reads the value, and a loop over
+    /// elements, retain each list and element.
+    ///
+    /// - parameter version: the version of the needs.
+    /// - returns: whether it has removed them.
+    mutating func removeUnneeded(version: Int) -> Bool {
+        guard levels.count == 1, levels[0].hasStatementsOnly, !levels[0].accesses.isEmpty else { return false }
+        for index in levels[0].accesses.indices {
+            guard unneeded.contains(levels[0].accesses[index], version: version) else { return false }
+        }
+        removeAll()
+        return true
     }
+
+    /// The changes of a statement aren't needed.
+    mutating func noteUnneeded(_ accesses: StatementAccesses, version: Int) {
+        unneeded.insert(accesses, version: version)
+    }
+
+    /// The needs may have changed.
+    mutating func forgetUnneeded() { unneeded = UnneededChanges() }
 
     // MARK: - Savepoints
 

@@ -1,4 +1,4 @@
-/// The changes by statements for which the listener doesn't wait. A value.
+/// The statements whose changes the listener doesn't need. A value.
 struct UnneededChanges {
     private var version = 0
     private var accesses: [StatementAccesses] = []
@@ -6,11 +6,13 @@ struct UnneededChanges {
     /// The number of statements that are kept: a program repeats few.
     private static let capacity = 16
 
-    /// Whether nobody waits for the changes of a statement.
+    /// Whether the changes of a statement aren't needed.
     ///
-    /// - parameter version: the listener's `needsVersion`.
+    /// - parameter version: the version of the listener's needs.
     func contains(_ statement: StatementAccesses, version: Int) -> Bool {
-        version == self.version && accesses.contains { $0 === statement }
+        guard version == self.version else { return false }
+        for index in accesses.indices where accesses[index] === statement { return true }
+        return false
     }
 
     mutating func insert(_ statement: StatementAccesses, version: Int) {

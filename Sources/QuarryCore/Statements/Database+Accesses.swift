@@ -38,13 +38,13 @@ extension Database {
         return makeAccesses(report, sql: "")
     }
 
-    /// Runs an operation that prepares statements of SQLite's own, which concern nobody.
+    /// Runs an operation that prepares statements of SQLite's own. What they access isn't recorded.
     func withOwnStatements<T>(_ body: () throws -> T) rethrows -> T {
         guard let accessRecorder else { return try body() }
         return try accessRecorder.recording(body).value
     }
 
-    /// The first row of a query about the schema, which concerns nobody; nil if there is none. May be called in the
+    /// The first row of a query about the schema, which isn't recorded; nil if there is none. May be called in the
     /// middle of another statement.
     func schemaFacts(sql: String, columnCount: CInt) -> [Int]? {
         withOwnStatements {

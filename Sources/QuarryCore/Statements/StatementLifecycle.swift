@@ -202,19 +202,23 @@ extension Database {
             monitor.statementDidEnd(statement, succeeded: succeeded, hasStepped: true, self)
         }
         let changeCount = schemaClock.changeCount
+        let isAutocommit = ConnectionCalls.isAutocommit(pointer)
         schemaClock.statementDidEnd(
-            statement.kind, succeeded: succeeded, isReadonly: statement.isReadonly,
-            isAutocommit: ConnectionCalls.isAutocommit(pointer))
+            statement.kind, succeeded: succeeded, isReadonly: statement.isReadonly, isAutocommit: isAutocommit)
         if case .attachment = statement.kind {
             hasAttached = true
             if succeeded { monitor?.attachmentsDidChange(self) }
         }
         if hasAttached, changeCount != schemaClock.changeCount { forgetKeptStatements() }
-        // Any other successful statement neither begins nor ends a transaction.
-        if succeeded, !statement.kind.controlsTransactions, !watchesTransactions { return }
+        // Any other successful statement neither begins nor ends a transaction, unless it is one.
+        if succeeded, !statement.kind.controlsTransactions,
+            !watchesTransactions || transaction.isInside && !isAutocommit
+        {
+            return
+        }
         let event = transaction.statementDidEnd(
             statement.kind, succeeded: succeeded, isReadonly: statement.isReadonly || hasUnendedChange(statement),
-            isAutocommit: ConnectionCalls.isAutocommit(pointer))
+            isAutocommit: isAutocommit)
         // A cursor that hasn't taken a step must not begin without its transaction.
         if transaction.isWrapped, event != .didBegin, !transaction.isInside { stopUnsteppedStatements() }
         if succeeded, event != .didCommit { noteSavepoint(statement) }

@@ -65,17 +65,21 @@ extension Database {
         transactionSeconds = nil
         savepoints.removeAll()
         guard watchesTransactions else { return }
-        let handlers = nextTransactionHandlers
-        nextTransactionHandlers = []
+        let handlers = nextTransactionHandlers.isEmpty ? nil : takeTransactionHandlers()
         // After SQLite's own rollback, a wrapper still waits for its statement to throw; the statements of callbacks
         // may run.
         let wasWrapped = transaction.suspendWrapper()
         defer { transaction.restoreWrapper(wasWrapped) }
         withoutCancellation {
             let committed = monitor?.transactionDidEnd(committed: committed, kind, self) ?? committed
-            for handler in handlers {
+            for handler in handlers ?? [] {
                 if committed { handler.onCommit(self) } else { handler.onRollback(self) }
             }
         }
+    }
+
+    private func takeTransactionHandlers() -> [(onCommit: (Database) -> Void, onRollback: (Database) -> Void)] {
+        defer { nextTransactionHandlers = [] }
+        return nextTransactionHandlers
     }
 }

@@ -148,6 +148,14 @@ struct ErrorTests {
         #expect(!DatabaseError(resultCode: .SQLITE_BUSY).isInterruptionError)
     }
 
+    @Test func interruptionOfAnAlteration() {
+        let message = "error in trigger player_ai: interrupted"
+        #expect(Database.isInterruptedAlteration(.SQLITE_ERROR, message))
+        #expect(!Database.isInterruptedAlteration(.SQLITE_CONSTRAINT, message))
+        #expect(!Database.isInterruptedAlteration(.SQLITE_ERROR, "error in trigger player_ai: no such table: main.t"))
+        #expect(!Database.isInterruptedAlteration(.SQLITE_ERROR, "no such table: interrupted"))
+    }
+
     @Test func processHasOneErrorLog() throws {
         let messages = Lock<[String]>([])
         let previous = Database.logError

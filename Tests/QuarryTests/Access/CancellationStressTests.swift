@@ -10,6 +10,41 @@ import Testing
 
     init() throws { folder = try TemporaryFolder() }
 
+    /// SQLite reports the interruption of an `ALTER TABLE` that reads the schema as an error in the schema.
+    @Test func alterations() async throws {
+        let queue = try DatabaseQueue()
+        try await queue.write { db in
+            try db.execute(sql: "CREATE TABLE t (a)")
+            for number in 0..<60 {
+                try db.execute(
+                    sql: "CREATE TRIGGER t\(number) AFTER INSERT ON t BEGIN UPDATE t SET a = \(number); END")
+            }
+        }
+        let generator = SeededGenerator()
+        let seed = generator.seed
+        let picker = Recorded(generator)
+        for _ in 0..<60 {
+            let moment = picker.update { generator in Int.random(in: 0..<2_000, using: &generator) }
+            let victim = Task {
+                try await queue.write { db in
+                    for _ in 0..<4 { try db.execute(sql: "ALTER TABLE t RENAME TO u; ALTER TABLE u RENAME TO t") }
+                }
+            }
+            let canceller = Task.detached {
+                for _ in 0..<moment { await Task.yield() }
+                victim.cancel()
+            }
+            do {
+                try await victim.value
+            } catch is CancellationError {
+            } catch {
+                Issue.record("seed \(seed): \(error)")
+            }
+            await canceller.value
+        }
+        try await queue.write { db in try db.execute(sql: "DROP TABLE t") }
+    }
+
     /// Writes and reads, half of which are cancelled at random moments; the table's counter tells what was committed.
     @Test(arguments: WriterKind.allCases, [AsyncExecution.automatic, .inline, .offloaded])
     func randomMoments(_ kind: WriterKind, _ execution: AsyncExecution) async throws {

@@ -14,6 +14,8 @@ import Testing
     }
 
     @Test func readsOfAPool() async throws {
+        var configuration = configuration
+        configuration.maximumReaderCount = 1
         let pool = try DatabasePool(path: folder.file("a.sqlite"), configuration: configuration)
         let expected = [
             "BEGIN DEFERRED TRANSACTION", "PRAGMA schema_version", "SELECT 1", "COMMIT TRANSACTION",

@@ -69,7 +69,7 @@ import Testing
     @Test func misuse() throws {
         let pool = try makePool()
         let reader = try pool.makeStableReader(bufferingAtMost: 2)
-        try reader.read { _ in #expect(throws: DatabaseError.self) { try reader.advance() } }
+        _ = try reader.read { _ in #expect(throws: DatabaseError.self) { try reader.advance() } }
         #expect(throws: DatabaseError.self) { try pool.write { _ in _ = try pool.makeStableReader() } }
         for value in 1...5 { try pool.add(value) }
         #expect(try reader.advance().map(\.source) == [.missed, .database, .database])

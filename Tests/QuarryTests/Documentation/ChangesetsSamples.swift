@@ -41,7 +41,7 @@ import Testing
             ])
         try apply(recorded.changeset.data)
         try dbQueue.write { db in
-            try db.apply(recorded.changeset.inverted())
+            _ = try db.apply(recorded.changeset.inverted())
         }
         #expect(try rows(dbQueue) == before)
     }

@@ -1,0 +1,95 @@
+import BenchSupport
+import Dispatch
+import Quarry
+
+/// Rows 10.7 to 10.13: commits as a sequence, and states that stay.
+enum CommitWorkloads {
+    static func workload(for task: BenchTask, _ fixtures: Fixtures) throws -> Workload? {
+        switch task {
+        case .writeForReaderOfTables: try write(fixtures, readerCount: 1, keys: false)
+        case .writeForTenReadersOfTables: try write(fixtures, readerCount: 10, keys: false)
+        case .writeForHundredReadersOfTables: try write(fixtures, readerCount: 100, keys: false)
+        case .writeForReaderOfKeys: try write(fixtures, readerCount: 1, keys: true)
+        case .writeForTenReadersOfKeys: try write(fixtures, readerCount: 10, keys: true)
+        case .writeForHundredReadersOfKeys: try write(fixtures, readerCount: 100, keys: true)
+        case .advanceOverCommits: try advance(fixtures)
+        default: nil
+        }
+    }
+
+    /// Writes while tasks read the commits. The writes are measured; after the pass, each task has read them all.
+    private static func write(_ fixtures: Fixtures, readerCount: Int, keys: Bool) throws -> Workload {
+        let pool = try makePool(fixtures)
+        let reachedEnd = DispatchSemaphore(value: 0)
+        let readers = Readers(
+            (0..<readerCount).map { _ in
+                let iterator = pool.commits(keys: keys, bufferingAtMost: 100_000).makeAsyncIterator()
+                return Task {
+                    var commits = iterator
+                    while let commit = await commits.next() {
+                        if commit.origin == "end" { reachedEnd.signal() }
+                    }
+                }
+            })
+        return Workload(
+            .sync { range in
+                for _ in range {
+                    try pool.write { db in try db.cachedStatement(sql: BenchSQL.raiseObserved).execute() }
+                }
+                return withExtendedLifetime(readers) { range.count }
+            },
+            finish: {
+                let score = try finish(pool)
+                for _ in 0..<readerCount { reachedEnd.wait() }
+                return score
+            })
+    }
+
+    private static func advance(_ fixtures: Fixtures) throws -> Workload {
+        let pool = try makePool(fixtures)
+        let reader = try pool.makeStableReader(keys: true)
+        return Workload(
+            .sync { range in
+                var count = 0
+                for _ in range {
+                    for _ in 0..<BenchSQL.commitCount {
+                        try pool.write { db in try db.cachedStatement(sql: BenchSQL.raiseObserved).execute() }
+                    }
+                    count += try reader.advance().count
+                }
+                return count
+            },
+            finish: {
+                let score = try finish(pool)
+                try reader.advance()
+                return score
+            })
+    }
+
+    private static func makePool(_ fixtures: Fixtures) throws -> DatabasePool {
+        let pool = try DatabasePool(path: fixtures.newPath())
+        try pool.write { db in
+            try db.execute(sql: BenchSQL.createObserved)
+            try db.execute(sql: BenchSQL.insertObserved)
+        }
+        return pool
+    }
+
+    private static func finish(_ pool: DatabasePool) throws -> Int {
+        try pool.write { db in
+            db.commitOrigin = "end"
+            let score = try Int.fetchOne(db, sql: BenchSQL.selectObserved) ?? 0
+            try db.execute(sql: BenchSQL.resetObserved)
+            return score
+        }
+    }
+}
+
+/// Tasks that end with the workload.
+private final class Readers: Sendable {
+    private let tasks: [Task<Void, Never>]
+
+    init(_ tasks: [Task<Void, Never>]) { self.tasks = tasks }
+
+    deinit { for task in tasks { task.cancel() } }
+}
