@@ -21,11 +21,21 @@ final class CommitJournal: Sendable {
         var numberWaiters = NumberWaiters()
         /// Whether the waiters are about to be woken.
         var isWaking = false
+        var pace = WakePace()
         /// The queue or pool of each reader.
         var databases: [CommitLog.ReaderID: ObjectIdentifier] = [:]
         /// The readers whose queue or pool was closed.
         var ended: Set<CommitLog.ReaderID> = []
         weak var observations: ObservationBroker?
+
+        /// Says when the waiting tasks are woken for a commit: after a pause in nanoseconds; nil if none waits, or if
+        /// they are about to be woken.
+        mutating func wakeUp() -> UInt64? {
+            let count = waiters.count + numberWaiters.count
+            guard !isWaking, count > 0 else { return nil }
+            isWaking = true
+            return pace.wakeUpIsDue(of: count, now: SystemClock.monotonicNanoseconds())
+        }
     }
 
     private let state = ConditionLock(State())
@@ -225,6 +235,9 @@ final class CommitJournal: Sendable {
     /// Lets a reader skip the commits up to a number.
     func skip(_ id: CommitLog.ReaderID, to number: Int) { state.withLock { $0.log.skip(id, to: number) } }
 
+    /// The next commits of a reader that have happened already.
+    func nextFew(_ id: CommitLog.ReaderID) -> [DatabaseCommit] { state.withLock { $0.log.nextFew(id) } }
+
     /// The next commit of a reader; nil at the end, and in a cancelled task.
     func next(_ id: CommitLog.ReaderID) async -> DatabaseCommit? {
         await withTaskCancellationHandler {
@@ -272,8 +285,10 @@ final class CommitJournal: Sendable {
     /// Wakes the tasks that wait, off the thread that commits.
     ///
     /// Commits that happen before that don't wake them again, so a burst of writes wakes each task a few times.
-    private func wake() {
-        DispatchQueue.global().async { [self] in
+    ///
+    /// - parameter pause: the nanoseconds until then.
+    private func wake(after pause: UInt64) {
+        let wakeAll = { @Sendable [self] in
             let (commits, numbers) = state.withLock { state in
                 state.isWaking = false
                 var ready: [(CommitWaiter, DatabaseCommit?)] = []
@@ -286,6 +301,11 @@ final class CommitJournal: Sendable {
             }
             for (waiter, commit) in commits { waiter.resume(returning: commit) }
             for waiter in numbers { waiter.resume(returning: true) }
+        }
+        if pause == 0 {
+            DispatchQueue.global().async(execute: wakeAll)
+        } else {
+            DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(Int(pause)), execute: wakeAll)
         }
     }
 }
@@ -344,19 +364,19 @@ extension CommitJournal: CommitListener {
         _ changes: DatabaseChanges, _ db: Database? = nil, _ source: DatabaseCommit.Source = .database
     ) -> Int? {
         let version = needs.current
-        let (observations, number, wakes, isCounted) = state.withLock { state in
+        let (observations, number, pause, isCounted) = state.withLock { state in
             if state.settlingCount > 0 { self.state.broadcast() }
             guard !changes.isEmpty else {
                 state.clock.emptyCommitDidHappen()
-                return (nil as ObservationBroker?, 0, false, state.needs.countsAll)
+                return (nil as ObservationBroker?, 0, nil as UInt64?, state.needs.countsAll)
             }
             let number = state.clock.commitDidHappen()
-            state.log.append(DatabaseCommit(CommitNumber(rawValue: number), changes, db?.commitNote, source))
-            let wakes = !state.isWaking && !(state.waiters.isEmpty && state.numberWaiters.isEmpty)
-            if wakes { state.isWaking = true }
-            return (state.observations, number, wakes, state.needs.countsAll)
+            state.log.append(number) {
+                DatabaseCommit(CommitNumber(rawValue: number), changes, db?.commitNote, source)
+            }
+            return (state.observations, number, state.wakeUp(), state.needs.countsAll)
         }
-        if wakes { wake() }
+        if let pause { wake(after: pause) }
         let isUnneeded = observations?.commitDidHappen(changes.region, number: number) ?? true
         return isUnneeded && !isCounted ? version : nil
     }

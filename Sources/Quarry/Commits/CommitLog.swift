@@ -51,10 +51,13 @@ struct CommitLog {
         trim()
     }
 
-    mutating func append(_ commit: DatabaseCommit) {
-        last = commit.number.rawValue
+    /// A commit has happened.
+    ///
+    /// - parameter commit: makes it, if it has a reader.
+    mutating func append(_ number: Int, _ commit: () -> DatabaseCommit) {
+        last = number
         guard !readers.isEmpty else { return }
-        commits.append(commit)
+        commits.append(commit())
         if commits.count > trimmingCount { trim() }
     }
 
@@ -75,18 +78,30 @@ struct CommitLog {
         return commits[index(of: reader.position + 1)]
     }
 
+    /// The next commits of a reader, in order.
+    ///
+    /// A reader that takes several at once leaves the log to the writer meanwhile. It takes few of those that are kept
+    /// for it, so that `limit` bounds what waits for a slow reader.
+    mutating func nextFew(_ id: ReaderID) -> [DatabaseCommit] {
+        guard let reader = readers[id], reader.position < last else { return [] }
+        if missed(by: reader) != nil { return next(id).map { [$0] } ?? [] }
+        return all(id, upTo: min(last, reader.position + max(1, min(reader.limit / 16, 64))))
+    }
+
     /// The commits of a reader up to a number, in order.
     mutating func all(_ id: ReaderID, upTo end: Int) -> [DatabaseCommit] {
+        guard var reader = readers[id], reader.position < end else { return [] }
         var result: [DatabaseCommit] = []
-        while let reader = readers[id], reader.position < end {
-            if let missed = missed(by: reader).map({ min($0, end) }) {
-                readers[id]?.position = missed
-                result.append(.missed(upTo: CommitNumber(rawValue: missed)))
-            } else {
-                readers[id]?.position += 1
-                result.append(commits[index(of: reader.position + 1)])
-            }
+        result.reserveCapacity(min(end - reader.position, commits.count + 1))
+        if let missed = missed(by: reader).map({ min($0, end) }) {
+            reader.position = missed
+            result.append(.missed(upTo: CommitNumber(rawValue: missed)))
         }
+        while reader.position < end {
+            reader.position += 1
+            result.append(commits[index(of: reader.position)])
+        }
+        readers[id] = reader
         return result
     }
 

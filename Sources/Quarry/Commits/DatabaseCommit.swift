@@ -21,27 +21,40 @@ public struct DatabaseCommit: Sendable {
         case missed
     }
 
+    /// All that is known of a commit. One object, so that a copy for each of a hundred readers retains nothing else.
+    private final class Content: Sendable {
+        let number: CommitNumber
+        let changes: DatabaseChanges
+        let note: CommitNote?
+        let source: Source
+
+        init(_ number: CommitNumber, _ changes: DatabaseChanges, _ note: CommitNote?, _ source: Source) {
+            self.number = number
+            self.changes = changes
+            self.note = note
+            self.source = source
+        }
+    }
+
+    private let content: Content
+
     /// The number of the commit; that of the last one, if `source` is `missed`.
-    public let number: CommitNumber
+    public var number: CommitNumber { content.number }
 
     /// The tables and keys that have changed.
-    public let changes: DatabaseChanges
+    public var changes: DatabaseChanges { content.changes }
 
     /// The value of `Database.commitOrigin` in the transaction.
-    public let origin: String?
+    public var origin: String? { content.note?.origin }
 
     /// The value of `Database.commitUserInfo` in the transaction.
-    public let userInfo: (any Sendable)?
+    public var userInfo: (any Sendable)? { content.note?.userInfo }
 
     /// The source of the commit.
-    public let source: Source
+    public var source: Source { content.source }
 
     init(_ number: CommitNumber, _ changes: DatabaseChanges, _ note: CommitNote? = nil, _ source: Source = .database) {
-        self.number = number
-        self.changes = changes
-        origin = note?.origin
-        userInfo = note?.userInfo
-        self.source = source
+        content = Content(number, changes, note, source)
     }
 
     /// Commits that aren't kept.

@@ -29,12 +29,20 @@ public struct DatabaseCommits: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let reader: CommitReader?
 
+        /// Commits that were taken with one before, the last first.
+        private var taken: [DatabaseCommit] = []
+
+        fileprivate init(reader: CommitReader?) { self.reader = reader }
+
         /// The next commit; nil when the database is closed, and in a cancelled task.
-        public mutating func next() async -> DatabaseCommit? { await reader?.next() }
+        public mutating func next() async -> DatabaseCommit? { await next(isolation: nil) }
 
         /// The next commit; nil when the database is closed, and in a cancelled task.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> DatabaseCommit? {
-            await reader?.next(isolation: actor)
+            guard let reader, !Task.isCancelled else { return nil }
+            if taken.isEmpty { taken = reader.nextFew().reversed() }
+            if let commit = taken.popLast() { return commit }
+            return await reader.next(isolation: actor)
         }
     }
 }
@@ -56,6 +64,8 @@ final class CommitReader: Sendable {
     }
 
     deinit { journal.removeReader(id, keys: keys) }
+
+    func nextFew() -> [DatabaseCommit] { journal.nextFew(id) }
 
     func next(isolation actor: isolated (any Actor)? = #isolation) async -> DatabaseCommit? {
         await journal.next(id)

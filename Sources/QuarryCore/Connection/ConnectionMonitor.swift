@@ -23,6 +23,12 @@ protocol ConnectionMonitor: AnyObject {
     /// - parameter depth: the number of savepoints that are open now.
     func savepointsDidChange(_ kind: StatementKind, depth: Int, _ db: Database)
 
+    /// A transaction was committed. If no client of the monitor needs its changes, they are forgotten: a short way
+    /// round `transactionDidEnd`, which would take a fiftieth of a short write.
+    ///
+    /// - returns: whether they are forgotten.
+    func forgetUnneededCommit() -> Bool
+
     /// A transaction has ended, which may be that of a single statement.
     ///
     /// - parameter kind: the kind of the statement that ended it; nil for an operation that isn't a statement.

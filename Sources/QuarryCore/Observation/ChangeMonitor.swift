@@ -381,6 +381,15 @@ final class ChangeMonitor: ConnectionMonitor {
 
     func takeRefusal() -> (any Error)? { refusal.take() }
 
+    func forgetUnneededCommit() -> Bool {
+        guard observers.isEmpty, regionObservers.isEmpty, commitClient == nil, let needs,
+            changes.removeUnneeded(version: needs.current)
+        else { return false }
+        logHasGrown = false
+        hasRunChange = false
+        return true
+    }
+
     func transactionDidEnd(committed: Bool, _ kind: StatementKind?, _ db: Database) -> Bool {
         let phase = phase
         self.phase = .none
@@ -450,10 +459,7 @@ final class ChangeMonitor: ConnectionMonitor {
     }
 
     private func tellNotCommitted(_ phase: CommitPhase) {
-        switch phase {
-        case .none, .refused: break
-        case .willCommit, .rolledBack: listener?.databaseDidNotCommit()
-        }
+        if phase == .willCommit || phase == .rolledBack { listener?.databaseDidNotCommit() }
     }
 
     func attachmentsDidChange(_ db: Database) {
@@ -477,11 +483,6 @@ final class ChangeMonitor: ConnectionMonitor {
 
     /// Tells the listener and the observers of regions of a commit.
     private func publish(_ db: Database) {
-        if regionObservers.isEmpty, commitClient == nil, let needs, changes.removeUnneeded(version: needs.current) {
-            logHasGrown = false
-            hasRunChange = false
-            return
-        }
         let statement = changes.onlyStatement
         var (region, keys) = changes.take()
         if region.isEmpty, logHasGrown, !hasRunChange {

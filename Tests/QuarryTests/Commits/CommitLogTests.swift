@@ -12,7 +12,7 @@ import Testing
     private mutating func commit(_ count: Int = 1) {
         for _ in 0..<count {
             number += 1
-            log.append(DatabaseCommit(CommitNumber(rawValue: number), DatabaseChanges(.t, [:])))
+            log.append(number) { DatabaseCommit(CommitNumber(rawValue: number), DatabaseChanges(.t, [:])) }
         }
     }
 
@@ -34,6 +34,19 @@ import Testing
         commit()
         #expect(read(first) == ["4"])
         #expect(read(second) == ["4"])
+    }
+
+    @Test mutating func aReaderTakesAFewAtOnce() {
+        let (many, one) = (log.addReader(limit: 160), log.addReader(limit: 2))
+        #expect(log.nextFew(many).isEmpty)
+        commit(12)
+        #expect(log.nextFew(many).map(\.number.rawValue) == Array(1...10))
+        #expect(log.nextFew(many).map(\.number.rawValue) == [11, 12])
+        #expect(log.nextFew(one).map(\.source) == [.missed])
+        #expect(log.nextFew(one).map(\.number.rawValue) == [11])
+        #expect(log.nextFew(one).map(\.number.rawValue) == [12])
+        log.removeReader(one)
+        #expect(log.nextFew(one).isEmpty)
     }
 
     @Test mutating func aSlowReaderMissesCommits() {
@@ -87,7 +100,7 @@ import Testing
                 positions[id!] = nil
             case 2...6:
                 number += 1
-                log.append(DatabaseCommit(CommitNumber(rawValue: number), DatabaseChanges(.t, [:])))
+                log.append(number) { DatabaseCommit(CommitNumber(rawValue: number), DatabaseChanges(.t, [:])) }
             default:
                 guard let id, let (position, limit) = positions[id] else { continue }
                 let commit = log.next(id)

@@ -19,7 +19,7 @@ import Testing
         var migrator = DatabaseMigrator()
         migrator.registerMigration("customers") { db in try db.execute(sql: "CREATE TABLE customer (address TEXT)") }
         migrator.registerMigration("emails") { db in try emails.createTables(db) }
-        try await migrator.migrate(dbPool)
+        try migrator.migrate(dbPool)
         try await dbPool.write { db in
             try db.execute(sql: "INSERT INTO customer (address) VALUES (?)", arguments: [address])
             try emails.append(Email(address: address, text: "Welcome!"), db)
