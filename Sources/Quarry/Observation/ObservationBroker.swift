@@ -389,12 +389,14 @@ extension ObservationBroker {
         let (work, isUnneeded): (Work?, Bool) = state.withLock { state in
             state.log.commitDidHappen(changes, number: number)
             var changed: [RunningObservation] = []
+            var isNeeded = state.log.isKeepingChanges
             state.index.forEach(changedBy: changes) { observation in
+                guard observation.record.region?.isModified(by: changes) ?? true else { return }
+                isNeeded = true
                 // A fetch may see a commit, and end, before the broker is told of it.
-                guard observation.record.snapshot < number else { return }
-                if observation.record.region?.isModified(by: changes) ?? true { changed.append(observation) }
+                if observation.record.snapshot < number { changed.append(observation) }
             }
-            guard !changed.isEmpty else { return (nil, !state.log.isKeepingChanges) }
+            guard !changed.isEmpty else { return (nil, !isNeeded) }
             var work = Work()
             for observation in changed {
                 Self.note(observation.record.machine.regionDidChange(), observation, &work)

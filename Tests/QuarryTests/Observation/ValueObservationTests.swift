@@ -48,6 +48,29 @@ import Testing
         cancellable.cancel()
     }
 
+    /// A fetch may see a commit, and end, before the commit is told.
+    @Test(arguments: WriterKind.allCases) func aCommitThatWasFetchedAlready(_ kind: WriterKind) async throws {
+        let writer = try kind.make(folder)
+        try writer.makeTable()
+        let fetches = Recorded(0)
+        let received = Received<Int>()
+        let cancellable = ValueObservation.tracking(region: DatabaseRegion.t) { db in
+            fetches.update { $0 += 1 }
+            return try db.count()
+        }.start(in: writer, scheduling: .task, onError: received.onError, onChange: received.onChange)
+        _ = try await received.value(1)
+        try writer.add(1)
+        _ = try await received.value(2)
+        let core = try #require(writer.groupReader?.core)
+        let isUnneeded = core.observations.commitDidHappen(.t, number: core.journal.number)
+        // The next commit of this kind is needed.
+        #expect(!isUnneeded)
+        try writer.add(2)
+        #expect(try await received.value(3) == [0, 1, 2])
+        #expect(fetches.value == 3)
+        cancellable.cancel()
+    }
+
     /// A commit while the first value is fetched is seen by a second fetch, and one before the snapshot by none.
     @Test func aCommitDuringTheFirstFetch() async throws {
         let pool = try DatabasePool(path: folder.file("a.sqlite"))
