@@ -201,7 +201,8 @@ final class ChangeMonitor: ConnectionMonitor {
 
     /// Adds the changes of a statement, or of another operation, that has ended.
     private func add(_ accesses: StatementAccesses, _ rows: RowChanges?, _ db: Database) {
-        changes.add(accesses, rows: rows, rowTables: rowTables)
+        changes.add(accesses, rows: rows)
+        if !rowTables.isEmpty { changes.addRows(of: accesses, rows, rowTables: rowTables) }
         if changes.tracksKeys { changes.addKeys(of: accesses, rows) { db.keyColumns(of: $0) } }
     }
 
@@ -385,8 +386,7 @@ final class ChangeMonitor: ConnectionMonitor {
         guard observers.isEmpty, regionObservers.isEmpty, commitClient == nil, let needs,
             changes.removeUnneeded(version: needs.current)
         else { return false }
-        logHasGrown = false
-        hasRunChange = false
+        (logHasGrown, hasRunChange) = (false, false)
         return true
     }
 

@@ -58,11 +58,15 @@ struct TransactionChanges {
     /// Adds the changes of a statement.
     ///
     /// - parameter rows: the rows that it has changed; nil if none was told.
-    mutating func add(_ accesses: StatementAccesses, rows: RowChanges?, rowTables: Set<TableName>) {
+    mutating func add(_ accesses: StatementAccesses, rows: RowChanges?) {
         let last = levels.count - 1
         levels[last].add(accesses)
         if let rows, !rows.events.isEmpty { levels[last].events += rows.events }
-        guard !rowTables.isEmpty else { return }
+    }
+
+    /// Adds the changed rows of a statement, for each table whose rows are asked for.
+    mutating func addRows(of accesses: StatementAccesses, _ rows: RowChanges?, rowTables: Set<TableName>) {
+        let last = levels.count - 1
         for table in accesses.changes.tableNames ?? [] where rowTables.contains(table) {
             let areHidden = rows?.areHidden ?? false
             levels[last].noteRows(areHidden ? nil : rows?.rows[table] ?? .some([]), of: table)

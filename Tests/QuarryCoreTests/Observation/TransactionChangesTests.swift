@@ -85,10 +85,9 @@ import Testing
                     let isMany = Int.random(in: 0..<12, using: &generator) == 0
                     let known: Set<Int64>? = isMany ? nil : rows
                     let event = RowEvent(kind: .insert, rowID: Int64(step), table: 0, recipients: 1)
-                    changes.add(
-                        statements[number],
-                        rows: RowChanges(rows: rowTables.contains(table) ? [table: known] : [:], events: [event]),
-                        rowTables: rowTables)
+                    let told = RowChanges(rows: rowTables.contains(table) ? [table: known] : [:], events: [event])
+                    changes.add(statements[number], rows: told)
+                    changes.addRows(of: statements[number], told, rowTables: rowTables)
                     model.entries.append(
                         Entry(
                             depth: model.depth, table: table, columns: [nil, ["x"], ["y"]][number % 3],
@@ -149,11 +148,12 @@ import Testing
         let table = Self.tables[0]
         var changes = TransactionChanges(depth: 0)
         for number in 0..<40 {
-            changes.add(
-                StatementAccesses(
-                    reads: DatabaseRegion(), changes: DatabaseRegion(table, columns: ["c\(number)"]), kinds: [],
-                    isDefinition: false),
-                rows: RowChanges(rows: [table: [Int64(number)]], events: []), rowTables: [table])
+            let accesses = StatementAccesses(
+                reads: DatabaseRegion(), changes: DatabaseRegion(table, columns: ["c\(number)"]), kinds: [],
+                isDefinition: false)
+            let rows = RowChanges(rows: [table: [Int64(number)]], events: [])
+            changes.add(accesses, rows: rows)
+            changes.addRows(of: accesses, rows, rowTables: [table])
         }
         let region = changes.take().region
         for number in 0..<40 {
