@@ -68,11 +68,13 @@ struct ObservationLeftoverRun: Sendable {
         var most = try await commit(writer)
         most = max(most, try await startAndCancel(writer))
         #expect(writer.groupReader?.core.observations.observationCount == 0)
+        let journal = try #require(writer.groupReader?.core.journal)
+        try await until("no commit is kept, and nothing waits") { journal.keptCount == 0 && journal.waiterCount == 0 }
         try await onOwnThread { try writer.close() }
         return most
     }
 
-    /// Commits while the table is observed, and another one.
+    /// Commits while the table is observed, and another one; tasks and a stable reader read the commits.
     private func commit(_ writer: any DatabaseWriter) async throws -> Int {
         let last = Recorded(-1)
         let others = Recorded(0)
@@ -88,13 +90,32 @@ struct ObservationLeftoverRun: Sendable {
             other.start(in: writer, scheduling: .task, onError: { Issue.record($0) }, onChange: { _ in }),
         ]
         try await until("a first fetch") { others.value == 1 }
+        let (beginning, streamed) = (writer.lastCommitNumber.rawValue, Recorded(0))
+        let following = (0..<3).map { index in
+            Task {
+                for await commit in writer.commits(keys: index == 0, bufferingAtMost: index == 1 ? 5 : 1_000) {
+                    if index == 0 { streamed.update { $0 = commit.number.rawValue } }
+                }
+            }
+        }
+        try await until("the tasks wait") { writer.groupReader?.core.journal.waiterCount == 3 }
         let most = try await onOwnThread(within: 600) {
-            var most = 0
+            let reader = try (writer as? DatabasePool)?.makeStableReader(keys: true)
+            var (most, advanced) = (0, 0)
             for index in 1...Self.commitCount {
                 try writer.write { db in try db.execute(sql: "UPDATE t SET n = n + 1") }
-                if index.isMultiple(of: 200) { most = max(most, try ProcessUse.threadCount()) }
+                guard index.isMultiple(of: 200) else { continue }
+                most = max(most, try ProcessUse.threadCount())
+                advanced += try reader?.advance().count ?? 200
             }
+            #expect(advanced == Self.commitCount)
+            try reader?.close()
             return most
+        }
+        try await until("the last commit") { streamed.value == beginning + Self.commitCount }
+        for task in following {
+            task.cancel()
+            await task.value
         }
         try await until("the last value") { last.value == Self.commitCount }
         #expect(others.value == 1)
@@ -108,7 +129,7 @@ struct ObservationLeftoverRun: Sendable {
         let queue = DispatchQueue(label: "values")
         var most = 0
         for index in 0..<Self.startCount {
-            switch index % 4 {
+            switch index % 6 {
             case 0:
                 observation.start(in: writer, scheduling: .task, onError: { _ in }, onChange: { _ in }).cancel()
             case 1:
@@ -120,6 +141,14 @@ struct ObservationLeftoverRun: Sendable {
                 cancellable.cancel()
             case 2:
                 for try await _ in observation.values(in: writer) { break }
+            case 3:
+                let task = Task { for await _ in writer.commits(keys: true) {} }
+                if index.isMultiple(of: 4) { await Task.yield() }
+                task.cancel()
+                await task.value
+            case 4:
+                guard let pool = writer as? DatabasePool else { break }
+                _ = try await pool.makeStableReaderAsync().advance()
             default:
                 let task = Task { for try await _ in observation.values(in: writer) {} }
                 if index.isMultiple(of: 8) { await Task.yield() }
