@@ -35,7 +35,8 @@ let package = Package(
         // process, and let several of them share a file.
         .target(name: "CFaultMalloc", dependencies: ["CSQLite"], path: "Tests/CFaultMalloc"),
         .executableTarget(
-            name: "QuarryTestProcess", dependencies: ["CFaultMalloc", "Quarry", "QuarryReplica"], path: "Tests/QuarryTestProcess",
+            name: "QuarryTestProcess", dependencies: ["CFaultMalloc", "Quarry", "QuarryReplica"],
+            path: "Tests/QuarryTestProcess",
             swiftSettings: settings),
 
         // A copy of a database that follows its commits.

@@ -12,7 +12,7 @@ public struct DatabaseReplica: Sendable {
     /// The copy. It has no triggers: their changes are among those that are applied.
     public let copy: DatabaseQueue
 
-    /// What applying changes has copied.
+    /// The part of a database that was copied.
     public enum Extent: Sendable {
         case rows, wholeDatabase
     }

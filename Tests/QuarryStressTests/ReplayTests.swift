@@ -27,7 +27,7 @@ extension UnderLoad {
     }
 }
 
-/// What the followers of a database have done.
+/// The work of the writers and followers of a database.
 private struct ReplayCounts {
     var commits = 0
     var advances = 0
@@ -165,7 +165,7 @@ struct ReplayRun: Sendable {
     }
 }
 
-/// A sequence of commits, each of which is applied to a copy with the rows that are there when it comes.
+/// A sequence of commits, each of which is applied to a copy with the rows that the database has by then.
 private struct ReplayStream: Sendable {
     let replica: DatabaseReplica
     /// The number of the last commit that was applied.

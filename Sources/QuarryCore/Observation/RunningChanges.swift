@@ -11,8 +11,8 @@ struct RunningChanges {
         var totalChanges: Int
         /// The value of `AccessRecorder.ownReportCount` for which `accesses` is true.
         var ownReportCount: Int
-        /// The rows that it has changed; nil as long as none was told. Most statements are asked for none: a copy of nil
-        /// costs nothing.
+        /// The rows that it has changed; nil as long as none was told. Most statements are asked for none, and nil is
+        /// cheap to copy.
         fileprivate(set) var toldRows: RowChanges?
         /// How often SQLite had prepared the statement again at its beginning.
         let repreparations: CInt

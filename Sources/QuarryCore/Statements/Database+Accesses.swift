@@ -38,14 +38,14 @@ extension Database {
         return makeAccesses(report, sql: "")
     }
 
-    /// Runs an operation that prepares statements of SQLite's own. What they access isn't recorded.
+    /// Runs an operation that prepares statements of SQLite's own, whose accesses aren't of interest.
     func withOwnStatements<T>(_ body: () throws -> T) rethrows -> T {
         guard let accessRecorder else { return try body() }
         return try accessRecorder.recording(body).value
     }
 
-    /// The first row of a query about the schema, which isn't recorded; nil if there is none. May be called in the
-    /// middle of another statement.
+    /// The first row of a query about the schema, whose accesses aren't of interest; nil if there is none. May be
+    /// called in the middle of another statement.
     func schemaFacts(sql: String, columnCount: CInt) -> [Int]? {
         withOwnStatements {
             withStatement(sql) { statement in

@@ -2,7 +2,7 @@ import Quarry
 import QuarryTestSupport
 import Testing
 
-/// The code of the article "Commits and stable reads".
+/// The code of the article "Commits".
 @Suite struct CommitsSamples {
     let folder: TemporaryFolder
     let dbPool: DatabasePool
@@ -60,16 +60,5 @@ import Testing
         try dbPool.close()
         await tables.value
         await keys.value
-    }
-
-    @Test func stableReads() throws {
-        let print = { @Sendable (_: Any) in }
-        let reader = try dbPool.makeStableReader(keys: true)
-        let players = try reader.read { db in try Row.fetchAll(db, sql: "SELECT * FROM player") }
-        let count = try reader.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM player")! }
-
-        let commits = try reader.advance()
-        if commits.changes.containsChange(in: "player", key: 1) { print("player 1 has changed") }
-        #expect(players.isEmpty && count == 0 && commits.isEmpty)
     }
 }
