@@ -4,6 +4,10 @@
 
 #include <sqlite3.h>
 
+#if defined(__linux__)
+#include <sys/vfs.h>
+#endif
+
 // https://www.sqlite.org/c3ref/c_dbconfig_defensive.html
 static inline int csqlite_db_config_bool(sqlite3 *db, int option, int value, int *result) {
     return sqlite3_db_config(db, option, value, result);
@@ -12,6 +16,16 @@ static inline int csqlite_db_config_bool(sqlite3 *db, int option, int value, int
 // https://www.sqlite.org/c3ref/c_config_covering_index_scan.html#sqliteconfiglog
 static inline int csqlite_config_log(void (*log)(void *, int, const char *), void *context) {
     return sqlite3_config(SQLITE_CONFIG_LOG, log, context);
+}
+
+// The kind of the file system of a file: https://man7.org/linux/man-pages/man2/statfs.2.html. -1 if it is unknown.
+static inline long csqlite_file_system_type(const char *path) {
+#if defined(__linux__)
+    struct statfs status;
+    return statfs(path, &status) == 0 ? (long)status.f_type : -1;
+#else
+    return -1;
+#endif
 }
 
 // https://www.sqlite.org/c3ref/preupdate_blobwrite.html: an interface of builds with SQLITE_ENABLE_PREUPDATE_HOOK, which

@@ -214,6 +214,25 @@ public struct Configuration: Sendable {
     /// Where asynchronous accesses run.
     public var asyncExecution = AsyncExecution.automatic
 
+    // MARK: - Write-ahead log
+
+    /// How the write-ahead log is kept small.
+    ///
+    /// ```swift
+    /// config.wal.sizeLimit = 16 << 20
+    /// ```
+    public var wal = WriteAheadLog()
+
+    /// The work that keeps the file in order, done when the database is idle.
+    ///
+    /// ```swift
+    /// config.maintenance.interval = 6 * 3600
+    /// ```
+    public var maintenance = Maintenance()
+
+    /// Set by `onWALEvent`.
+    var walEventHandler: (@Sendable (WALEvent) -> Void)?
+
     // MARK: - Schema
 
     /// Supplies facts that the schema lacks: the primary keys of views.
@@ -287,7 +306,10 @@ extension Configuration {
         // Before `prepareDatabase`, which may request another mode.
         if synchronous == nil { options.pragmas.append("PRAGMA synchronous = NORMAL") }
         let database = try open(path: path, readonly: false, options: options, core: core, followsTask: followsTask)
-        try AccessRunner.frame(database, nil, followsTask: followsTask) { db in try db.activateWAL(path: path) }
+        try AccessRunner.frame(database, nil, followsTask: followsTask) { db in
+            try FileSystem.check(db, willBeWAL: true)
+            try db.activateWAL(path: path)
+        }
         return database
     }
 
@@ -300,6 +322,8 @@ extension Configuration {
         try check(mmapSize, from: 0, "mmapSize")
         try check(seconds: acquireTimeout, "acquireTimeout")
         try check(seconds: statementTimeout, "statementTimeout")
+        try wal.check()
+        try maintenance.check()
         if case .timeout(let seconds) = busyMode { try check(seconds: seconds, "busyMode") }
         if case .timeout(let seconds) = readonlyBusyMode { try check(seconds: seconds, "readonlyBusyMode") }
     }

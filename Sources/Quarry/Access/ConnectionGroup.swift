@@ -101,6 +101,9 @@ final class ConnectionGroup: Sendable {
 
     var isClosed: Bool { state.withLock { $0.machine.isClosed } }
 
+    /// Whether closing waits for the running accesses.
+    var isClosing: Bool { state.withLock { $0.machine.isClosing } }
+
     /// The number of open connections.
     var connectionCount: Int { state.withLock { state in state.connections.count { $0 != nil } } }
 

@@ -30,6 +30,20 @@ final class DatabaseCore: Sendable {
     /// The observations of the database; nil if there has been none.
     var observationsIfMade: ObservationBroker? { madeObservations.load() }
 
+    private let madePinnedReaders = AtomicLazyReference<PinnedReaders>()
+
+    /// The snapshots and stable readers of the database.
+    var pinnedReaders: PinnedReaders { madePinnedReaders.load() ?? madePinnedReaders.storeIfNil(PinnedReaders()) }
+
+    /// The snapshots and stable readers; nil if there has been none.
+    var pinnedReadersIfMade: PinnedReaders? { madePinnedReaders.load() }
+
+    /// The length of the write-ahead log.
+    let log = LogGauge()
+
+    /// Runs the keeper's accesses; nil if the log isn't kept. Used with `LogRunners.lock` held.
+    nonisolated(unsafe) var logRunners: LogRunners?
+
     /// Whether several connections have the content of the database.
     private let isShared: Bool
 

@@ -14,13 +14,18 @@ extension DatabasePool {
     ///
     /// Making the snapshot doesn't wait for writes, and doesn't see the uncommitted changes of a running write.
     ///
+    /// - parameter label: names the snapshot in reports of readers that hold the log back; by default the place of the
+    ///   call.
     /// - throws: `SQLITE_MISUSE` inside a transaction of this pool's writer; `DatabaseError` if no connection can be
     ///   opened.
-    public func makeSnapshot() throws -> DatabaseSnapshot {
+    public func makeSnapshot(
+        label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line
+    ) throws -> DatabaseSnapshot {
         let connections = try openConnections(count: 1)
         _ = try pinAlike(connections)
         return DatabaseSnapshot(
-            pool: self, connection: connections[0], workers: WorkerThreads(connectionCount: 1))
+            pool: self, connection: connections[0], workers: WorkerThreads(connectionCount: 1),
+            label: label ?? "\(fileID):\(line)")
     }
 
     /// As `makeSnapshot`; opening the connection holds none of Swift's threads.
@@ -30,14 +35,17 @@ extension DatabasePool {
     /// ```
     ///
     /// - throws: the errors of `makeSnapshot`; `CancellationError`.
-    public func makeSnapshotAsync() async throws -> DatabaseSnapshot {
+    public func makeSnapshotAsync(
+        label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line
+    ) async throws -> DatabaseSnapshot {
         let workers = WorkerThreads(connectionCount: 1)
         let connections = try await workers.opening {
             let connections = try self.openConnections(count: 1, followsTask: true)
             _ = try self.pinAlike(connections, followsTask: true)
             return connections
         }
-        return DatabaseSnapshot(pool: self, connection: connections[0], workers: workers)
+        return DatabaseSnapshot(
+            pool: self, connection: connections[0], workers: workers, label: label ?? "\(fileID):\(line)")
     }
 
     /// Makes several connections that always see the same commit: the last one before this call, whatever is written
@@ -55,14 +63,17 @@ extension DatabasePool {
     ///
     /// - throws: the errors of `makeSnapshot`; `SQLITE_BUSY` if other connections commit all the time and the pool is
     ///   read-only.
-    public func makeSnapshotPool() throws -> DatabaseSnapshotPool {
+    public func makeSnapshotPool(
+        label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line
+    ) throws -> DatabaseSnapshotPool {
         let connections = try openConnections(count: configuration.maximumReaderCount)
         if try !pinAlike(connections) {
             try checkMayLock()
             try writer.performReentrant(writeRequest) { db in try pin(connections, locking: db) }
         }
         return DatabaseSnapshotPool(
-            pool: self, connections: connections, workers: WorkerThreads(connectionCount: connections.count))
+            pool: self, connections: connections, workers: WorkerThreads(connectionCount: connections.count),
+            label: label ?? "\(fileID):\(line)")
     }
 
     /// As `makeSnapshotPool`; opening the connections holds none of Swift's threads, and waiting suspends the task.
@@ -72,7 +83,9 @@ extension DatabasePool {
     /// ```
     ///
     /// - throws: the errors of `makeSnapshotPool`; `CancellationError`.
-    public func makeSnapshotPoolAsync() async throws -> DatabaseSnapshotPool {
+    public func makeSnapshotPoolAsync(
+        label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line
+    ) async throws -> DatabaseSnapshotPool {
         let count = configuration.maximumReaderCount
         let workers = WorkerThreads(connectionCount: count)
         let (connections, isPinned) = try await workers.opening {
@@ -90,7 +103,8 @@ extension DatabasePool {
                 throw error
             }
         }
-        return DatabaseSnapshotPool(pool: self, connections: connections, workers: workers)
+        return DatabaseSnapshotPool(
+            pool: self, connections: connections, workers: workers, label: label ?? "\(fileID):\(line)")
     }
 
     // MARK: - Pinning

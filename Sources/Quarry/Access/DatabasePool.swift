@@ -89,9 +89,11 @@ public final class DatabasePool: GroupWriter {
         let writePlacement = configuration.asyncExecution.writePlacement(inMemory: false)
         writeRequest = AccessRequest(.bare, writePlacement)
         transactionRequest = AccessRequest(.write, writePlacement)
+        core.keepLog(writer, readers: readers, database)
     }
 
     deinit {
+        core.leaveLog()
         workers.shutDown()
         // The writer is closed last: closing it moves the log into the database and removes it.
         readers.group.retireAll()

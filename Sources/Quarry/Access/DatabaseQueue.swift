@@ -116,6 +116,9 @@ public final class DatabaseQueue: GroupWriter {
         } else {
             database = try configuration.open(
                 path: path, readonly: configuration.readonly, core: core, followsTask: followsTask)
+            if !isInMemory {
+                try AccessRunner.frame(database, nil) { db in try FileSystem.check(db, willBeWAL: false) }
+            }
         }
         let group = ConnectionGroup(
             "the connection of \(configuration.label ?? path)", capacity: 1, limits: configuration.groupLimits,
@@ -126,9 +129,11 @@ public final class DatabaseQueue: GroupWriter {
         let writePlacement = configuration.asyncExecution.writePlacement(inMemory: isInMemory)
         writeRequest = AccessRequest(.bare, writePlacement)
         transactionRequest = AccessRequest(.write, writePlacement)
+        if !isInMemory { core.keepLog(runner, readers: runner, database) }
     }
 
     deinit {
+        core.leaveLog()
         workers.shutDown()
     }
 

@@ -13,8 +13,8 @@ import QuarryCore
 public final class DatabaseSnapshot: PinnedReader {
     let connections: PinnedConnections
 
-    init(pool: DatabasePool, connection: ConnectionGroup.Connection, workers: WorkerThreads) {
-        connections = PinnedConnections("a snapshot of", of: pool, [connection], workers)
+    init(pool: DatabasePool, connection: ConnectionGroup.Connection, workers: WorkerThreads, label: String) {
+        connections = PinnedConnections("a snapshot of", .snapshot, label, of: pool, [connection], workers)
     }
 }
 
@@ -31,8 +31,9 @@ public final class DatabaseSnapshot: PinnedReader {
 public final class DatabaseSnapshotPool: PinnedReader {
     let connections: PinnedConnections
 
-    init(pool: DatabasePool, connections: [ConnectionGroup.Connection], workers: WorkerThreads) {
-        self.connections = PinnedConnections("a connection of a snapshot of", of: pool, connections, workers)
+    init(pool: DatabasePool, connections: [ConnectionGroup.Connection], workers: WorkerThreads, label: String) {
+        self.connections = PinnedConnections(
+            "a connection of a snapshot of", .snapshot, label, of: pool, connections, workers)
     }
 }
 
@@ -71,11 +72,15 @@ final class PinnedConnections: Sendable {
     /// Runs the reads.
     let runner: AccessRunner
     let request: AccessRequest
+    /// The entry in the core's list.
+    private let id: Int
 
     /// - parameter name: names a connection in messages: `a snapshot of`.
+    /// - parameter label: names the reader in reports.
     /// - parameter connections: connections whose transactions are open.
     init(
-        _ name: String, of pool: DatabasePool, _ connections: [ConnectionGroup.Connection], _ workers: WorkerThreads
+        _ name: String, _ kind: WALReader.Kind, _ label: String, of pool: DatabasePool,
+        _ connections: [ConnectionGroup.Connection], _ workers: WorkerThreads
     ) {
         var configuration = pool.configuration
         configuration.readonly = true
@@ -83,16 +88,23 @@ final class PinnedConnections: Sendable {
         self.configuration = configuration
         path = pool.path
         core = pool.core
-        runner = AccessRunner(
-            ConnectionGroup(
-                "\(name) \(configuration.label ?? path)", capacity: connections.count,
-                limits: configuration.groupLimits,
-                connections: connections, open: { throw DatabaseError.snapshotIsLost() }),
-            workers: workers)
+        let loss = SnapshotLoss()
+        let group = ConnectionGroup(
+            "\(name) \(configuration.label ?? path)", capacity: connections.count, limits: configuration.groupLimits,
+            connections: connections, open: { throw loss.error ?? .snapshotIsLost() })
+        runner = AccessRunner(group, workers: workers)
+        id = core.pinnedReaders.add(kind, label: label, loss, group)
         request = AccessRequest(.snapshotRead, configuration.asyncExecution.readPlacement(inMemory: false))
     }
 
-    deinit { runner.workers.shutDown() }
+    deinit {
+        core.pinnedReaders.remove(id)
+        runner.workers.shutDown()
+        core.log.keeper?.readerDidEnd()
+    }
+
+    /// The connections see the newest state.
+    func didAdvance() { core.pinnedReaders.didAdvance(id) }
 }
 
 extension DatabaseError {

@@ -375,6 +375,9 @@ struct LeaseStateMachine<Waiter> {
         entries.map { WaitGraph.QueueEntry(id: $0.id, isBarrier: $0.request == .barrier, borrows: $0.borrows) }
     }
 
+    /// Whether closing waits for the running accesses.
+    var isClosing: Bool { entries.first?.isFirst ?? false }
+
     /// The number of free slots.
     var availableCount: Int { freeCount }
 

@@ -65,10 +65,11 @@ extension DatabaseWriter {
         }
     }
 
-    fileprivate func groupWriter() throws -> any GroupWriter {
+    /// The queue or pool.
+    func groupWriter() throws -> any GroupWriter {
         guard let writer = groupReader as? any GroupWriter else {
             throw DatabaseError(
-                resultCode: .SQLITE_MISUSE, message: "commits are read from a DatabaseQueue or a DatabasePool")
+                resultCode: .SQLITE_MISUSE, message: "this writer is neither a DatabaseQueue nor a DatabasePool")
         }
         return writer
     }

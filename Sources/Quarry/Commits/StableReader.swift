@@ -24,9 +24,9 @@ public final class StableReader: PinnedReader {
 
     fileprivate init(
         _ pool: DatabasePool, _ connection: ConnectionGroup.Connection, _ workers: WorkerThreads,
-        _ commits: CommitReader, number: Int
+        _ commits: CommitReader, number: Int, label: String
     ) {
-        connections = PinnedConnections("a stable reader of", of: pool, [connection], workers)
+        connections = PinnedConnections("a stable reader of", .stableReader, label, of: pool, [connection], workers)
         self.commits = commits
         self.number = Atomic(number)
         commits.journal.skip(commits.id, to: number)
@@ -87,6 +87,7 @@ public final class StableReader: PinnedReader {
         }
         let passed = journal.takeAll(commits.id, upTo: number)
         self.number.store(number, ordering: .releasing)
+        connections.didAdvance()
         return passed
     }
 }
@@ -103,10 +104,16 @@ extension DatabasePool {
     /// - parameter keys: whether the commits that `advance` returns have the changed keys. SQLite then calls back for
     ///   each changed row.
     /// - parameter limit: the number of commits that are kept for the reader.
+    /// - parameter label: names the reader in reports of readers that hold the log back; by default the place of the
+    ///   call.
     /// - throws: `SQLITE_MISUSE` inside a transaction of this pool's writer; `DatabaseError` if no connection can be
     ///   opened.
-    public func makeStableReader(keys: Bool = false, bufferingAtMost limit: Int = 10_000) throws -> StableReader {
-        try makeStableReaders(count: 1, keys: keys, bufferingAtMost: limit)[0]
+    public func makeStableReader(
+        keys: Bool = false, bufferingAtMost limit: Int = 10_000, label: String? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line
+    ) throws -> StableReader {
+        try makeStableReaders(
+            count: 1, keys: keys, bufferingAtMost: limit, label: label ?? "\(fileID):\(line)")[0]
     }
 
     /// As `makeStableReader`; opening the connection holds none of Swift's threads.
@@ -117,7 +124,8 @@ extension DatabasePool {
     ///
     /// - throws: the errors of `makeStableReader`; `CancellationError`.
     public func makeStableReaderAsync(
-        keys: Bool = false, bufferingAtMost limit: Int = 10_000
+        keys: Bool = false, bufferingAtMost limit: Int = 10_000, label: String? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line
     ) async throws -> StableReader {
         let workers = WorkerThreads(connectionCount: 1)
         let commits = CommitReader(self, keys: keys, limit: limit)
@@ -125,7 +133,8 @@ extension DatabasePool {
             let connections = try self.openConnections(count: 1, followsTask: true)
             return (connections, try self.pinExactly(connections, commits.journal, followsTask: true))
         }
-        return StableReader(self, connections[0], workers, commits, number: number)
+        return StableReader(
+            self, connections[0], workers, commits, number: number, label: label ?? "\(fileID):\(line)")
     }
 
     /// Makes several readers of the same state: the last commit before this call. Each advances by itself.
@@ -136,14 +145,17 @@ extension DatabasePool {
     ///
     /// - throws: the errors of `makeStableReader`.
     public func makeStableReaders(
-        count: Int, keys: Bool = false, bufferingAtMost limit: Int = 10_000
+        count: Int, keys: Bool = false, bufferingAtMost limit: Int = 10_000, label: String? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line
     ) throws -> [StableReader] {
         guard count > 0 else { return [] }
         let readers = (0..<count).map { _ in CommitReader(self, keys: keys, limit: limit) }
         let connections = try openConnections(count: count)
         let number = try pinExactly(connections, readers[0].journal)
         return zip(connections, readers).map { connection, reader in
-            StableReader(self, connection, WorkerThreads(connectionCount: 1), reader, number: number)
+            StableReader(
+                self, connection, WorkerThreads(connectionCount: 1), reader, number: number,
+                label: label ?? "\(fileID):\(line)")
         }
     }
 

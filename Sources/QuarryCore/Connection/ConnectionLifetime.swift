@@ -48,6 +48,30 @@ final class ConnectionLifetime: StatementFinalizer, @unchecked Sendable {
         }
     }
 
+    /// The number of the running access, or of the last one, for other threads.
+    private let publishedAccess = Atomic<Int>(0)
+
+    /// The number of the access that another thread has ended; 0 for none.
+    private let endedAccess = Atomic<Int>(0)
+
+    /// The error of the ended access. Written before `endedAccess` has its number, and read only while it has.
+    private nonisolated(unsafe) var endError: DatabaseError?
+
+    /// One lock for all connections, because it is seldom taken.
+    private static let labelLock = Lock(())
+
+    // Used with the lock held.
+    private nonisolated(unsafe) var label: (access: Int, text: String)?
+
+    /// The label of an access; nil if it has none.
+    func label(ofAccess number: Int) -> String? {
+        Self.labelLock.withLock { _ in label?.access == number ? label?.text : nil }
+    }
+
+    func setLabel(_ text: String?, ofAccess number: Int) {
+        Self.labelLock.withLock { _ in label = text.map { (number, $0) } }
+    }
+
     /// The thread that had the connection before lending it; 0 otherwise.
     private let lender = Atomic<UInt>(0)
 
@@ -141,6 +165,49 @@ final class ConnectionLifetime: StatementFinalizer, @unchecked Sendable {
     func leave() {
         if !isClosed { owner.store(0, ordering: .relaxed) }
     }
+
+    // MARK: - Ending an access from another thread
+
+    /// The number of the running access; nil if none is running.
+    var runningAccess: Int? { accessingThread == 0 ? nil : publishedAccess.load(ordering: .relaxed) }
+
+    /// Whether the access, or an earlier one, has been ended.
+    @inline(__always)
+    var hasEndedAccess: Bool { endedAccess.load(ordering: .relaxed) != 0 }
+
+    /// Tells other threads of an access that has begun.
+    @inline(__always)
+    func publish(access number: Int) {
+        if hasEndedAccess { forgetEndedAccess() }
+        publishedAccess.store(number, ordering: .relaxed)
+    }
+
+    /// Makes the statements of an access fail. The caller prevents the next access from beginning meanwhile.
+    ///
+    /// - returns: whether the access was running, and hadn't been ended.
+    func end(access number: Int, _ error: DatabaseError) -> Bool {
+        guard runningAccess == number, endedAccess.load(ordering: .acquiring) == 0
+        else { return false }
+        endError = error
+        endedAccess.store(number, ordering: .releasing)
+        ConnectionCalls.interrupt(pointer)
+        return true
+    }
+
+    /// The error of an access, if it has been ended.
+    func endError(ofAccess number: Int) -> DatabaseError? {
+        endedAccess.load(ordering: .acquiring) == number ? endError : nil
+    }
+
+    /// Forgets that an earlier access was ended. SQLite may not have received the interruption yet.
+    @inline(never)
+    private func forgetEndedAccess() {
+        endError = nil
+        endedAccess.store(0, ordering: .releasing)
+        ConnectionCalls.forgetInterruption(pointer)
+    }
+
+    // MARK: - Use
 
     /// The database, if the current thread has the connection.
     @inline(__always)

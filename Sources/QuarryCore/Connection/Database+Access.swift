@@ -29,6 +29,7 @@ extension Database {
     @inline(__always)
     func takeForAccess(_ token: AccessToken?, followsTask: Bool) throws {
         access.begin(error: try lifetime.take())
+        lifetime.publish(access: access.number)
         if rollbackIsDue { try rollBackAtLast() }
         if followsTask {
             if access.follow(.task) { installCancellation() }
@@ -120,6 +121,17 @@ extension Database {
 
     /// Whether the connection is closed; may be read from any thread.
     package var isClosed: Bool { lifetime.isClosed }
+
+    /// The number of the running access; nil if none is running. May be read from any thread.
+    package var runningAccess: Int? { lifetime.runningAccess }
+
+    /// Ends an access from another thread: its statements throw an error from now on, except those that end its
+    /// transaction. Code of the access that runs no statement goes on.
+    ///
+    /// The caller prevents the connection from being closed, and the next access from beginning meanwhile.
+    ///
+    /// - returns: whether the access was running, and hadn't been ended.
+    package func end(access number: Int, _ error: DatabaseError) -> Bool { lifetime.end(access: number, error) }
 
     /// Interrupts the running statements, from any thread: <https://www.sqlite.org/c3ref/interrupt.html>.
     ///

@@ -31,6 +31,7 @@ extension Database {
         if isInterruption || primary == .SQLITE_BUSY, access.isCancelled {
             return CancellationError()
         }
+        if isInterruption, let error = lifetime.endError(ofAccess: access.number) { return error.with(sql: sql) }
         if isInterruption || primary == .SQLITE_BUSY, let limit = deadline.exceeded() {
             message =
                 isInterruption

@@ -80,6 +80,19 @@ extension Database {
         _ = hooks.onProgress { [unowned self] in !access.isCancelled }
     }
 
+    /// Interrupts the statements of `body` when a time has come, and ignores the error of that.
+    ///
+    /// - parameter end: of `SystemClock.monotonicNanoseconds()`.
+    package func interrupting(at end: UInt64, _ body: () throws -> Void) throws {
+        var isLate = false
+        let client = hooks.onProgress {
+            isLate = isLate || SystemClock.monotonicNanoseconds() >= end
+            return !isLate
+        }
+        defer { hooks.remove(client) }
+        do { try body() } catch DatabaseError.SQLITE_INTERRUPT where isLate {}
+    }
+
     /// Limits the time of a statement, SQLite's own and its caller's, from the first step.
     func installStatementDeadline() {
         guard let seconds = options.statementTimeout else { return }

@@ -99,6 +99,13 @@ public struct DatabaseError: Error, Sendable {
         DatabaseError(self, arguments: arguments, circumstances: circumstances)
     }
 
+    /// The same error with the SQL of the statement.
+    func with(sql: String?) -> DatabaseError {
+        DatabaseError(
+            resultCode: extendedResultCode, message: message, sql: sql, arguments: arguments,
+            publicStatementArguments: publicStatementArguments)
+    }
+
     /// The same error with a text for `description`, which follows the message: ` - while opening players.sqlite`.
     package func with(circumstances: String) -> DatabaseError {
         DatabaseError(self, arguments: arguments, circumstances: (content.circumstances ?? "") + circumstances)

@@ -1,5 +1,5 @@
 /// The receiver of SQLite's error log, which belongs to the process.
-enum ErrorLog {
+package enum ErrorLog {
     static let function = Lock<(@Sendable (ResultCode, String) -> Void)?>(nil)
 
     private static let installation: Void = ErrorLogCalls.install { _, code, message in
@@ -9,7 +9,7 @@ enum ErrorLog {
     /// Installs the log once, before the first connection is opened.
     static func install() { _ = installation }
 
-    static func log(_ code: CInt, _ message: String) {
+    package static func log(_ code: CInt, _ message: String) {
         function.withLock { $0 }?(ResultCode(rawValue: code), message)
     }
 }

@@ -40,6 +40,12 @@ enum ConnectionCalls {
         return code == SQLITE_OK ? version : nil
     }
 
+    /// The absolute path of a file; nil for a database without one. The corresponding C function is
+    /// `sqlite3_db_filename`.
+    static func path(_ connection: SQLiteConnection, schema: String) -> UnsafePointer<CChar>? {
+        sqlite3_db_filename(connection, schema).flatMap { $0.pointee == 0 ? nil : UnsafePointer($0) }
+    }
+
     /// A switch of the connection: <https://www.sqlite.org/c3ref/c_dbconfig_defensive.html>.
     enum Switch {
         case foreignKeys

@@ -125,9 +125,11 @@ package final class HookSlots {
     private var connection: SQLiteConnection?
     private var lastID = 0
 
-    /// The number of pages in the log at which SQLite's own WAL hook, which otherwise has the slot, would run a
-    /// checkpoint.
-    private(set) var automaticCheckpointPages = 0
+    /// The automatic checkpoints that SQLite's own WAL hook, which otherwise has the slot, would run.
+    private(set) var automaticCheckpoints = AutomaticCheckpoints()
+
+    /// Learns of the length of the main database's log, in addition to the clients of the slot.
+    private(set) var logListener: (any LogListener)?
 
     /// The number of times all statements have been expired.
     private(set) var expiryCount = 0
@@ -203,6 +205,24 @@ package final class HookSlots {
         add(handler, to: \.wal) { occupyWAL($0) }
     }
 
+    /// Tells a listener of the length of the main database's log after each commit. It allocates nothing, because
+    /// each connection that writes to a file begins with it.
+    package func listenToLog(_ listener: any LogListener) {
+        logListener = listener
+        if let connection { occupyWAL(connection) }
+    }
+
+    /// The length of the main database's log at which SQLite's own hook would run a checkpoint; 0 for never.
+    package var automaticCheckpointPages: Int { automaticCheckpoints.pages }
+
+    /// The absolute path of the main database's file; empty if it has none.
+    package var mainPath: String { withMainPath { $0.map { String(cString: $0) } } ?? "" }
+
+    /// As `mainPath`, without a copy; nil if the database has no file.
+    package func withMainPath<T>(_ body: (UnsafePointer<CChar>?) -> T) -> T {
+        body(connection.flatMap { ConnectionCalls.path($0, schema: "main") })
+    }
+
     /// Called while statements are prepared. The first client makes SQLite prepare every statement again.
     package func onAuthorization(_ handler: @escaping AuthorizerHandler) -> Client {
         add(handler, to: \.authorizer) { HookCalls.setAuthorizer($0, context) }
@@ -237,7 +257,7 @@ package final class HookSlots {
         } else if rollback.remove(client, &removed) {
             if let connection, rollback.isEmpty { HookCalls.setRollbackHook(connection, nil) }
         } else if wal.remove(client, &removed) {
-            if let connection, wal.isEmpty { HookCalls.setAutomaticCheckpoints(connection, automaticCheckpointPages) }
+            if let connection, !needsWAL { HookCalls.setAutomaticCheckpoints(connection, automaticCheckpoints.pages) }
         } else if authorizer.remove(client, &removed) {
             if let connection, authorizer.isEmpty { HookCalls.setAuthorizer(connection, nil) }
         } else if progress.remove(client, &removed) {
@@ -257,6 +277,7 @@ package final class HookSlots {
         commit.removeAll()
         rollback.removeAll()
         wal.removeAll()
+        logListener = nil
         authorizer.removeAll()
         progress.removeAll()
         trace.removeAll()
@@ -355,13 +376,32 @@ package final class HookSlots {
     }
 
     private func occupyWAL(_ connection: SQLiteConnection) {
-        if let pages = HookCalls.setWALHook(connection, context) { automaticCheckpointPages = pages }
+        if let pages = HookCalls.setWALHook(connection, context) { automaticCheckpoints = .init(pages: pages) }
+    }
+
+    /// Whether the WAL slot has a client or a listener.
+    @inline(__always)
+    var needsWAL: Bool { !wal.isEmpty || logListener != nil }
+
+    /// A commit has made the log of the main database longer, or has begun it anew.
+    ///
+    /// - returns: whether an automatic checkpoint is due.
+    func logDidGrow(toPages pages: Int) -> Bool {
+        let isDue = automaticCheckpoints.logDidGrow(toPages: pages)
+        logListener?.logDidGrow(toPages: pages, of: self)
+        return isDue
     }
 
     /// Takes the WAL slot back after a statement that may have taken it: `PRAGMA wal_autocheckpoint = N` does so as
     /// soon as it is prepared.
-    @inline(__always)
     func takeWALBack() {
-        if !wal.isEmpty, let connection { occupyWAL(connection) }
+        if needsWAL, let connection { occupyWAL(connection) }
+    }
+
+    /// Runs `body` while SQLite's own hook has the WAL slot.
+    func withWALGivenBack<T>(_ body: () throws -> T) rethrows -> T {
+        if let connection { HookCalls.setAutomaticCheckpoints(connection, automaticCheckpoints.pages) }
+        defer { takeWALBack() }
+        return try body()
     }
 }

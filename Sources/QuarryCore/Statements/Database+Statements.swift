@@ -194,6 +194,19 @@ extension Database {
     private func prepareUnrecorded(
         _ text: UnsafeBufferPointer<UInt8>, from start: Int, sql: String, persistent: Bool
     ) throws -> (statement: Statement?, end: Int) {
+        let prepared = try prepareOnce(text, from: start, sql: sql, persistent: persistent)
+        guard let statement = prepared.statement, case .other = statement.kind, hooks.needsWAL else { return prepared }
+        hooks.takeWALBack()
+        guard statement.sql.lowercased().contains("wal_autocheckpoint") else { return prepared }
+        // SQLite answers with the number of its own hook, when the pragma is prepared.
+        return try hooks.withWALGivenBack {
+            try prepareOnce(text, from: start, sql: sql, persistent: persistent)
+        }
+    }
+
+    private func prepareOnce(
+        _ text: UnsafeBufferPointer<UInt8>, from start: Int, sql: String, persistent: Bool
+    ) throws -> (statement: Statement?, end: Int) {
         var end = start
         switch StatementHandle.prepare(
             pointer, sql: text, from: &end, persistent: persistent, finalizer: lifetime)
@@ -204,7 +217,6 @@ extension Database {
             let upper = utf8.index(utf8.startIndex, offsetBy: end)
             let statement = Statement(
                 handle, sql: sql[lower..<upper], lifetime: lifetime, schemaStamp: schemaStamp)
-            if case .other = statement.kind { hooks.takeWALBack() }
             return (statement, end)
         case .empty:
             return (nil, end)

@@ -129,6 +129,7 @@ extension Database {
         if max(runDepth, activeStatements.count) >= Self.maximumNesting { try checkNesting(statement) }
         if access.isReadOnly, !statement.isReadonly || access.isSealed { try checkMayRunReadOnly(statement) }
         if access.isCancelled, !mayEndTransaction(statement) { throw CancellationError() }
+        if lifetime.hasEndedAccess { try checkHasNotEnded(statement) }
         if transaction.isWrapped,
             transaction.statementWillStart(statement.kind, isAutocommit: ConnectionCalls.isAutocommit(pointer))
                 == .abort
@@ -143,6 +144,13 @@ extension Database {
     private func watchersWillSee(_ statement: Statement) {
         if readRegion != nil, !statement.kind.controlsTransactions { noteRead(of: statement) }
         if let monitor, statement.mayChange { monitor.statementWillStart(statement, self) }
+    }
+
+    /// Throws if another thread has ended the access.
+    @inline(never)
+    private func checkHasNotEnded(_ statement: Statement) throws {
+        guard let error = lifetime.endError(ofAccess: access.number), !mayEndTransaction(statement) else { return }
+        throw error.with(sql: statement.sql)
     }
 
     /// The limit of statements that run inside each other. Each needs some thousand bytes of the stack.

@@ -73,8 +73,9 @@ enum HookCalls {
                 guard let schema else { return SQLITE_OK }
                 let slots = HookCalls.slots(context)
                 for entry in slots.wal.entries where entry.isActive { entry.handler(schema, Int(pages)) }
-                let limit = slots.automaticCheckpointPages
-                if limit > 0, pages >= limit {
+                let isMain = sqlite3_stricmp(schema, "main") == 0
+                let limit = slots.automaticCheckpoints.pages
+                if isMain ? slots.logDidGrow(toPages: Int(pages)) : limit > 0 && pages >= limit {
                     // As in SQLite's own hook, a checkpoint that finds the database locked is left to the next commit.
                     sqlite3_wal_checkpoint_v2(connection, schema, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
                 }

@@ -1,0 +1,39 @@
+import QuarryCore
+
+// The running accesses of a group, as other threads see them.
+
+extension ConnectionGroup {
+    /// A running access.
+    struct RunningAccess: Hashable {
+        let slot: Int
+        /// A different number for each access of the slot's connection.
+        let number: Int
+    }
+
+    /// The accesses that run.
+    var runningAccesses: [RunningAccess] {
+        state.withLock { state in
+            state.connections.indices.compactMap { slot in
+                guard let number = state.connections[slot]?.database.runningAccess else { return nil }
+                return RunningAccess(slot: slot, number: number)
+            }
+        }
+    }
+
+    /// The label that a running access has given itself; nil if it has none.
+    func label(of access: RunningAccess) -> String? {
+        state.withLock { state in
+            state.connections[access.slot]?.database.accessLabel(ofAccess: access.number)
+        }
+    }
+
+    /// Ends a running access: its statements throw an error from now on.
+    ///
+    /// - returns: whether it was still running.
+    func end(_ access: RunningAccess, _ error: DatabaseError) -> Bool {
+        // With the lock held, no other access begins on the connection.
+        state.withLock { state in
+            state.connections[access.slot]?.database.end(access: access.number, error) ?? false
+        }
+    }
+}

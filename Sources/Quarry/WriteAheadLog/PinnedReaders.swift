@@ -1,0 +1,75 @@
+import QuarryCore
+import Synchronization
+
+/// The snapshots and stable readers of a database.
+final class PinnedReaders: Sendable {
+    /// A snapshot or stable reader, and since when it has had its state.
+    struct Entry: Sendable {
+        let kind: WALReader.Kind
+        let label: String
+        let loss: SnapshotLoss
+        fileprivate(set) var start: UInt64
+        fileprivate let group: WeakGroup
+    }
+
+    fileprivate struct WeakGroup: Sendable {
+        weak let group: ConnectionGroup?
+    }
+
+    private let entries = Lock<[Int: Entry]>([:])
+    private let lastID = Atomic<Int>(0)
+
+    /// Adds a reader, which has its state from now on.
+    func add(_ kind: WALReader.Kind, label: String, _ loss: SnapshotLoss, _ group: ConnectionGroup) -> Int {
+        let id = lastID.wrappingAdd(1, ordering: .relaxed).newValue
+        let entry = Entry(
+            kind: kind, label: label, loss: loss, start: SystemClock.monotonicNanoseconds(),
+            group: WeakGroup(group: group))
+        entries.withLock { $0[id] = entry }
+        return id
+    }
+
+    /// The reader has moved to the newest state.
+    func didAdvance(_ id: Int) {
+        let now = SystemClock.monotonicNanoseconds()
+        entries.withLock { $0[id]?.start = now }
+    }
+
+    func remove(_ id: Int) {
+        // Released outside the lock.
+        let removed = entries.withLock { $0.removeValue(forKey: id) }
+        _ = consume removed
+    }
+
+    /// The readers whose state isn't lost.
+    var all: [Int: Entry] { entries.withLock { $0 }.filter { $0.value.loss.error == nil } }
+
+    /// Ends a reader: its reads throw an error from now on.
+    ///
+    /// - returns: false if it was released or ended meanwhile.
+    func end(_ id: Int, _ error: DatabaseError) -> Bool {
+        guard let entry = entries.withLock({ $0[id] }), let group = entry.group.group, entry.loss.lose(error) else {
+            return false
+        }
+        for running in group.runningAccesses { _ = group.end(running, error) }
+        group.retireAll()
+        return true
+    }
+}
+
+/// The reason why a snapshot or stable reader has lost its state.
+final class SnapshotLoss: Sendable {
+    private let reason = Lock<DatabaseError?>(nil)
+
+    /// nil as long as the state isn't lost.
+    var error: DatabaseError? { reason.withLock { $0 } }
+
+    /// - returns: whether the state wasn't lost before.
+    func lose(_ error: DatabaseError) -> Bool {
+        reason.withLock { reason in
+            guard reason == nil else { return false }
+            reason = error
+            return true
+        }
+    }
+}
