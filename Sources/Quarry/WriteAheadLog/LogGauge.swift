@@ -29,8 +29,8 @@ struct LogGauge: ~Copyable, Sendable {
     var keeper: LogKeeper? { madeKeeper.load() }
 }
 
-/// The runners of a queue or pool, for the keeper of its log. It holds no references, because a core keeps no connections: the
-/// queue or pool takes it back before it is released.
+/// The runners of a queue or pool, for the keeper of its log. It holds no references, because a core keeps no
+/// connections: the queue or pool takes it back before it is released.
 struct LogRunners {
     fileprivate let writer: Unmanaged<AccessRunner>
     fileprivate let readers: Unmanaged<AccessRunner>

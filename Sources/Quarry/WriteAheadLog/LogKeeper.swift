@@ -92,7 +92,8 @@ final class LogKeeper: Sendable {
         }
         noteReads()
         let (pages, commits) = core.log.extent
-        perform(decide(core) { $0.tick(pages: pages, commits: commits, now: $1) })
+        let isBusy = !writer.group.isIdle
+        perform(decide(core) { $0.tick(pages: pages, commits: commits, isBusy: isBusy, now: $1) })
         handleStaleReaders(core)
         return state.withLock { $0.machine.wantsTicks }
     }

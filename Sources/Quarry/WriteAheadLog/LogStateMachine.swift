@@ -134,11 +134,12 @@ struct LogStateMachine {
     ///
     /// - parameter pages: the number of pages in the log.
     /// - parameter commits: the number of commits so far.
-    mutating func tick(pages: Int, commits: Int, now: UInt64) -> [Action] {
-        if commits != seenCommits { (seenCommits, seenSince) = (commits, now) }
+    /// - parameter isBusy: whether an access has the writer's connection: a write that takes long hasn't committed yet.
+    mutating func tick(pages: Int, commits: Int, isBusy: Bool = false, now: UInt64) -> [Action] {
+        if isBusy || commits != seenCommits { (seenCommits, seenSince) = (commits, now) }
         guard phase == .dirty, now >= pausedUntil else { return [] }
         if pages >= pageLimit { return begin(.checkpoint(.size), commits: commits) }
-        if let delay = settings.idleDelay, isPast(seenSince, by: delay, now) {
+        if !isBusy, let delay = settings.idleDelay, isPast(seenSince, by: delay, now) {
             return begin(.checkpoint(.idle), commits: commits)
         }
         if let limit = settings.ageLimit, isPast(dirtySince, by: limit, now) {

@@ -38,6 +38,15 @@ import Testing
         #expect(machine.phase == .clean && machine.tellingPages == 0 && !machine.wantsTicks)
     }
 
+    /// A write that takes long hasn't committed yet, but the database isn't idle.
+    @Test func busyWriterIsNotIdle() {
+        var machine = machine { $0.idleDelay = 2 }
+        _ = machine.commitDidHappen(pages: 3, commits: 1, now: 0)
+        #expect(machine.tick(pages: 3, commits: 1, isBusy: true, now: 5 * Self.second) == [])
+        #expect(machine.tick(pages: 3, commits: 1, now: 6 * Self.second) == [])
+        #expect(machine.tick(pages: 3, commits: 1, now: 7 * Self.second) == [.work(.checkpoint(.idle))])
+    }
+
     @Test func commitIsNotInTheLogAloneForLong() {
         var machine = machine { $0.ageLimit = 3 }
         _ = machine.commitDidHappen(pages: 3, commits: 1, now: 0)

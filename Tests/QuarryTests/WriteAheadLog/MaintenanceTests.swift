@@ -57,7 +57,9 @@ import Testing
         try log.write()
         #expect(try await log.writer.maintain()?.isEmptied == true)
         #expect(try await AnyDatabaseWriter(log.writer).maintain()?.bytes == 0)
-        #expect(log.writer.walStatistics?.checkpointCount == 3 && log.writer.walStatistics?.maintenanceCount == 3)
+        // The clock may have found the database idle in between.
+        let statistics = try #require(log.writer.walStatistics)
+        #expect(statistics.checkpointCount >= 3 && statistics.maintenanceCount == 3)
     }
 
     @Test func budgetBoundsTheWork() async throws {
