@@ -40,6 +40,13 @@ enum ConnectionCalls {
         return code == SQLITE_OK ? version : nil
     }
 
+    /// The file of the main database, with all links resolved; nil for a database that is no file. The corresponding C
+    /// function is `sqlite3_db_filename`.
+    static func mainFilePath(_ connection: SQLiteConnection) -> String? {
+        guard let name = sqlite3_db_filename(connection, "main"), name[0] != 0 else { return nil }
+        return String(cString: name)
+    }
+
     /// A switch of the connection: <https://www.sqlite.org/c3ref/c_dbconfig_defensive.html>.
     enum Switch {
         case foreignKeys
