@@ -18,6 +18,12 @@ do {
         try count(path: arguments[1], kind: DatabaseKind(arguments[2]), name: arguments[3], rounds: Int(arguments[4])!)
     case "deliver":
         try deliverForever(path: arguments[1], kind: DatabaseKind(arguments[2]))
+    case "follow":
+        try follow(
+            path: arguments[1], kind: DatabaseKind(arguments[2]), name: arguments[3],
+            rounds: arguments.count > 4 ? Int(arguments[4]) : nil)
+    case "watch":
+        try watch(path: arguments[1], kind: DatabaseKind(arguments[2]))
     case "migrate":
         try migrate(path: arguments[1], kind: DatabaseKind(arguments[2]), count: Int(arguments[3])!)
     case "out-of-memory":

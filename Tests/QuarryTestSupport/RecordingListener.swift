@@ -11,6 +11,8 @@ package final class RecordingListener: CommitListener {
         var keys: [[TableName: KeyChanges]] = []
         var failedCommits = 0
         var isUnneeded = false
+        var otherCommits = 0
+        var otherCommitsBefore: [Int] = []
     }
 
     private let state = Recorded(State())
@@ -61,10 +63,20 @@ package final class RecordingListener: CommitListener {
             if !changes.isEmpty {
                 state.changes.append(changes)
                 state.keys.append(keys)
+                state.otherCommitsBefore.append(state.otherCommits)
             }
             return state.isUnneeded ? needs.current : nil
         }
     }
+
+    package func otherConnectionDidCommit() { state.update { $0.otherCommits += 1 } }
+
+    /// How many commits of other connections were told before each of this connection's, since the last call of
+    /// `takeChanges`.
+    package var otherCommitsBefore: [Int] { state.value.otherCommitsBefore }
+
+    /// How many commits of other connections were told.
+    package var otherCommits: Int { state.value.otherCommits }
 
     package func databaseDidNotCommit() {
         state.update { state in

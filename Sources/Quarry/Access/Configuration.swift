@@ -149,6 +149,16 @@ public struct Configuration: Sendable {
     /// The source of `clock`, as a type of a layer that knows dates.
     package var chosenClock: (any Sendable)?
 
+    // MARK: - Other processes
+
+    /// How the commits of other processes are noticed, and those of other queues and pools on the same file. See
+    /// `OtherProcesses`.
+    ///
+    /// ```swift
+    /// config.otherProcesses = .ignored // no other connection writes
+    /// ```
+    public var otherProcesses = OtherProcesses.watched
+
     // MARK: - Waiting
 
     /// The reaction to a lock that another connection holds.
@@ -324,6 +334,7 @@ extension Configuration {
         try check(seconds: statementTimeout, "statementTimeout")
         try wal.check()
         try maintenance.check()
+        try check(seconds: otherProcesses.interval, "otherProcesses")
         if case .timeout(let seconds) = busyMode { try check(seconds: seconds, "busyMode") }
         if case .timeout(let seconds) = readonlyBusyMode { try check(seconds: seconds, "readonlyBusyMode") }
     }

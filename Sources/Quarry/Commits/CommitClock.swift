@@ -10,6 +10,14 @@ struct CommitClock {
 
     mutating func commitDidNotHappen() { isCommitting = false }
 
+    /// Another connection has committed, before a commit that is about to show.
+    ///
+    /// - returns: the number of the commit.
+    mutating func otherCommitDidHappen() -> Int {
+        number += 1
+        return number
+    }
+
     /// A commit shows that has changed nothing.
     mutating func emptyCommitDidHappen() { isCommitting = false }
 

@@ -27,6 +27,8 @@ final class CommitJournal: Sendable {
         /// The readers whose queue or pool was closed.
         var ended: Set<CommitLog.ReaderID> = []
         weak var observations: ObservationBroker?
+        /// Looks for the commits of other connections; nil as long as they aren't needed.
+        var watch: CommitWatch?
 
         /// Says when the waiting tasks are woken for a commit: after a pause in nanoseconds; nil if none waits, or if
         /// they are about to be woken.
@@ -94,22 +96,45 @@ final class CommitJournal: Sendable {
     private func listen(_ state: inout State) {
         if let token = state.listening { setups.remove(token) }
         state.listening = setups.add(.alsoAtEnd { [weak self] db, moment in self?.install(on: db, at: moment) })
+        state.watch?.need(state.needs.isNeeded)
     }
 
     /// Makes a connection report its commits as far as they are needed.
     private func install(on db: Database, at moment: ConnectionSetups.Moment) {
-        guard !db.configuration.readonly else { return }
+        let seesOthers = db.configuration.otherProcesses != .ignored
+        let isReadonly = db.configuration.readonly
+        // A database that is read-only has no commits of its own, but those of others.
+        guard !isReadonly || seesOthers && (db.options.isWriterOfPool || !needsWillCommit) else { return }
         let needs = state.withLock { $0.needs }
         let wasListening = db.commitListener != nil
         do {
-            try db.listenToCommits(needs.isNeeded ? self : nil, rowTables: needs.rowTables, keys: needs.keys)
+            try db.listenToCommits(
+                needs.isNeeded ? self : nil, rowTables: needs.rowTables, keys: needs.keys, seesOthers: seesOthers)
         } catch {
             // Without rows, a change of one counts as a change of all.
-            try? db.listenToCommits(needs.isNeeded ? self : nil)
+            try? db.listenToCommits(needs.isNeeded ? self : nil, seesOthers: seesOthers)
         }
         // The access that ends may have committed changes before it could report them.
-        if moment == .end, needs.isNeeded, !wasListening { commitDidHappen(.unknown) }
+        if moment == .end, needs.isNeeded, !wasListening, !isReadonly { commitDidHappen(.unknown) }
     }
+
+    /// The commits of other connections are needed, too, as long as any are.
+    func watchOthers(of database: any GroupReader) {
+        guard let runner = (database as? any GroupWriter)?.writer,
+            let interval = database.configuration.otherProcesses.interval
+        else { return }
+        let isWatched = if case .watched = database.configuration.otherProcesses.kind { true } else { false }
+        state.withLock { state in
+            if state.watch == nil {
+                let times = CommitWatchStateMachine.Times(polling: UInt64(min(max(interval, 0.001), 1e9) * 1e9))
+                state.watch = CommitWatch(runner, times, watchesFiles: isWatched)
+            }
+            state.watch?.need(state.needs.isNeeded)
+        }
+    }
+
+    /// Looks for the commits of other connections.
+    var watch: CommitWatch? { state.withLock { $0.watch } }
 
     // MARK: - Snapshots
 
@@ -179,12 +204,14 @@ final class CommitJournal: Sendable {
     // MARK: - Reading commits
 
     /// Counts all commits from now on, for numbers that are given to the program.
-    func startCounting() {
-        state.withLock { state in
-            guard !state.needs.countsAll else { return }
+    func startCounting(of database: any GroupReader) {
+        let isNew = state.withLock { state in
+            guard !state.needs.countsAll else { return false }
             needsWillGrow()
             if state.needs.startCounting() { listen(&state) }
+            return true
         }
+        if isNew { watchOthers(of: database) }
     }
 
     /// Starts to keep commits for a reader.
@@ -193,7 +220,8 @@ final class CommitJournal: Sendable {
     /// - parameter keys: whether changed keys are asked for.
     /// - parameter limit: the number of commits that are kept.
     func addReader(of database: any GroupReader, keys: Bool, limit: Int) -> CommitLog.ReaderID {
-        state.withLock { state in
+        defer { watchOthers(of: database) }
+        return state.withLock { state in
             needsWillGrow()
             if state.needs.addReader(keys: keys) { listen(&state) }
             let id = state.log.addReader(limit: limit)
@@ -216,6 +244,7 @@ final class CommitJournal: Sendable {
 
     /// Ends the readers of a closed queue or pool, once they have read what is kept.
     func databaseDidClose(_ database: any GroupReader) {
+        if let writer = (database as? any GroupWriter)?.writer, let watch, watch.looks(at: writer) { watch.end() }
         let waiters = state.withLock { state in
             let ids = state.databases.filter { $0.value == ObjectIdentifier(database) }.keys
             state.ended.formUnion(ids)
@@ -351,6 +380,8 @@ extension CommitJournal: CommitListener {
         }
     }
 
+    func otherConnectionDidCommit() { commitDidHappen(.unknown, nil, .other) }
+
     func databaseDidCommit(_ db: Database, changes: DatabaseRegion, keys: [TableName: KeyChanges]) -> Int? {
         commitDidHappen(DatabaseChanges(changes, keys), db)
     }
@@ -370,7 +401,7 @@ extension CommitJournal: CommitListener {
                 state.clock.emptyCommitDidHappen()
                 return (nil as ObservationBroker?, 0, nil as UInt64?, state.needs.countsAll)
             }
-            let number = state.clock.commitDidHappen()
+            let number = source == .other ? state.clock.otherCommitDidHappen() : state.clock.commitDidHappen()
             state.log.append(number) {
                 DatabaseCommit(CommitNumber(rawValue: number), changes, db?.commitNote, source)
             }

@@ -43,8 +43,9 @@ extension DatabaseWriter {
     public func writeWithCommitNumber<T>(
         _ updates: (Database) throws -> T
     ) throws -> (value: T, commitNumber: CommitNumber) {
-        let journal = try groupWriter().core.journal
-        journal.startCounting()
+        let database = try groupWriter()
+        let journal = database.core.journal
+        journal.startCounting(of: database)
         return try writeWithoutTransaction { db in
             let value = try db.withTransaction { (.commit, try updates(db)) }
             return (value, CommitNumber(rawValue: journal.number))
@@ -57,8 +58,9 @@ extension DatabaseWriter {
     public func writeWithCommitNumber<T: Sendable>(
         _ updates: @Sendable (Database) throws -> T
     ) async throws -> (value: T, commitNumber: CommitNumber) {
-        let journal = try groupWriter().core.journal
-        journal.startCounting()
+        let database = try groupWriter()
+        let journal = database.core.journal
+        journal.startCounting(of: database)
         return try await writeWithoutTransaction { db in
             let value = try db.withTransaction { (.commit, try updates(db)) }
             return (value, CommitNumber(rawValue: journal.number))
@@ -84,8 +86,9 @@ extension DatabaseReader {
     ///
     /// The first call begins to count: see `CommitNumber`.
     public var lastCommitNumber: CommitNumber {
-        guard let journal = groupReader?.core.journal else { return CommitNumber(rawValue: 0) }
-        journal.startCounting()
+        guard let database = groupReader else { return CommitNumber(rawValue: 0) }
+        let journal = database.core.journal
+        journal.startCounting(of: database)
         return CommitNumber(rawValue: journal.number)
     }
 
@@ -97,8 +100,9 @@ extension DatabaseReader {
     ///
     /// - throws: `CancellationError`.
     public func waitForCommit(_ number: CommitNumber) async throws {
-        guard let journal = groupReader?.core.journal else { return }
-        journal.startCounting()
+        guard let database = groupReader else { return }
+        let journal = database.core.journal
+        journal.startCounting(of: database)
         guard await journal.wait(for: number.rawValue) else { throw CancellationError() }
     }
 }

@@ -49,9 +49,12 @@ final class FetchBatch: @unchecked Sendable {
             let snapshot = try broker.journal.beginRead(db)
             try db.finishRead { fetchAll(db, snapshot) }
         case .queue:
-            let snapshot = broker.journal.number
             try db.beginRead(pinned: false)
-            try db.finishRead { fetchAll(db, snapshot) }
+            try db.finishRead {
+                // Otherwise the commits that the fetch sees would be told later, and cause another fetch.
+                db.noteOtherCommits()
+                fetchAll(db, broker.journal.number)
+            }
         case .snapshot: fetchAll(db, 0)
         case .writer:
             for index in items.indices { fetchWriting(db, index) }

@@ -117,7 +117,10 @@ final class ObservationBroker: Sendable {
     private func add(_ observation: RunningObservation, to state: inout State) {
         state.running[ObjectIdentifier(observation)] = observation
         guard let resources = observation.record.resources else { return }
-        if resources.road.kind != .snapshot { journal.changeNeeds { $0.add() } }
+        if resources.road.kind != .snapshot {
+            journal.changeNeeds { $0.add() }
+            journal.watchOthers(of: resources.reader)
+        }
         let road = state.roads[resources.road.id] ?? resources.road
         state.roads[road.id] = road
         road.observationCount += 1

@@ -53,7 +53,7 @@ enum FileSystem {
                 a database in WAL mode must not be on a network file system (\(name)), unless \
                 Configuration.wal.networkFileSystems allows it
                 """
-        ).with(circumstances: " - while opening \(db.hooks.mainPath)")
+        ).with(circumstances: " - while opening \(db.mainFilePath ?? "")")
     }
 
     /// The number of another process that has a database in WAL mode open; nil if none has, and if it can't be found

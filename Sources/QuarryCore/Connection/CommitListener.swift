@@ -24,6 +24,10 @@ package protocol CommitListener: AnyObject, Sendable {
     ///   be told until it grows. nil if they are needed.
     func databaseDidCommit(_ db: Database, changes: DatabaseRegion, keys: [TableName: KeyChanges]) -> Int?
 
+    /// Another connection has committed: one of another process, or of another queue or pool. Called before the call
+    /// for a later commit of this connection.
+    func otherConnectionDidCommit()
+
     /// The transaction was not committed after all: it goes on, or is rolled back.
     func databaseDidNotCommit()
 }

@@ -18,6 +18,9 @@ protocol ConnectionMonitor: AnyObject {
     /// - parameter succeeded: false if it has taken its changes back.
     func operationDidEnd(succeeded: Bool, _ db: Database)
 
+    /// A transaction has begun in which the connection may write at once.
+    func writeDidBegin(_ db: Database)
+
     /// A savepoint has begun, was released or was rolled back to.
     ///
     /// - parameter depth: the number of savepoints that are open now.
@@ -27,7 +30,7 @@ protocol ConnectionMonitor: AnyObject {
     /// round `transactionDidEnd`, which would take a fiftieth of a short write.
     ///
     /// - returns: whether they are forgotten.
-    func forgetUnneededCommit() -> Bool
+    func forgetUnneededCommit(_ db: Database) -> Bool
 
     /// A transaction has ended, which may be that of a single statement.
     ///

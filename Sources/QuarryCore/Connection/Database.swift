@@ -281,6 +281,9 @@ public final class Database {
     /// SQLite's connection; nil after closing.
     public var sqliteConnection: SQLiteConnection? { lifetime.isClosed ? nil : pointer }
 
+    /// The file of the main database, with all links resolved; nil for a database that is no file.
+    package var mainFilePath: String? { hooks.withMainPath { $0.map { String(cString: $0) } } }
+
     /// Throws unless the current thread has the connection.
     package func checkAccess() throws {
         try lifetime.checkAccess()

@@ -8,23 +8,16 @@
 /// Its fields are used by the thread that has the connection, and by no callback in the middle of a change of theirs:
 /// the checks of overlapping accesses would cost a tenth of a short write.
 final class ChangeMonitor: ConnectionMonitor {
-    /// The progress of a commit.
-    enum CommitPhase {
-        case none
-        /// An observer has refused it.
-        case refused
-        /// The commit hook has been called, and the listener knows.
-        case willCommit
-        /// After the commit hook, SQLite has rolled back.
-        case rolledBack
-    }
-
     @exclusivity(unchecked)
     private(set) var listener: (any CommitListener)?
 
     /// The version of the listener's needs.
     @exclusivity(unchecked)
     private var needs: NeedsVersion?
+
+    /// Notices the commits of other connections, while the listener asks for them.
+    @exclusivity(unchecked)
+    var others: OtherCommits?
 
     @exclusivity(unchecked)
     private var regionObservers: [RegionObserver] = []
@@ -56,8 +49,8 @@ final class ChangeMonitor: ConnectionMonitor {
     @exclusivity(unchecked)
     private var logHasGrown = false
 
-    /// Whether a statement of this connection that may write has run in the transaction. SQLite also writes pages to
-    /// the log that a rollback to a savepoint has restored.
+    /// Whether a statement of this connection that may write has run in the transaction. SQLite also writes pages that
+    /// a rollback to a savepoint has restored.
     @exclusivity(unchecked)
     private var hasRunChange = false
 
@@ -71,7 +64,9 @@ final class ChangeMonitor: ConnectionMonitor {
         db.startRecordingAccesses()
         clients = [
             db.hooks.onRollback { [unowned self, unowned db] in didRollBack(db) },
-            db.hooks.onWAL { [unowned self] _, _ in logHasGrown = true },
+            db.hooks.onWAL { [unowned self] schema, _ in
+                (logHasGrown, _) = (true, others?.logDidGrow(schema))
+            },
         ]
     }
 
@@ -157,6 +152,7 @@ final class ChangeMonitor: ConnectionMonitor {
     func statementWillStart(_ statement: Statement, _ db: Database) {
         // SQLite's C functions have ended a transaction.
         if phase != .none { db.noteUntoldEnd() }
+        if others?.isNew ?? false { noteOthersBeforeCommit(db) }
         let accesses = db.accesses(of: statement)
         if !observers.isEmpty { for kind in accesses.kinds { _ = observers.interested(in: kind, db) } }
         if keyNeeds != .none { db.findKeyColumns(of: accesses) }
@@ -382,10 +378,11 @@ final class ChangeMonitor: ConnectionMonitor {
 
     func takeRefusal() -> (any Error)? { refusal.take() }
 
-    func forgetUnneededCommit() -> Bool {
+    func forgetUnneededCommit(_ db: Database) -> Bool {
         guard observers.isEmpty, regionObservers.isEmpty, commitClient == nil, let needs,
             changes.removeUnneeded(version: needs.current)
         else { return false }
+        noteOthersBeforeCommit(db)
         (logHasGrown, hasRunChange) = (false, false)
         return true
     }
@@ -416,6 +413,7 @@ final class ChangeMonitor: ConnectionMonitor {
     private func rolledBack(_ phase: CommitPhase, tells: Bool, _ db: Database) {
         changes.removeAll()
         hasRunChange = false
+        others?.forgetComparison()
         tellNotCommitted(phase)
         if tells { tellEnd(committed: false, db) } else { observers.transactionDidEnd() }
     }
@@ -423,6 +421,7 @@ final class ChangeMonitor: ConnectionMonitor {
     func takeUntoldEnd(_ db: Database) -> TransactionStateMachine.Event {
         // The error that has refused the commit was thrown by now.
         if refusal != nil { refusal = nil }
+        others?.forgetComparison()
         if db.isInsideTransaction {
             endCommitInside(db)
             return .none
@@ -483,6 +482,7 @@ final class ChangeMonitor: ConnectionMonitor {
 
     /// Tells the listener and the observers of regions of a commit.
     private func publish(_ db: Database) {
+        noteOthersBeforeCommit(db)
         let statement = changes.onlyStatement
         var (region, keys) = changes.take()
         if region.isEmpty, logHasGrown, !hasRunChange {

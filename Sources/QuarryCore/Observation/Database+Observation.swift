@@ -79,16 +79,38 @@ extension Database {
     ///
     /// - parameter rowTables: the tables whose changed rows have to be told one by one.
     /// - parameter keys: the tables whose changed keys have to be told.
+    /// - parameter seesOthers: whether the commits of other connections are told.
     /// - throws: `DatabaseError` if rows or keys are asked for and this build of SQLite can't tell them.
     package func listenToCommits(
-        _ listener: (any CommitListener)?, rowTables: Set<TableName> = [], keys: KeyNeeds = .none
+        _ listener: (any CommitListener)?, rowTables: Set<TableName> = [], keys: KeyNeeds = .none,
+        seesOthers: Bool = false
     ) throws {
         try checkAccess()
         guard listener != nil || changeMonitor != nil else { return }
         let monitor = makeMonitor()
         defer { endMonitorIfUnneeded() }
+        monitor.seeOthers(listener != nil && seesOthers, self)
         try monitor.setListener(listener, rowTables: rowTables, keys: keys, self)
     }
+
+    /// Tells the listener if other connections have committed since the last look, or since this connection's last
+    /// write. Outside a transaction, sees the last commit.
+    ///
+    /// ```sql
+    /// PRAGMA main.data_version
+    /// ```
+    ///
+    /// - returns: whether they have; nil if it can't be known now, because one of them has the file locked.
+    @discardableResult
+    package func noteOtherCommits() -> Bool? {
+        guard lifetime.isOwned, let changeMonitor, let others = changeMonitor.others else { return nil }
+        let haveCommitted = others.lookCloser(self)
+        if haveCommitted ?? false { changeMonitor.listener?.otherConnectionDidCommit() }
+        return haveCommitted
+    }
+
+    /// The comparison with the commits of other connections; nil while it isn't asked for.
+    package var otherCommits: OtherCommits? { changeMonitor?.others }
 
     var changeMonitor: ChangeMonitor? { monitor as? ChangeMonitor }
 

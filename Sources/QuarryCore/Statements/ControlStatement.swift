@@ -9,6 +9,7 @@ enum ControlStatement: Int, CaseIterable {
     case releaseSavepoint
     case rollbackToSavepoint
     case schemaVersion
+    case dataVersion
 
     var sql: String {
         switch self {
@@ -21,6 +22,7 @@ enum ControlStatement: Int, CaseIterable {
         case .releaseSavepoint: "RELEASE SAVEPOINT quarry"
         case .rollbackToSavepoint: "ROLLBACK TRANSACTION TO SAVEPOINT quarry"
         case .schemaVersion: "PRAGMA schema_version"
+        case .dataVersion: "PRAGMA main.data_version"
         }
     }
 }

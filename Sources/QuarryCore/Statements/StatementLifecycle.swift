@@ -235,7 +235,10 @@ extension Database {
             guard !succeeded, let end = monitor?.takeUntoldEnd(self), end != .none else { break }
             transactionDidEnd(committed: end == .didCommit, statement.kind)
         // Transactions that can't write are rarely asked for their date.
-        case .didBegin: transactionSeconds = isReadOnly ? nil : Result { try currentSeconds() }
+        case .didBegin:
+            transactionSeconds = isReadOnly ? nil : Result { try currentSeconds() }
+            // BEGIN IMMEDIATE counts as writing.
+            if let monitor, !statement.isReadonly { monitor.writeDidBegin(self) }
         case .didCommit: transactionDidEnd(committed: true, statement.kind)
         case .didRollback: transactionDidEnd(committed: false, statement.kind)
         }

@@ -65,7 +65,7 @@ extension Database {
         transactionSeconds = nil
         savepoints.removeAll()
         guard watchesTransactions else { return }
-        if committed, nextTransactionHandlers.isEmpty, let monitor, monitor.forgetUnneededCommit() { return }
+        if committed, nextTransactionHandlers.isEmpty, let monitor, monitor.forgetUnneededCommit(self) { return }
         let handlers = nextTransactionHandlers.isEmpty ? nil : takeTransactionHandlers()
         // After SQLite's own rollback, a wrapper still waits for its statement to throw; the statements of callbacks
         // may run.

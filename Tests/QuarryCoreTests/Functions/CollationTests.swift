@@ -122,7 +122,7 @@ import Testing
         let errors = Recorded<[String]>([])
         let connection = try TestConnection()
         // The collation runs on the thread that has the connection.
-        nonisolated(unsafe) weak var database = connection.database
+        nonisolated(unsafe) weak let database = connection.database
         try connection.access { (db) throws in
             db.add(
                 collation: DatabaseCollation("writes") { lhs, rhs in

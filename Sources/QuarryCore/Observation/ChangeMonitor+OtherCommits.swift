@@ -1,0 +1,28 @@
+extension ChangeMonitor {
+    /// The progress of a commit.
+    enum CommitPhase {
+        case none
+        /// An observer has refused it.
+        case refused
+        /// The commit hook has been called, and the listener knows.
+        case willCommit
+        /// After the commit hook, SQLite has rolled back.
+        case rolledBack
+    }
+
+    /// Begins or ends to notice the commits of other connections.
+    func seeOthers(_ sees: Bool, _ db: Database) {
+        guard sees != (others != nil) else { return }
+        others = sees ? OtherCommits(db) : nil
+    }
+
+    /// A transaction of this connection is committed: tells of others' commits before it.
+    @inline(__always)
+    func noteOthersBeforeCommit(_ db: Database) {
+        if let others, others.writeDidCommit(db) { listener?.otherConnectionDidCommit() }
+    }
+
+    func writeDidBegin(_ db: Database) {
+        if let others, others.writeDidBegin(db) { listener?.otherConnectionDidCommit() }
+    }
+}
