@@ -27,6 +27,8 @@ final class CommitJournal: Sendable {
         /// The readers whose queue or pool was closed.
         var ended: Set<CommitLog.ReaderID> = []
         weak var observations: ObservationBroker?
+        /// Called for the commits of other connections.
+        var otherObservers: [ObjectIdentifier: OtherCommitObserver] = [:]
         /// Looks for the commits of other connections; nil as long as they aren't needed.
         var watch: CommitWatch?
 
@@ -133,6 +135,23 @@ final class CommitJournal: Sendable {
         }
     }
 
+    /// Calls an observer after each commit of other connections.
+    func add(_ observer: OtherCommitObserver, of database: any GroupReader) {
+        state.withLock { state in
+            state.otherObservers[ObjectIdentifier(observer)] = observer
+            needsWillGrow()
+            if state.needs.add() { listen(&state) }
+        }
+        watchOthers(of: database)
+    }
+
+    func remove(_ observer: OtherCommitObserver) {
+        state.withLock { state in
+            guard state.otherObservers.removeValue(forKey: ObjectIdentifier(observer)) != nil else { return }
+            if state.needs.remove() { listen(&state) }
+        }
+    }
+
     /// Looks for the commits of other connections.
     var watch: CommitWatch? { state.withLock { $0.watch } }
 
@@ -156,9 +175,12 @@ final class CommitJournal: Sendable {
     /// Begins a read, with commits waiting if it can't be had between two of them.
     ///
     /// - parameter end: ends a read, whose number isn't known, before the next begins.
+    /// - parameter noteOthers: called in the read: tells of the commits of other connections that it may see.
     /// - returns: the number of the last commit that it sees.
-    func pinExactly(_ begin: () throws -> Void, end: () throws -> Void) throws -> Int {
-        if let number = try pin(until: settlingDeadline, begin, end) { return number }
+    func pinExactly(
+        _ begin: () throws -> Void, end: () throws -> Void, noteOthers: () -> Void = {}
+    ) throws -> Int {
+        if let number = try pin(until: settlingDeadline, begin, end, noteOthers) { return number }
         state.lock()
         defer { state.unlock() }
         let contents = state.contents
@@ -178,10 +200,13 @@ final class CommitJournal: Sendable {
     ///
     /// - returns: the number of the last commit that it sees; nil if commits follow each other too fast to know. Then
     ///   the read has ended.
-    func pin(until deadline: UInt64, _ begin: () throws -> Void, _ end: () throws -> Void) throws -> Int? {
+    func pin(
+        until deadline: UInt64, _ begin: () throws -> Void, _ end: () throws -> Void, _ noteOthers: () -> Void = {}
+    ) throws -> Int? {
         for _ in 0..<Self.maximumPinCount {
             guard let number = settledNumber(until: deadline) else { return nil }
             try begin()
+            noteOthers()
             let isExact = state.withLock { !$0.clock.isCommitting && $0.clock.number == number }
             if isExact { return number }
             try end()
@@ -339,6 +364,13 @@ final class CommitJournal: Sendable {
     }
 }
 
+/// Is called after commits of other connections.
+final class OtherCommitObserver: Sendable {
+    fileprivate let onCommit: @Sendable () -> Void
+
+    init(_ onCommit: @escaping @Sendable () -> Void) { self.onCommit = onCommit }
+}
+
 /// A task that waits for a commit.
 typealias CommitWaiter = CheckedContinuation<DatabaseCommit?, Never>
 
@@ -380,7 +412,10 @@ extension CommitJournal: CommitListener {
         }
     }
 
-    func otherConnectionDidCommit() { commitDidHappen(.unknown, nil, .other) }
+    func otherConnectionDidCommit() {
+        commitDidHappen(.unknown, nil, .other)
+        for observer in state.withLock({ Array($0.otherObservers.values) }) { observer.onCommit() }
+    }
 
     func databaseDidCommit(_ db: Database, changes: DatabaseRegion, keys: [TableName: KeyChanges]) -> Int? {
         commitDidHappen(DatabaseChanges(changes, keys), db)

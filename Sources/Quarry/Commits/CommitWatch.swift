@@ -35,6 +35,9 @@ final class CommitWatch: FileWatcher.Client, @unchecked Sendable {
     /// Whether the system tells when the files change.
     var isWatching: Bool { state.withLock { $0.machine.isWatching } }
 
+    /// Whether the connection has begun to write, and has told of the commits of others before that.
+    var isWriting: Bool { state.withLock { $0.others?.isWriting.load(ordering: .acquiring) ?? false } }
+
     /// Whether it looks at the connection of a runner.
     func looks(at runner: AccessRunner) -> Bool { state.withLock { $0.runner === runner } }
 

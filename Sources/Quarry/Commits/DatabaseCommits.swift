@@ -50,7 +50,7 @@ public struct DatabaseCommits: AsyncSequence, Sendable {
 /// A reader of a journal, registered as long as it exists.
 final class CommitReader: Sendable {
     /// Keeps the database open.
-    private let database: any GroupReader
+    let database: any GroupReader
     let journal: CommitJournal
     let id: CommitLog.ReaderID
     private let keys: Bool

@@ -21,6 +21,8 @@ public final class StableReader: PinnedReader {
     let connections: PinnedConnections
     private let commits: CommitReader
     private let number: Atomic<Int>
+    /// The data version of the connection's read; -1 before it is known.
+    private let version = Atomic<Int>(-1)
 
     fileprivate init(
         _ pool: DatabasePool, _ connection: ConnectionGroup.Connection, _ workers: WorkerThreads,
@@ -41,7 +43,10 @@ public final class StableReader: PinnedReader {
     /// for commit in try reader.advance() { print(commit.number, commit.changes) }
     /// ```
     ///
-    /// It waits for no write, except for a commit that is just becoming visible.
+    /// It waits for no write, except for a commit that is just becoming visible. Commits of other processes, and of
+    /// other queues and pools on the same file, are returned as one whose `source` is `other`. If the pool's connection
+    /// that writes stays in use without a transaction for 100 milliseconds, such a commit is returned if there may have
+    /// been one.
     ///
     /// - returns: the commits since the previous state, in order; none if there were none. If there were more than are
     ///   kept, the first element replaces the oldest, and its `source` is `missed`.
@@ -80,15 +85,52 @@ public final class StableReader: PinnedReader {
         // SQL may have ended the transaction: then the state is lost already.
         try? db.finishRead {}
         let journal = commits.journal
+        let lastVersion = version.load(ordering: .relaxed)
+        var newVersion = -1
+        var others = OtherCommitsOfReader(pool: commits.database as? DatabasePool)
         let number = try journal.pinExactly {
             try db.beginRead(pinned: true)
+            newVersion = db.pinnedDataVersion(schema: "main").map { Int($0) } ?? -1
         } end: {
             try db.finishRead {}
+        } noteOthers: {
+            // The state hasn't changed, so it has no commit of others.
+            if newVersion < 0 || newVersion != lastVersion { others.note() }
         }
+        version.store(newVersion, ordering: .relaxed)
         let passed = journal.takeAll(commits.id, upTo: number)
         self.number.store(number, ordering: .releasing)
         connections.didAdvance()
         return passed
+    }
+}
+
+/// Tells of the commits of other connections that the state of a reader may have.
+private struct OtherCommitsOfReader {
+    let pool: DatabasePool?
+    private var hasGuessed = false
+
+    init(pool: DatabasePool?) { self.pool = pool }
+
+    /// The connection that writes looks, if it is idle. If it writes, it has looked, and nothing was committed since.
+    /// If it stays in use without a transaction, other connections may have committed.
+    mutating func note() {
+        guard let pool, let watch = pool.core.journal.watch, !hasGuessed else { return }
+        let deadline = pool.core.journal.settlingDeadline
+        repeat {
+            if watch.isWriting || Self.look(pool) { return }
+            // A write is about to begin, or to return.
+            SystemClock.sleep(nanoseconds: 50_000)
+        } while SystemClock.monotonicNanoseconds() < deadline
+        hasGuessed = true
+        pool.core.journal.otherConnectionDidCommit()
+    }
+
+    /// - returns: whether the connection could be asked.
+    private static func look(_ pool: DatabasePool) -> Bool {
+        guard let lease = pool.writer.group.leaseAtOnce() else { return false }
+        defer { pool.writer.group.release(lease) }
+        return (try? AccessRunner.frame(lease.database, nil) { db in db.noteOtherCommits() != nil }) ?? false
     }
 }
 

@@ -15,8 +15,9 @@ extension Outbox {
     /// leased in the same transaction. When it throws, they are delivered again after a pause, one by one, so that only
     /// the message that fails keeps failing.
     ///
-    /// Messages that this database writes are noticed at their commit, and those of other processes within
-    /// `OutboxOptions.pollInterval`. Nothing but a cheap look is done while another consumer has the lease.
+    /// Messages are noticed at their commit, also those of other processes (`Configuration.otherProcesses`); at the
+    /// latest within `OutboxOptions.pollInterval`. Nothing but a cheap look is done while another consumer has the
+    /// lease.
     ///
     /// A lease is measured by the clock of transactions (`Configuration.transactionClock`) of all processes, and the
     /// cancellation at its end by `clock`. If the clocks of processes differ, or jump forward, by more than the rest of
@@ -39,7 +40,13 @@ extension Outbox {
         // Begins before the first look, so that no message comes unnoticed in between.
         let observation = DatabaseRegionObservation(tracking: Table(name)).start(
             in: writer, onError: { _ in alarm.ring() }, onChange: { _ in alarm.ring() })
-        defer { observation.cancel() }
+        let others = OtherCommitObserver { alarm.ring() }
+        let database = writer.groupReader
+        if let database { database.core.journal.add(others, of: database) }
+        defer {
+            observation.cancel()
+            database?.core.journal.remove(others)
+        }
         var ready: OutboxTables.Next?
         while true {
             do {

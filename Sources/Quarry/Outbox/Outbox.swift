@@ -146,8 +146,8 @@ public struct OutboxOptions: Sendable {
     /// The pause after a failed delivery, which depends on the number of failed deliveries of the first message.
     public var backoff: @Sendable (_ failedAttempts: Int) -> Duration
 
-    /// The interval at which the outbox looks for messages of other processes. Messages of this process are noticed at
-    /// once.
+    /// The interval at which the outbox looks for messages that it hasn't noticed at their commit, such as those of
+    /// other processes if `Configuration.otherProcesses` is `ignored`.
     public var pollInterval: Duration
 
     /// - parameter lease: longer than the delivery of a batch takes.

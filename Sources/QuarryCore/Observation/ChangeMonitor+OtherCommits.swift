@@ -23,6 +23,8 @@ extension ChangeMonitor {
     }
 
     func writeDidBegin(_ db: Database) {
-        if let others, others.writeDidBegin(db) { listener?.otherConnectionDidCommit() }
+        guard let others, others.writeDidBegin(db) else { return }
+        listener?.otherConnectionDidCommit()
+        others.othersWereTold()
     }
 }

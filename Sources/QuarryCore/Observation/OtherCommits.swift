@@ -6,14 +6,15 @@ package import Synchronization
 /// If it has changed, others have committed in between, and the listener is told before the connection's own commit. A
 /// connection that doesn't write is told to look.
 ///
-/// One thread at a time uses it: the one that has the connection. Any thread may read `checkCount`.
+/// One thread at a time uses it: the one that has the connection. Any thread may read `checkCount` and `isWriting`.
 package final class OtherCommits: @unchecked Sendable {
-    // Sendable: `checkCount` is atomic, and only the thread that has the connection uses the rest.
+    // Sendable: `checkCount` and `isWriting` are atomic, and only the thread that has the connection uses the rest.
 
     private var seen: SeenCommits
 
     /// Whether the open transaction writes, and was compared at its beginning: no other connection has committed since.
-    private var isCompared = false
+    /// Other threads may read it.
+    package let isWriting = Atomic<Bool>(false)
 
     /// Whether the transaction has added pages to the log.
     private var logHasGrown = false
@@ -36,13 +37,13 @@ package final class OtherCommits: @unchecked Sendable {
         checkCount.store(checkCount.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
         logHasGrown = false
         guard let haveCommitted = look(db) else { return false }
-        isCompared = true
+        if !haveCommitted { isWriting.store(true, ordering: .releasing) }
         return haveCommitted
     }
 
     /// Whether nothing was compared yet: a statement that may commit must not be the first, because not every journal
     /// says that it has.
-    var isNew: Bool { seen.version == nil && !isCompared }
+    var isNew: Bool { seen.version == nil && !isWriting.load(ordering: .relaxed) }
 
     /// A commit of this connection has added pages to the log of a database.
     func logDidGrow(_ schema: UnsafePointer<CChar>) {
@@ -55,8 +56,9 @@ package final class OtherCommits: @unchecked Sendable {
     ///
     /// - returns: whether other connections have committed before it.
     func writeDidCommit(_ db: Database) -> Bool {
-        defer { (isCompared, logHasGrown) = (false, false) }
-        guard isCompared else { return look(db) ?? false }
+        defer { logHasGrown = false }
+        guard isWriting.load(ordering: .relaxed) else { return look(db) ?? false }
+        isWriting.store(false, ordering: .releasing)
         if !logHasGrown {
             seen.ownTransactionDidEnd(control: ConnectionCalls.dataVersion(db.pointer, schema: "main"))
         }
@@ -64,7 +66,10 @@ package final class OtherCommits: @unchecked Sendable {
     }
 
     /// A transaction of this connection has ended without a commit, or in a way that wasn't told.
-    func forgetComparison() { isCompared = false }
+    func forgetComparison() { isWriting.store(false, ordering: .releasing) }
+
+    /// The listener was told of the commits before the open transaction.
+    func othersWereTold() { isWriting.store(true, ordering: .releasing) }
 
     /// Compares, in the open transaction.
     ///

@@ -161,7 +161,7 @@ import Testing
                     looks += 1
                     act(machine.lookDidEnd(checkCount: checks, now: now))
                 }
-                guard let time = due else { break }
+                guard looks < 2, let time = due else { break }
                 now = max(now, time)
                 act(machine.timeDidCome(checkCount: checks, now: now))
             }

@@ -191,7 +191,7 @@ import Testing
         arguments: [WriterKind.fileQueue, .walQueue, .pool],
         [
             "CREATE TABLE u (a); INSERT INTO t VALUES (1)",
-            "DROP TABLE t; CREATE TABLE t (b, c); INSERT INTO t VALUES (1, 2)",
+            "BEGIN; DROP TABLE t; CREATE TABLE t (b, c); INSERT INTO t VALUES (1, 2); COMMIT",
             "INSERT INTO t VALUES (1); PRAGMA wal_checkpoint(TRUNCATE)", "INSERT INTO t VALUES (1); VACUUM",
         ])
     func othersDoAsTheyLike(_ kind: WriterKind, _ sql: String) async throws {
@@ -219,6 +219,89 @@ import Testing
             try await onOwnThread { try other.close() }
         }
         cancellable.cancel()
+    }
+
+    // MARK: - Stable readers
+
+    @Test func aStableReaderReturnsThem() async throws {
+        let (own, other) = try pair(.pool)
+        let pool = try #require(own as? DatabasePool)
+        let reader = try await pool.makeStableReaderAsync(keys: true)
+        #expect(try await reader.advance().isEmpty)
+        for count in 1...20 {
+            // Each state has the commits that were returned, and no other.
+            try await other.write { db in try db.insert(count) }
+            #expect(try await reader.advance().map(\.source) == [.other])
+            #expect(try await reader.read { db in try db.count() } == 3 * count - 2)
+            #expect(try await reader.advance().isEmpty)
+            try await own.write { db in try db.insert(count) }
+            try await other.write { db in try db.insert(count) }
+            #expect(try await reader.advance().map(\.source) == [.database, .other])
+            #expect(try await reader.read { db in try db.count() } == 3 * count)
+        }
+    }
+
+    /// A write that runs has noticed the others at its beginning.
+    @Test func aStableReaderWaitsForNoWrite() async throws {
+        let (own, other) = try pair(.pool)
+        let pool = try #require(own as? DatabasePool)
+        let reader = try await pool.makeStableReaderAsync()
+        try await reader.advance()
+        try await until("the watch") { pool.core.journal.watch?.isWatching ?? false }
+        try await other.write { db in try db.insert(1) }
+        let (begun, mayEnd) = (Step("the write has begun"), Step("the write may end"))
+        let write = OwnThread {
+            try pool.write { db in
+                begun.reach()
+                try mayEnd.wait()
+                try db.insert(2)
+            }
+        }
+        try await begun.reached()
+        #expect(try await reader.advance().map(\.source) == [.other])
+        #expect(try await reader.advance().isEmpty)
+        mayEnd.reach()
+        try await write.value
+        #expect(try await reader.advance().map(\.source) == [.database])
+        // An access without a transaction looks at nothing.
+        let (used, mayLeave) = (Step("the writer is used"), Step("the writer may be left"))
+        let access = OwnThread {
+            try pool.writeWithoutTransaction { _ in
+                used.reach()
+                try mayLeave.wait()
+            }
+        }
+        try await used.reached()
+        #expect(try await reader.advance().isEmpty)
+        try await other.write { db in try db.insert(3) }
+        #expect(try await reader.advance().map(\.source) == [.other])
+        #expect(try await reader.read { db in try db.count() } == 3)
+        mayLeave.reach()
+        try await access.value
+    }
+
+    // MARK: - Outboxes
+
+    @Test(arguments: [WriterKind.fileQueue, .pool])
+    func anOutboxNoticesTheirMessages(_ kind: WriterKind) async throws {
+        let (own, other) = try pair(kind)
+        let outbox = Outbox<Int>("message")
+        try await own.write { db in try outbox.createTables(db) }
+        let delivered = Recorded<[Int]>([])
+        let consumer = Task {
+            // Without a commit, it would look after an hour.
+            try await outbox.deliver(from: own, options: OutboxOptions(pollInterval: .seconds(3_600))) { messages in
+                for message in messages { delivered.update { $0.append(message.payload) } }
+            }
+        }
+        for number in 1...5 {
+            try await other.write { db in _ = try outbox.append(number, db) }
+            try await until("message \(number)") { delivered.value == Array(1...number) }
+        }
+        consumer.cancel()
+        _ = await consumer.result
+        let watch = own.groupReader?.core.journal.watch
+        try await until("the end of the watch") { watch?.isWatching == false }
     }
 
     @Test func invalidIntervals() throws {
