@@ -15,6 +15,7 @@ let package = Package(
         .executable(name: "quarry-bench", targets: ["quarry-bench"]),
         .executable(name: "quarry-allocations", targets: ["quarry-allocations"]),
         .executable(name: "quarry-scaling", targets: ["quarry-scaling"]),
+        .executable(name: "quarry-processes", targets: ["quarry-processes"]),
         .executable(name: "grdb-programs", targets: ["grdb-programs"]),
     ],
     dependencies: [
@@ -61,6 +62,15 @@ let package = Package(
             name: "quarry-scaling",
             dependencies: [
                 "BenchSupport", "CSQLiteBench", .product(name: "Quarry", package: "Quarry"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings),
+
+        // Two processes on one file.
+        .executableTarget(
+            name: "quarry-processes",
+            dependencies: [
+                .product(name: "Quarry", package: "Quarry"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),

@@ -35,6 +35,9 @@ final class CommitWatch: FileWatcher.Client, @unchecked Sendable {
     /// Whether the system tells when the files change.
     var isWatching: Bool { state.withLock { $0.machine.isWatching } }
 
+    /// Whether the database is looked at again and again.
+    var isPolling: Bool { state.withLock { $0.machine.isPolling } }
+
     /// Whether the connection has begun to write, and has told of the commits of others before that.
     var isWriting: Bool { state.withLock { $0.others?.isWriting.load(ordering: .acquiring) ?? false } }
 

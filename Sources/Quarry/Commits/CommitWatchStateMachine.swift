@@ -62,6 +62,9 @@ struct CommitWatchStateMachine {
     /// Whether the files are watched.
     var isWatching: Bool { phase == .watching }
 
+    /// Whether the database is looked at again and again.
+    var isPolling: Bool { phase == .polling }
+
     /// The commits of others are needed from now on, or are not needed any more.
     mutating func need(_ isNeeded: Bool) -> Action {
         switch (phase, isNeeded) {

@@ -46,6 +46,9 @@ struct TransactionStateMachine: Equatable {
     /// Ends the suspension.
     mutating func restoreWrapper(_ wasWrapped: Bool) { isWrapped = wasWrapped }
 
+    /// The transaction has ended without a statement of the library: the next statement isn't its end.
+    mutating func endWasNotTold() { isInside = false }
+
     /// Whether the transaction that a wrapper depends on has ended.
     func isAborted(isAutocommit: Bool) -> Bool { isWrapped && isAutocommit }
 

@@ -304,9 +304,16 @@ extension Database {
     /// Tells of the end of a transaction that SQLite has ended in an operation that isn't a statement: a blob that
     /// becomes invalid ends what it has written outside a transaction.
     func noteUntoldEnd() {
-        guard let end = monitor?.takeUntoldEnd(self), end != .none else { return }
-        transactionDidEnd(committed: end == .didCommit)
+        let end = monitor?.takeUntoldEnd(self) ?? .none
+        if hasUntoldEnd {
+            transaction.endWasNotTold()
+            savepoints.removeAll()
+        }
+        if end != .none { transactionDidEnd(committed: end == .didCommit) }
     }
+
+    /// Whether SQLite's C functions have ended the transaction.
+    var hasUntoldEnd: Bool { transaction.isInside && ConnectionCalls.isAutocommit(pointer) }
 
     /// Closes the blobs that the access has left open.
     func closeBlobs() {

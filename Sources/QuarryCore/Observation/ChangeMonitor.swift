@@ -151,7 +151,7 @@ final class ChangeMonitor: ConnectionMonitor {
 
     func statementWillStart(_ statement: Statement, _ db: Database) {
         // SQLite's C functions have ended a transaction.
-        if phase != .none { db.noteUntoldEnd() }
+        if phase != .none || db.hasUntoldEnd { db.noteUntoldEnd() }
         if others?.isNew ?? false { noteOthersBeforeCommit(db) }
         let accesses = db.accesses(of: statement)
         if !observers.isEmpty { for kind in accesses.kinds { _ = observers.interested(in: kind, db) } }
@@ -203,7 +203,7 @@ final class ChangeMonitor: ConnectionMonitor {
     }
 
     func operationWillStart(_ accesses: StatementAccesses, _ db: Database) {
-        if phase != .none { db.noteUntoldEnd() }
+        if phase != .none || db.hasUntoldEnd { db.noteUntoldEnd() }
         if !observers.isEmpty { for kind in accesses.kinds { _ = observers.interested(in: kind, db) } }
         if keyNeeds != .none { db.findKeyColumns(of: accesses) }
         running.begin(

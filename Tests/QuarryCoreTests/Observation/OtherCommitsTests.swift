@@ -132,6 +132,41 @@ import Testing
         #expect(pair.listener.otherCommits == 1)
     }
 
+    /// Transactions that SQLite's C functions end don't hide the commits that follow.
+    @Test(arguments: ["wal", "delete"], [false, true])
+    func transactionsEndBehindTheLibrary(_ mode: String, _ needsWillCommit: Bool) throws {
+        let pair = try connections(mode, needsWillCommit: needsWillCommit)
+        for round in 1...3 {
+            #expect(throws: DatabaseError.self) {
+                try pair.own.access { db in
+                    try db.inTransaction {
+                        try db.execute(sql: "INSERT INTO t VALUES (1)")
+                        RawSQL.execute("ROLLBACK", db)
+                        try db.execute(sql: "INSERT INTO t VALUES (2)")
+                        return .commit
+                    }
+                }
+            }
+            // Without the commit hook, the rollback counts as a commit.
+            #expect(pair.listener.takeChanges().isEmpty == needsWillCommit)
+            try pair.write(pair.other)
+            try pair.own.access { db in
+                RawSQL.execute("BEGIN IMMEDIATE; INSERT INTO t VALUES (3); COMMIT", db)
+                try db.execute(sql: "INSERT INTO t VALUES (4)")
+            }
+            #expect(pair.listener.takeChanges().last?.description == "t(*)", "\(round)")
+            try pair.own.access { db in
+                try db.beginTransaction()
+                try db.execute(sql: "SAVEPOINT s; INSERT INTO t VALUES (5)")
+                RawSQL.execute("ROLLBACK", db)
+                try db.execute(sql: "INSERT INTO t VALUES (6)")
+            }
+            #expect(pair.listener.takeChanges().last?.description == "t(*)", "\(round)")
+            #expect(pair.listener.otherCommits == round)
+        }
+        #expect(pair.listener.problems.isEmpty)
+    }
+
     @Test func whatChangesNoRowMayCount() throws {
         let pair = try connections("wal")
         #expect(try pair.look() == false)

@@ -1,14 +1,27 @@
 import Foundation
 import Quarry
 
-/// `catalog watch` without its command line: imports, and prints the counts of the catalogue whenever they change.
+/// `catalog watch` without its command line: imports, and prints the counts of the catalogue whenever they change; or
+/// imports nothing, and follows the imports of other processes.
 public struct CatalogWatch: Sendable {
     private let options: CatalogRun.Options
+    private let follow: Follow?
     private let console: Console
 
+    /// How to follow the imports of other processes.
+    public struct Follow: Sendable {
+        /// The time after which following ends; nil to follow until the task is cancelled.
+        let seconds: Double?
+
+        public init(seconds: Double? = nil) { self.seconds = seconds }
+    }
+
     /// A run that hasn't begun, which writes to a console when it does.
-    public init(_ options: CatalogRun.Options, console: Console) {
+    ///
+    /// - parameter follow: nil to import.
+    public init(_ options: CatalogRun.Options, follow: Follow? = nil, console: Console) {
         self.options = options
+        self.follow = follow
         self.console = console
     }
 
@@ -19,7 +32,7 @@ public struct CatalogWatch: Sendable {
         var path = options.database ?? "the database"
         do {
             path = try options.database ?? DefaultDatabase.path()
-            try await run(path: path)
+            if let follow { try await run(follow, path: path) } else { try await run(path: path) }
             return 0
         } catch is CancellationError {
             console.error("catalog: interrupted\n")
@@ -46,6 +59,26 @@ public struct CatalogWatch: Sendable {
         watching.cancel()
         _ = await watching.result
         console.output("\(try await catalog.counts().line)  (\(result.batches.grouped) transactions)\n")
+        try await catalog.close()
+    }
+}
+
+extension CatalogWatch {
+    /// Prints the counts whenever any process changes them.
+    private func run(_ follow: Follow, path: String) async throws {
+        let catalog = try await Catalog.open(
+            path: path, readers: options.readers, maximumPages: options.maximumPages)
+        let console = console
+        try await withThrowingTaskGroup { group in
+            group.addTask {
+                for try await counts in catalog.liveCounts() { console.output(counts.line + "\n") }
+                // The loop also ends when its task is cancelled.
+                try Task.checkCancellation()
+            }
+            if let seconds = follow.seconds { group.addTask { try await Task.sleep(for: .seconds(seconds)) } }
+            try await group.next()
+            group.cancelAll()
+        }
         try await catalog.close()
     }
 }

@@ -91,11 +91,26 @@ struct WatchCommand: AsyncParsableCommand {
     @OptionGroup
     var options: ImportOptions
 
+    @Flag(help: "Import nothing, and follow the imports of other processes.")
+    var follow = false
+
+    @Option(
+        help: ArgumentHelp("Seconds after which --follow ends.", discussion: "Default: until Ctrl-C.", valueName: "n"))
+    var seconds: Double?
+
+    func validate() throws {
+        guard seconds == nil || follow else { throw ValidationError("--seconds needs --follow.") }
+        if let seconds, !(seconds >= 0) {
+            throw ValidationError("--seconds must be at least 0, not \(seconds).")
+        }
+    }
+
     func run() async throws {
         let watch = CatalogWatch(
             CatalogRun.Options(
                 inputs: options.inputs, database: options.database, batchSize: options.batchSize,
-                readers: options.readers, maximumPages: options.maxPages), console: .standard)
+                readers: options.readers, maximumPages: options.maxPages),
+            follow: follow ? CatalogWatch.Follow(seconds: seconds) : nil, console: .standard)
         try await endingOnInterrupt { await watch.run() }
     }
 }

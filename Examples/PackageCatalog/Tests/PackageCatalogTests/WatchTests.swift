@@ -50,6 +50,38 @@ struct WatchTests {
         #expect(capture.error == "")
     }
 
+    /// The other process is another pool here, which is the same to SQLite.
+    @Test func followingPrintsTheImportsOfOthers() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/c.sqlite"
+        let other = try await Catalog.open(path: path)
+        let capture = Capture()
+        let options = CatalogRun.Options(inputs: [], database: path)
+        let following = Task {
+            await CatalogWatch(options, follow: CatalogWatch.Follow(), console: capture.console()).run()
+        }
+        func lines() -> [String] { capture.output.split(separator: "\n").map(String.init) }
+        func until(_ line: String) async { while lines().last?.hasPrefix(line) != true { await Task.yield() } }
+        await until("0 packages")
+        try await other.importText(stanzas(12), batchSize: 5)
+        await until("12 packages  12 names  1 sections  0 maintainers  11 dependencies")
+        try await other.importText(stanzas(3))
+        await until("3 packages")
+        following.cancel()
+        #expect(await following.value == 130)
+        #expect(capture.error == "catalog: interrupted\n")
+        try other.database.close()
+    }
+
+    @Test func followingEndsAfterATime() async throws {
+        let folder = try TemporaryFolder()
+        let capture = Capture()
+        let options = CatalogRun.Options(inputs: [], database: folder.path + "/c.sqlite")
+        let watch = CatalogWatch(options, follow: CatalogWatch.Follow(seconds: 0), console: capture.console())
+        #expect(await watch.run() == 0)
+        #expect(capture.error == "")
+    }
+
     @Test func watchReportsWhatItCannotRead() async throws {
         let folder = try TemporaryFolder()
         let capture = Capture()
