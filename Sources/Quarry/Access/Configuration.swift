@@ -240,6 +240,9 @@ public struct Configuration: Sendable {
     /// ```
     public var maintenance = Maintenance()
 
+    /// The clock of the keeper of the log, for tests that let it tick themselves.
+    var logClock = IdleClock.logs
+
     /// Set by `onWALEvent`.
     var walEventHandler: (@Sendable (WALEvent) -> Void)?
 

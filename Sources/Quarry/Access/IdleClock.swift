@@ -9,6 +9,9 @@ final class IdleClock: Sendable {
     /// The clock of the readers of pools.
     static let readers = IdleClock(seconds: 30)
 
+    /// The clock of write-ahead logs.
+    static let logs = IdleClock(seconds: 1)
+
     private struct State {
         /// The listeners by group. Each returns whether it wants another tick.
         var listeners: [ObjectIdentifier: @Sendable () -> Bool] = [:]

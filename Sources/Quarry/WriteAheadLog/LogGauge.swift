@@ -47,12 +47,14 @@ struct LogSettings: Sendable {
     let handler: (@Sendable (WALEvent) -> Void)?
     /// The name of the database in messages; nil for its path.
     let label: String?
+    let clock: IdleClock
 
     init(_ configuration: Configuration) {
         wal = configuration.wal
         maintenance = configuration.maintenance
         handler = configuration.walEventHandler
         label = configuration.label
+        clock = configuration.logClock
     }
 }
 

@@ -12,6 +12,8 @@ final class LogKeeper: Sendable {
         var pageSize = LogKeeper.usualPageSize
         /// The running reads, and when each was first seen.
         var reads: [ConnectionGroup.RunningAccess: UInt64] = [:]
+        /// The snapshots and stable readers at the last tick.
+        var pinned: Set<Int> = []
         /// The stale readers that were reported.
         var reported: Set<ReaderID> = []
         var hasWarnedOfProcess = false
@@ -22,9 +24,6 @@ final class LogKeeper: Sendable {
         case pinned(Int)
         case read(ConnectionGroup.RunningAccess)
     }
-
-    /// The clock of all logs.
-    private static let clock = IdleClock(seconds: 1)
 
     /// The size of a page as long as it isn't known: <https://www.sqlite.org/pragma.html#pragma_page_size>.
     private static let usualPageSize = 4_096
@@ -50,7 +49,7 @@ final class LogKeeper: Sendable {
                     now: SystemClock.monotonicNanoseconds())))
     }
 
-    deinit { Self.clock.remove(ObjectIdentifier(self)) }
+    deinit { settings.clock.remove(ObjectIdentifier(self)) }
 
     private var name: String { settings.label ?? path }
 
@@ -68,7 +67,7 @@ final class LogKeeper: Sendable {
     private func perform(_ actions: [LogStateMachine.Action]) {
         for action in actions {
             switch action {
-            case .startTicking: Self.clock.add(ObjectIdentifier(self)) { [weak self] in self?.tick() ?? false }
+            case .startTicking: settings.clock.add(ObjectIdentifier(self)) { [weak self] in self?.tick() ?? false }
             case .work(let work): run(work)
             }
         }
@@ -91,6 +90,7 @@ final class LogKeeper: Sendable {
             return false
         }
         noteReads()
+        notePinnedReaders(core)
         let (pages, commits) = core.log.extent
         let isBusy = !writer.group.isIdle
         perform(decide(core) { $0.tick(pages: pages, commits: commits, isBusy: isBusy, now: $1) })
@@ -217,6 +217,15 @@ final class LogKeeper: Sendable {
         }
     }
 
+    /// Lets a checkpoint be tried again if a snapshot or stable reader was closed.
+    private func notePinnedReaders(_ core: DatabaseCore) {
+        let pinned = Set((core.pinnedReadersIfMade?.all ?? [:]).keys)
+        state.withLock { state in
+            if !state.pinned.isSubset(of: pinned) { state.machine.readerDidEnd() }
+            state.pinned = pinned
+        }
+    }
+
     /// The known readers, the oldest first.
     private func allReaders(_ core: DatabaseCore) -> [(id: ReaderID, reader: WALReader)] {
         let now = SystemClock.monotonicNanoseconds()
@@ -287,7 +296,12 @@ final class LogKeeper: Sendable {
         guard Self.corruptingVersions.contains(Database.sqliteLibVersionNumber),
             !state.withLock({ $0.hasWarnedOfProcess }), let process = FileSystem.otherProcess(withDatabase: path)
         else { return }
-        state.withLock { $0.hasWarnedOfProcess = true }
+        // Another checkpoint may have ended meanwhile.
+        let isFirst = state.withLock { state in
+            defer { state.hasWarnedOfProcess = true }
+            return !state.hasWarnedOfProcess
+        }
+        guard isFirst else { return }
         let version = Self.text(ofVersion: Database.sqliteLibVersionNumber)
         ErrorLog.log(
             ResultCode.SQLITE_WARNING.rawValue,

@@ -53,7 +53,8 @@ struct LogWork {
         var isEmptied = false
         let isUrgent = reason == .size || reason == .requested
         if isUrgent || extent.pages > db.hooks.automaticCheckpointPages {
-            let mode = reason == .size ? Database.CheckpointMode.restart : .truncate
+            // The next commit overwrites the log, and cuts it to its limit, if one waits.
+            let mode = reason == .size && group.waiterCount > 0 ? Database.CheckpointMode.restart : .truncate
             if let emptied = try empty(mode, start, wait: isUrgent ? settings.readerWait : 0) {
                 isEmptied = true
                 extent = emptied

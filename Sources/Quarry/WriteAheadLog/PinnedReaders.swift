@@ -41,8 +41,10 @@ final class PinnedReaders: Sendable {
         _ = consume removed
     }
 
-    /// The readers whose state isn't lost.
-    var all: [Int: Entry] { entries.withLock { $0 }.filter { $0.value.loss.error == nil } }
+    /// The readers that are neither closed nor ended.
+    var all: [Int: Entry] {
+        entries.withLock { $0 }.filter { $0.value.loss.error == nil && !($0.value.group.group?.isClosed ?? true) }
+    }
 
     /// Ends a reader: its reads throw an error from now on.
     ///

@@ -33,9 +33,9 @@ import Testing
         try deleteRows(log)
         try log.write()
         #expect(try freePages(log) > 100)
-        _ = log.keeper?.tick()
         try await until("a maintenance") {
-            log.events.value.contains { if case .maintenance = $0 { true } else { false } }
+            _ = log.keeper?.tick()
+            return log.events.value.contains { if case .maintenance = $0 { true } else { false } }
         }
         #expect(try freePages(log) == 0)
         let statistics = try await log.writer.read { db in
@@ -57,9 +57,7 @@ import Testing
         try log.write()
         #expect(try await log.writer.maintain()?.isEmptied == true)
         #expect(try await AnyDatabaseWriter(log.writer).maintain()?.bytes == 0)
-        // The clock may have found the database idle in between.
-        let statistics = try #require(log.writer.walStatistics)
-        #expect(statistics.checkpointCount >= 3 && statistics.maintenanceCount == 3)
+        #expect(log.writer.walStatistics?.checkpointCount == 3 && log.writer.walStatistics?.maintenanceCount == 3)
     }
 
     @Test func budgetBoundsTheWork() async throws {
