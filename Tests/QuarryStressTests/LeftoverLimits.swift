@@ -20,7 +20,7 @@ struct LeftoverLimits: Sendable {
     /// Begins to count, in a process of its own.
     static func begin() async throws -> LeftoverLimits {
         ThrownErrors.areNotKept()
-        // From here on, Dispatch and SQLite have open what they open once.
+        // From here on, Dispatch, SQLite and the watcher of files have open what they open once.
         let hasFired = Step("a timer has fired")
         DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1)) { hasFired.reach() }
         try await hasFired.reached()
@@ -28,6 +28,8 @@ struct LeftoverLimits: Sendable {
         let pool = try DatabasePool(path: folder.file("a.sqlite"))
         try await pool.write { db in try db.execute(sql: "CREATE TABLE t (a)") }
         try await pool.unsafeRead { db in try db.execute(sql: "SELECT random() FROM t") }
+        _ = pool.lastCommitNumber
+        try await until("the file is watched") { pool.core.journal.watch?.isWatching ?? false }
         try pool.close()
         return LeftoverLimits(before: try ProcessUse.now())
     }

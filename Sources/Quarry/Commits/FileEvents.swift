@@ -9,6 +9,14 @@
 /// The system's calls that tell of changes of files: <https://man7.org/linux/man-pages/man7/inotify.7.html>. Other
 /// systems than Linux need an open file for that, so none is watched there.
 enum FileEvents {
+    /// A change of a watched file.
+    struct Change: Equatable {
+        /// The number of the watch; -1 if events were lost.
+        let watch: CInt
+        /// Whether the watch has ended, because the file was deleted.
+        let isGone: Bool
+    }
+
     /// A descriptor of events; -1 if the system has none left.
     static func open() -> CInt {
         #if os(Linux)
@@ -38,24 +46,23 @@ enum FileEvents {
 
     /// Reads the events that have come.
     ///
-    /// - returns: the watches, and whether each has ended; -1 if events were lost.
-    static func read(_ events: CInt, _ buffer: inout [UInt8]) -> [(watch: CInt, isGone: Bool)] {
-        var changes: [(watch: CInt, isGone: Bool)] = []
+    /// - parameter changes: receives an element for each changed file.
+    static func read(_ events: CInt, _ buffer: inout [UInt8], _ changes: inout [Change]) {
         #if os(Linux)
             while true {
                 let count = readBytes(events, &buffer)
-                guard count > 0 else { return changes }
+                guard count > 0 else { return }
                 var start = 0
                 buffer.withUnsafeBytes { bytes in
                     while start < count {
                         let event = bytes.loadUnaligned(fromByteOffset: start, as: inotify_event.self)
-                        changes.append((event.wd, event.mask & UInt32(IN_IGNORED) != 0))
+                        let change = Change(watch: event.wd, isGone: event.mask & UInt32(IN_IGNORED) != 0)
+                        if changes.last != change { changes.append(change) }
                         start += MemoryLayout<inotify_event>.size + Int(event.len)
                     }
                 }
             }
         #endif
-        return changes
     }
 
     private static func readBytes(_ descriptor: CInt, _ buffer: inout [UInt8]) -> Int {

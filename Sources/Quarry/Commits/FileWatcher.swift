@@ -45,18 +45,24 @@ final class FileWatcher: Sendable {
         func watch(_ files: Files) -> Bool { watcher.watch(id, files) }
 
         /// Whether a file isn't watched: it doesn't exist, or was deleted.
-        var isIncomplete: Bool { watcher.state.withLock { $0.entries[id]?.watches.count != 2 } }
+        var isIncomplete: Bool {
+            watcher.state.withLock { $0.entries[id].map { $0.main == nil || $0.log == nil } ?? true }
+        }
 
         func remove() { watcher.remove(id) }
     }
 
-    private struct Entry {
+    /// A client's place. An object, so that a change of it copies no dictionary. Used with the lock held.
+    private final class Entry {
         weak var client: (any Client)?
         var due: UInt64?
         /// The watches of the database and of its log; nil if there is none, or the file was deleted.
         var main: CInt?
         var log: CInt?
-        var watches: Set<CInt> { Set([main, log].compactMap(\.self)) }
+
+        init(_ client: any Client) { self.client = client }
+
+        func has(_ watch: CInt) -> Bool { main == watch || log == watch }
     }
 
     private struct State {
@@ -76,7 +82,7 @@ final class FileWatcher: Sendable {
     private let state = Lock(State())
 
     /// Nanoseconds between two readings of events. A writer in a loop makes thousands a second.
-    private static let pace: UInt64 = 2_000_000
+    private static let pace: UInt64 = 4_000_000
 
     /// The number of clients.
     var clientCount: Int { state.withLock { $0.entries.count } }
@@ -87,7 +93,7 @@ final class FileWatcher: Sendable {
     func add(_ client: any Client) -> Registration {
         state.withLock { state in
             state.lastID += 1
-            state.entries[state.lastID] = Entry(client: client)
+            state.entries[state.lastID] = Entry(client)
             start(&state)
             return Registration(watcher: self, id: state.lastID)
         }
@@ -103,18 +109,17 @@ final class FileWatcher: Sendable {
     private func remove(_ id: Int) {
         state.withLock { state in
             guard let entry = state.entries.removeValue(forKey: id) else { return }
-            for watch in entry.watches { release(watch, of: id, &state) }
+            for case let watch? in [entry.main, entry.log] { release(watch, of: id, &state) }
         }
     }
 
     private func watch(_ id: Int, _ files: Files) -> Bool {
         state.withLock { state in
-            guard var entry = state.entries[id], state.events >= 0 else { return false }
+            guard let entry = state.entries[id], state.events >= 0 else { return false }
             // A file that is watched stays so, even if its path leads to another one now: SQLite has it open.
             if entry.main == nil { entry.main = FileEvents.addWatch(state.events, files.path) }
             if entry.log == nil { entry.log = FileEvents.addWatch(state.events, files.logPath) }
-            for watch in entry.watches { state.clients[watch, default: []].insert(id) }
-            state.entries[id] = entry
+            for case let watch? in [entry.main, entry.log] { state.clients[watch, default: []].insert(id) }
             return entry.main != nil && (entry.log != nil || !files.needsLog)
         }
     }
@@ -163,62 +168,68 @@ final class FileWatcher: Sendable {
         _ = write(state.wakeWriter, &byte, 1)
     }
 
+    /// A writer in a loop makes this thread run some hundred times a second, so it allocates nothing then.
     private func run() {
         let (wakeReader, events) = state.withLock { ($0.wakeReader, $0.events) }
         var buffer = [UInt8](repeating: 0, count: 16_384)
+        var changes: [FileEvents.Change] = []
+        var clients: [any Client] = []
+        var waits = [wakeReader, events].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         var nextReading: UInt64 = 0
         while true {
             let now = SystemClock.monotonicNanoseconds()
             let isResting = now < nextReading
             let end = state.withLock { state in
-                let due = state.entries.values.reduce(UInt64.max) { min($0, $1.due ?? .max) }
-                state.sleepsUntil = min(due, isResting ? nextReading : .max)
-                return state.sleepsUntil
+                var due = isResting ? nextReading : UInt64.max
+                for (_, entry) in state.entries { due = min(due, entry.due ?? .max) }
+                state.sleepsUntil = due
+                return due
             }
-            var waits = [pollfd(fd: wakeReader, events: Int16(POLLIN), revents: 0)]
-            // While it rests, events wait in the kernel, which merges equal ones.
-            if !isResting, events >= 0 { waits.append(pollfd(fd: events, events: Int16(POLLIN), revents: 0)) }
+            // While it rests, events wait in the kernel, which merges equal ones. A negative descriptor is ignored.
+            waits[1].fd = isResting ? -1 : events
             FileEvents.poll(&waits, for: end == .max ? nil : end > now ? end - now : 0)
             if waits[0].revents != 0 { while read(wakeReader, &buffer, buffer.count) > 0 {} }
-            if waits.count > 1, waits[1].revents != 0 {
-                tellChanges(FileEvents.read(events, &buffer))
+            if waits[1].revents != 0 {
+                FileEvents.read(events, &buffer, &changes)
+                takeChanged(changes, &clients)
+                changes.removeAll(keepingCapacity: true)
+                let now = SystemClock.monotonicNanoseconds()
+                for client in clients { client.filesDidChange(now: now) }
+                clients.removeAll(keepingCapacity: true)
                 nextReading = SystemClock.monotonicNanoseconds() &+ Self.pace
             }
-            tellTimes()
+            takeDue(&clients)
+            let time = SystemClock.monotonicNanoseconds()
+            for client in clients { client.timeDidCome(now: time) }
+            clients.removeAll(keepingCapacity: true)
         }
     }
 
-    private func tellChanges(_ changes: [(watch: CInt, isGone: Bool)]) {
-        let clients = state.withLock { state in
-            var ids: Set<Int> = []
-            for change in changes {
-                // Too many events came: any file may have changed.
-                guard change.watch >= 0 else {
-                    ids = Set(state.entries.keys)
-                    break
-                }
-                guard let clients = state.clients[change.watch] else { continue }
-                ids.formUnion(clients)
-                guard change.isGone else { continue }
-                state.clients[change.watch] = nil
-                for id in clients {
-                    if state.entries[id]?.main == change.watch { state.entries[id]?.main = nil }
-                    if state.entries[id]?.log == change.watch { state.entries[id]?.log = nil }
+    /// Finds the clients of changed files, each once.
+    private func takeChanged(_ changes: [FileEvents.Change], _ clients: inout [any Client]) {
+        state.withLock { state in
+            for (id, entry) in state.entries {
+                // -1 if too many events came: any file may have changed.
+                guard changes.contains(where: { $0.watch < 0 || entry.has($0.watch) }) else { continue }
+                if let client = entry.client { clients.append(client) }
+                for change in changes where change.isGone && entry.has(change.watch) {
+                    if entry.main == change.watch { entry.main = nil }
+                    if entry.log == change.watch { entry.log = nil }
+                    state.clients[change.watch]?.remove(id)
                 }
             }
-            return ids.compactMap { state.entries[$0]?.client }
         }
-        let now = SystemClock.monotonicNanoseconds()
-        for client in clients { client.filesDidChange(now: now) }
     }
 
-    private func tellTimes() {
+    /// Finds the clients whose time has come.
+    private func takeDue(_ clients: inout [any Client]) {
         let now = SystemClock.monotonicNanoseconds()
-        let clients = state.withLock { state in
-            let ids = state.entries.filter { $0.value.due.map { $0 <= now } ?? false }.keys
-            for id in ids { state.entries[id]?.due = nil }
-            return ids.compactMap { state.entries[$0]?.client }
+        state.withLock { state in
+            for (_, entry) in state.entries {
+                guard let due = entry.due, due <= now else { continue }
+                entry.due = nil
+                if let client = entry.client { clients.append(client) }
+            }
         }
-        for client in clients { client.timeDidCome(now: now) }
     }
 }

@@ -34,7 +34,9 @@ enum ConnectionCalls {
     ///
     /// The number belongs to the transaction that reads: it doesn't show changes made after the transaction began. The
     /// corresponding C function is `sqlite3_file_control`.
-    static func dataVersion(_ connection: SQLiteConnection, schema: String) -> UInt32? {
+    ///
+    /// - parameter schema: nil for the main database: a string would be copied for SQLite.
+    static func dataVersion(_ connection: SQLiteConnection, schema: String? = nil) -> UInt32? {
         var version: UInt32 = 0
         let code = sqlite3_file_control(connection, schema, SQLITE_FCNTL_DATA_VERSION, &version)
         return code == SQLITE_OK ? version : nil

@@ -24,7 +24,7 @@ package final class OtherCommits: @unchecked Sendable {
 
     /// Nil for a database that is no file: it has no other connections, or none that count.
     init?(_ db: Database) {
-        guard let control = ConnectionCalls.dataVersion(db.pointer, schema: "main"), db.mainFilePath != nil else {
+        guard let control = ConnectionCalls.dataVersion(db.pointer), db.mainFilePath != nil else {
             return nil
         }
         seen = SeenCommits(control: control)
@@ -60,7 +60,7 @@ package final class OtherCommits: @unchecked Sendable {
         guard isWriting.load(ordering: .relaxed) else { return look(db) ?? false }
         isWriting.store(false, ordering: .releasing)
         if !logHasGrown {
-            seen.ownTransactionDidEnd(control: ConnectionCalls.dataVersion(db.pointer, schema: "main"))
+            seen.ownTransactionDidEnd(control: ConnectionCalls.dataVersion(db.pointer))
         }
         return false
     }
@@ -75,7 +75,7 @@ package final class OtherCommits: @unchecked Sendable {
     ///
     /// - returns: whether other connections have committed; nil if it can't be known now.
     private func look(_ db: Database) -> Bool? {
-        let control = ConnectionCalls.dataVersion(db.pointer, schema: "main")
+        let control = ConnectionCalls.dataVersion(db.pointer)
         guard seen.isUncertain(control: control) else { return false }
         return lookCloser(db)
     }
@@ -95,7 +95,7 @@ package final class OtherCommits: @unchecked Sendable {
         defer { statement.handle.reset() }
         guard !statement.handle.isBusy, statement.handle.step() == StatementHandle.row else { return nil }
         let version = StatementColumns.int64(statement.handle.pointer, 0)
-        return seen.note(version: version, control: ConnectionCalls.dataVersion(db.pointer, schema: "main"))
+        return seen.note(version: version, control: ConnectionCalls.dataVersion(db.pointer))
     }
 }
 
