@@ -230,13 +230,14 @@ final class CommitJournal: Sendable {
 
     /// Counts all commits from now on, for numbers that are given to the program.
     func startCounting(of database: any GroupReader) {
-        let isNew = state.withLock { state in
-            guard !state.needs.countsAll else { return false }
+        let isUnwatched = state.withLock { state in
+            guard !state.needs.countsAll else { return state.watch == nil }
             needsWillGrow()
             if state.needs.startCounting() { listen(&state) }
             return true
         }
-        if isNew { watchOthers(of: database) }
+        // A snapshot that asks first can't be watched.
+        if isUnwatched { watchOthers(of: database) }
     }
 
     /// Starts to keep commits for a reader.

@@ -221,6 +221,16 @@ import Testing
         cancellable.cancel()
     }
 
+    /// A snapshot asks for numbers first, and then its pool.
+    @Test func numbersOfASnapshot() async throws {
+        let (own, other) = try pair(.pool)
+        let pool = try #require(own as? DatabasePool)
+        let number = try await pool.makeSnapshotAsync().lastCommitNumber
+        let next = CommitNumber(rawValue: max(number.rawValue, pool.lastCommitNumber.rawValue) + 1)
+        try await other.write { db in try db.insert(1) }
+        try await pool.waitForCommit(next)
+    }
+
     // MARK: - Stable readers
 
     @Test func aStableReaderReturnsThem() async throws {
