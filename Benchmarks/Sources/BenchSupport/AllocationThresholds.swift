@@ -100,6 +100,14 @@ package struct AllocationThreshold: Sendable {
         // Chance decides how many fetches run meanwhile.
         "10.6": .init(40),
         "10.6p": .init(40),
+        // Subscribers run on other threads: how many commits they take at once is chance.
+        "10.7": .init(6),
+        "10.8": .init(12),
+        "10.9": .init(40),
+        "10.10": .init(18),
+        "10.11": .init(25),
+        "10.12": .init(50),
+        "10.13": .init(13_020),
         "11.1": .init(3.01),
         "11.2": .init(382.1),
         "11.3": .init(785.1),
