@@ -22,6 +22,8 @@ import Testing
         configuration.vfs = faults.name
         // One batch at a time: a fault is met by the fetch that asks for it.
         configuration.maximumReaderCount = 1
+        // A look for others' commits would meet the fault instead.
+        configuration.otherProcesses = .ignored
         let pool = try DatabasePool(path: folder.file("a.sqlite"), configuration: configuration)
         try pool.makeTable()
         try pool.write { db in try db.execute(sql: "CREATE TABLE other (a)") }
