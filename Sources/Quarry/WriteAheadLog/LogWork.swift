@@ -91,6 +91,10 @@ struct LogWork {
         _ mode: Database.CheckpointMode, _ start: UInt64, wait: Double
     ) throws -> (pages: Int, copied: Int)? {
         let end = start + UInt64(min(wait, 1e9) * 1e9)
+        // Set by the program, it replaces the handler that doesn't wait.
+        let timeout = try Int.fetchOne(db, sql: "PRAGMA busy_timeout") ?? 0
+        if timeout > 0 { try db.makeStatement(sql: "PRAGMA busy_timeout = 0").execute() }
+        defer { if timeout > 0 { try? db.makeStatement(sql: "PRAGMA busy_timeout = \(timeout)").execute() } }
         while true {
             if let extent = try extent(of: mode) { return extent }
             guard SystemClock.monotonicNanoseconds() < end, !group.isClosing else { return nil }

@@ -151,6 +151,23 @@ import Testing
         }
     }
 
+    /// A checkpoint doesn't wait for readers as long as the program's busy timeout says.
+    @Test func busyTimeoutOfTheProgramStays() async throws {
+        let log = try LogOfTest {
+            $0.wal.sizeLimit = 50_000
+            $0.wal.readerWait = 0
+            $0.prepareDatabase { db in try db.execute(sql: "PRAGMA busy_timeout = 600000") }
+        }
+        let snapshot = try log.pool.makeSnapshot()
+        for _ in 0..<10 { try log.write(kilobytes: 20) }
+        try await until("a checkpoint") { !log.checkpoints.isEmpty }
+        #expect(!log.checkpoints[0].isEmptied)
+        try await log.writer.writeWithoutTransaction { db throws in
+            #expect(try Int.fetchOne(db, sql: "PRAGMA busy_timeout") == 600_000)
+        }
+        withExtendedLifetime(snapshot) {}
+    }
+
     @Test func unmanagedLogIsLeftToSQLite() throws {
         let log = try LogOfTest { $0.wal = .unmanaged }
         for _ in 0..<60 { try log.write(kilobytes: 100) }
