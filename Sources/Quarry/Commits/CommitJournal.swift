@@ -117,7 +117,9 @@ final class CommitJournal: Sendable {
             try? db.listenToCommits(needs.isNeeded ? self : nil, seesOthers: seesOthers)
         }
         // The access that ends may have committed changes before it could report them.
-        if moment == .end, needs.isNeeded, !wasListening, !isReadonly { commitDidHappen(.unknown) }
+        if moment == .end, needs.isNeeded, !wasListening, !isReadonly, !(db.core?.log.isCheckpoint(of: db) ?? false) {
+            commitDidHappen(.unknown)
+        }
     }
 
     /// The commits of other connections are needed, too, as long as any are.

@@ -12,6 +12,9 @@ struct LogGauge: ~Copyable, Sendable {
     /// The number of pages of which a commit tells the keeper.
     fileprivate let tellingPages = Atomic<Int>(0)
 
+    /// The access of the writer's connection that has run a checkpoint alone.
+    fileprivate let checkpointAccess = Atomic<Int>(0)
+
     /// Made by the first commit: opening a database allocates nothing for it.
     fileprivate let madeKeeper = AtomicLazyReference<LogKeeper>()
 
@@ -22,6 +25,12 @@ struct LogGauge: ~Copyable, Sendable {
 
     /// The log was emptied.
     func logWasEmptied() { pages.store(0, ordering: .relaxed) }
+
+    /// The access that runs changes nothing: it runs a checkpoint.
+    func noteCheckpoint(of db: Database) { checkpointAccess.store(db.accessNumber, ordering: .relaxed) }
+
+    /// Whether the access that has the writer's connection changes nothing.
+    func isCheckpoint(of db: Database) -> Bool { checkpointAccess.load(ordering: .relaxed) == db.accessNumber }
 
     func setTellingPages(_ pages: Int) { tellingPages.store(pages, ordering: .relaxed) }
 

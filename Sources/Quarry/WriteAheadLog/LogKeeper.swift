@@ -136,6 +136,7 @@ final class LogKeeper: Sendable {
         let logWork = LogWork(db, settings.wal, group)
         switch work {
         case .checkpoint(let reason):
+            core.log.noteCheckpoint(of: db)
             let result = try logWork.checkpoint(reason)
             return EndedWork(outcome: .checkpoint(result), actions: checkpointDidEnd(result, core))
         case .maintenance:

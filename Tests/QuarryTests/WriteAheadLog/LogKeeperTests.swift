@@ -218,6 +218,63 @@ import Testing
         let keeper = Recorded(Reference())
     }
 
+    /// An observation that starts while a checkpoint runs isn't told of a commit: the checkpoint changes nothing.
+    @Test func checkpointIsNoCommit() async throws {
+        let log = try LogOfTest()
+        let (hasBegun, mayGoOn) = (Step("the access has begun"), Step("the access may go on"))
+        let pool = log.pool
+        let access = OwnThread {
+            try pool.writeWithoutTransaction { db in
+                pool.core.log.noteCheckpoint(of: db)
+                hasBegun.reach()
+                try mayGoOn.wait()
+            }
+        }
+        try await hasBegun.reached()
+        _ = pool.lastCommitNumber
+        mayGoOn.reach()
+        try await access.value
+        #expect(pool.lastCommitNumber.rawValue == 0)
+        try log.write()
+        #expect(pool.lastCommitNumber.rawValue == 1, "later commits are counted")
+    }
+
+    /// The looks for commits of other processes take none of these checkpoints for one.
+    @Test(arguments: LogOfTest.kinds, [1 << 30, 60_000]) func checkpointsAreNoCommits(
+        kind: WriterKind, sizeLimit: Int
+    ) async throws {
+        let log = try LogOfTest(kind) { $0.wal.sizeLimit = sizeLimit }
+        #expect(log.writer.lastCommitNumber.rawValue == 0)
+        for number in 1...20 {
+            try log.write(kilobytes: 20)
+            let count = log.checkpoints.count
+            try await until("a checkpoint") {
+                log.keeper?.readerDidEnd()
+                _ = log.keeper?.tick()
+                return log.checkpoints.count > count
+            }
+            if number % 5 == 0 { try await log.writer.maintain() }
+            _ = try await log.writer.writeWithoutTransaction { db in db.noteOtherCommits() }
+            #expect(log.writer.lastCommitNumber.rawValue == number)
+        }
+    }
+
+    @Test func accessThatBeganBeforeMayHaveCommitted() async throws {
+        let log = try LogOfTest()
+        let (hasBegun, mayGoOn) = (Step("the access has begun"), Step("the access may go on"))
+        let access = OwnThread {
+            try log.pool.writeWithoutTransaction { _ in
+                hasBegun.reach()
+                try mayGoOn.wait()
+            }
+        }
+        try await hasBegun.reached()
+        _ = log.pool.lastCommitNumber
+        mayGoOn.reach()
+        try await access.value
+        #expect(log.pool.lastCommitNumber.rawValue == 1)
+    }
+
     /// The program may use the database where it is told of an event.
     @Test func handlerMayWrite() async throws {
         let database = Recorded<DatabasePool?>(nil)
