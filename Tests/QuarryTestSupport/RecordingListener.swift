@@ -69,7 +69,7 @@ package final class RecordingListener: CommitListener {
         }
     }
 
-    package func otherConnectionDidCommit() { state.update { $0.otherCommits += 1 } }
+    package func otherConnectionDidCommit(number: Int?) { state.update { $0.otherCommits += 1 } }
 
     /// How many commits of other connections were told before each of this connection's, since the last call of
     /// `takeChanges`.

@@ -159,6 +159,13 @@ public struct Configuration: Sendable {
     /// ```
     public var otherProcesses = OtherProcesses.watched
 
+    /// Where the numbers of commits come from. See `CommitNumber`.
+    ///
+    /// ```swift
+    /// config.commitNumbers = .stored // the same in each process, and after a restart
+    /// ```
+    public var commitNumbers = CommitNumbers.counted
+
     // MARK: - Waiting
 
     /// The reaction to a lock that another connection holds.
@@ -275,6 +282,7 @@ extension Configuration {
         options.acceptsURIs = acceptsURIs
         options.trustedSchema = trustedSchema
         options.isDefensive = defensive
+        options.storesCommitNumbers = commitNumbers == .stored
         options.transactionClock = clock
         // https://www.sqlite.org/pragma.html#pragma_cache_size: a negative number is in kibibytes.
         if let cacheSize { options.pragmas.append("PRAGMA cache_size = -\(max(1, cacheSize / 1024))") }

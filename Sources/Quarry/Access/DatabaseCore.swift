@@ -81,6 +81,18 @@ final class DatabaseCore: Sendable {
         return core
     }
 
+    /// Keeps the numbers of commits in the file, if the configuration asks for it.
+    ///
+    /// - parameter database: the connection that writes.
+    func storeCommitNumbers(_ database: Database, followsTask: Bool) throws {
+        guard database.options.storesCommitNumbers else { return }
+        let number = try AccessRunner.frame(database, nil, followsTask: followsTask) { db in
+            if !db.configuration.readonly { try db.storeCommitNumbers() }
+            return db.configuredCommitNumber
+        }
+        journal.storeNumbers(from: number ?? 0)
+    }
+
     /// Adds a closure that prepares each connection.
     func prepareConnections(_ setup: @escaping @Sendable (Database) throws -> Void) -> ConnectionPreparation {
         ConnectionPreparation(setups: setups, token: setups.add(.atBeginning(setup)))

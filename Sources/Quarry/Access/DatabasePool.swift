@@ -71,6 +71,7 @@ public final class DatabasePool: GroupWriter {
             ? try configuration.open(
                 path: path, readonly: true, options: options, core: core, followsTask: followsTask)
             : try configuration.openInWALMode(path: path, options: options, core: core, followsTask: followsTask)
+        try core.storeCommitNumbers(database, followsTask: followsTask)
         let name = configuration.label ?? path
         self.workers = workers
         let openReader = configuration.readerOpener(path: path, core: core)

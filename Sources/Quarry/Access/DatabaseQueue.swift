@@ -120,6 +120,7 @@ public final class DatabaseQueue: GroupWriter {
                 try AccessRunner.frame(database, nil) { db in try FileSystem.check(db, willBeWAL: false) }
             }
         }
+        try core.storeCommitNumbers(database, followsTask: followsTask)
         let group = ConnectionGroup(
             "the connection of \(configuration.label ?? path)", capacity: 1, limits: configuration.groupLimits,
             connections: [.init(database: database)], open: { throw DatabaseError.connectionIsClosed() })

@@ -63,8 +63,19 @@ final class CommitJournal: Sendable {
         needsWillCommit = isShared
     }
 
-    /// The number of the last commit.
+    /// The number of the last commit, in the order in which they are told.
     var number: Int { state.withLock { $0.clock.number } }
+
+    /// The number of the last commit that the program is told: that in the file, if it keeps one.
+    var commitNumber: CommitNumber { state.withLock { $0.clock.commitNumber } }
+
+    /// The number that the program is told of the state that a connection sees.
+    ///
+    /// - parameter number: the number of the state.
+    func commitNumber(ofState number: Int, _ db: Database) -> CommitNumber {
+        guard db.options.storesCommitNumbers else { return CommitNumber(rawValue: number) }
+        return db.configuredCommitNumber.map { CommitNumber(rawValue: $0) } ?? commitNumber
+    }
 
     /// The number of reads that wait for the end of a commit.
     var settlingCount: Int { state.withLock { $0.settlingCount } }
@@ -230,6 +241,18 @@ final class CommitJournal: Sendable {
 
     // MARK: - Reading commits
 
+    /// The file keeps the numbers of commits, so all are counted.
+    ///
+    /// - parameter number: the number in the file.
+    func storeNumbers(from number: Int) {
+        state.withLock { state in
+            state.clock.storeNumbers(from: number)
+            guard !state.needs.countsAll else { return }
+            needsWillGrow()
+            if state.needs.startCounting() { listen(&state) }
+        }
+    }
+
     /// Counts all commits from now on, for numbers that are given to the program.
     func startCounting(of database: any GroupReader) {
         let isUnwatched = state.withLock { state in
@@ -285,8 +308,8 @@ final class CommitJournal: Sendable {
     }
 
     /// The commits of a reader up to a number.
-    func takeAll(_ id: CommitLog.ReaderID, upTo number: Int) -> [DatabaseCommit] {
-        state.withLock { $0.log.all(id, upTo: number) }
+    func takeAll(_ id: CommitLog.ReaderID, upTo number: Int, as commitNumber: CommitNumber) -> [DatabaseCommit] {
+        state.withLock { $0.log.all(id, upTo: number, as: commitNumber) }
     }
 
     /// Lets a reader skip the commits up to a number.
@@ -320,12 +343,12 @@ final class CommitJournal: Sendable {
     /// Waits until a commit has happened.
     ///
     /// - returns: false if the task was cancelled.
-    func wait(for number: Int) async -> Bool {
+    func wait(for number: CommitNumber) async -> Bool {
         let id = state.withLock { $0.numberWaiters.makeID() }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let result = state.withLock { state -> Bool? in
-                    if state.clock.number >= number { return true }
+                    if state.clock.commitNumber >= number { return true }
                     if Task.isCancelled { return false }
                     state.numberWaiters.add(id, number, continuation)
                     return nil
@@ -354,7 +377,7 @@ final class CommitJournal: Sendable {
                     state.waiters[id] = nil
                     ready.append((waiter, commit))
                 }
-                return (ready, state.numberWaiters.takeAll(upTo: state.clock.number))
+                return (ready, state.numberWaiters.takeAll(upTo: state.clock.commitNumber))
             }
             for (waiter, commit) in commits { waiter.resume(returning: commit) }
             for waiter in numbers { waiter.resume(returning: true) }
@@ -379,7 +402,7 @@ typealias CommitWaiter = CheckedContinuation<DatabaseCommit?, Never>
 
 /// The tasks that wait for a number.
 struct NumberWaiters {
-    private var waiters: [Int: (number: Int, continuation: CheckedContinuation<Bool, Never>)] = [:]
+    private var waiters: [Int: (number: CommitNumber, continuation: CheckedContinuation<Bool, Never>)] = [:]
     private var lastID = 0
 
     var count: Int { waiters.count }
@@ -390,7 +413,7 @@ struct NumberWaiters {
         return lastID
     }
 
-    mutating func add(_ id: Int, _ number: Int, _ continuation: CheckedContinuation<Bool, Never>) {
+    mutating func add(_ id: Int, _ number: CommitNumber, _ continuation: CheckedContinuation<Bool, Never>) {
         waiters[id] = (number, continuation)
     }
 
@@ -398,7 +421,7 @@ struct NumberWaiters {
         waiters.removeValue(forKey: id)?.continuation
     }
 
-    mutating func takeAll(upTo number: Int) -> [CheckedContinuation<Bool, Never>] {
+    mutating func takeAll(upTo number: CommitNumber) -> [CheckedContinuation<Bool, Never>] {
         let ready = waiters.filter { $0.value.number <= number }
         for id in ready.keys { waiters[id] = nil }
         return ready.values.map(\.continuation)
@@ -415,22 +438,24 @@ extension CommitJournal: CommitListener {
         }
     }
 
-    func otherConnectionDidCommit() {
-        commitDidHappen(.unknown, nil, .other)
+    func otherConnectionDidCommit(number: Int?) {
+        commitDidHappen(.unknown, nil, .other, stored: number)
         for observer in state.withLock({ Array($0.otherObservers.values) }) { observer.onCommit() }
     }
 
     func databaseDidCommit(_ db: Database, changes: DatabaseRegion, keys: [TableName: KeyChanges]) -> Int? {
-        commitDidHappen(DatabaseChanges(changes, keys), db)
+        commitDidHappen(DatabaseChanges(changes, keys), db, stored: db.lastStoredCommitNumber)
     }
 
     /// A commit has happened.
     ///
     /// - parameter db: the connection that has made it; nil if none of this database has.
+    /// - parameter stored: its number in the file; nil if the file keeps none.
     /// - returns: the version of the needs at which these changes aren't needed; nil if they are needed.
     @discardableResult
     func commitDidHappen(
-        _ changes: DatabaseChanges, _ db: Database? = nil, _ source: DatabaseCommit.Source = .database
+        _ changes: DatabaseChanges, _ db: Database? = nil, _ source: DatabaseCommit.Source = .database,
+        stored: Int? = nil
     ) -> Int? {
         let version = needs.current
         let (observations, number, pause, isCounted) = state.withLock { state in
@@ -439,9 +464,12 @@ extension CommitJournal: CommitListener {
                 state.clock.emptyCommitDidHappen()
                 return (nil as ObservationBroker?, 0, nil as UInt64?, state.needs.countsAll)
             }
-            let number = source == .other ? state.clock.otherCommitDidHappen() : state.clock.commitDidHappen()
-            state.log.append(number) {
-                DatabaseCommit(CommitNumber(rawValue: number), changes, db?.commitNote, source)
+            let number =
+                source == .other
+                ? state.clock.otherCommitDidHappen(stored: stored) : state.clock.commitDidHappen(stored: stored)
+            let commitNumber = state.clock.commitNumber
+            state.log.append(number, as: commitNumber) {
+                DatabaseCommit(commitNumber, changes, db?.commitNote, source)
             }
             return (state.observations, number, state.wakeUp(), state.needs.countsAll)
         }

@@ -20,6 +20,9 @@ struct CommitLog {
     /// The number of the last commit.
     private var last = 0
 
+    /// The number of the last commit that the program is told.
+    private var lastCommitNumber = CommitNumber(rawValue: 0)
+
     private var readers: [ReaderID: Reader] = [:]
     private var lastReader = 0
 
@@ -53,9 +56,11 @@ struct CommitLog {
 
     /// A commit has happened.
     ///
+    /// - parameter commitNumber: the number that the program is told.
     /// - parameter commit: makes it, if it has a reader.
-    mutating func append(_ number: Int, _ commit: () -> DatabaseCommit) {
+    mutating func append(_ number: Int, as commitNumber: CommitNumber, _ commit: () -> DatabaseCommit) {
         last = number
+        lastCommitNumber = commitNumber
         guard !readers.isEmpty else { return }
         commits.append(commit())
         if commits.count > trimmingCount { trim() }
@@ -72,7 +77,7 @@ struct CommitLog {
         guard let reader = readers[id], reader.position < last else { return nil }
         if let missed = missed(by: reader) {
             readers[id]?.position = missed
-            return .missed(upTo: CommitNumber(rawValue: missed))
+            return .missed(upTo: commitNumber(of: missed))
         }
         readers[id]?.position += 1
         return commits[index(of: reader.position + 1)]
@@ -85,17 +90,20 @@ struct CommitLog {
     mutating func nextFew(_ id: ReaderID) -> [DatabaseCommit] {
         guard let reader = readers[id], reader.position < last else { return [] }
         if missed(by: reader) != nil { return next(id).map { [$0] } ?? [] }
-        return all(id, upTo: min(last, reader.position + max(1, min(reader.limit / 16, 64))))
+        let end = min(last, reader.position + max(1, min(reader.limit / 16, 64)))
+        return all(id, upTo: end, as: commitNumber(of: end))
     }
 
     /// The commits of a reader up to a number, in order.
-    mutating func all(_ id: ReaderID, upTo end: Int) -> [DatabaseCommit] {
+    ///
+    /// - parameter commitNumber: the number that the program is told of the last of them.
+    mutating func all(_ id: ReaderID, upTo end: Int, as commitNumber: CommitNumber) -> [DatabaseCommit] {
         guard var reader = readers[id], reader.position < end else { return [] }
         var result: [DatabaseCommit] = []
         result.reserveCapacity(min(end - reader.position, commits.count + 1))
         if let missed = missed(by: reader).map({ min($0, end) }) {
             reader.position = missed
-            result.append(.missed(upTo: CommitNumber(rawValue: missed)))
+            result.append(.missed(upTo: missed == end ? commitNumber : self.commitNumber(of: missed)))
         }
         while reader.position < end {
             reader.position += 1
@@ -109,6 +117,11 @@ struct CommitLog {
     private func missed(by reader: Reader) -> Int? {
         let firstKept = max(last - commits.count, last - reader.limit)
         return reader.position < firstKept ? firstKept : nil
+    }
+
+    /// The number that the program is told of a commit that is kept, or is followed by one.
+    private func commitNumber(of number: Int) -> CommitNumber {
+        number < last ? CommitNumber(rawValue: commits[index(of: number + 1)].number.rawValue - 1) : lastCommitNumber
     }
 
     private func index(of number: Int) -> Int { number - (last - commits.count) - 1 }

@@ -48,7 +48,7 @@ extension DatabaseWriter {
         journal.startCounting(of: database)
         return try writeWithoutTransaction { db in
             let value = try db.withTransaction { (.commit, try updates(db)) }
-            return (value, CommitNumber(rawValue: journal.number))
+            return (value, journal.commitNumber)
         }
     }
 
@@ -63,7 +63,7 @@ extension DatabaseWriter {
         journal.startCounting(of: database)
         return try await writeWithoutTransaction { db in
             let value = try db.withTransaction { (.commit, try updates(db)) }
-            return (value, CommitNumber(rawValue: journal.number))
+            return (value, journal.commitNumber)
         }
     }
 
@@ -89,7 +89,7 @@ extension DatabaseReader {
         guard let database = groupReader else { return CommitNumber(rawValue: 0) }
         let journal = database.core.journal
         journal.startCounting(of: database)
-        return CommitNumber(rawValue: journal.number)
+        return journal.commitNumber
     }
 
     /// Waits until a commit has happened: reads that begin afterwards see it.
@@ -103,7 +103,7 @@ extension DatabaseReader {
         guard let database = groupReader else { return }
         let journal = database.core.journal
         journal.startCounting(of: database)
-        guard await journal.wait(for: number.rawValue) else { throw CancellationError() }
+        guard await journal.wait(for: number) else { throw CancellationError() }
     }
 }
 

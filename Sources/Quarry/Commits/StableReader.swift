@@ -26,12 +26,12 @@ public final class StableReader: PinnedReader {
 
     fileprivate init(
         _ pool: DatabasePool, _ connection: ConnectionGroup.Connection, _ workers: WorkerThreads,
-        _ commits: CommitReader, number: Int, label: String
+        _ commits: CommitReader, _ state: PinnedState, label: String
     ) {
         connections = PinnedConnections("a stable reader of", .stableReader, label, of: pool, [connection], workers)
         self.commits = commits
-        self.number = Atomic(number)
-        commits.journal.skip(commits.id, to: number)
+        number = Atomic(state.commitNumber.rawValue)
+        commits.journal.skip(commits.id, to: state.number)
     }
 
     /// The number of the last commit that reads see.
@@ -77,7 +77,7 @@ public final class StableReader: PinnedReader {
     @discardableResult
     public func advance(to number: CommitNumber) async throws -> [DatabaseCommit] {
         guard commitNumber < number else { return [] }
-        guard await commits.journal.wait(for: number.rawValue) else { throw CancellationError() }
+        guard await commits.journal.wait(for: number) else { throw CancellationError() }
         return try await advance()
     }
 
@@ -95,14 +95,23 @@ public final class StableReader: PinnedReader {
             try db.finishRead {}
         } noteOthers: {
             // The state hasn't changed, so it has no commit of others.
-            if newVersion < 0 || newVersion != lastVersion { others.note() }
+            if newVersion < 0 || newVersion != lastVersion { others.note(db) }
         }
         version.store(newVersion, ordering: .relaxed)
-        let passed = journal.takeAll(commits.id, upTo: number)
-        self.number.store(number, ordering: .releasing)
+        let commitNumber = journal.commitNumber(ofState: number, db)
+        let passed = journal.takeAll(commits.id, upTo: number, as: commitNumber)
+        self.number.store(commitNumber.rawValue, ordering: .releasing)
         connections.didAdvance()
         return passed
     }
+}
+
+/// The state that the connections of a stable reader see.
+private struct PinnedState {
+    /// The number of its last commit, in the order in which they are told.
+    let number: Int
+    /// The number that the program is told.
+    let commitNumber: CommitNumber
 }
 
 /// Tells of the commits of other connections that the state of a reader may have.
@@ -114,7 +123,9 @@ private struct OtherCommitsOfReader {
 
     /// The connection that writes looks, if it is idle. If it writes, it has looked, and nothing was committed since.
     /// If it stays in use without a transaction, other connections may have committed.
-    mutating func note() {
+    ///
+    /// - parameter db: the reader's connection.
+    mutating func note(_ db: Database) {
         guard let pool, let watch = pool.core.journal.watch, !hasGuessed else { return }
         let deadline = pool.core.journal.settlingDeadline
         repeat {
@@ -123,7 +134,7 @@ private struct OtherCommitsOfReader {
             SystemClock.sleep(nanoseconds: 50_000)
         } while SystemClock.monotonicNanoseconds() < deadline
         hasGuessed = true
-        pool.core.journal.otherConnectionDidCommit()
+        pool.core.journal.otherConnectionDidCommit(number: db.configuredCommitNumber)
     }
 
     /// - returns: whether the connection could be asked.
@@ -171,12 +182,12 @@ extension DatabasePool {
     ) async throws -> StableReader {
         let workers = WorkerThreads(connectionCount: 1)
         let commits = CommitReader(self, keys: keys, limit: limit)
-        let (connections, number) = try await workers.opening {
+        let (connections, state) = try await workers.opening {
             let connections = try self.openConnections(count: 1, followsTask: true)
             return (connections, try self.pinExactly(connections, commits.journal, followsTask: true))
         }
         return StableReader(
-            self, connections[0], workers, commits, number: number, label: label ?? "\(fileID):\(line)")
+            self, connections[0], workers, commits, state, label: label ?? "\(fileID):\(line)")
     }
 
     /// Makes several readers of the same state: the last commit before this call. Each advances by itself.
@@ -193,19 +204,28 @@ extension DatabasePool {
         guard count > 0 else { return [] }
         let readers = (0..<count).map { _ in CommitReader(self, keys: keys, limit: limit) }
         let connections = try openConnections(count: count)
-        let number = try pinExactly(connections, readers[0].journal)
+        let state = try pinExactly(connections, readers[0].journal)
         return zip(connections, readers).map { connection, reader in
             StableReader(
-                self, connection, WorkerThreads(connectionCount: 1), reader, number: number,
+                self, connection, WorkerThreads(connectionCount: 1), reader, state,
                 label: label ?? "\(fileID):\(line)")
         }
     }
 
     /// Makes connections see the same commit.
-    ///
-    /// - returns: the number of the commit.
     private func pinExactly(
         _ connections: [ConnectionGroup.Connection], _ journal: CommitJournal, followsTask: Bool = false
+    ) throws -> PinnedState {
+        let number = try pinAtNumber(connections, journal, followsTask: followsTask)
+        let db = connections[0].database
+        try db.beginAccess(nil, followsTask: followsTask)
+        defer { db.suspendAccess() }
+        return PinnedState(number: number, commitNumber: journal.commitNumber(ofState: number, db))
+    }
+
+    /// - returns: the number of the commit, in the order in which they are told.
+    private func pinAtNumber(
+        _ connections: [ConnectionGroup.Connection], _ journal: CommitJournal, followsTask: Bool
     ) throws -> Int {
         var isAlike = false
         let number = try journal.pinExactly {

@@ -2,11 +2,22 @@
 struct SavepointStack: Equatable {
     private var names: [String] = []
 
+    /// Whether the oldest savepoint has begun the transaction: then its release commits.
+    private var isTransaction = false
+
     /// The number of open savepoints.
     var depth: Int { names.count }
 
     /// `SAVEPOINT name`
-    mutating func begin(_ name: String) { names.append(name.lowercasedASCII) }
+    ///
+    /// - parameter beginsTransaction: whether no transaction was open before.
+    mutating func begin(_ name: String, beginsTransaction: Bool = false) {
+        if beginsTransaction { isTransaction = true }
+        names.append(name.lowercasedASCII)
+    }
+
+    /// Whether `RELEASE name` commits the transaction.
+    func releaseCommits(_ name: String) -> Bool { isTransaction && index(of: name) == 0 }
 
     /// `RELEASE name`: ends the newest savepoint of that name, and those inside it.
     mutating func release(_ name: String) {
@@ -19,7 +30,10 @@ struct SavepointStack: Equatable {
     }
 
     /// The transaction has ended, and all savepoints with it.
-    mutating func removeAll() { names.removeAll() }
+    mutating func removeAll() {
+        names.removeAll()
+        isTransaction = false
+    }
 
     private func index(of name: String) -> Int? { names.lastIndex(of: name.lowercasedASCII) }
 }

@@ -26,7 +26,9 @@ package protocol CommitListener: AnyObject, Sendable {
 
     /// Another connection has committed: one of another process, or of another queue or pool. Called before the call
     /// for a later commit of this connection.
-    func otherConnectionDidCommit()
+    ///
+    /// - parameter number: the number in the file; nil if the file keeps none.
+    func otherConnectionDidCommit(number: Int?)
 
     /// The transaction was not committed after all: it goes on, or is rolled back.
     func databaseDidNotCommit()

@@ -25,6 +25,8 @@ package struct ConnectionOptions: Sendable {
     /// Whether opening reads the schema to check that the file is usable. False for further connections to the same
     /// file.
     package var checksSchema = true
+    /// Whether the file keeps the number of the last commit.
+    package var storesCommitNumbers = false
     /// Whether a pool's readers use the same file, so that `deserialize` would separate them from the writer.
     package var isWriterOfPool = false
     /// `PRAGMA name = value` statements to run after opening.

@@ -106,9 +106,15 @@ public final class Database {
     @exclusivity(unchecked)
     package var commitNote: CommitNote?
 
+    /// The number of the last commit, if the file keeps it.
+    @exclusivity(unchecked)
+    var storedCommitNumber: StoredCommitNumber? {
+        didSet { watchersDidChange() }
+    }
+
     private func watchersDidChange() {
-        watchesStatements = monitor != nil || readRegion != nil
-        watchesTransactions = monitor != nil || !nextTransactionHandlers.isEmpty
+        watchesStatements = monitor != nil || readRegion != nil || storedCommitNumber != nil
+        watchesTransactions = monitor != nil || !nextTransactionHandlers.isEmpty || storedCommitNumber != nil
     }
 
     // MARK: The current access

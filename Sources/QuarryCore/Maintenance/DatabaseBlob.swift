@@ -270,12 +270,16 @@ extension Database {
         try checkName(schema, of: "schema")
         try checkName(table, of: "table")
         try checkName(column, of: "column")
+        if !readOnly { try beginOwnTransaction(for: self) }
+        // The open blob takes the transaction over.
+        defer { if !readOnly { failingAccess { try endOwnTransaction(of: self) } } }
         switch BlobHandle.open(
             pointer, schema: schema, table: table, column: column, rowID: rowID, writes: !readOnly)
         {
         case .blob(let handle):
             let open = OpenBlob(handle)
             openBlobs.append(open)
+            if !readOnly { try beginOwnTransaction(for: open) }
             return DatabaseBlob(
                 open, schema: schema, table: table, column: column, rowID: rowID, isReadOnly: readOnly,
                 lifetime: lifetime)
@@ -298,7 +302,11 @@ extension Database {
         } else {
             noteUntoldEnd()
         }
-        if let failure { throw failure }
+        if let failure {
+            try? endOwnTransaction(of: blob)
+            throw failure
+        }
+        try endOwnTransaction(of: blob)
     }
 
     /// Tells of the end of a transaction that SQLite has ended in an operation that isn't a statement: a blob that

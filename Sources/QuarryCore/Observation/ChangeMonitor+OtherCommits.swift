@@ -19,12 +19,28 @@ extension ChangeMonitor {
     /// A transaction of this connection is committed: tells of others' commits before it.
     @inline(__always)
     func noteOthersBeforeCommit(_ db: Database) {
-        if let others, others.writeDidCommit(db) { listener?.otherConnectionDidCommit() }
+        if let others, others.writeDidCommit(db) { tellOthers(number: db.storedCommitNumber?.beforeWritten) }
+        if db.storedCommitNumber != nil { db.storedCommitNumber?.didCommit() }
+    }
+
+    /// A transaction of this connection was rolled back.
+    func didNotCommit(_ db: Database) {
+        others?.forgetComparison()
+        if db.storedCommitNumber != nil { db.storedCommitNumber?.didRollBack() }
     }
 
     func writeDidBegin(_ db: Database) {
         guard let others, others.writeDidBegin(db) else { return }
-        listener?.otherConnectionDidCommit()
+        tellOthersOfState(db)
         others.othersWereTold()
     }
+
+    /// Tells the listener that other connections have committed the state that the connection sees.
+    func tellOthersOfState(_ db: Database) {
+        let number = db.configuredCommitNumber
+        if let number { db.storedCommitNumber?.note(number) }
+        tellOthers(number: number)
+    }
+
+    private func tellOthers(number: Int?) { listener?.otherConnectionDidCommit(number: number) }
 }

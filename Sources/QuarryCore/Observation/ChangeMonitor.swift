@@ -37,7 +37,7 @@ final class ChangeMonitor: ConnectionMonitor {
     @exclusivity(unchecked)
     private var running = RunningChanges()
     @exclusivity(unchecked)
-    private var changes: TransactionChanges
+    private(set) var changes: TransactionChanges
     @exclusivity(unchecked)
     private var phase = CommitPhase.none
 
@@ -413,7 +413,7 @@ final class ChangeMonitor: ConnectionMonitor {
     private func rolledBack(_ phase: CommitPhase, tells: Bool, _ db: Database) {
         changes.removeAll()
         hasRunChange = false
-        others?.forgetComparison()
+        didNotCommit(db)
         tellNotCommitted(phase)
         if tells { tellEnd(committed: false, db) } else { observers.transactionDidEnd() }
     }

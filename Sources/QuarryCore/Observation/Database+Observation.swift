@@ -105,7 +105,7 @@ extension Database {
     package func noteOtherCommits() -> Bool? {
         guard lifetime.isOwned, let changeMonitor, let others = changeMonitor.others else { return nil }
         let haveCommitted = others.lookCloser(self)
-        if haveCommitted ?? false { changeMonitor.listener?.otherConnectionDidCommit() }
+        if haveCommitted ?? false { changeMonitor.tellOthersOfState(self) }
         return haveCommitted
     }
 

@@ -260,7 +260,7 @@ extension Statement {
 
 extension Substring.UTF8View {
     /// The first word in capitals.
-    fileprivate var firstWord: String? {
+    var firstWord: String? {
         var words = makeWordIterator()
         return words.next()
     }

@@ -74,12 +74,14 @@ extension Statement {
         guard hasStepped else {
             if mayChange {
                 database.monitor?.statementDidEnd(self, succeeded: false, hasStepped: false, database)
+                database.failingAccess { try database.endOwnTransaction(of: self) }
             }
             return
         }
         let succeeded = code == ResultCode.SQLITE_OK.rawValue
         if !succeeded, database.access.error == nil { database.access.note(database.error(of: self, code)) }
         database.statementDidEnd(self, succeeded: succeeded)
+        database.failingAccess { try database.endOwnTransaction(of: self) }
     }
 
     /// Ends the execution of a released cursor, unless another execution has begun or the access has ended.
@@ -101,19 +103,21 @@ extension Statement {
             leaveExecution(database)
             handle.reset()
             database.statementDidEnd(self, succeeded: true)
-            if database.watchesTransactions, let refusal = database.monitor?.takeRefusal() { throw refusal }
+            if database.watchesTransactions { try database.watchersHaveSeen(self) }
         } else {
             let error = database.error(of: self, code)
             leaveExecution(database)
             handle.reset()
             database.statementCache.remove(self)
             database.statementDidEnd(self, succeeded: false)
+            // What the statement keeps is committed. The first error counts.
+            if database.watchesTransactions { try? database.endOwnTransaction(of: self) }
             throw error
         }
     }
 
     /// Whether running it may change tables. SQLite counts `BEGIN IMMEDIATE` as writing, too.
-    fileprivate var mayChange: Bool { !isReadonly && !kind.controlsTransactions }
+    var mayChange: Bool { !isReadonly && !kind.controlsTransactions }
 
     private func leaveExecution(_ database: Database) {
         let wasOfCursor = activity.end()
@@ -136,14 +140,22 @@ extension Database {
         {
             throw abortedTransactionError(sql: statement.sql)
         }
-        if watchesStatements { watchersWillSee(statement) }
+        if watchesStatements { try watchersWillSee(statement) }
         if deadline.limit != nil { deadline.start() }
     }
 
     @inline(never)
-    private func watchersWillSee(_ statement: Statement) {
+    private func watchersWillSee(_ statement: Statement) throws {
+        if storedCommitNumber != nil { try commitNumberWillSee(statement) }
         if readRegion != nil, !statement.kind.controlsTransactions { noteRead(of: statement) }
         if let monitor, statement.mayChange { monitor.statementWillStart(statement, self) }
+    }
+
+    /// Throws the error with which an observer has refused the statement's commit.
+    @inline(never)
+    fileprivate func watchersHaveSeen(_ statement: Statement) throws {
+        if storedCommitNumber != nil { try endOwnTransaction(of: statement) }
+        if let refusal = monitor?.takeRefusal() { throw refusal }
     }
 
     /// Throws if another thread has ended the access.
@@ -229,7 +241,7 @@ extension Database {
             isAutocommit: isAutocommit)
         // A cursor that hasn't taken a step must not begin without its transaction.
         if transaction.isWrapped, event != .didBegin, !transaction.isInside { stopUnsteppedStatements() }
-        if succeeded, event != .didCommit { noteSavepoint(statement) }
+        if succeeded, event != .didCommit { noteSavepoint(statement, beginsTransaction: event == .didBegin) }
         switch event {
         case .none:
             guard !succeeded, let end = monitor?.takeUntoldEnd(self), end != .none else { break }
@@ -252,9 +264,9 @@ extension Database {
     }
 
     /// Keeps the open savepoints up to date.
-    private func noteSavepoint(_ statement: Statement) {
+    private func noteSavepoint(_ statement: Statement, beginsTransaction: Bool) {
         switch statement.kind {
-        case .savepoint: savepoints.begin(statement.savepointName)
+        case .savepoint: savepoints.begin(statement.savepointName, beginsTransaction: beginsTransaction)
         case .release: savepoints.release(statement.savepointName)
         case .rollbackToSavepoint: savepoints.rollBack(to: statement.savepointName)
         default: return

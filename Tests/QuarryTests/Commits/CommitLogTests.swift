@@ -12,7 +12,9 @@ import Testing
     private mutating func commit(_ count: Int = 1) {
         for _ in 0..<count {
             number += 1
-            log.append(number) { DatabaseCommit(CommitNumber(rawValue: number), DatabaseChanges(.t, [:])) }
+            log.append(number, as: CommitNumber(rawValue: number)) {
+                DatabaseCommit(CommitNumber(rawValue: number), DatabaseChanges(.t, [:]))
+            }
         }
     }
 
@@ -62,10 +64,10 @@ import Testing
     @Test mutating func readingUpToANumberLeavesTheRest() {
         let id = log.addReader(limit: 3)
         commit(5)
-        #expect(log.all(id, upTo: 1).map(\.source) == [.missed])
+        #expect(log.all(id, upTo: 1, as: CommitNumber(rawValue: 1)).map(\.source) == [.missed])
         #expect(log.position(of: id) == 1)
-        #expect(log.all(id, upTo: 4).map(\.number.rawValue) == [2, 3, 4])
-        #expect(log.all(id, upTo: 4).isEmpty)
+        #expect(log.all(id, upTo: 4, as: CommitNumber(rawValue: 4)).map(\.number.rawValue) == [2, 3, 4])
+        #expect(log.all(id, upTo: 4, as: CommitNumber(rawValue: 4)).isEmpty)
         #expect(read(id) == ["5"])
         log.skip(id, to: 5)
         #expect(read(id).isEmpty)
@@ -100,7 +102,9 @@ import Testing
                 positions[id!] = nil
             case 2...6:
                 number += 1
-                log.append(number) { DatabaseCommit(CommitNumber(rawValue: number), DatabaseChanges(.t, [:])) }
+                log.append(number, as: CommitNumber(rawValue: number)) {
+                    DatabaseCommit(CommitNumber(rawValue: number), DatabaseChanges(.t, [:]))
+                }
             default:
                 guard let id, let (position, limit) = positions[id] else { continue }
                 let commit = log.next(id)
