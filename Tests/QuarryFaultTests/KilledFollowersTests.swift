@@ -14,15 +14,19 @@ import Testing
         INSERT INTO account VALUES (1, 500), (2, 500);
         """
 
-    @Test(arguments: [(2, ["pool"]), (8, ["pool", "walQueue"]), (2, ["queue"])])
-    func processesAreKilled(count: Int, kinds: [String]) async throws {
+    @Test(arguments: [
+        (2, ["pool"], false), (8, ["pool", "walQueue"], false), (2, ["queue"], false),
+        (4, ["pool", "walQueue"], true), (2, ["queue"], true),
+    ])
+    func processesAreKilled(count: Int, kinds: [String], storesNumbers: Bool) async throws {
         let folder = try TemporaryFolder(isFast: true)
         let path = folder.file("db")
         let seed = UInt64.random(in: 0 ... .max)
         let report = try await onOwnThread(within: 280) {
-            try Self.run(count, kinds, path, seed)
+            try Self.run(count, kinds, path, seed, storesNumbers)
         }
-        print("\(count) processes (\(kinds.joined(separator: ", "))): \(report)")
+        let numbers = storesNumbers ? ", numbers in the file" : ""
+        print("\(count) processes (\(kinds.joined(separator: ", "))\(numbers)): \(report)")
     }
 
     private struct Report: CustomStringConvertible {
@@ -30,11 +34,14 @@ import Testing
         var description: String { "\(commits) commits acknowledged, \(kills) processes killed" }
     }
 
-    private static func run(_ count: Int, _ kinds: [String], _ path: String, _ seed: UInt64) throws -> Report {
+    private static func run(
+        _ count: Int, _ kinds: [String], _ path: String, _ seed: UInt64, _ storesNumbers: Bool
+    ) throws -> Report {
         var generator = SeededGenerator(seed: seed)
         let kind = kinds[0]
         var configuration = Configuration()
         configuration.busyMode = .timeout(60)
+        if storesNumbers { configuration.commitNumbers = .stored }
         let writer: any DatabaseWriter =
             kind == "pool"
             ? try DatabasePool(path: path, configuration: configuration)
@@ -55,7 +62,8 @@ import Testing
         }
         func start(_ index: Int, _ rounds: Int? = nil) throws -> ChildProcess {
             try ChildProcess(
-                ["follow", path, kinds[index % kinds.count], "p\(index)"] + (rounds.map { ["\($0)"] } ?? []),
+                ["follow", path, kinds[index % kinds.count], "p\(index)"] + (storesNumbers ? ["stored"] : [])
+                    + (rounds.map { ["\($0)"] } ?? []),
                 deadline: 270)
         }
         var children = try (0..<count).map { try start($0) }

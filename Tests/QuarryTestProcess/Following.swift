@@ -7,9 +7,13 @@ import Quarry
 /// Each process adds rows to one table, moves amounts between two, and reads that their sum has stayed. A line is said
 /// after each commit, so each line is a promise.
 ///
+/// - parameter storesNumbers: whether the file keeps the number of the last commit: then each must be higher by one
+///   than the id of the commit's row.
 /// - parameter rounds: the number of commits; nil to write until it is killed.
-func follow(path: String, kind: DatabaseKind, name: String, rounds: Int?) throws {
-    let writer = try kind.open(path)
+func follow(path: String, kind: DatabaseKind, name: String, storesNumbers: Bool, rounds: Int?) throws {
+    var configuration = Configuration()
+    if storesNumbers { configuration.commitNumbers = .stored }
+    let writer = try kind.open(path, configuration)
     let seen = SeenCount()
     let cancellable = ValueObservation.tracking { db in
         try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM entry") ?? -1
@@ -25,15 +29,22 @@ func follow(path: String, kind: DatabaseKind, name: String, rounds: Int?) throws
         round += 1
         let own = number
         if round.isMultiple(of: 3) {
-            try writer.writeWithoutTransaction { db in
+            let (id, commitNumber) = try writer.writeWithoutTransaction { db in
                 try db.execute(sql: "INSERT INTO entry (name, n) VALUES (?, ?)", arguments: [name, own])
+                return (db.lastInsertedRowID, writer.lastCommitNumber.rawValue)
             }
+            if storesNumbers, commitNumber != Int(id) + 1 { throw Wrong("row \(id) has number \(commitNumber)") }
         } else {
-            try writer.write { db in
+            let (id, commitNumber) = try writer.writeWithCommitNumber { db in
                 let amount = Int.random(in: 1...9)
                 try db.execute(sql: "UPDATE account SET amount = amount - ? WHERE id = 1", arguments: [amount])
                 try db.execute(sql: "INSERT INTO entry (name, n) VALUES (?, ?)", arguments: [name, own])
+                let id = db.lastInsertedRowID
                 try db.execute(sql: "UPDATE account SET amount = amount + ? WHERE id = 2", arguments: [amount])
+                return id
+            }
+            if storesNumbers, commitNumber.rawValue != Int(id) + 1 {
+                throw Wrong("row \(id) has number \(commitNumber)")
             }
         }
         say("\(name) \(number)")
@@ -44,6 +55,16 @@ func follow(path: String, kind: DatabaseKind, name: String, rounds: Int?) throws
             )
         }
         guard sum == 1000 else { throw Wrong("the sum is \(sum)") }
+        if storesNumbers {
+            let (stored, count) = try writer.read { db in
+                (
+                    try Int.fetchOne(db, sql: "SELECT CAST(number AS INTEGER) FROM grdb_commit_number") ?? -1,
+                    try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM entry") ?? -1
+                )
+            }
+            // The first commit has made the tables.
+            guard stored == count + 1 else { throw Wrong("the file has number \(stored) with \(count) rows") }
+        }
         // The observation sees this state, without another commit.
         if round.isMultiple(of: 5) { try seen.wait(for: count) }
         if round.isMultiple(of: 17) { try writer.vacuum() }

@@ -21,7 +21,7 @@ do {
     case "follow":
         try follow(
             path: arguments[1], kind: DatabaseKind(arguments[2]), name: arguments[3],
-            rounds: arguments.count > 4 ? Int(arguments[4]) : nil)
+            storesNumbers: arguments.contains("stored"), rounds: Int(arguments.last!))
     case "watch":
         try watch(path: arguments[1], kind: DatabaseKind(arguments[2]))
     case "migrate":
