@@ -1,5 +1,4 @@
-/// The number of a commit: the first that a database object counts has number 1, and each has one more than the one
-/// before.
+/// The number of a commit: higher by one than that of the commit before.
 ///
 /// ```swift
 /// let (_, number) = try await dbPool.writeWithCommitNumber { db in try player.insert(db) }
@@ -7,9 +6,11 @@
 /// ```
 ///
 /// A state of the database has the number of the last commit that it contains. A transaction that changes nothing, or
-/// is rolled back, has no number. Counting begins with the first use of numbers on a queue or pool: commits before it
-/// have none. Numbers belong to the queue or pool that has counted them: another one, another process, and the same
-/// program after a restart count anew.
+/// is rolled back, has no number.
+///
+/// By default the numbers belong to the queue or pool that has counted them. The first use of numbers begins to count,
+/// from 1; another queue or pool, another process, and the same program after a restart count anew. With
+/// `CommitNumbers.stored` they belong to the file.
 public struct CommitNumber: RawRepresentable, Hashable, Comparable, Sendable, Codable {
     /// The number as an integer; 0 before the first commit.
     public let rawValue: Int

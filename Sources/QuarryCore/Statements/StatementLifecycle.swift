@@ -110,7 +110,7 @@ extension Statement {
             handle.reset()
             database.statementCache.remove(self)
             database.statementDidEnd(self, succeeded: false)
-            // What the statement keeps is committed. The first error counts.
+            // A commit keeps what the statement keeps. The first error counts.
             if database.watchesTransactions { try? database.endOwnTransaction(of: self) }
             throw error
         }

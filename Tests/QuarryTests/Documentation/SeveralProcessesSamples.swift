@@ -70,11 +70,20 @@ import Testing
         #expect(queue.configuration.otherProcesses == .polled(every: 0.5))
     }
 
-    @Test func positions() throws {
-        try dbPool.write { db in
+    @Test func numbers() async throws {
+        let path = folder.file("players.sqlite")
+        var config = Configuration()
+        config.commitNumbers = .stored
+        let dbPool = try DatabasePool(path: path, configuration: config)
+        let otherPool = try DatabasePool(path: path, configuration: config)
+        let (_, number) = try await dbPool.writeWithCommitNumber { db in
             try db.execute(sql: "INSERT INTO player (name) VALUES ('Craig')")
-            try db.execute(sql: "UPDATE feed SET position = position + 1")
         }
-        #expect(try other.read { db in try Int.fetchOne(db, sql: "SELECT position FROM feed") } == 1)
+        // In another process, which has received the number:
+        try await otherPool.waitForCommit(number)
+        let names = try await otherPool.read { db in
+            try String.fetchAll(db, sql: "SELECT name FROM player")
+        }
+        #expect(names == ["Arthur", "Craig"] && number.rawValue == 1)
     }
 }

@@ -8,7 +8,7 @@
 /// COMMIT has ended      8              8
 /// ```
 ///
-/// The number is written in the transaction itself, so a commit and its number are there together or not at all.
+/// The number is written in the transaction itself, so a crash leaves a commit and its number, or neither.
 struct StoredCommitNumber: Equatable {
     /// The number of the last commit that the connection knows: one of its own, or of another.
     private(set) var last: Int
