@@ -75,6 +75,24 @@ struct CommitWay: CustomTestStringConvertible, Sendable {
             while try cursor.next() != nil {}
             #expect(!db.isInsideTransaction)
         },
+        CommitWay("statements while a cursor reads", count: 2) { db in
+            let cursor = try Int.fetchCursor(db, sql: "SELECT rowid FROM t ORDER BY rowid")
+            while let id = try cursor.next() {
+                #expect(!db.isInsideTransaction)
+                try db.execute(sql: "UPDATE t SET a = a + 1 WHERE rowid = ?", arguments: [id])
+                #expect(throws: DatabaseError.self) { try db.execute(sql: "INSERT INTO t (rowid) VALUES (1)") }
+                #expect(!db.isInsideTransaction)
+            }
+        },
+        CommitWay("a full-text table", count: 3) { db in
+            try db.execute(sql: "CREATE VIRTUAL TABLE f USING fts5(a); INSERT INTO f VALUES ('b')")
+            try db.execute(sql: "INSERT INTO f(f) VALUES ('optimize')")
+        },
+        CommitWay("an upsert with RETURNING") { db in
+            let id = try Int.fetchOne(
+                db, sql: "INSERT INTO t (rowid, a) VALUES (1, 7) ON CONFLICT DO UPDATE SET a = 8 RETURNING rowid")
+            #expect(id == 1 && !db.isInsideTransaction)
+        },
         CommitWay("two cursors, the first ends first") { db in
             var first: OpenCursor? = try OpenCursor(db, "UPDATE t SET a = a + 10 RETURNING a")
             let second = try OpenCursor(db, "INSERT INTO t VALUES (5), (6) RETURNING a")
