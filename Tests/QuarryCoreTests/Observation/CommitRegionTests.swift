@@ -281,7 +281,7 @@ import Testing
     @Test func statementsInFunctions() throws {
         try withTables { (connection) throws in
             // Used on this thread alone, during the access.
-            nonisolated(unsafe) let db = connection
+            nonisolated(unsafe) unowned let db = connection
             db.add(
                 function: DatabaseFunction("add", argumentCount: 1) { values in
                     try db.execute(sql: "INSERT INTO team (name) VALUES (?)", arguments: [values[0]])

@@ -65,7 +65,7 @@ import Testing
     @Test func statementsInFunctions() throws {
         try withTables { (connection) throws in
             // Used on this thread alone, during the access.
-            nonisolated(unsafe) let db = connection
+            nonisolated(unsafe) unowned let db = connection
             db.add(
                 function: DatabaseFunction("other", argumentCount: 0) { _ in
                     try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM b")

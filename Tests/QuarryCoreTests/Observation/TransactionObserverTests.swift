@@ -317,7 +317,7 @@ import Testing
     @Test func callbacksAfterTheEndUseTheConnection() throws {
         try withTables { (db, observer) throws in
             var isFirst = true
-            observer.didCommit = { db in
+            observer.didCommit = { [unowned observer] db in
                 guard isFirst else { return }
                 isFirst = false
                 do {

@@ -396,9 +396,9 @@ import Testing
     @Test func aFunctionThatWritesIsInTheSameCommit() throws {
         let queue = try DatabaseQueue(configuration: stored)
         try queue.makeTable(1)
-        try queue.writeWithoutTransaction { db in
+        try queue.writeWithoutTransaction { connection in
             // The function runs on this thread.
-            nonisolated(unsafe) let db = db
+            nonisolated(unsafe) unowned let db = connection
             db.add(
                 function: DatabaseFunction("note", argumentCount: 1) { values in
                     try db.execute(
