@@ -244,7 +244,7 @@ import Testing
             #expect(other.takeLog().count == 5)
             observer.didChange = nil
             // Elsewhere it has no effect.
-            observer.willCommit = { observer.stopObservingDatabaseChangesUntilNextTransaction() }
+            observer.willCommit = { [unowned observer] in observer.stopObservingDatabaseChangesUntilNextTransaction() }
             observer.stopObservingDatabaseChangesUntilNextTransaction()
             try db.execute(sql: "BEGIN; UPDATE player SET score = 1; COMMIT; UPDATE player SET score = 2")
             #expect(observer.takeLog().filter { $0.hasPrefix("update") }.count == 4)
