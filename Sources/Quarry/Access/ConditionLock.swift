@@ -29,7 +29,7 @@ struct ConditionLock<Value>: ~Copyable, @unchecked Sendable {
             byteCount: offset + MemoryLayout<pthread_cond_t>.stride, alignment: 16)
         mutex = storage.initializeMemory(as: pthread_mutex_t.self, to: pthread_mutex_t())
         condition = (storage + offset).initializeMemory(as: pthread_cond_t.self, to: pthread_cond_t())
-        pthread_mutex_init(mutex, nil)
+        initializeMutex(mutex)
         #if canImport(Darwin)
             pthread_cond_init(condition, nil)
         #else

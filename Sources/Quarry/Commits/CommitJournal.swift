@@ -38,7 +38,8 @@ final class CommitJournal: Sendable {
             let count = waiters.count + numberWaiters.count
             guard !isWaking, count > 0 else { return nil }
             isWaking = true
-            return pace.wakeUpIsDue(of: count, now: SystemClock.monotonicNanoseconds())
+            return pace.wakeUpIsDue(
+                of: count, number: clock.number, limit: log.smallestLimit, now: SystemClock.monotonicNanoseconds())
         }
     }
 
@@ -290,7 +291,7 @@ final class CommitJournal: Sendable {
             if state.needs.removeReader(keys: keys) { listen(&state) }
             return state.waiters.removeValue(forKey: id)
         }
-        waiter?.resume(returning: nil)
+        waiter?.resume(returning: [])
     }
 
     /// Ends the readers of a closed queue or pool, once they have read what is kept.
@@ -299,12 +300,12 @@ final class CommitJournal: Sendable {
         let waiters = state.withLock { state in
             let ids = state.databases.filter { $0.value == ObjectIdentifier(database) }.keys
             state.ended.formUnion(ids)
-            return ids.compactMap { id -> (CommitWaiter, DatabaseCommit?)? in
+            return ids.compactMap { id -> (CommitWaiter, [DatabaseCommit])? in
                 guard let waiter = state.waiters.removeValue(forKey: id) else { return nil }
-                return (waiter, state.log.next(id))
+                return (waiter, state.log.nextFew(id))
             }
         }
-        for (waiter, commit) in waiters { waiter.resume(returning: commit) }
+        for (waiter, commits) in waiters { waiter.resume(returning: commits) }
     }
 
     /// The commits of a reader up to a number.
@@ -318,23 +319,26 @@ final class CommitJournal: Sendable {
     /// The next commits of a reader that have happened already.
     func nextFew(_ id: CommitLog.ReaderID) -> [DatabaseCommit] { state.withLock { $0.log.nextFew(id) } }
 
-    /// The next commit of a reader; nil at the end, and in a cancelled task.
-    func next(_ id: CommitLog.ReaderID) async -> DatabaseCommit? {
+    /// Waits for the next commits of a reader.
+    ///
+    /// - returns: an empty array at the end, and in a cancelled task.
+    func waitForNextFew(_ id: CommitLog.ReaderID) async -> [DatabaseCommit] {
         await withTaskCancellationHandler {
             await withCheckedContinuation { (continuation: CommitWaiter) in
-                let (isNow, commit) = state.withLock { state -> (Bool, DatabaseCommit?) in
-                    if Task.isCancelled { return (true, nil) }
-                    if let commit = state.log.next(id) { return (true, commit) }
-                    if state.log.position(of: id) == nil || state.ended.contains(id) { return (true, nil) }
+                let commits = state.withLock { state -> [DatabaseCommit]? in
+                    if Task.isCancelled { return [] }
+                    let commits = state.log.nextFew(id)
                     // An iterator is used by one task at a time.
-                    guard state.waiters[id] == nil else { return (true, nil) }
+                    guard commits.isEmpty, state.log.position(of: id) != nil, !state.ended.contains(id),
+                        state.waiters[id] == nil
+                    else { return commits }
                     state.waiters[id] = continuation
-                    return (false, nil)
+                    return nil
                 }
-                if isNow { continuation.resume(returning: commit) }
+                if let commits { continuation.resume(returning: commits) }
             }
         } onCancel: {
-            state.withLock { $0.waiters.removeValue(forKey: id) }?.resume(returning: nil)
+            state.withLock { $0.waiters.removeValue(forKey: id) }?.resume(returning: [])
         }
     }
 
@@ -369,17 +373,18 @@ final class CommitJournal: Sendable {
     /// - parameter pause: the nanoseconds until then.
     private func wake(after pause: UInt64) {
         let wakeAll = { @Sendable [self] in
-            let (commits, numbers) = state.withLock { state in
+            let (readers, numbers) = state.withLock { state in
                 state.isWaking = false
-                var ready: [(CommitWaiter, DatabaseCommit?)] = []
+                var ready: [(CommitWaiter, [DatabaseCommit])] = []
                 for (id, waiter) in state.waiters {
-                    guard let commit = state.log.next(id) else { continue }
+                    let commits = state.log.nextFew(id)
+                    guard !commits.isEmpty else { continue }
                     state.waiters[id] = nil
-                    ready.append((waiter, commit))
+                    ready.append((waiter, commits))
                 }
                 return (ready, state.numberWaiters.takeAll(upTo: state.clock.commitNumber))
             }
-            for (waiter, commit) in commits { waiter.resume(returning: commit) }
+            for (waiter, commits) in readers { waiter.resume(returning: commits) }
             for waiter in numbers { waiter.resume(returning: true) }
         }
         if pause == 0 {
@@ -397,8 +402,8 @@ final class OtherCommitObserver: Sendable {
     init(_ onCommit: @escaping @Sendable () -> Void) { self.onCommit = onCommit }
 }
 
-/// A task that waits for a commit.
-typealias CommitWaiter = CheckedContinuation<DatabaseCommit?, Never>
+/// A task that waits for commits.
+typealias CommitWaiter = CheckedContinuation<[DatabaseCommit], Never>
 
 /// The tasks that wait for a number.
 struct NumberWaiters {

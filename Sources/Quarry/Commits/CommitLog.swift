@@ -26,6 +26,13 @@ struct CommitLog {
     private var readers: [ReaderID: Reader] = [:]
     private var lastReader = 0
 
+    /// The commits that a reader has taken last, and the number of the one before them. A hundred readers that are
+    /// woken together share this list: copying it for each of them would let the writer wait for the log meanwhile.
+    private var batch: (position: Int, commits: [DatabaseCommit]) = (0, [])
+
+    /// The smallest number of commits that are kept for a reader; the largest integer if there is none.
+    private(set) var smallestLimit = Int.max
+
     /// The count above which commits that all have read are looked for.
     private var trimmingCount = minimumTrimmingCount
     private static let minimumTrimmingCount = 64
@@ -43,6 +50,7 @@ struct CommitLog {
         lastReader += 1
         let id = ReaderID(number: lastReader)
         readers[id] = Reader(position: last, limit: max(limit, 1))
+        smallestLimit = min(smallestLimit, max(limit, 1))
         return id
     }
 
@@ -51,6 +59,7 @@ struct CommitLog {
 
     mutating func removeReader(_ id: ReaderID) {
         readers[id] = nil
+        smallestLimit = readers.values.reduce(Int.max) { min($0, $1.limit) }
         trim()
     }
 
@@ -69,29 +78,23 @@ struct CommitLog {
     /// The number up to which a reader has read.
     func position(of id: ReaderID) -> Int? { readers[id]?.position }
 
-    /// Whether a reader has commits to read.
-    func hasNext(_ id: ReaderID) -> Bool { readers[id].map { $0.position < last } ?? false }
-
-    /// The next commit of a reader; nil if it has read all.
-    mutating func next(_ id: ReaderID) -> DatabaseCommit? {
-        guard let reader = readers[id], reader.position < last else { return nil }
-        if let missed = missed(by: reader) {
-            readers[id]?.position = missed
-            return .missed(upTo: commitNumber(of: missed))
-        }
-        readers[id]?.position += 1
-        return commits[index(of: reader.position + 1)]
-    }
-
-    /// The next commits of a reader, in order.
+    /// The next commits of a reader, in order; an empty array if it has read all.
     ///
     /// A reader that takes several at once leaves the log to the writer meanwhile. It takes few of those that are kept
     /// for it, so that `limit` bounds what waits for a slow reader.
     mutating func nextFew(_ id: ReaderID) -> [DatabaseCommit] {
         guard let reader = readers[id], reader.position < last else { return [] }
-        if missed(by: reader) != nil { return next(id).map { [$0] } ?? [] }
-        let end = min(last, reader.position + max(1, min(reader.limit / 16, 64)))
-        return all(id, upTo: end, as: commitNumber(of: end))
+        if let missed = missed(by: reader) {
+            readers[id]?.position = missed
+            return [.missed(upTo: commitNumber(of: missed))]
+        }
+        let count = min(last - reader.position, max(1, min(reader.limit / 16, 64)))
+        if batch.position != reader.position || batch.commits.isEmpty || batch.commits.count > count {
+            let first = index(of: reader.position + 1)
+            batch = (reader.position, (first..<(first + count)).map { commits[$0] })
+        }
+        readers[id]?.position += batch.commits.count
+        return batch.commits
     }
 
     /// The commits of a reader up to a number, in order.
@@ -131,6 +134,7 @@ struct CommitLog {
         // No reader reads commits before this number.
         let end = readers.values.reduce(last) { min($0, max($1.position, last - $1.limit)) }
         while last - commits.count < end, commits.popFirst() != nil {}
+        if batch.position < end { batch = (0, []) }
         trimmingCount = max(Self.minimumTrimmingCount, commits.count * 2)
     }
 }

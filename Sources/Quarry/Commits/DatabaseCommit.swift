@@ -25,13 +25,15 @@ public struct DatabaseCommit: Sendable {
     private final class Content: Sendable {
         let number: CommitNumber
         let changes: DatabaseChanges
-        let note: CommitNote?
+        let origin: String?
+        let userInfo: (any Sendable)?
         let source: Source
 
         init(_ number: CommitNumber, _ changes: DatabaseChanges, _ note: CommitNote?, _ source: Source) {
             self.number = number
             self.changes = changes
-            self.note = note
+            origin = note?.origin
+            userInfo = note?.userInfo
             self.source = source
         }
     }
@@ -45,10 +47,10 @@ public struct DatabaseCommit: Sendable {
     public var changes: DatabaseChanges { content.changes }
 
     /// The value of `Database.commitOrigin` in the transaction.
-    public var origin: String? { content.note?.origin }
+    public var origin: String? { content.origin }
 
     /// The value of `Database.commitUserInfo` in the transaction.
-    public var userInfo: (any Sendable)? { content.note?.userInfo }
+    public var userInfo: (any Sendable)? { content.userInfo }
 
     /// The source of the commit.
     public var source: Source { content.source }

@@ -29,8 +29,10 @@ public struct DatabaseCommits: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let reader: CommitReader?
 
-        /// Commits that were taken with one before, the last first.
+        /// The commits that were taken last. Readers that have read equally far share the list, so it isn't changed.
         private var taken: [DatabaseCommit] = []
+        /// The number of those that were returned.
+        private var returnedCount = 0
 
         fileprivate init(reader: CommitReader?) { self.reader = reader }
 
@@ -39,10 +41,25 @@ public struct DatabaseCommits: AsyncSequence, Sendable {
 
         /// The next commit; nil when the database is closed, and in a cancelled task.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> DatabaseCommit? {
-            guard let reader, !Task.isCancelled else { return nil }
-            if taken.isEmpty { taken = reader.nextFew().reversed() }
-            if let commit = taken.popLast() { return commit }
-            return await reader.next(isolation: actor)
+            if returnedCount == taken.count { await take(isolation: actor) }
+            return nextTaken()
+        }
+
+        /// Takes the next commits, and waits for them if there are none.
+        private mutating func take(isolation actor: isolated (any Actor)?) async {
+            guard let reader, !Task.isCancelled else { return }
+            taken = reader.nextFew()
+            if taken.isEmpty { taken = await reader.waitForNextFew(isolation: actor) }
+            returnedCount = 0
+        }
+
+        private mutating func nextTaken() -> DatabaseCommit? {
+            guard returnedCount < taken.count, !Task.isCancelled else { return nil }
+            let commit = taken[returnedCount]
+            returnedCount += 1
+            // A reader that waits keeps no commits.
+            if returnedCount == taken.count { (taken, returnedCount) = ([], 0) }
+            return commit
         }
     }
 }
@@ -67,8 +84,11 @@ final class CommitReader: Sendable {
 
     func nextFew() -> [DatabaseCommit] { journal.nextFew(id) }
 
-    func next(isolation actor: isolated (any Actor)? = #isolation) async -> DatabaseCommit? {
-        await journal.next(id)
+    /// Waits for the next commits.
+    ///
+    /// - returns: an empty array at the end, and in a cancelled task.
+    func waitForNextFew(isolation actor: isolated (any Actor)? = #isolation) async -> [DatabaseCommit] {
+        await journal.waitForNextFew(id)
     }
 }
 

@@ -20,8 +20,11 @@ import Testing
 
     private mutating func read(_ id: CommitLog.ReaderID) -> [String] {
         var read: [String] = []
-        while let commit = log.next(id) { read.append("\(commit.source == .missed ? "missed " : "")\(commit.number)") }
-        return read
+        while true {
+            let commits = log.nextFew(id)
+            if commits.isEmpty { return read }
+            read += commits.map { "\($0.source == .missed ? "missed " : "")\($0.number)" }
+        }
     }
 
     @Test mutating func eachReaderReadsWhatFollowsItsBeginning() {
@@ -31,7 +34,7 @@ import Testing
         let second = log.addReader(limit: 10)
         commit()
         #expect(read(first) == ["2", "3"])
-        #expect(!log.hasNext(first) && log.hasNext(second))
+        #expect(log.nextFew(first).isEmpty)
         #expect(read(second) == ["3"])
         commit()
         #expect(read(first) == ["4"])
@@ -49,6 +52,47 @@ import Testing
         #expect(log.nextFew(one).map(\.number.rawValue) == [12])
         log.removeReader(one)
         #expect(log.nextFew(one).isEmpty)
+    }
+
+    @Test mutating func readersThatHaveReadEquallyFarShareTheCommits() {
+        let (first, second, third) = (log.addReader(limit: 64), log.addReader(limit: 32), log.addReader(limit: 64))
+        commit(6)
+        #expect(log.nextFew(first).map(\.number.rawValue) == [1, 2, 3, 4])
+        // Fewer are kept for the second, so it takes fewer.
+        #expect(log.nextFew(second).map(\.number.rawValue) == [1, 2])
+        #expect(log.nextFew(third).map(\.number.rawValue) == [1, 2])
+        #expect(read(first) == ["5", "6"])
+        #expect(read(third) == ["3", "4", "5", "6"])
+        #expect(read(second) == ["3", "4", "5", "6"])
+    }
+
+    @Test mutating func theCommitsTakenLastAreFreedOnceAllHaveReadThem() {
+        final class Info: Sendable {}
+        let (first, second) = (log.addReader(limit: 1_000), log.addReader(limit: 1_000))
+        weak var info: Info?
+        do {
+            let made = Info()
+            info = made
+            var note = CommitNote()
+            note.userInfo = made
+            number += 1
+            let commit = DatabaseCommit(CommitNumber(rawValue: number), DatabaseChanges(.t, [:]), note)
+            log.append(number, as: commit.number) { commit }
+        }
+        #expect(read(first) == ["1"] && read(second) == ["1"])
+        #expect(info != nil)
+        commit(64)
+        #expect(info == nil)
+    }
+
+    @Test mutating func theSmallestLimit() {
+        #expect(log.smallestLimit == .max)
+        let (first, second) = (log.addReader(limit: 10), log.addReader(limit: 5))
+        #expect(log.smallestLimit == 5)
+        log.removeReader(second)
+        #expect(log.smallestLimit == 10)
+        log.removeReader(first)
+        #expect(log.smallestLimit == .max)
     }
 
     @Test mutating func aSlowReaderMissesCommits() {
@@ -95,7 +139,7 @@ import Testing
             let id = positions.keys.randomElement(using: &generator)
             switch Int.random(in: 0..<10, using: &generator) {
             case 0 where positions.count < 5:
-                let limit = Int.random(in: 1...20, using: &generator)
+                let limit = Int.random(in: 1...100, using: &generator)
                 positions[log.addReader(limit: limit)] = (number, limit)
             case 1 where positions.count > 3:
                 log.removeReader(id!)
@@ -107,14 +151,17 @@ import Testing
                 }
             default:
                 guard let id, let (position, limit) = positions[id] else { continue }
-                let commit = log.next(id)
-                let next: Int? =
-                    if position == number { nil } else if number - position > limit { number - limit } else {
-                        position + 1
-                    }
-                #expect(commit?.number.rawValue == next, "seed \(generator.seed)")
-                #expect(commit.map { $0.source == .missed } ?? false == (number - position > limit))
-                positions[id]!.position = next ?? position
+                let commits = log.nextFew(id)
+                let read = commits.map(\.number.rawValue)
+                if number - position > limit {
+                    #expect(read == [number - limit] && commits[0].source == .missed, "seed \(generator.seed)")
+                } else {
+                    let count = read.count
+                    #expect(read == Array((position + 1)..<(position + 1 + count)), "seed \(generator.seed)")
+                    #expect(commits.allSatisfy { $0.source != .missed })
+                    #expect(count <= max(1, limit / 16) && (count > 0) == (position < number))
+                }
+                positions[id]!.position = read.last ?? position
             }
         }
     }
