@@ -29,8 +29,8 @@ final class ThreadWaiter: LeaseWaiter {
             if case .retry = outcome, current != nil { return }
             current = outcome
             hasOutcome.store(true, ordering: .relaxed)
-            self.outcome.signal()
         }
+        self.outcome.signal()
     }
 
     /// Looks for an outcome for some microseconds: falling asleep and waking up takes longer.

@@ -9,6 +9,11 @@ struct WorkerCrew: Equatable {
     /// The number of threads that wait for a connection during a job. Each may be replaced.
     var blockedCount = 0
 
+    struct Need: Equatable {
+        var mustWake = false
+        var mustStart = false
+    }
+
     init(maximumThreadCount: Int) { self.maximumThreadCount = maximumThreadCount }
 
     /// Whether waiting jobs need a thread woken or started. A thread to be started counts from now on.
@@ -16,13 +21,13 @@ struct WorkerCrew: Equatable {
     /// - parameter pendingCount: the number of jobs that no thread has taken.
     /// - parameter isEndingJob: whether the asking thread has queued one of these jobs, and has nothing else to do
     ///   afterwards.
-    mutating func need(pendingCount: Int, isEndingJob: Bool) -> (mustWake: Bool, mustStart: Bool) {
+    mutating func need(pendingCount: Int, isEndingJob: Bool) -> Need {
         // Spinning threads see a job themselves. A woken thread counts as sleeping until it runs, and takes one job.
         let lookingCount = spinningCount + (isEndingJob ? 1 : 0)
         let mustWake = pendingCount > lookingCount && sleepingCount > 0
         let mustStart =
             pendingCount > lookingCount + sleepingCount && threadCount < maximumThreadCount + blockedCount
         if mustStart { threadCount += 1 }
-        return (mustWake, mustStart)
+        return Need(mustWake: mustWake, mustStart: mustStart)
     }
 }

@@ -13,11 +13,12 @@ import Synchronization
 ///
 /// A thread is started when there is work and no thread is free; there is at most one more than there are connections.
 /// A thread without work looks for some for a few microseconds, since a wake-up costs more than that; then it sleeps,
-/// and ends after a while. `WorkerCrew` decides.
+/// and ends after a while. `WorkerCrew` and `SpinTime` decide.
 final class WorkerThreads: TaskExecutor {
     private struct State {
         var jobs: Deque<Job> = []
         var crew: WorkerCrew
+        var spinTime = SpinTime()
         var isShutDown = false
     }
 
@@ -31,7 +32,6 @@ final class WorkerThreads: TaskExecutor {
 
     /// The number of jobs that no thread has taken, for threads that spin.
     private let pending = Atomic<Int>(0)
-    private static var spinNanoseconds: UInt64 { 20_000 }
     private static var idleNanoseconds: UInt64 { 10_000_000_000 }
 
     /// - parameter connectionCount: the number of accesses that can run at the same time.
@@ -45,33 +45,37 @@ final class WorkerThreads: TaskExecutor {
     /// - parameter executor: the executor that the job's task prefers.
     func enqueue(_ job: UnownedJob, on executor: UnownedTaskExecutor) {
         let isEndingJob = current?.pointee.isEndingJob ?? false
-        let mustStart = state.withLock { state in
+        let need = state.withLock { state in
             state.jobs.append(Job(job: job, executor: executor))
             let pendingCount = pending.wrappingAdd(1, ordering: .releasing).newValue
-            return meetNeed(&state, pendingCount: pendingCount, isEndingJob: isEndingJob)
+            let need = state.crew.need(pendingCount: pendingCount, isEndingJob: isEndingJob)
+            if need.mustWake { state.spinTime.threadIsWoken(now: SystemClock.monotonicNanoseconds()) }
+            // Executors are unowned: another thread may run the job, and release this object, before `meet` ends.
+            if need != WorkerCrew.Need() { _ = Unmanaged.passUnretained(self).retain() }
+            return need
         }
-        if mustStart { startThread() }
+        guard need != WorkerCrew.Need() else { return }
+        meet(need)
+        Unmanaged.passUnretained(self).release()
     }
 
-    /// Wakes a thread if the pending jobs need one.
-    ///
-    /// - returns: whether a thread has to be started, without the lock.
-    private func meetNeed(_ state: inout State, pendingCount: Int, isEndingJob: Bool) -> Bool {
-        let need = state.crew.need(pendingCount: pendingCount, isEndingJob: isEndingJob)
-        if need.mustWake { self.state.signal() }
-        return need.mustStart
+    /// Wakes or starts a thread, without the lock: a woken thread takes it first of all.
+    private func meet(_ need: WorkerCrew.Need) {
+        if need.mustWake { state.signal() }
+        if need.mustStart { startThread() }
     }
 
     /// Wakes or starts a thread for a job that was left to a thread which won't take it soon.
     ///
     /// - parameter isBlocked: whether that thread will sleep.
     private func handOver(isBlocked: Bool) {
-        let mustStart = state.withLock { state in
+        let need = state.withLock { state in
             if isBlocked { state.crew.blockedCount += 1 }
             let pendingCount = pending.load(ordering: .relaxed)
-            return pendingCount > 0 && meetNeed(&state, pendingCount: pendingCount, isEndingJob: false)
+            return pendingCount > 0
+                ? state.crew.need(pendingCount: pendingCount, isEndingJob: false) : WorkerCrew.Need()
         }
-        if mustStart { startThread() }
+        meet(need)
     }
 
     private func startThread() {
@@ -181,18 +185,20 @@ final class WorkerThreads: TaskExecutor {
 
     /// Looks for work for some microseconds.
     private func spin() -> Bool {
-        let maySpin = state.withLock { state in
-            // One thread that spins is enough.
-            guard state.crew.spinningCount == 0 else { return false }
+        let now = SystemClock.monotonicNanoseconds()
+        let end = state.withLock { state -> UInt64? in
+            // One thread that spins is enough. With one processor, it would keep others from making work.
+            guard state.crew.spinningCount == 0, CooperativePool.width > 1 else { return nil }
             state.crew.spinningCount += 1
-            return true
+            return state.spinTime.spinWillBegin(now: now)
         }
-        guard maySpin else { return false }
-        let end = SystemClock.monotonicNanoseconds() + Self.spinNanoseconds
-        while pending.load(ordering: .acquiring) == 0, SystemClock.monotonicNanoseconds() < end {}
+        guard let end else { return false }
+        while pending.load(ordering: .acquiring) == 0, SystemClock.monotonicNanoseconds() < end { SystemClock.pause() }
         return state.withLock { state in
             state.crew.spinningCount -= 1
-            return pending.load(ordering: .relaxed) > 0
+            let hasFoundJob = pending.load(ordering: .relaxed) > 0
+            state.spinTime.spinDidEnd(hasFoundJob: hasFoundJob)
+            return hasFoundJob
         }
     }
 
@@ -234,9 +240,7 @@ final class WorkerThreads: TaskExecutor {
 
     /// Lets the threads end once they have no work.
     func shutDown() {
-        state.withLock { state in
-            state.isShutDown = true
-            self.state.broadcast()
-        }
+        state.withLock { $0.isShutDown = true }
+        state.broadcast()
     }
 }

@@ -12,19 +12,19 @@ import Testing
         }
     }
 
-    /// In the long run, batches that follow each other as soon as they may take a third of the time.
-    @Test func batchesTakeAThirdOfTheTime() {
+    /// In the long run, batches that follow each other as soon as they may take a third of the time, long ones a fifth.
+    @Test(arguments: [(time: UInt64(20_000), 0.32...0.34), (150_000, 0.20...0.22), (5_000_000, 0.19...0.21)])
+    func theShareOfBatches(time: UInt64, share: ClosedRange<Double>) {
         var pace = FetchPace()
         var (now, busy): (UInt64, UInt64) = (1_000_000, 0)
         let start = now
-        while now < start + 100_000_000 {
+        while now < start + 1_000_000_000 {
             now += pace.pause(now: now)
-            pace.batchDidEnd(from: now, to: now + 150_000)
-            now += 150_000
-            busy += 150_000
+            pace.batchDidEnd(from: now, to: now + time)
+            now += time
+            busy += time
         }
-        #expect(Double(busy) / Double(now - start) < 0.34)
-        #expect(Double(busy) / Double(now - start) > 0.32)
+        #expect(share.contains(Double(busy) / Double(now - start)))
     }
 
     @Test func theLongestPauseIsBounded() {
