@@ -34,10 +34,13 @@ package final class RecordingListener: CommitListener {
     /// The changes of the commits, in order, without commits that changed nothing.
     package func takeChanges() -> [DatabaseRegion] {
         state.update { state in
-            defer { state.changes = [] }
+            defer { (state.changes, state.keys) = ([], []) }
             return state.changes
         }
     }
+
+    /// The changed keys of the commits since the last call of `takeChanges`, in order.
+    package var keys: [[TableName: KeyChanges]] { state.value.keys }
 
     /// The number of commits that were announced and didn't happen.
     package var failedCommits: Int { state.value.failedCommits }

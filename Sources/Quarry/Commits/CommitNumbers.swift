@@ -15,8 +15,8 @@ public enum CommitNumbers: Sendable {
     /// changes something writes the next one. So a commit has the same number in each process that opens the file with
     /// this setting, and after a restart.
     ///
-    /// Opening creates the table. The number is written in the transaction that it numbers, which takes about a
-    /// microsecond, and is in the file exactly if the commit is. A statement outside a transaction, and a blob that is
+    /// Opening creates the table. The number is written in the transaction that it numbers, which takes two to four
+    /// microseconds, and is in the file exactly if the commit is. A statement outside a transaction, and a blob that is
     /// written outside one, get a transaction of their own, with `BEGIN IMMEDIATE`.
     ///
     /// Some commits can't write a number, and have the number of the commit before: `PRAGMA`, `VACUUM`, a content that

@@ -31,15 +31,15 @@ final class ChangeMonitor: ConnectionMonitor {
 
     /// The tables whose changed keys the listener asks for.
     @exclusivity(unchecked)
-    private var keyNeeds = KeyNeeds.none
+    var keyNeeds = KeyNeeds.none
 
     let observers = ChangeObservers()
     @exclusivity(unchecked)
-    private var running = RunningChanges()
+    var running = RunningChanges()
     @exclusivity(unchecked)
-    private(set) var changes: TransactionChanges
+    var changes: TransactionChanges
     @exclusivity(unchecked)
-    private var phase = CommitPhase.none
+    var phase = CommitPhase.none
 
     /// The error with which an observer has refused the commit.
     @exclusivity(unchecked)
@@ -52,7 +52,7 @@ final class ChangeMonitor: ConnectionMonitor {
     /// Whether a statement of this connection that may write has run in the transaction. SQLite also writes pages that
     /// a rollback to a savepoint has restored.
     @exclusivity(unchecked)
-    private var hasRunChange = false
+    var hasRunChange = false
 
     private var clients: [HookSlots.Client] = []
     private var commitClient: HookSlots.Client?
@@ -161,7 +161,8 @@ final class ChangeMonitor: ConnectionMonitor {
         }
         running.begin(
             statement, accesses, totalChanges: ConnectionCalls.totalChanges(db.pointer),
-            ownReportCount: db.accessRecorder?.ownReportCount ?? 0, hidesRows: db.hooks.hasSessions)
+            ownReportCount: db.accessRecorder?.ownReportCount ?? 0, hidesRows: db.hooks.hasSessions,
+            tellsRows: preupdateClient != nil)
     }
 
     func asksForDeletions(_ accesses: StatementAccesses, _ db: Database) -> Bool {
@@ -174,7 +175,13 @@ final class ChangeMonitor: ConnectionMonitor {
     }
 
     func statementDidEnd(_ statement: Statement, succeeded: Bool, hasStepped: Bool, _ db: Database) {
-        let ended = running.end(statement, totalChanges: ConnectionCalls.totalChanges(db.pointer))
+        let totalChanges = ConnectionCalls.totalChanges(db.pointer)
+        if let hasChanged = running.endLone(statement, totalChanges: totalChanges) {
+            hasRunChange = hasRunChange || hasStepped
+            if hasStepped, hasChanged { loneStatementDidChange(statement, succeeded: succeeded, db) }
+            return
+        }
+        let ended = running.end(statement, totalChanges: totalChanges)
         guard hasStepped else { return }
         hasRunChange = true
         guard let change = ended else {
@@ -195,28 +202,22 @@ final class ChangeMonitor: ConnectionMonitor {
         if !observers.isEmpty, changes.depth == 0 { deliverEvents(db) }
     }
 
+    /// A statement that has run alone, and is no definition, has changed something.
+    @inline(__always)
+    private func loneStatementDidChange(_ statement: Statement, succeeded: Bool, _ db: Database) {
+        // SQLite has prepared the statement again if a trigger was added.
+        let isSame = statement.accesses?.repreparations == statement.handle.repreparationCount
+        let accesses = isSame ? statement.accesses?.value ?? .unknown : db.accesses(of: statement)
+        guard succeeded || keepsChanges(statement, accesses, db) else { return }
+        add(accesses, nil, db)
+        if !observers.isEmpty, changes.depth == 0 { deliverEvents(db) }
+    }
+
     /// Adds the changes of a statement, or of another operation, that has ended.
-    private func add(_ accesses: StatementAccesses, _ rows: RowChanges?, _ db: Database) {
+    func add(_ accesses: StatementAccesses, _ rows: RowChanges?, _ db: Database) {
         changes.add(accesses, rows: rows)
         if !rowTables.isEmpty { changes.addRows(of: accesses, rows, rowTables: rowTables) }
         if changes.tracksKeys { changes.addKeys(of: accesses, rows) { db.keyColumns(of: $0) } }
-    }
-
-    func operationWillStart(_ accesses: StatementAccesses, _ db: Database) {
-        if phase != .none || db.hasUntoldEnd { db.noteUntoldEnd() }
-        if !observers.isEmpty { for kind in accesses.kinds { _ = observers.interested(in: kind, db) } }
-        if keyNeeds != .none { db.findKeyColumns(of: accesses) }
-        running.begin(
-            nil, accesses, totalChanges: ConnectionCalls.totalChanges(db.pointer),
-            ownReportCount: db.accessRecorder?.ownReportCount ?? 0, hidesRows: db.hooks.hasSessions)
-    }
-
-    func operationDidEnd(succeeded: Bool, _ db: Database) {
-        let ended = running.end(nil, totalChanges: ConnectionCalls.totalChanges(db.pointer))
-        hasRunChange = true
-        guard let change = ended, change.hasChanged, succeeded else { return }
-        add(change.accesses, change.toldRows, db)
-        if changes.depth == 0 { deliverEvents(db) }
     }
 
     /// Session objects take the preupdate hook: the rows that running statements change aren't told any more.
@@ -241,7 +242,7 @@ final class ChangeMonitor: ConnectionMonitor {
             return
         }
         // The writes of SQLite's own, such as those of a full text's index at a commit, belong to no statement.
-        guard let index = running.steppingIndex else { return }
+        guard let index = running.findStepping() else { return }
         if rowTables.contains(table) { running[index].rows.note(event, table) }
         if keyNeeds != .none {
             running[index].rows.noteKey(event, ofTable: number) { [accesses = running[index].accesses] in
@@ -281,21 +282,8 @@ final class ChangeMonitor: ConnectionMonitor {
         }
     }
 
-    func blobDidChange(_ table: TableName, column: String, rowID: Int64, _ db: Database) {
-        let column = column.lowercasedASCII
-        let isKnown = changes.tracksKeys && db.keyColumns(of: table)?.numbers == .some(nil)
-        changes.add(DatabaseRegion(table, columns: [column], rowIDs: [rowID]), forgetsKeys: !isKnown)
-        if isKnown { changes.noteKey(.updated(columns: [column]), of: RowKey(rowID: rowID), table) }
-        hasRunChange = true
-        let list = observers.list(of: .update(tableName: table.name, columnNames: [column]), db)
-        guard list != 0 else { return }
-        changes.append(
-            RowEvent(kind: .update, rowID: rowID, table: changes.tables.number(of: table), recipients: list))
-        if changes.depth == 0 { deliverEvents(db) }
-    }
-
     /// Tells observers of all changes that no savepoint can take back any more.
-    private func deliverEvents(_ db: Database) {
+    func deliverEvents(_ db: Database) {
         let events = changes.takeEvents()
         guard !events.isEmpty else { return }
         db.lifetime.lend(to: .observer) {
@@ -310,19 +298,6 @@ final class ChangeMonitor: ConnectionMonitor {
                 }
             }
         }
-    }
-
-    /// Counts a region as changed, and tells the observers that ask for it.
-    func notifyChanges(in region: DatabaseRegion, _ db: Database) {
-        changes.add(region.withoutRows)
-        let entries = observers.interested(in: region, db)
-        db.lifetime.lend(to: .observer) {
-            ChangeDelivery.run { delivery in
-                for entry in entries { delivery.notify(entry) { $0.databaseDidChange() } }
-            }
-        }
-        // Outside a transaction no commit follows, unless a statement that writes hasn't ended.
-        if !db.isInsideTransaction, !ConnectionCalls.hasOpenWrite(db.pointer) { publish(db) }
     }
 
     // MARK: - Savepoints
@@ -461,29 +436,16 @@ final class ChangeMonitor: ConnectionMonitor {
         if phase == .willCommit || phase == .rolledBack { listener?.databaseDidNotCommit() }
     }
 
-    func attachmentsDidChange(_ db: Database) {
-        // A name may mean another table, or none.
-        changes.add(.fullDatabase)
-        // Otherwise a commit follows.
-        if !db.isInsideTransaction, !ConnectionCalls.hasOpenWrite(db.pointer) { publish(db) }
-    }
-
-    func contentWasReplaced(_ db: Database) {
-        changes.add(.fullDatabase)
-        publish(db)
-        tellEnd(committed: true, db)
-    }
-
     /// Tells the observers of the end of a transaction.
-    private func tellEnd(committed: Bool, _ db: Database) {
+    func tellEnd(committed: Bool, _ db: Database) {
         guard !observers.isEmpty else { return }
         observers.tellEnd(committed: committed, db)
     }
 
     /// Tells the listener and the observers of regions of a commit.
-    private func publish(_ db: Database) {
+    func publish(_ db: Database) {
         noteOthersBeforeCommit(db)
-        let statement = changes.onlyStatement
+        let statement = changes.findOnlyStatement()
         var (region, keys) = changes.take()
         if region.isEmpty, logHasGrown, !hasRunChange {
             // Something has written that no statement of this connection accounts for.

@@ -1,6 +1,9 @@
 /// The statements and other operations of a connection that may write, and run now, in the order in which they began.
 ///
 /// A function that a statement calls may run other statements, and a cursor may be read while other statements run.
+///
+/// A statement that runs alone, and of which no row is told, isn't in the list: a list of one takes 200 instructions
+/// more. `settle` moves it there when anything else comes to pass.
 struct RunningChanges {
     struct Change {
         /// The statement; nil for an operation that isn't a statement.
@@ -40,9 +43,17 @@ struct RunningChanges {
         private var areRowsHidden: Bool { toldRows?.areHidden ?? false }
     }
 
+    /// A statement that runs alone.
+    private struct Lone {
+        let statement: Statement
+        let totalChanges: Int
+        let ownReportCount: Int
+    }
+
     private var changes: [Change] = []
 
-    var isEmpty: Bool { changes.isEmpty }
+    /// Nil if `changes` has an element.
+    private var lone: Lone?
 
     var indices: Range<Int> { changes.indices }
 
@@ -51,8 +62,28 @@ struct RunningChanges {
         _modify { yield &changes[index] }
     }
 
-    /// The statement that SQLite executes at the moment: the newest of those in a step. An operation is one step.
-    var steppingIndex: Int? { changes.lastIndex { $0.statement?.activity.isStepping ?? true } }
+    /// Finds the statement that SQLite executes at the moment: the newest of those in a step. An operation is one step.
+    mutating func findStepping() -> Int? {
+        settle()
+        return changes.lastIndex { $0.statement?.activity.isStepping ?? true }
+    }
+
+    /// A statement begins.
+    ///
+    /// - parameter tellsRows: whether its changes of rows are told.
+    @inline(__always)
+    mutating func begin(
+        _ statement: Statement, _ accesses: StatementAccesses, totalChanges: Int, ownReportCount: Int, hidesRows: Bool,
+        tellsRows: Bool
+    ) {
+        // Afterwards, the SQL of a definition may not be valid any more: its accesses must be kept.
+        if changes.isEmpty, lone == nil, !tellsRows, !hidesRows, !accesses.isDefinition {
+            lone = Lone(statement: statement, totalChanges: totalChanges, ownReportCount: ownReportCount)
+        } else {
+            begin(
+                statement, accesses, totalChanges: totalChanges, ownReportCount: ownReportCount, hidesRows: hidesRows)
+        }
+    }
 
     /// A statement or another operation begins.
     ///
@@ -60,6 +91,7 @@ struct RunningChanges {
     mutating func begin(
         _ statement: Statement?, _ accesses: StatementAccesses, totalChanges: Int, ownReportCount: Int, hidesRows: Bool
     ) {
+        settle()
         changes.append(
             Change(
                 statement: statement, accesses: accesses, totalChanges: totalChanges, ownReportCount: ownReportCount,
@@ -69,13 +101,36 @@ struct RunningChanges {
 
     /// From now on, changes of rows aren't told.
     mutating func hideRows() {
+        settle()
         for index in changes.indices { changes[index].hideRows() }
+    }
+
+    /// Moves a statement that has run alone to the list.
+    @inline(never)
+    private mutating func settle() {
+        guard let statement = lone?.statement, let known = statement.accesses, let lone = lone.take() else { return }
+        changes.append(
+            Change(
+                statement: statement, accesses: known.value, totalChanges: lone.totalChanges,
+                ownReportCount: lone.ownReportCount, toldRows: nil, repreparations: known.repreparations))
+    }
+
+    /// A statement that has run alone has ended.
+    ///
+    /// - returns: whether SQLite's count of changed rows has moved; nil if it hasn't run alone, so that `end` must be
+    ///   called.
+    @inline(__always)
+    mutating func endLone(_ statement: Statement, totalChanges: Int) -> Bool? {
+        guard let began = lone, began.statement === statement else { return nil }
+        lone = nil
+        return began.totalChanges != totalChanges
     }
 
     /// A statement or another operation has ended.
     ///
     /// - returns: its changes; nil if its beginning wasn't told.
     mutating func end(_ statement: Statement?, totalChanges: Int) -> Change? {
+        settle()
         // A loop, because `lastIndex(where:)` and `last` copy the elements.
         var index = changes.count - 1
         while index >= 0, changes[index].statement !== statement { index -= 1 }
@@ -90,6 +145,7 @@ struct RunningChanges {
 
     /// The changes that the statements have made so far were rolled back.
     mutating func rollBack(totalChanges: Int) {
+        settle()
         for index in changes.indices {
             changes[index].forgetRows()
             changes[index].totalChanges = totalChanges

@@ -44,7 +44,8 @@ struct TransactionChanges {
 
     var tables = TableNumbers()
 
-    /// The statements whose changes aren't needed.
+    /// The statements whose changes aren't needed. As long as there is one level, it has a mark for each of them that
+    /// has changed something, and `levels` has none of them.
     private var unneeded = UnneededChanges()
 
     /// - parameter depth: the number of savepoints that are open already.
@@ -59,6 +60,7 @@ struct TransactionChanges {
     ///
     /// - parameter rows: the rows that it has changed; nil if none was told.
     mutating func add(_ accesses: StatementAccesses, rows: RowChanges?) {
+        if rows == nil, levels.count == 1, unneeded.mark(accesses) { return }
         let last = levels.count - 1
         levels[last].add(accesses)
         if let rows, !rows.events.isEmpty { levels[last].events += rows.events }
@@ -96,6 +98,7 @@ struct TransactionChanges {
 
     /// The keys are asked for from now on: those of the earlier changes in the transaction aren't known.
     mutating func startKeys() {
+        settle()
         tracksKeys = true
         for index in levels.indices {
             for accesses in levels[index].accesses { forgetKeys(of: accesses.changes, index) }
@@ -115,6 +118,7 @@ struct TransactionChanges {
     /// The rows of tables are asked for from now on: the earlier changes of these tables count as changes of all rows.
     mutating func forgetRows(of tables: Set<TableName>) {
         guard !tables.isEmpty else { return }
+        settle()
         for index in levels.indices where !levels[index].accesses.isEmpty {
             for table in tables { levels[index].rows[table] = .some(nil) }
         }
@@ -144,6 +148,7 @@ struct TransactionChanges {
 
     /// Removes and returns what has changed, at the end of a transaction.
     mutating func take() -> (region: DatabaseRegion, keys: [TableName: KeyChanges]) {
+        settle()
         releaseAll()
         defer { removeAll() }
         return (levels[0].changedRegion, levels[0].keys)
@@ -151,14 +156,16 @@ struct TransactionChanges {
 
     /// Whether nothing is known to have changed.
     var isEmpty: Bool {
-        levels.count == 1 && levels[0].accesses.isEmpty && levels[0].hasStatementsOnly && levels[0].keys.isEmpty
+        !unneeded.hasMarks && levels.count == 1 && levels[0].accesses.isEmpty && levels[0].hasStatementsOnly
+            && levels[0].keys.isEmpty
     }
 
     /// Whether a statement has changed something.
-    var hasStatements: Bool { levels.contains { !$0.accesses.isEmpty || !$0.region.isEmpty } }
+    var hasStatements: Bool { unneeded.hasMarks || levels.contains { !$0.accesses.isEmpty || !$0.region.isEmpty } }
 
     /// The only change, if it is that of a statement, and no row of it is known.
-    var onlyStatement: StatementAccesses? {
+    mutating func findOnlyStatement() -> StatementAccesses? {
+        settle()
         guard levels.count == 1, levels[0].accesses.count == 1, levels[0].hasStatementsOnly else { return nil }
         return levels[0].accesses[0]
     }
@@ -167,31 +174,49 @@ struct TransactionChanges {
 
     /// Removes the changes, if they are those of statements whose changes aren't needed, and no row of them is known.
     ///
-    /// It changes the value in any case, and takes indices: a function that only reads the value, and a loop over
-    /// elements, retain each list and element.
-    ///
     /// - parameter version: the version of the needs.
     /// - returns: whether it has removed them.
     mutating func removeUnneeded(version: Int) -> Bool {
-        guard levels.count == 1, levels[0].hasStatementsOnly, !levels[0].accesses.isEmpty else { return false }
-        for index in levels[0].accesses.indices {
-            guard unneeded.contains(levels[0].accesses[index], version: version) else { return false }
+        guard unneeded.version == version, levels.count == 1, levels[0].hasStatementsOnly else { return false }
+        if levels[0].accesses.isEmpty {
+            guard unneeded.hasMarks else { return false }
+        } else {
+            for index in levels[0].accesses.indices {
+                guard unneeded.contains(levels[0].accesses[index]) else { return false }
+            }
         }
-        removeAll()
+        if levels[0].accesses.isEmpty, levels[0].keys.isEmpty, tables.isEmpty {
+            unneeded.removeMarks()
+        } else {
+            removeAll()
+        }
         return true
     }
 
     /// The changes of a statement aren't needed.
     mutating func noteUnneeded(_ accesses: StatementAccesses, version: Int) {
+        settle()
         unneeded.insert(accesses, version: version)
     }
 
     /// The needs may have changed.
-    mutating func forgetUnneeded() { unneeded = UnneededChanges() }
+    mutating func forgetUnneeded() {
+        settle()
+        unneeded = UnneededChanges()
+    }
+
+    /// Moves the changes that are marked to the first level.
+    private mutating func settle() {
+        guard unneeded.hasMarks else { return }
+        for accesses in unneeded.takeMarked() { levels[0].add(accesses) }
+    }
 
     // MARK: - Savepoints
 
-    mutating func savepointDidBegin() { levels.append(Level()) }
+    mutating func savepointDidBegin() {
+        settle()
+        levels.append(Level())
+    }
 
     mutating func release(toDepth depth: Int) {
         while levels.count - 1 > depth {
@@ -212,6 +237,7 @@ struct TransactionChanges {
     mutating func removeAll() {
         // Most transactions have no savepoint, and change little: nothing is allocated anew.
         if levels.count > 1 { levels.removeSubrange(1...) }
+        unneeded.removeMarks()
         levels[0].removeAll()
         if !tables.isEmpty { tables.forget() }
     }
