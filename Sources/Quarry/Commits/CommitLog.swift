@@ -30,6 +30,10 @@ struct CommitLog {
     /// woken together share this list: copying it for each of them would let the writer wait for the log meanwhile.
     private var batch: (position: Int, commits: [DatabaseCommit]) = (0, [])
 
+    /// The number of commits that a reader takes at once, at most: a hundred readers that took 64 each waited for the
+    /// log as often as the writer commits.
+    private static let largestBatch = 512
+
     /// The smallest number of commits that are kept for a reader; the largest integer if there is none.
     private(set) var smallestLimit = Int.max
 
@@ -88,7 +92,7 @@ struct CommitLog {
             readers[id]?.position = missed
             return [.missed(upTo: commitNumber(of: missed))]
         }
-        let count = min(last - reader.position, max(1, min(reader.limit / 16, 64)))
+        let count = min(last - reader.position, max(1, min(reader.limit / 16, Self.largestBatch)))
         if batch.position != reader.position || batch.commits.isEmpty || batch.commits.count > count {
             let first = index(of: reader.position + 1)
             batch = (reader.position, (first..<(first + count)).map { commits[$0] })

@@ -21,7 +21,7 @@ struct WakePace {
     static let timeOfTask: UInt64 = 10_000
 
     /// The longest pause between two wake-ups, in nanoseconds.
-    static let longestPause: UInt64 = 2_000_000
+    static let longestPause: UInt64 = 5_000_000
 
     /// The number of commits between two wake-ups from which on the pauses grow.
     static let burst = 8

@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test mutating func thePausesGrowWhileManyCommitsFollowOneAnother() {
-        #expect(pauses(7, commitCount: 20) == [0, 400, 800, 1_600, 2_000, 2_000, 2_000])
+        #expect(pauses(7, commitCount: 20) == [0, 400, 800, 1_600, 3_200, 5_000, 5_000])
     }
 
     @Test mutating func thePausesStayShortForAnAnswerToEachCommit() {
@@ -43,14 +43,14 @@ import Testing
 
     @Test mutating func thePausesShrinkAfterABurst() {
         _ = pauses(6, commitCount: 20)
-        #expect(pauses(3, commitCount: 1) == [2_000, 210, 210])
+        #expect(pauses(3, commitCount: 1) == [5_000, 210, 210])
     }
 
     /// Readers for which few commits are kept would miss some.
     @Test mutating func thePausesShrinkWhereFewCommitsAreKept() {
         #expect(pauses(4, commitCount: 20, limit: 160) == [0, 400, 800, 1_600])
         // Between an eighth and a quarter of the limit, the pause stays.
-        #expect(pauses(3, commitCount: 20, limit: 100) == [2_000, 2_000, 2_000])
-        #expect(pauses(5, commitCount: 20, limit: 79) == [2_000, 1_000, 500, 250, 210])
+        #expect(pauses(3, commitCount: 20, limit: 100) == [3_200, 3_200, 3_200])
+        #expect(pauses(5, commitCount: 20, limit: 79) == [3_200, 1_600, 800, 400, 210])
     }
 }
