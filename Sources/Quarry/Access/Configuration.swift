@@ -74,11 +74,45 @@ public struct Configuration: Sendable {
         case extra = "EXTRA"
     }
 
-    /// The bytes of pages that each connection keeps in memory: <https://www.sqlite.org/pragma.html#pragma_cache_size>.
-    public var cacheSize: Int?
+    /// The bytes of pages that each connection to a file keeps in memory, at most; nil for SQLite's default, 2,000 KiB.
+    ///
+    /// ```swift
+    /// config.cacheSize = 64 << 20  // 64 MiB
+    /// ```
+    /// ```sql
+    /// PRAGMA cache_size = -65536
+    /// ```
+    ///
+    /// By default 8 MiB. A pool has up to `maximumReaderCount` + 1 connections, each with its own pages. The memory is
+    /// used as pages are read: <https://www.sqlite.org/pragma.html#pragma_cache_size>.
+    public var cacheSize: Int? = 8 << 20
 
     /// The bytes of the file that are mapped into memory: <https://www.sqlite.org/pragma.html#pragma_mmap_size>.
     public var mmapSize: Int?
+
+    /// Where temporary tables and indexes are kept, and the pages that a statement would restore if it failed.
+    ///
+    /// ```swift
+    /// config.temporaryStorage = .memory  // for an import of many rows
+    /// ```
+    /// ```sql
+    /// PRAGMA temp_store = MEMORY
+    /// ```
+    ///
+    /// In memory, an import into tables with triggers or full-text indexes writes a sixth of the bytes. But a large
+    /// index is then sorted in memory, and a statement that changes a whole table may keep its pages in memory:
+    /// <https://www.sqlite.org/tempfiles.html#statement_journal_files>.
+    public var temporaryStorage = TemporaryStorage.default
+
+    /// Where temporary content is kept: <https://www.sqlite.org/pragma.html#pragma_temp_store>.
+    public enum TemporaryStorage: String, Sendable {
+        /// Where SQLite was built to keep it, which is usually in files.
+        case `default` = "DEFAULT"
+        /// In files of the system's temporary folder.
+        case file = "FILE"
+        /// In memory.
+        case memory = "MEMORY"
+    }
 
     /// Whether deleted content is overwritten with zeros: <https://www.sqlite.org/pragma.html#pragma_secure_delete>.
     public var secureDelete = false
@@ -266,7 +300,9 @@ public struct Configuration: Sendable {
 
 extension Configuration {
     /// The options of a connection.
-    func connectionOptions(readonly: Bool) -> ConnectionOptions {
+    ///
+    /// - parameter inMemory: whether the database is in memory, where `cacheSize` has no effect.
+    func connectionOptions(readonly: Bool, inMemory: Bool = false) -> ConnectionOptions {
         var options = ConnectionOptions()
         options.label = label
         options.readonly = readonly
@@ -285,8 +321,9 @@ extension Configuration {
         options.storesCommitNumbers = commitNumbers == .stored
         options.transactionClock = clock
         // https://www.sqlite.org/pragma.html#pragma_cache_size: a negative number is in kibibytes.
-        if let cacheSize { options.pragmas.append("PRAGMA cache_size = -\(max(1, cacheSize / 1024))") }
+        if let cacheSize, !inMemory { options.pragmas.append("PRAGMA cache_size = -\(max(1, cacheSize / 1024))") }
         if let mmapSize { options.pragmas.append("PRAGMA mmap_size = \(mmapSize)") }
+        if temporaryStorage != .default { options.pragmas.append("PRAGMA temp_store = \(temporaryStorage.rawValue)") }
         if secureDelete { options.pragmas.append("PRAGMA secure_delete = ON") }
         if let synchronous { options.pragmas.append("PRAGMA synchronous = \(synchronous.rawValue)") }
         return options
@@ -304,7 +341,7 @@ extension Configuration {
         var configuration = self
         configuration.readonly = readonly
         return try Database(
-            path: path, options: options ?? connectionOptions(readonly: readonly),
+            path: path, options: options ?? connectionOptions(readonly: readonly, inMemory: path == ":memory:"),
             context: ConnectionContext(configuration, core), setups: core?.setups, followsTask: followsTask
         ) { db in
             db.addPredefinedFunctionsAndCollations()

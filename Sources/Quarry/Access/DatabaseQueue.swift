@@ -103,19 +103,23 @@ public final class DatabaseQueue: GroupWriter {
         self.configuration = configuration
         self.path = path
         self.core = core
+        let isReadOnly = configuration.readonly && fill == nil
+        let options = configuration.connectionOptions(readonly: isReadOnly, inMemory: isInMemory)
         let database: Database
         if let fill {
             // A copy must be written before it becomes read-only.
-            database = try configuration.open(path: path, readonly: false, core: core, followsTask: followsTask)
+            database = try configuration.open(
+                path: path, readonly: false, options: options, core: core, followsTask: followsTask)
             try AccessRunner.frame(database, nil, followsTask: followsTask, fill)
             if configuration.readonly {
                 try AccessRunner.frame(database, nil) { db in try db.execute(sql: "PRAGMA query_only = 1") }
             }
         } else if case .wal = configuration.journalMode, !configuration.readonly {
-            database = try configuration.openInWALMode(path: path, core: core, followsTask: followsTask)
+            database = try configuration.openInWALMode(
+                path: path, options: options, core: core, followsTask: followsTask)
         } else {
             database = try configuration.open(
-                path: path, readonly: configuration.readonly, core: core, followsTask: followsTask)
+                path: path, readonly: isReadOnly, options: options, core: core, followsTask: followsTask)
             if !isInMemory {
                 try AccessRunner.frame(database, nil) { db in try FileSystem.check(db, willBeWAL: false) }
             }

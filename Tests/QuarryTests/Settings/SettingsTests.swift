@@ -119,6 +119,35 @@ import Testing
         }
     }
 
+    @Test(arguments: [false, true]) func byDefault(isPool: Bool) throws {
+        try withTemporaryFolder { (folder) throws in
+            let path = "\(folder)/db.sqlite"
+            let writer: any DatabaseWriter = isPool ? try DatabasePool(path: path) : try DatabaseQueue(path: path)
+            for access in [writer.read, writer.writeWithoutTransaction] as [((Database) throws -> Int) throws -> Int] {
+                #expect(try access { db in try db.cacheSize() } == 8 << 20)
+            }
+            #expect(try writer.read { db in try db.mmapSize() } == 0)
+            #expect(try writer.read { db in try Int.fetchOne(db, sql: "PRAGMA temp_store") } == 0)
+        }
+        var config = Configuration()
+        config.cacheSize = nil
+        #expect(try DatabaseQueue(path: "", configuration: config).read { db in try db.cacheSize() } == 2000 << 10)
+        #expect(try DatabaseQueue().read { db in try db.cacheSize() } == 2000 << 10)
+    }
+
+    @Test(arguments: [Configuration.TemporaryStorage.file, .memory])
+    func temporaryStorage(_ storage: Configuration.TemporaryStorage) throws {
+        var config = Configuration()
+        config.temporaryStorage = storage
+        try withTemporaryFolder { (folder) throws in
+            let pool = try DatabasePool(path: "\(folder)/db.sqlite", configuration: config)
+            for access in [pool.read, pool.write] as [((Database) throws -> Int?) throws -> Int?] {
+                let value = try access { db in try Int.fetchOne(db, sql: "PRAGMA temp_store") }
+                #expect(value == (storage == .file ? 1 : 2))
+            }
+        }
+    }
+
     @Test func inMemory() throws {
         try DatabaseQueue().writeWithoutTransaction { (db) throws in
             #expect(try db.journalMode() == .memory)

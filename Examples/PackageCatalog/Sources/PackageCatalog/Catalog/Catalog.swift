@@ -30,6 +30,8 @@ struct Catalog: Sendable {
         configuration.label = "catalog"
         configuration.busyMode = .timeout(5)
         configuration.maximumReaderCount = max(readers, 1)
+        // Each package is stored by a statement with triggers, which notes the pages that it would restore.
+        configuration.temporaryStorage = .memory
         if let maximumPages {
             configuration.prepareDatabase { db in
                 if !db.configuration.readonly { try db.execute(sql: "PRAGMA max_page_count = \(maximumPages)") }
