@@ -207,8 +207,7 @@ struct TransactionChanges {
 
     /// Moves the changes that are marked to the first level.
     private mutating func settle() {
-        guard unneeded.hasMarks else { return }
-        for accesses in unneeded.takeMarked() { levels[0].add(accesses) }
+        while let accesses = unneeded.takeMarked() { levels[0].add(accesses) }
     }
 
     // MARK: - Savepoints

@@ -37,12 +37,14 @@ struct UnneededChanges {
 
     mutating func removeMarks() { marks = 0 }
 
-    /// Removes the marks.
+    /// Removes the mark of a statement.
     ///
-    /// - returns: the marked statements.
-    mutating func takeMarked() -> [StatementAccesses] {
-        defer { marks = 0 }
-        return accesses.indices.filter { marks & 1 << UInt16($0) != 0 }.map { accesses[$0] }
+    /// - returns: the statement; nil if none is marked. A list of all would be allocated for each commit of a pool.
+    mutating func takeMarked() -> StatementAccesses? {
+        guard marks != 0 else { return nil }
+        let index = marks.trailingZeroBitCount
+        marks &= marks - 1
+        return accesses[index]
     }
 
     /// Adds a statement. No other may be marked.
