@@ -17,6 +17,7 @@ extension Database {
     @inline(never)
     func error(_ code: CInt, sql: String?, arguments: StatementArguments? = nil) -> any Error {
         if code & 0xFF == ResultCode.SQLITE_CONSTRAINT.rawValue, let refusal = monitor?.takeRefusal() { return refusal }
+        if let refusal = statementPolicy?.takeRefusal(ResultCode(rawValue: code)) { return refusal.with(sql: sql) }
         let tokenizerFailure = takeTokenizerFailure(code)
         let extendedCode = ConnectionCalls.errorCode(pointer)
         // The connection has a message for its last error, which may be another one: SQL that is too long never reaches

@@ -87,6 +87,10 @@ public final class Database {
     @exclusivity(unchecked)
     private(set) var watchesTransactions = false
 
+    /// Decides which statements may be prepared, while SQL of users runs.
+    @exclusivity(unchecked)
+    var statementPolicy: (any StatementPolicy)?
+
     /// The column that is being written through an open blob.
     @exclusivity(unchecked)
     var writtenBlobColumn: String?

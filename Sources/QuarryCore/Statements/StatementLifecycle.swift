@@ -33,6 +33,9 @@ extension Statement {
         case .idle: break
         case .running: stopExecution(database)
         case .stepping: throw DatabaseError.misuse("A statement can't be run inside itself.", sql: sql)
+        case .retired:
+            throw DatabaseError.misuse(
+                "A statement of untrusted SQL can't be run outside of withUntrustedSQL.", sql: sql)
         }
         try database.statementWillStart(self)
         activity.begin(extent)
