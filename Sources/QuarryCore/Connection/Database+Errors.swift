@@ -17,6 +17,7 @@ extension Database {
     @inline(never)
     func error(_ code: CInt, sql: String?, arguments: StatementArguments? = nil) -> any Error {
         if code & 0xFF == ResultCode.SQLITE_CONSTRAINT.rawValue, let refusal = monitor?.takeRefusal() { return refusal }
+        if let refusal = statementPolicy?.takeRefusal(ResultCode(rawValue: code)) { return refusal.with(sql: sql) }
         let tokenizerFailure = takeTokenizerFailure(code)
         let extendedCode = ConnectionCalls.errorCode(pointer)
         // The connection has a message for its last error, which may be another one: SQL that is too long never reaches
@@ -32,12 +33,10 @@ extension Database {
             return CancellationError()
         }
         if isInterruption, let error = lifetime.endError(ofAccess: access.number) { return error.with(sql: sql) }
-        if isInterruption || primary == .SQLITE_BUSY, let limit = deadline.exceeded() {
-            message =
-                isInterruption
-                ? "statement timeout: it ran longer than \(limit) seconds"
-                : "statement timeout: it waited for a lock for longer than \(limit) seconds"
-            if !isInterruption { resultCode = .SQLITE_INTERRUPT }
+        if isInterruption || primary == .SQLITE_BUSY,
+            let error = deadlines.takeError(isInterruption: isInterruption)
+        {
+            (resultCode, message) = (error.extendedResultCode, error.message ?? message)
         } else if let tokenizerFailure {
             message = tokenizerFailure.message
         }

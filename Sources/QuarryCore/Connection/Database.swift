@@ -87,6 +87,10 @@ public final class Database {
     @exclusivity(unchecked)
     private(set) var watchesTransactions = false
 
+    /// Decides which statements may be prepared, while SQL of users runs.
+    @exclusivity(unchecked)
+    var statementPolicy: (any StatementPolicy)?
+
     /// The column that is being written through an open blob.
     @exclusivity(unchecked)
     var writtenBlobColumn: String?
@@ -185,7 +189,11 @@ public final class Database {
     var busyState = BusyState()
 
     @exclusivity(unchecked)
-    var deadline = StatementDeadline()
+    var deadlines = Deadlines()
+
+    /// Whether a progress handler looks at the deadlines. True from the first deadline of the connection on.
+    @exclusivity(unchecked)
+    var watchesDeadlines = false
 
     /// Opens a connection, and sets it up: busy handler, string literals, foreign keys, pragmas.
     ///

@@ -93,6 +93,19 @@ package final class HookSlots {
         }
     }
 
+    /// An operation that a policy for untrusted SQL allows or refuses.
+    enum AuthorizationRequest {
+        case select
+        case recursion
+        case function(String)
+        /// - parameter schema: nil if the name of the table is all that SQLite says.
+        /// - parameter column: empty for the presence of rows.
+        case read(schema: String?, table: String, column: String)
+        case pragma(String, hasArgument: Bool)
+        /// - parameter text: the operation in words.
+        case other(String)
+    }
+
     /// An answer to an authorization; the strictest answer of all clients applies.
     package enum AuthorizationAnswer: Int, Comparable {
         case allow, ignore, deny

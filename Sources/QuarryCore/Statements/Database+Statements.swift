@@ -156,6 +156,7 @@ extension Database {
         _ text: UnsafeBufferPointer<UInt8>, from start: Int, sql: String, persistent: Bool
     ) throws -> (statement: Statement?, end: Int) {
         try checkAccess()
+        if let statementPolicy { try statementPolicy.willPrepare(text, from: start, sql: sql) }
         if let accessRecorder {
             return try prepare(text, from: start, sql: sql, persistent: persistent, accessRecorder)
         }
@@ -217,6 +218,7 @@ extension Database {
             let upper = utf8.index(utf8.startIndex, offsetBy: end)
             let statement = Statement(
                 handle, sql: sql[lower..<upper], lifetime: lifetime, schemaStamp: schemaStamp)
+            statementPolicy?.didPrepare(statement)
             return (statement, end)
         case .empty:
             return (nil, end)

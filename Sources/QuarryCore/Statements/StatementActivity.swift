@@ -6,6 +6,8 @@
 ///   ▲                │ ▲     didStep      │
 ///   └──────end───────┘ └──────────────────┘
 /// ```
+///
+/// A statement that was prepared for untrusted SQL is retired, for good.
 @usableFromInline
 struct StatementActivity: Equatable {
     /// The length of an execution.
@@ -24,6 +26,8 @@ struct StatementActivity: Equatable {
         case running(Extent)
         /// SQLite is executing a step: a Swift function that SQLite calls must not touch the statement.
         case stepping(Extent)
+        /// The statement can't run any more: the policy under which it was prepared has ended.
+        case retired
     }
 
     @usableFromInline
@@ -37,7 +41,10 @@ struct StatementActivity: Equatable {
     /// Whether an execution has begun and not ended.
     @inline(__always)
     var isExecuting: Bool {
-        if case .idle = phase { false } else { true }
+        switch phase {
+        case .idle, .retired: false
+        case .running, .stepping: true
+        }
     }
 
     @inline(__always)
@@ -48,6 +55,12 @@ struct StatementActivity: Equatable {
     /// Whether the execution with that number has begun and not ended.
     @inline(__always)
     func isExecuting(_ id: Int) -> Bool { isExecuting && id == executionID }
+
+    /// Prevents further executions; none may be running.
+    mutating func retire() {
+        executionID &+= 1
+        phase = .retired
+    }
 
     /// Begins an execution; none may be running.
     @inline(__always)

@@ -33,6 +33,9 @@ extension Statement {
         case .idle: break
         case .running: stopExecution(database)
         case .stepping: throw DatabaseError.misuse("A statement can't be run inside itself.", sql: sql)
+        case .retired:
+            throw DatabaseError.misuse(
+                "A statement of untrusted SQL can't be run outside of withUntrustedSQL.", sql: sql)
         }
         try database.statementWillStart(self)
         activity.begin(extent)
@@ -141,7 +144,7 @@ extension Database {
             throw abortedTransactionError(sql: statement.sql)
         }
         if watchesStatements { try watchersWillSee(statement) }
-        if deadline.limit != nil { deadline.start() }
+        if deadlines.isSet { try deadlinesWillSee(statement) }
     }
 
     @inline(never)
@@ -190,6 +193,14 @@ extension Database {
         if options.readonly || asksForJournalMode(statement) { return }
         throw DatabaseError(
             resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database", sql: statement.sql)
+    }
+
+    @inline(never)
+    private func deadlinesWillSee(_ statement: Statement) throws {
+        var isCommit = false
+        if case .commit = statement.kind { isCommit = true }
+        try deadlinesWillSee(
+            isCommit: isCommit, mayEndTransaction: mayEndTransaction(statement), sql: statement.sql)
     }
 
     /// Whether a statement is `PRAGMA journal_mode`. SQLite counts this statement as writing, even if it only queries

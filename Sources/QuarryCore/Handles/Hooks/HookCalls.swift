@@ -193,6 +193,32 @@ extension HookSlots.Authorization {
     }
 }
 
+extension HookSlots.Authorization {
+    typealias Request = HookSlots.AuthorizationRequest
+
+    /// The operation, for a policy.
+    var request: Request {
+        func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { String(cString: $0) } ?? "" }
+        switch action {
+        case SQLITE_SELECT: return .select
+        case SQLITE_RECURSIVE: return .recursion
+        case SQLITE_FUNCTION: return .function(text(second))
+        case SQLITE_READ:
+            return .read(schema: schema.map { String(cString: $0) }, table: text(first), column: text(second))
+        case SQLITE_PRAGMA: return .pragma(text(first), hasArgument: second != nil)
+        // SQLite also reports it when it declares the columns of a virtual table of its own.
+        case SQLITE_UPDATE where text(first) == "sqlite_master":
+            return .other("a built-in virtual table, or writing to sqlite_master,")
+        case SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE: return .other("writing to \(text(first))")
+        case SQLITE_ATTACH: return .other("ATTACH")
+        case SQLITE_DETACH: return .other("DETACH")
+        case SQLITE_TRANSACTION: return .other(text(first))
+        case SQLITE_SAVEPOINT: return .other("SAVEPOINT")
+        default: return .other("a statement that isn't SELECT")
+        }
+    }
+}
+
 extension HookSlots.UpdateEvent.Kind {
     init(_ operation: CInt) {
         switch operation {

@@ -1,0 +1,14 @@
+/// Decides which statements of a connection may be prepared, in addition to the authorizer.
+protocol StatementPolicy: AnyObject {
+    /// Throws if the statement that begins at a byte of some SQL must not be prepared.
+    func willPrepare(_ text: UnsafeBufferPointer<UInt8>, from start: Int, sql: String) throws(DatabaseError)
+
+    /// Called with each prepared statement.
+    func didPrepare(_ statement: Statement)
+
+    /// Removes and returns the reason of a failure.
+    ///
+    /// - parameter code: SQLite's code of the failure.
+    /// - returns: nil if the policy is not the reason.
+    func takeRefusal(_ code: ResultCode) -> DatabaseError?
+}
