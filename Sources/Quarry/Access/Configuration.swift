@@ -151,6 +151,22 @@ public struct Configuration: Sendable {
     /// If false, the path names a file, for `Database.attach` too. `ATTACH` in SQL is not affected.
     public var acceptsURIs = true
 
+    /// The permissions of a file that opening creates: the bits of `chmod`. nil for SQLite's, `0o644` less the
+    /// process's umask.
+    ///
+    /// ```swift
+    /// config.filePermissions = 0o600 // for the process's user alone
+    /// ```
+    ///
+    /// The file has exactly these permissions from the beginning, whatever the umask is, and so have its journal, its
+    /// write-ahead log and the log's shared memory. They apply to the files that `Database.attach` and `vacuum(into:)`
+    /// create, too. An existing file stays as it is, and no folder is created. SQLite's temporary files always have
+    /// `0o600`.
+    ///
+    /// The owner must be able to read and write. Only SQLite's own file systems can be used: `vfs` is nil, or begins
+    /// with `unix`.
+    public var filePermissions: UInt16?
+
     /// Whether `Database.loadExtension` may be used: <https://www.sqlite.org/loadext.html>.
     public var allowsLoadingExtensions = false
 
@@ -316,6 +332,7 @@ extension Configuration {
         options.statementCacheCapacity = statementCacheCapacity
         options.vfs = vfs
         options.acceptsURIs = acceptsURIs
+        options.filePermissions = filePermissions
         options.trustedSchema = trustedSchema
         options.isDefensive = defensive
         options.storesCommitNumbers = commitNumbers == .stored
@@ -380,6 +397,13 @@ extension Configuration {
         try check(mmapSize, from: 0, "mmapSize")
         try check(seconds: acquireTimeout, "acquireTimeout")
         try check(seconds: statementTimeout, "statementTimeout")
+        if let filePermissions, filePermissions & ~0o777 != 0 || filePermissions & 0o600 != 0o600 {
+            throw misuse(
+                """
+                Configuration.filePermissions must be from 0o600 to 0o777 and let the owner read and write, not \
+                0o\(String(filePermissions, radix: 8))
+                """)
+        }
         try wal.check()
         try maintenance.check()
         try check(seconds: otherProcesses.interval, "otherProcesses")

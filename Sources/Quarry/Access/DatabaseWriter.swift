@@ -219,6 +219,7 @@ extension Database {
                 resultCode: .SQLITE_CANTOPEN,
                 message: "the path has a NUL character: \(String(reflecting: filePath))")
         }
+        try Self.createFile(filePath, options)
         try execute(sql: "VACUUM INTO ?", arguments: [filePath])
     }
 }

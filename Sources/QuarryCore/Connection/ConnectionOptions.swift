@@ -16,6 +16,8 @@ package struct ConnectionOptions: Sendable {
     package var vfs: String?
     /// Whether a path that begins with `file:` is a URI rather than a file name: <https://www.sqlite.org/uri.html>.
     package var acceptsURIs = true
+    /// The permissions of a file that opening creates: the bits of `chmod`. nil for SQLite's.
+    package var filePermissions: UInt16?
     /// Whether functions and virtual tables that the file's schema uses may have side effects:
     /// <https://www.sqlite.org/pragma.html#pragma_trusted_schema>.
     package var trustedSchema = true

@@ -206,6 +206,7 @@ public final class Database {
         setups: ConnectionSetups? = nil, followsTask: Bool = false, prepare: (Database) throws -> Void = { _ in }
     ) throws {
         ErrorLog.install()
+        try Self.createFile(path, options)
         let handle = try ConnectionHandle(
             path: options.acceptsURIs ? path : FileKind.plainPath(path),
             mode: options.readonly ? .readOnly : .readWriteCreate, vfs: options.vfs)
@@ -265,6 +266,15 @@ public final class Database {
             lifetime.leave()
         }
         lifetime.database = nil
+    }
+
+    /// Creates the file of a database with the permissions of the options, if it is missing.
+    ///
+    /// - throws: `SQLITE_CANTOPEN` if it can't be created; `SQLITE_MISUSE` for a VFS whose files aren't the system's.
+    package static func createFile(_ path: String, _ options: ConnectionOptions) throws(DatabaseError) {
+        guard let permissions = options.filePermissions, !options.readonly else { return }
+        try FileCreation.createFile(
+            ofDatabase: path, permissions, acceptsURIs: options.acceptsURIs, vfs: options.vfs)
     }
 
     /// Runs a part of the opening. Its errors name the file.

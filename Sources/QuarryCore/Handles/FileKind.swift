@@ -34,7 +34,7 @@ enum FileKind: String {
     static func plainPath(_ path: String) -> String { path.utf8.starts(with: "file:".utf8) ? "./" + path : path }
 
     /// The path that a URI names; any other path unchanged.
-    private static func filePath(_ path: String) -> String {
+    static func filePath(_ path: String) -> String {
         guard path.utf8.starts(with: "file:".utf8) else { return path }
         var rest = Substring(path).utf8.dropFirst(5)
         if rest.starts(with: "//".utf8) { rest = rest.dropFirst(2).drop { $0 != UInt8(ascii: "/") } }

@@ -42,6 +42,7 @@ extension Database {
             throw DatabaseError(
                 resultCode: .SQLITE_CANTOPEN, message: "unable to open database: \(path): it is \(kind.rawValue)")
         }
+        try Self.createFile(path, options)
         try execute(sql: "ATTACH DATABASE ? AS \(name.quotedDatabaseIdentifier)", arguments: [path])
     }
 

@@ -335,8 +335,10 @@ import Testing
         for isTransaction in [true, false] {
             try queue.writeWithoutTransaction { db in
                 if isTransaction { try db.beginTransaction() }
-                expectError(CancellationError.self) { try db.withUntrustedSQL(policy) { throw CancellationError() } }
-                try db.withUntrustedSQL(policy) {
+                expectError(CancellationError.self) {
+                    try db.withUntrustedSQL(policy) { () throws -> Void in throw CancellationError() }
+                }
+                _ = try db.withUntrustedSQL(policy) {
                     expectError(.SQLITE_MISUSE, "withUntrustedSQL can't be nested") {
                         try db.withUntrustedSQL(policy) { Issue.record("it is nested") }
                     }
