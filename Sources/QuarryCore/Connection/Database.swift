@@ -222,11 +222,11 @@ public final class Database {
 
         try takeForAccess(nil, followsTask: followsTask)
         do {
-            try naming(path, showsSQL: true) { try setUp() }
+            try naming(path) { try setUp() }
             try prepare(self)
             try runSetups()
             // A file that isn't a database is detected here, not at its first use.
-            try naming(path, showsSQL: false) {
+            try naming(path) {
                 if options.checksSchema {
                     try executeOnce(sql: "SELECT * FROM sqlite_master LIMIT 1")
                 } else {
@@ -277,15 +277,14 @@ public final class Database {
             ofDatabase: path, permissions, acceptsURIs: options.acceptsURIs, vfs: options.vfs)
     }
 
-    /// Runs a part of the opening. Its errors name the file.
-    private func naming(_ path: String, showsSQL: Bool, _ body: () throws -> Void) throws {
+    /// Runs a part of the opening. Its errors name the file, and not the SQL: where the file can't be read, the first
+    /// statement fails, whichever it is.
+    private func naming(_ path: String, _ body: () throws -> Void) throws {
         do {
             try body()
         } catch let error as DatabaseError {
-            // In a file that isn't a database, the first statement fails, whichever it is.
-            let sql = showsSQL && error.resultCode != .SQLITE_NOTADB ? error.sql : nil
             throw DatabaseError(
-                resultCode: error.extendedResultCode, message: error.message, sql: sql
+                resultCode: error.extendedResultCode, message: error.message
             ).with(circumstances: " - while opening \(path)")
         }
     }
