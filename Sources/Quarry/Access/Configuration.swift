@@ -253,6 +253,15 @@ public struct Configuration: Sendable {
     /// Set by `onWALEvent`.
     var walEventHandler: (@Sendable (WALEvent) -> Void)?
 
+    // MARK: - Tracing
+
+    /// The tracers of a database, from its opening. See `DatabaseTracer`.
+    ///
+    /// ```swift
+    /// config.tracers = [SlowLog()]
+    /// ```
+    public var tracers: [any DatabaseTracer] = []
+
     // MARK: - Schema
 
     /// Supplies facts that the schema lacks: the primary keys of views.

@@ -38,6 +38,14 @@ final class DatabaseCore: Sendable {
     /// The snapshots and stable readers; nil if there has been none.
     var pinnedReadersIfMade: PinnedReaders? { madePinnedReaders.load() }
 
+    private let madeTracers = AtomicLazyReference<TracerList>()
+
+    /// The tracers of this database.
+    var tracers: TracerList { madeTracers.load() ?? madeTracers.storeIfNil(TracerList()) }
+
+    /// The tracers of this database; nil if there has been none.
+    var tracersIfMade: TracerList? { madeTracers.load() }
+
     /// The length of the write-ahead log.
     let log = LogGauge()
 
