@@ -92,6 +92,9 @@ extension ConnectionGroup {
 
     /// Closes the connections under a barrier.
     func closeConnections() throws {
+        var closed: [Database] = []
+        // Told when no lock is held and no connection is missing from its slot.
+        defer { for database in closed { database.connectionContext?.connectionDidClose() } }
         let connections = state.withLock { $0.connections }
         for (slot, connection) in connections.enumerated() {
             guard let connection else { continue }
@@ -110,6 +113,7 @@ extension ConnectionGroup {
             defer { _ = connection.database.endAccess() }
             try connection.database.beginClosing()
             try connection.database.close()
+            closed.append(connection.database)
         }
     }
 

@@ -126,19 +126,19 @@ final class ConnectionGroup: Sendable {
 
     /// Waits for a connection on this thread.
     @inline(__always)
-    func lease(_ origin: AccessRequest.Origin = .user) throws -> Lease {
+    func lease(_ origin: AccessRequest.Origin = .user, _ trace: AccessTrace? = nil) throws -> Lease {
         if let lease = try leaseNow() { return lease }
-        return try leaseLater(origin)
+        return try leaseLater(origin, trace)
     }
 
     @inline(never)
-    private func leaseLater(_ origin: AccessRequest.Origin) throws -> Lease {
+    private func leaseLater(_ origin: AccessRequest.Origin, _ trace: AccessTrace?) throws -> Lease {
         // Most accesses take less time than falling asleep and waking up.
         for _ in 0..<Self.spinCount {
             SystemClock.pause()
             if hasIdle.load(ordering: .relaxed), let lease = try leaseNow() { return lease }
         }
-        return try take(wait(for: .connection, origin))
+        return try take(wait(for: .connection, origin, trace))
     }
 
     /// How often a thread looks for a connection before it falls asleep: about two microseconds.
@@ -171,13 +171,14 @@ final class ConnectionGroup: Sendable {
 
     /// Waits on this thread for a connection or a barrier.
     func wait(
-        for request: Machine.Request, _ origin: AccessRequest.Origin = .user, isFirst: Bool = false
+        for request: Machine.Request, _ origin: AccessRequest.Origin = .user, _ trace: AccessTrace? = nil,
+        isFirst: Bool = false
     ) throws -> Machine.Grant {
-        try CooperativePool.blocking { try sleep(until: request, origin, isFirst: isFirst) }
+        try CooperativePool.blocking { try sleep(until: request, origin, trace, isFirst: isFirst) }
     }
 
     private func sleep(
-        until request: Machine.Request, _ origin: AccessRequest.Origin, isFirst: Bool
+        until request: Machine.Request, _ origin: AccessRequest.Origin, _ trace: AccessTrace?, isFirst: Bool
     ) throws -> Machine.Grant {
         let waiter = ThreadWaiter()
         let arrival = SystemClock.monotonicNanoseconds()
@@ -193,6 +194,8 @@ final class ConnectionGroup: Sendable {
         case .refused(let refusal): throw error(refusal)
         case .wait(let number): id = number
         }
+        trace?.waitDidBegin(self)
+        defer { trace?.threadDidWait() }
         // This may be the last of Swift's threads.
         if CooperativePool.isBlocked { passOver() }
         defer { DeadlockDetector.end() }
@@ -253,7 +256,7 @@ final class ConnectionGroup: Sendable {
     /// Puts a task's waiter into the queue; `grant(_:)` then waits for its outcome.
     func request(
         _ waiter: TaskWaiter, _ token: AccessToken, _ request: Machine.Request = .connection,
-        _ origin: AccessRequest.Origin = .user, isFirst: Bool = false, task: UInt = 0
+        _ origin: AccessRequest.Origin = .user, _ trace: AccessTrace? = nil, isFirst: Bool = false, task: UInt = 0
     ) {
         let answer: Machine.Answer? = state.withLock { state in
             // A cancelling thread sets the flag before it takes the lock. So either the flag is seen here, or that
@@ -275,6 +278,7 @@ final class ConnectionGroup: Sendable {
             waiter.resolve(.granted(grant))
         case .refused(let refusal): waiter.resolve(.failed(error(refusal)))
         case .wait(let id):
+            trace?.waitDidBegin(self)
             if request == .barrier, let error = DeadlockDetector.begin(self, id, task: task) { cancel(waiter, error) }
         case nil: waiter.resolve(.failed(CancellationError()))
         }
@@ -311,14 +315,14 @@ final class ConnectionGroup: Sendable {
     /// - parameter workers: the threads that go on with the task, if it is offloaded.
     func request(
         _ token: AccessToken, _ workers: WorkerThreads, _ waiterKind: Machine.WaiterKind,
-        _ origin: AccessRequest.Origin
+        _ origin: AccessRequest.Origin, _ trace: AccessTrace?
     ) -> LeaseOrWaiter {
         state.lock()
         let lease = token.isCancelled ? nil : idleLease(waiterKind)
         state.unlock()
         if let lease { return .lease(lease) }
         let waiter = TaskWaiter(workers, waiterKind)
-        request(waiter, token, .connection, origin)
+        request(waiter, token, .connection, origin, trace)
         return .waiter(waiter)
     }
 

@@ -103,19 +103,23 @@ public final class DatabaseQueue: GroupWriter {
         self.configuration = configuration
         self.path = path
         self.core = core
+        let tracers = TracerList.configured(configuration)
         let database: Database
         if let fill {
             // A copy must be written before it becomes read-only.
-            database = try configuration.open(path: path, readonly: false, core: core, followsTask: followsTask)
+            database = try configuration.open(
+                path: path, readonly: false, core: core, configuredTracers: tracers, followsTask: followsTask)
             try AccessRunner.frame(database, nil, followsTask: followsTask, fill)
             if configuration.readonly {
                 try AccessRunner.frame(database, nil) { db in try db.execute(sql: "PRAGMA query_only = 1") }
             }
         } else if case .wal = configuration.journalMode, !configuration.readonly {
-            database = try configuration.openInWALMode(path: path, core: core, followsTask: followsTask)
+            database = try configuration.openInWALMode(
+                path: path, core: core, configuredTracers: tracers, followsTask: followsTask)
         } else {
             database = try configuration.open(
-                path: path, readonly: configuration.readonly, core: core, followsTask: followsTask)
+                path: path, readonly: configuration.readonly, core: core, configuredTracers: tracers,
+                followsTask: followsTask)
             if !isInMemory {
                 try AccessRunner.frame(database, nil) { db in try FileSystem.check(db, willBeWAL: false) }
             }
@@ -125,7 +129,9 @@ public final class DatabaseQueue: GroupWriter {
             "the connection of \(configuration.label ?? path)", capacity: 1, limits: configuration.groupLimits,
             connections: [.init(database: database)], open: { throw DatabaseError.connectionIsClosed() })
         self.workers = workers ?? WorkerThreads(connectionCount: 1)
-        runner = AccessRunner(group, workers: self.workers)
+        runner = AccessRunner(
+            group, workers: self.workers, core, DatabaseTraceEvent.Source(label: configuration.label, path: path),
+            .writer, configuredTracers: tracers)
         readRequest = AccessRequest(.read, configuration.asyncExecution.readPlacement(inMemory: isInMemory))
         let writePlacement = configuration.asyncExecution.writePlacement(inMemory: isInMemory)
         writeRequest = AccessRequest(.bare, writePlacement)

@@ -107,8 +107,8 @@ public struct DatabaseStatistics: Sendable, Hashable {
 }
 
 extension DatabaseStatistics {
-    /// The counts since `earlier`, an earlier value of the same database. States, such as the open connections, the waiters
-    /// and bytes, are those of this value.
+    /// The counts since `earlier`, an earlier value of the same database. States, such as the open connections, the
+    /// waiters and bytes, are those of this value.
     ///
     /// ```swift
     /// let last = dbPool.statistics.since(before)

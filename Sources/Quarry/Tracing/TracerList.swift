@@ -33,6 +33,14 @@ final class TracerList: Sendable {
             every < 2 || count.wrappingAdd(1, ordering: .relaxed).oldValue % every == 0
         }
 
+        /// Calls the tracer, if it wants the event and hasn't been removed.
+        func receive(
+            _ interest: DatabaseTracing.Interests, _ event: (DatabaseTracing.Options) -> DatabaseTraceEvent?
+        ) {
+            guard wants(interest), isActive, let event = event(options) else { return }
+            tracer.receive(event)
+        }
+
         /// - returns: whether the tracer hadn't been removed.
         fileprivate func remove() -> Bool { !removed.exchange(true, ordering: .acquiringAndReleasing) }
     }
@@ -53,9 +61,37 @@ final class TracerList: Sendable {
         for entry in entries.withLock({ $0 }) where entry.remove() { Self.count.subtract(1, ordering: .relaxed) }
     }
 
-    /// The tracers, in the order in which they were added.
-    var current: [Entry] { entries.withLock { $0 } }
+    /// The tracers of a configuration; nil if it has none. A list of their own: the queues of one named database in
+    /// memory share a core, and each may have its configuration.
+    static func configured(_ configuration: Configuration) -> TracerList? {
+        guard !configuration.tracers.isEmpty else { return nil }
+        let list = TracerList()
+        for tracer in configuration.tracers { list.add(tracer) }
+        return list
+    }
 
+    /// The tracers that concern a database: those of the process, of the database, and of its configuration.
+    static func current(for core: DatabaseCore, _ configured: TracerList?) -> [Entry] {
+        var entries = process.entries.withLock { $0 }
+        if let list = core.tracersIfMade { entries += list.entries.withLock { $0 } }
+        if let configured { entries += configured.entries.withLock { $0 } }
+        return entries
+    }
+
+    /// Delivers an event that belongs to no access.
+    static func deliver(
+        _ core: DatabaseCore, _ configured: TracerList?, _ interest: DatabaseTracing.Interests,
+        _ event: (DatabaseTracing.Options) -> DatabaseTraceEvent
+    ) {
+        guard hasAny, !AccessTrace.isDelivering else { return }
+        let entries = current(for: core, configured).filter { $0.wants(interest) }
+        guard !entries.isEmpty else { return }
+        AccessTrace.$isDelivering.withValue(true) {
+            for entry in entries { entry.receive(interest, event) }
+        }
+    }
+
+    @discardableResult
     func add(_ tracer: any DatabaseTracer) -> TracerRegistration {
         let entry = Entry(tracer)
         entries.withLock { $0.append(entry) }
