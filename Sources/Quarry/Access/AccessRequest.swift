@@ -43,6 +43,8 @@ struct AccessRequest: Sendable {
     /// A group whose connections must all be idle while the access runs.
     let barrier: ConnectionGroup?
     let origin: Origin
+    /// Collects the events of the access, if it is traced.
+    var trace: AccessTrace?
 
     init(_ kind: Kind, _ placement: Placement = .offloaded, origin: Origin = .user) {
         self.kind = kind

@@ -38,11 +38,16 @@ extension AccessRunner {
         _ lease: ConnectionGroup.Lease, _ body: @escaping @Sendable (Result<Database, any Error>) -> Void
     ) {
         let call = SingleCall()
+        let trace = tracedIfAny(AccessRequest(.begunRead)).trace
         Task(executorPreference: workers) { [group] in
             defer { group.release(lease, endsJob: true) }
             do {
-                try Self.frame(lease.database, nil, kind: .begunRead) { db in call { body(.success(db)) } }
+                try Self.frame(lease.database, nil, trace: trace, kind: .begunRead) { db in
+                    call { body(.success(db)) }
+                }
+                trace?.finish()
             } catch {
+                let error = trace?.finish(error) ?? error
                 call { body(.failure(error)) }
             }
         }

@@ -6,10 +6,25 @@ final class AccessRunner: Sendable {
     let group: ConnectionGroup
     let workers: WorkerThreads
     private let admission: Lock<ReadAdmission>
+    /// The part of the database that its connections share.
+    let core: DatabaseCore
+    /// The database and the connections, as tracers see them.
+    let source: DatabaseTraceEvent.Source
+    let role: DatabaseTraceEvent.Connection.Role
+    /// The tracers of the configuration; nil if it has none.
+    let configuredTracers: TracerList?
 
-    init(_ group: ConnectionGroup, workers: WorkerThreads) {
+    /// - parameter configuredTracers: the tracers of the configuration.
+    init(
+        _ group: ConnectionGroup, workers: WorkerThreads, _ core: DatabaseCore, _ source: DatabaseTraceEvent.Source,
+        _ role: DatabaseTraceEvent.Connection.Role, configuredTracers: TracerList?
+    ) {
         self.group = group
         self.workers = workers
+        self.core = core
+        self.source = source
+        self.role = role
+        self.configuredTracers = configuredTracers
         admission = Lock(ReadAdmission(maximumInlineCount: CooperativePool.width / 2))
     }
 
@@ -20,36 +35,45 @@ final class AccessRunner: Sendable {
 
     /// Runs an access on this thread.
     func perform<T>(_ request: AccessRequest, _ body: (Database) throws -> T) throws -> T {
+        if TracerList.hasAny, let traced = tracing(request, isAsynchronous: false) {
+            return try performTraced(traced, body)
+        }
         // Checked before the wait for this group's connection, whose access may wait for a connection of this thread.
         if let barrier = request.barrier, barrier.ownedConnection != nil { throw DatabaseError.reentrantAccess() }
-        let lease = try group.lease(request.origin)
+        let lease = try group.lease(request.origin, request.trace)
         guard let barrier = request.barrier else {
             defer { group.release(lease) }
-            return try lease.withDatabase { db in try Self.frame(db, nil, kind: request.kind, body) }
+            return try lease.withDatabase { db in
+                try Self.frame(db, nil, trace: request.trace, kind: request.kind, body)
+            }
         }
-        try group.beginBarrier(of: barrier, for: lease, request.origin)
+        try group.beginBarrier(of: barrier, for: lease, request.origin, request.trace)
         defer {
             barrier.endBarrier()
             group.release(lease)
         }
-        return try Self.frame(lease.database, nil, kind: request.kind, body)
+        return try Self.frame(lease.database, nil, trace: request.trace, kind: request.kind, body)
     }
 
     /// Runs an access for a task, which can be cancelled.
     func perform<T: Sendable>(
         _ request: AccessRequest, _ body: @Sendable (Database) throws -> T
     ) async throws -> T {
+        if TracerList.hasAny, let traced = tracing(request, isAsynchronous: true) {
+            return try await performTraced(traced, body)
+        }
         if mustYield(request.placement) { await Task.yield() }
         if request.placement != .offloaded, let lease = group.leaseAtOnce() {
             // The task doesn't wait, so it needs no queue entry, no token and no cancellation handler.
             defer { group.release(lease) }
             if request.placement == .inline {
                 return try lease.withDatabase { db in
-                    try Self.frame(db, nil, followsTask: true, kind: request.kind, body)
+                    try Self.frame(
+                        db, nil, followsTask: true, trace: request.trace, kind: request.kind, body)
                 }
             }
             if mayBeAdmitted(lease), isAdmittedInline() {
-                do { return try performInline(request.kind, lease, nil, body) } catch is WouldWait {}
+                do { return try performInline(request, lease, nil, body) } catch is WouldWait {}
             }
         }
         let place = TaskPlace(request, group, workers, mayRunInline(request.placement) ? .inlineTask : .offloadedTask)
@@ -76,7 +100,7 @@ final class AccessRunner: Sendable {
             var hasRun = true
             defer { if hasRun { group.release(lease) } }
             do {
-                return try performInline(request.kind, lease, place.token, body)
+                return try performInline(request, lease, place.token, body)
             } catch is WouldWait {
                 hasRun = false
             }
@@ -97,7 +121,7 @@ final class AccessRunner: Sendable {
             defer { group.release(lease, endsJob: true) }
             return try run(request, lease, place.token, body)
         }
-        try await group.beginBarrier(of: barrier, waiter, place.token, for: lease, request.origin)
+        try await group.beginBarrier(of: barrier, waiter, place.token, for: lease, request.origin, request.trace)
         defer {
             barrier.endBarrier(endsJob: true)
             group.release(lease, endsJob: true)
@@ -111,16 +135,21 @@ final class AccessRunner: Sendable {
         _ body: (Database) throws -> T
     ) throws -> T {
         try lease.withDatabase { db in
-            guard request.placement == .measured else { return try Self.frame(db, token, kind: request.kind, body) }
-            return try Self.frame(db, token) { db in try measured { try request.kind.run(db, body) } }
+            guard request.placement == .measured else {
+                return try Self.frame(db, token, trace: request.trace, kind: request.kind, body)
+            }
+            return try Self.frame(db, token, trace: request.trace) { db in
+                try measured { try request.kind.run(db, body) }
+            }
         }
     }
 
     /// Runs `body` as one access of a connection, unless the access has been cancelled.
     static func frame<T>(
-        _ db: Database, _ token: AccessToken?, followsTask: Bool = false, kind: AccessRequest.Kind = .bare,
-        _ body: (Database) throws -> T
+        _ db: Database, _ token: AccessToken?, followsTask: Bool = false, trace: AccessTrace? = nil,
+        kind: AccessRequest.Kind = .bare, _ body: (Database) throws -> T
     ) throws -> T {
+        if let trace { return try tracedFrame(db, token, followsTask: followsTask, trace, kind: kind, body) }
         if followsTask ? Task.isCancelled : token?.isCancelled ?? false { throw CancellationError() }
         try db.beginAccess(token, followsTask: followsTask)
         let result: T
@@ -149,14 +178,16 @@ final class AccessRunner: Sendable {
         _ request: AccessRequest, _ body: @escaping @Sendable (Database) throws -> Void,
         orFail fail: @escaping @Sendable (any Error) -> Void
     ) {
+        let request = tracedIfAny(request)
         let place = TaskPlace(request, group, workers, .offloadedTask)
         let access: @Sendable () async -> Void = {
             do {
                 try await self.performHere(request, at: place, body)
+                request.trace?.finish()
             } catch {
                 // `body` is the user's code, which may take a while.
                 WorkerThreads.willBeBusy()
-                fail(error)
+                fail(request.trace?.finish(error) ?? error)
             }
         }
         switch request.origin {
@@ -173,14 +204,16 @@ final class AccessRunner: Sendable {
         _ request: AccessRequest, _ body: @escaping @Sendable (Database) throws -> Void,
         whenReleased: @escaping @Sendable (Result<Void, any Error>) -> Void
     ) {
+        let request = tracedIfAny(request)
         let place = TaskPlace(request, group, workers, .offloadedTask)
         // Detached: the access belongs to no task of the user, whose values it would keep.
         Task.detached(executorPreference: place.executor) {
             do {
                 try await self.performHere(request, at: place, body)
             } catch {
-                return whenReleased(.failure(error))
+                return whenReleased(.failure(request.trace?.finish(error) ?? error))
             }
+            request.trace?.finish()
             whenReleased(.success(()))
         }
     }
@@ -247,7 +280,7 @@ final class AccessRunner: Sendable {
     /// - throws: `WouldWait` if the read has to run elsewhere. An optional result would cost more than the locks: this
     ///   generic function isn't specialised.
     private func performInline<T>(
-        _ kind: AccessRequest.Kind, _ lease: ConnectionGroup.Lease, _ token: AccessToken?,
+        _ request: AccessRequest, _ lease: ConnectionGroup.Lease, _ token: AccessToken?,
         _ body: (Database) throws -> T
     ) throws -> T {
         var start: UInt64 = 0
@@ -257,15 +290,15 @@ final class AccessRunner: Sendable {
             admission.contents.pointee.inlineReadDidEnd(duration)
             admission.unlock()
         }
-        return try Self.frame(lease.database, token, followsTask: token == nil) { db in
-            switch kind {
+        return try Self.frame(lease.database, token, followsTask: token == nil, trace: request.trace) { db in
+            switch request.kind {
             case .read, .pinnedRead:
                 try Self.beginWithoutWaiting(db)
                 start = SystemClock.monotonicNanoseconds()
                 return try AccessRequest.Kind.begunRead.run(db, body)
             case .bare, .begunRead, .snapshotRead, .write:
                 start = SystemClock.monotonicNanoseconds()
-                return try kind.run(db, body)
+                return try request.kind.run(db, body)
             }
         }
     }
@@ -341,7 +374,7 @@ struct TaskPlace: Sendable {
         barrier = request.barrier
         self.waiterKind = waiterKind
         barrierWaiter = request.barrier == nil ? nil : TaskWaiter(workers, .offloadedTask)
-        turn = group.request(token, workers, waiterKind, request.origin)
+        turn = group.request(token, workers, waiterKind, request.origin, request.trace)
         executor = if case .waiter(let waiter) = turn { waiter } else { workers }
     }
 

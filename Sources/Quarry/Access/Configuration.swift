@@ -303,6 +303,15 @@ public struct Configuration: Sendable {
     /// Set by `onWALEvent`.
     var walEventHandler: (@Sendable (WALEvent) -> Void)?
 
+    // MARK: - Tracing
+
+    /// The tracers of a database, from its opening. See `DatabaseTracer`.
+    ///
+    /// ```swift
+    /// config.tracers = [SlowLog()]
+    /// ```
+    public var tracers: [any DatabaseTracer] = []
+
     // MARK: - Schema
 
     /// Supplies facts that the schema lacks: the primary keys of views.
@@ -349,20 +358,31 @@ extension Configuration {
     /// Opens a connection with this configuration.
     ///
     /// - parameter core: the core of the database to which the connection belongs; nil for a separate connection.
+    /// - parameter role: the use of the connection.
+    /// - parameter configuredTracers: the list of this configuration's tracers.
     /// - parameter followsTask: whether opening is cancelled with the current task.
     func open(
         path: String, readonly: Bool, options: ConnectionOptions? = nil, core: DatabaseCore? = nil,
+        role: DatabaseTraceEvent.Connection.Role = .writer, configuredTracers: TracerList? = nil,
         followsTask: Bool = false
     ) throws -> Database {
         try check()
         var configuration = self
         configuration.readonly = readonly
-        return try Database(
-            path: path, options: options ?? connectionOptions(readonly: readonly, inMemory: path == ":memory:"),
-            context: ConnectionContext(configuration, core), setups: core?.setups, followsTask: followsTask
-        ) { db in
-            db.addPredefinedFunctionsAndCollations()
-            for prepare in preparations { try prepare(db) }
+        let start = TracerList.hasAny ? SystemClock.monotonicNanoseconds() : nil
+        let context = ConnectionContext(configuration, path: path, core, role, configuredTracers)
+        do {
+            let database = try Database(
+                path: path, options: options ?? connectionOptions(readonly: readonly, inMemory: path == ":memory:"),
+                context: context, setups: core?.setups, followsTask: followsTask
+            ) { db in
+                db.addPredefinedFunctionsAndCollations()
+                for prepare in preparations { try prepare(db) }
+            }
+            context.connectionDidOpen(since: start)
+            return database
+        } catch let error as DatabaseError where start != nil {
+            throw context.traced(error)
         }
     }
 
@@ -375,12 +395,15 @@ extension Configuration {
     /// - parameter core: the core of the database to which the connection belongs.
     /// - parameter followsTask: whether opening is cancelled with the current task.
     func openInWALMode(
-        path: String, options: ConnectionOptions? = nil, core: DatabaseCore, followsTask: Bool = false
+        path: String, options: ConnectionOptions? = nil, core: DatabaseCore, configuredTracers: TracerList? = nil,
+        followsTask: Bool = false
     ) throws -> Database {
         var options = options ?? connectionOptions(readonly: false)
         // Before `prepareDatabase`, which may request another mode.
         if synchronous == nil { options.pragmas.append("PRAGMA synchronous = NORMAL") }
-        let database = try open(path: path, readonly: false, options: options, core: core, followsTask: followsTask)
+        let database = try open(
+            path: path, readonly: false, options: options, core: core, configuredTracers: configuredTracers,
+            followsTask: followsTask)
         try AccessRunner.frame(database, nil, followsTask: followsTask) { db in
             try FileSystem.check(db, willBeWAL: true)
             try db.activateWAL(path: path)

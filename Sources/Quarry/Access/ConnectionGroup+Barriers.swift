@@ -8,10 +8,12 @@ extension ConnectionGroup {
     /// Meanwhile this group's connection is set aside: the reads that the barrier waits for may write.
     ///
     /// - parameter lease: this group's connection. It has already been released if this throws.
-    func beginBarrier(of barredGroup: ConnectionGroup, for lease: Lease, _ origin: AccessRequest.Origin) throws {
+    func beginBarrier(
+        of barredGroup: ConnectionGroup, for lease: Lease, _ origin: AccessRequest.Origin, _ trace: AccessTrace?
+    ) throws {
         setAside(lease)
         do {
-            _ = try barredGroup.wait(for: .barrier, origin, .admitted)
+            _ = try barredGroup.wait(for: .barrier, origin, trace, .admitted)
         } catch {
             endBarrier()
             throw error
@@ -25,11 +27,11 @@ extension ConnectionGroup {
     /// - parameter task: the number of a task that has other connections, or will wait for more; otherwise 0.
     func beginBarrier(
         of barredGroup: ConnectionGroup, _ waiter: TaskWaiter, _ token: AccessToken, for lease: Lease,
-        _ origin: AccessRequest.Origin = .user, task: UInt = 0
+        _ origin: AccessRequest.Origin = .user, _ trace: AccessTrace? = nil, task: UInt = 0
     ) async throws {
         setAside(lease)
         do {
-            barredGroup.request(waiter, token, .barrier, origin, .admitted, task: task)
+            barredGroup.request(waiter, token, .barrier, origin, trace, .admitted, task: task)
             _ = try await barredGroup.grant(waiter)
         } catch {
             endBarrier()

@@ -25,7 +25,7 @@ extension ConnectionGroup {
         do {
             for group in groups {
                 do {
-                    _ = try group.wait(for: .barrier, .user, .closer, isFirst: true)
+                    _ = try group.wait(for: .barrier, .user, nil, .closer, isFirst: true)
                 } catch  where group.isClosed {
                     for group in groups.prefix(heldCount).reversed() { group.abandonClosing() }
                     return
@@ -48,7 +48,7 @@ extension ConnectionGroup {
         for group in groups.reversed() { try group.checkMayClose() }
         let token = AccessToken()
         let waiters = groups.map { _ in TaskWaiter(workers, .offloadedTask) }
-        first.request(waiters[0], token, .barrier, .user, .closer, isFirst: true)
+        first.request(waiters[0], token, .barrier, .user, nil, .closer, isFirst: true)
         try await withTaskCancellationHandler {
             // Like a barrier, closing must not need one of Swift's threads, since all of them may wait behind it.
             try await withTaskExecutorPreference(waiters[0], isolation: nil) {
@@ -65,7 +65,7 @@ extension ConnectionGroup {
         var heldCount = 0
         do {
             for (group, waiter) in zip(groups, waiters) {
-                if heldCount > 0 { group.request(waiter, token, .barrier, .user, .closer, isFirst: true) }
+                if heldCount > 0 { group.request(waiter, token, .barrier, .user, nil, .closer, isFirst: true) }
                 do {
                     _ = try await group.grant(waiter)
                 } catch  where group.isClosed {
@@ -92,6 +92,9 @@ extension ConnectionGroup {
 
     /// Closes the connections under a barrier.
     func closeConnections() throws {
+        var closed: [Database] = []
+        // Told when no lock is held and no connection is missing from its slot.
+        defer { for database in closed { database.connectionContext?.connectionDidClose() } }
         let connections = state.withLock { $0.connections }
         for (slot, connection) in connections.enumerated() {
             guard let connection else { continue }
@@ -110,6 +113,7 @@ extension ConnectionGroup {
             defer { _ = connection.database.endAccess() }
             try connection.database.beginClosing()
             try connection.database.close()
+            closed.append(connection.database)
         }
     }
 

@@ -31,7 +31,7 @@ extension ConnectionGroup {
                 let group = groups[waiting.group]
                 do {
                     _ = try group.wait(
-                        for: .barrier, .library, .closer, isFirst: waiting.isFirst, deadline: waiting.deadline)
+                        for: .barrier, .library, nil, .closer, isFirst: waiting.isFirst, deadline: waiting.deadline)
                     step = machine.didWait(now: SystemClock.monotonicNanoseconds())
                 } catch {
                     guard try !group.isClosedByOther(error, waiting.deadline) else { break }
@@ -82,7 +82,8 @@ extension ConnectionGroup {
                 let waiter = TaskWaiter(workers, .offloadedTask)
                 current.withLock { $0 = CurrentWait(group: group, waiter: waiter) }
                 group.request(
-                    waiter, token, .barrier, .library, .closer, isFirst: waiting.isFirst, deadline: waiting.deadline)
+                    waiter, token, .barrier, .library, nil, .closer, isFirst: waiting.isFirst,
+                    deadline: waiting.deadline)
                 do {
                     _ = try await group.grant(waiter)
                     step = machine.didWait(now: SystemClock.monotonicNanoseconds())

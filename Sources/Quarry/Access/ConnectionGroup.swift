@@ -129,25 +129,27 @@ final class ConnectionGroup: Sendable {
 
     /// Waits for a connection on this thread.
     @inline(__always)
-    func lease(_ origin: AccessRequest.Origin = .user) throws -> Lease {
+    func lease(_ origin: AccessRequest.Origin = .user, _ trace: AccessTrace? = nil) throws -> Lease {
         if let lease = try leaseNow() { return lease }
-        return try leaseLater(origin, nil)
+        return try leaseLater(origin, trace, nil)
     }
 
     /// Waits for a connection on this thread, until a deadline.
-    func lease(until deadline: AccessDeadline) throws -> Lease {
+    func lease(until deadline: AccessDeadline, _ trace: AccessTrace? = nil) throws -> Lease {
         if let lease = try leaseNow() { return lease }
-        return try leaseLater(.user, deadline)
+        return try leaseLater(.user, trace, deadline)
     }
 
     @inline(never)
-    private func leaseLater(_ origin: AccessRequest.Origin, _ deadline: AccessDeadline?) throws -> Lease {
+    private func leaseLater(_ origin: AccessRequest.Origin, _ trace: AccessTrace?, _ deadline: AccessDeadline?) throws
+        -> Lease
+    {
         // Most accesses take less time than falling asleep and waking up.
         for _ in 0..<Self.spinCount {
             SystemClock.pause()
             if hasIdle.load(ordering: .relaxed), let lease = try leaseNow() { return lease }
         }
-        return try take(wait(for: .connection, origin, deadline: deadline))
+        return try take(wait(for: .connection, origin, trace, deadline: deadline))
     }
 
     /// How often a thread looks for a connection before it falls asleep: about two microseconds.
@@ -184,17 +186,18 @@ final class ConnectionGroup: Sendable {
     ///   `admitted` inside an access of this thread.
     /// - parameter deadline: when the thread gives up, if `acquireTimeout` doesn't come first.
     func wait(
-        for request: Machine.Request, _ origin: AccessRequest.Origin = .user,
+        for request: Machine.Request, _ origin: AccessRequest.Origin = .user, _ trace: AccessTrace? = nil,
         _ requester: ClosingPhase.Requester? = nil,
         isFirst: Bool = false, deadline: AccessDeadline? = nil
     ) throws -> Machine.Grant {
         try CooperativePool.blocking {
-            try sleep(until: request, origin, requester, isFirst: isFirst, deadline: deadline)
+            try sleep(until: request, origin, trace, requester, isFirst: isFirst, deadline: deadline)
         }
     }
 
     private func sleep(
-        until request: Machine.Request, _ origin: AccessRequest.Origin, _ requester: ClosingPhase.Requester?,
+        until request: Machine.Request, _ origin: AccessRequest.Origin, _ trace: AccessTrace?,
+        _ requester: ClosingPhase.Requester?,
         isFirst: Bool, deadline accessDeadline: AccessDeadline?
     ) throws -> Machine.Grant {
         let waiter = ThreadWaiter()
@@ -212,6 +215,8 @@ final class ConnectionGroup: Sendable {
         case .refused(let refusal): throw error(refusal)
         case .wait(let number): id = number
         }
+        trace?.waitDidBegin(self)
+        defer { trace?.threadDidWait() }
         // This may be the last of Swift's threads.
         if CooperativePool.isBlocked { passOver() }
         defer { DeadlockDetector.end() }
@@ -271,7 +276,8 @@ final class ConnectionGroup: Sendable {
     /// Puts a task's waiter into the queue; `grant(_:)` then waits for its outcome.
     func request(
         _ waiter: TaskWaiter, _ token: AccessToken, _ request: Machine.Request = .connection,
-        _ origin: AccessRequest.Origin = .user, _ requester: ClosingPhase.Requester = .newcomer, isFirst: Bool = false,
+        _ origin: AccessRequest.Origin = .user, _ trace: AccessTrace? = nil,
+        _ requester: ClosingPhase.Requester = .newcomer, isFirst: Bool = false,
         deadline: AccessDeadline? = nil, task: UInt = 0
     ) {
         let requester = origin == .library && requester == .newcomer ? .admitted : requester
@@ -297,6 +303,7 @@ final class ConnectionGroup: Sendable {
             waiter.resolve(.granted(grant))
         case .refused(let refusal): waiter.resolve(.failed(error(refusal)))
         case .wait(let id):
+            trace?.waitDidBegin(self)
             if request == .barrier, let error = DeadlockDetector.begin(self, id, task: task) { cancel(waiter, error) }
         case nil: waiter.resolve(.failed(CancellationError()))
         }
@@ -333,14 +340,14 @@ final class ConnectionGroup: Sendable {
     /// - parameter workers: the threads that go on with the task, if it is offloaded.
     func request(
         _ token: AccessToken, _ workers: WorkerThreads, _ waiterKind: Machine.WaiterKind,
-        _ origin: AccessRequest.Origin
+        _ origin: AccessRequest.Origin, _ trace: AccessTrace?
     ) -> LeaseOrWaiter {
         state.lock()
         let lease = token.isCancelled ? nil : idleLease(waiterKind)
         state.unlock()
         if let lease { return .lease(lease) }
         let waiter = TaskWaiter(workers, waiterKind)
-        request(waiter, token, .connection, origin, deadline: token.deadline)
+        request(waiter, token, .connection, origin, trace, deadline: token.deadline)
         return .waiter(waiter)
     }
 

@@ -19,6 +19,9 @@ enum CooperativePool {
     /// has its connection.
     static var isBlocked: Bool { blockedCount.load(ordering: .relaxed) >= width }
 
+    /// Whether the current thread runs a task, and isn't one of the library's.
+    static var isTaskThread: Bool { withUnsafeCurrentTask { $0 != nil } && !WorkerThreads.isCurrentThread }
+
     /// Runs a body that blocks the thread.
     static func blocking<T>(_ body: () throws -> T) rethrows -> T {
         try WorkerThreads.blocking { try blockingPool(body) }

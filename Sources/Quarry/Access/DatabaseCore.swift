@@ -38,6 +38,14 @@ final class DatabaseCore: Sendable {
     /// The snapshots and stable readers; nil if there has been none.
     var pinnedReadersIfMade: PinnedReaders? { madePinnedReaders.load() }
 
+    private let madeTracers = AtomicLazyReference<TracerList>()
+
+    /// The tracers of this database.
+    var tracers: TracerList { madeTracers.load() ?? madeTracers.storeIfNil(TracerList()) }
+
+    /// The tracers of this database; nil if there has been none.
+    var tracersIfMade: TracerList? { madeTracers.load() }
+
     /// The length of the write-ahead log.
     let log = LogGauge()
 
@@ -128,9 +136,64 @@ final class ConnectionContext: Sendable {
     /// nil for a connection that belongs to no queue, pool or snapshot.
     let core: DatabaseCore?
 
-    init(_ configuration: Configuration, _ core: DatabaseCore?) {
+    /// The connection, as tracers see it.
+    private let path: String
+    private let role: DatabaseTraceEvent.Connection.Role
+    private let number: Int
+    private let configuredTracers: TracerList?
+
+    /// Whether tracers may have been told of the opening, and not of the closing.
+    private let isOpen = Atomic<Bool>(false)
+
+    private static let lastNumber = Atomic<Int>(0)
+
+    init(
+        _ configuration: Configuration, path: String, _ core: DatabaseCore?, _ role: DatabaseTraceEvent.Connection.Role,
+        _ configuredTracers: TracerList?
+    ) {
         self.configuration = configuration
         self.core = core
+        self.path = path
+        self.role = role
+        self.configuredTracers = configuredTracers
+        number = Self.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
+    }
+
+    deinit { connectionDidClose() }
+
+    /// The connection, as tracers see it.
+    var tracedConnection: DatabaseTraceEvent.Connection {
+        DatabaseTraceEvent.Connection(
+            database: DatabaseTraceEvent.Source(label: configuration.label, path: path), role: role, number: number)
+    }
+
+    /// The connection was opened.
+    func connectionDidOpen(since start: UInt64?) {
+        isOpen.store(true, ordering: .relaxed)
+        guard let core, let start else { return }
+        let duration = Duration.nanoseconds(Int64(clamping: SystemClock.monotonicNanoseconds() - start))
+        TracerList.deliver(core, configuredTracers, .connections) { _ in
+            .connectionOpened(.init(connection: tracedConnection, duration: duration))
+        }
+    }
+
+    /// Tells tracers of the error of the opening.
+    func traced(_ error: DatabaseError) -> DatabaseError {
+        guard let core, !error.isTraced else { return error }
+        TracerList.deliver(core, configuredTracers, .errors) { options in
+            .failure(
+                .init(
+                    database: tracedConnection.database, connection: nil, accessID: nil, label: nil,
+                    severity: .init(of: error, origin: .program), error: error.redacted(options.redaction), context: nil
+                ))
+        }
+        return error.asTraced()
+    }
+
+    /// The connection was closed, explicitly or by its release. The first call counts.
+    func connectionDidClose() {
+        guard isOpen.exchange(false, ordering: .relaxed), let core else { return }
+        TracerList.deliver(core, configuredTracers, .connections) { _ in .connectionClosed(tracedConnection) }
     }
 }
 
@@ -143,7 +206,7 @@ extension Database {
     /// snapshot.
     var core: DatabaseCore? { connectionContext?.core }
 
-    private var connectionContext: ConnectionContext? { context as? ConnectionContext }
+    var connectionContext: ConnectionContext? { context as? ConnectionContext }
 
     /// Opens another database for work on behalf of this one, prepared as its connections are.
     func openScratch(path: String) throws -> Database {

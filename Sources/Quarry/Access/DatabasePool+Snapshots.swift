@@ -123,7 +123,8 @@ extension DatabasePool {
         return try (0..<count).map { _ in
             ConnectionGroup.Connection(
                 database: try configuration.open(
-                    path: path, readonly: true, options: options, core: core, followsTask: followsTask))
+                    path: path, readonly: true, options: options, core: core, role: .snapshot,
+                    configuredTracers: writer.configuredTracers, followsTask: followsTask))
         }
     }
 

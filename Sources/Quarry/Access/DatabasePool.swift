@@ -64,28 +64,32 @@ public final class DatabasePool: GroupWriter {
     private init(path: String, configuration: Configuration, workers: WorkerThreads, followsTask: Bool = false) throws {
         self.configuration = configuration
         self.path = path
+        let tracers = TracerList.configured(configuration)
         var options = configuration.connectionOptions(readonly: configuration.readonly)
         options.isWriterOfPool = true
         let database =
             configuration.readonly
             ? try configuration.open(
-                path: path, readonly: true, options: options, core: core, followsTask: followsTask)
-            : try configuration.openInWALMode(path: path, options: options, core: core, followsTask: followsTask)
+                path: path, readonly: true, options: options, core: core, configuredTracers: tracers,
+                followsTask: followsTask)
+            : try configuration.openInWALMode(
+                path: path, options: options, core: core, configuredTracers: tracers, followsTask: followsTask)
         try core.storeCommitNumbers(database, followsTask: followsTask)
         let name = configuration.label ?? path
         self.workers = workers
-        let openReader = configuration.readerOpener(path: path, core: core)
+        let source = DatabaseTraceEvent.Source(label: configuration.label, path: path)
+        let openReader = configuration.readerOpener(path: path, core: core, tracers)
         readers = AccessRunner(
             ConnectionGroup(
                 "a reader of \(name)", capacity: configuration.maximumReaderCount, limits: configuration.groupLimits,
                 idleClock: configuration.persistentReadOnlyConnections ? nil : .readers, open: openReader),
-            workers: workers)
+            workers: workers, core, source, .reader, configuredTracers: tracers)
         writer = AccessRunner(
             ConnectionGroup(
                 "the writer of \(name)", capacity: 1, limits: configuration.groupLimits,
                 connections: [.init(database: database)], barredGroup: readers.group,
                 open: { throw DatabaseError.connectionIsClosed() }),
-            workers: workers)
+            workers: workers, core, source, .writer, configuredTracers: tracers)
         readRequest = AccessRequest(.pinnedRead, configuration.asyncExecution.readPlacement(inMemory: false))
         let writePlacement = configuration.asyncExecution.writePlacement(inMemory: false)
         writeRequest = AccessRequest(.bare, writePlacement)
@@ -168,7 +172,8 @@ extension Configuration {
     fileprivate func makePoolWorkers() -> WorkerThreads { WorkerThreads(connectionCount: maximumReaderCount + 1) }
 
     /// Opens a reader of a pool.
-    func readerOpener(path: String, core: DatabaseCore) -> @Sendable () throws -> Database {
+    func readerOpener(path: String, core: DatabaseCore, _ tracers: TracerList? = nil) -> @Sendable () throws -> Database
+    {
         var options = connectionOptions(readonly: true)
         options.busyMode = readonlyBusyMode ?? .timeout(10)
         // A read never leaves a transaction behind.
@@ -176,6 +181,10 @@ extension Configuration {
         // The writer has checked it.
         options.checksSchema = false
         let configuration = self
-        return { [options] in try configuration.open(path: path, readonly: true, options: options, core: core) }
+        return { [options] in
+            try configuration.open(
+                path: path, readonly: true, options: options, core: core, role: .reader,
+                configuredTracers: tracers)
+        }
     }
 }

@@ -105,21 +105,24 @@ public final class DatabaseQueue: GroupWriter {
         self.core = core
         let isReadOnly = configuration.readonly && fill == nil
         let options = configuration.connectionOptions(readonly: isReadOnly, inMemory: isInMemory)
+        let tracers = TracerList.configured(configuration)
         let database: Database
         if let fill {
             // A copy must be written before it becomes read-only.
             database = try configuration.open(
-                path: path, readonly: false, options: options, core: core, followsTask: followsTask)
+                path: path, readonly: false, options: options, core: core, configuredTracers: tracers,
+                followsTask: followsTask)
             try AccessRunner.frame(database, nil, followsTask: followsTask, fill)
             if configuration.readonly {
                 try AccessRunner.frame(database, nil) { db in try db.execute(sql: "PRAGMA query_only = 1") }
             }
         } else if case .wal = configuration.journalMode, !configuration.readonly {
             database = try configuration.openInWALMode(
-                path: path, options: options, core: core, followsTask: followsTask)
+                path: path, options: options, core: core, configuredTracers: tracers, followsTask: followsTask)
         } else {
             database = try configuration.open(
-                path: path, readonly: isReadOnly, options: options, core: core, followsTask: followsTask)
+                path: path, readonly: isReadOnly, options: options, core: core, configuredTracers: tracers,
+                followsTask: followsTask)
             if !isInMemory {
                 try AccessRunner.frame(database, nil) { db in try FileSystem.check(db, willBeWAL: false) }
             }
@@ -129,7 +132,9 @@ public final class DatabaseQueue: GroupWriter {
             "the connection of \(configuration.label ?? path)", capacity: 1, limits: configuration.groupLimits,
             connections: [.init(database: database)], open: { throw DatabaseError.connectionIsClosed() })
         self.workers = workers ?? WorkerThreads(connectionCount: 1)
-        runner = AccessRunner(group, workers: self.workers)
+        runner = AccessRunner(
+            group, workers: self.workers, core, DatabaseTraceEvent.Source(label: configuration.label, path: path),
+            .writer, configuredTracers: tracers)
         readRequest = AccessRequest(.read, configuration.asyncExecution.readPlacement(inMemory: isInMemory))
         let writePlacement = configuration.asyncExecution.writePlacement(inMemory: isInMemory)
         writeRequest = AccessRequest(.bare, writePlacement)

@@ -92,7 +92,9 @@ final class PinnedConnections: Sendable {
         let group = ConnectionGroup(
             "\(name) \(configuration.label ?? path)", capacity: connections.count, limits: configuration.groupLimits,
             connections: connections, open: { throw loss.error ?? .snapshotIsLost() })
-        runner = AccessRunner(group, workers: workers)
+        runner = AccessRunner(
+            group, workers: workers, core, DatabaseTraceEvent.Source(label: configuration.label, path: path), .snapshot,
+            configuredTracers: pool.writer.configuredTracers)
         id = core.pinnedReaders.add(kind, label: label, loss, group)
         request = AccessRequest(.snapshotRead, configuration.asyncExecution.readPlacement(inMemory: false))
     }

@@ -121,6 +121,9 @@ final class WorkerThreads: TaskExecutor {
         pthread_getspecific(key)?.assumingMemoryBound(to: ThreadState.self)
     }
 
+    /// Whether the current thread belongs to the library.
+    static var isCurrentThread: Bool { currentState != nil }
+
     /// The state of the current thread, if it is one of these.
     private var current: UnsafeMutablePointer<ThreadState>? {
         guard let state = Self.currentState,

@@ -41,6 +41,17 @@ public struct QueryPlan: Hashable, Sendable {
     init(of statement: Statement, _ db: Database) throws {
         let explanation = try db.makeStatement(sql: "EXPLAIN QUERY PLAN " + statement.sql)
         try explanation.setArguments(statement.arguments)
+        try self.init(explanation)
+    }
+
+    /// - parameter sql: a statement; its parameters have no values.
+    init(ofSQL sql: String, _ db: Database) throws {
+        let explanation = try db.makeStatement(sql: "EXPLAIN QUERY PLAN " + sql)
+        explanation.setUncheckedArguments(StatementArguments())
+        try self.init(explanation)
+    }
+
+    private init(_ explanation: Statement) throws {
         let rows = try Row.fetchAll(explanation)
         nodes = try Self.children(
             of: 0,

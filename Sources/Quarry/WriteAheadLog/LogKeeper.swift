@@ -204,6 +204,7 @@ final class LogKeeper: Sendable {
             if let checkpoint { state.statistics.note(checkpoint) }
             state.statistics.maintenanceCount += 1
         }
+        if TracerList.hasAny, let checkpoint { trace(checkpoint) }
     }
 
     // MARK: - Readers
@@ -282,7 +283,17 @@ final class LogKeeper: Sendable {
 
     // MARK: - Telling
 
-    private func tell(_ event: WALEvent) { settings.handler?(event) }
+    private func tell(_ event: WALEvent) {
+        settings.handler?(event)
+        if TracerList.hasAny, case .checkpoint(let checkpoint) = event { trace(checkpoint) }
+    }
+
+    private func trace(_ checkpoint: WALCheckpoint) {
+        guard let core, let writer else { return }
+        TracerList.deliver(core, writer.configuredTracers, .checkpoints) { _ in
+            .checkpoint(.init(database: writer.source, checkpoint: checkpoint))
+        }
+    }
 
     /// The versions of SQLite in which two connections that write and checkpoint can corrupt a file:
     /// <https://www.sqlite.org/wal.html#walresetbug>.

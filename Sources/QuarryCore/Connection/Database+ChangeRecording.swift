@@ -6,7 +6,7 @@ extension Database {
     package func recordingChanges(_ body: () throws -> Void) throws -> [String] {
         try checkAccess()
         var texts: [String] = []
-        let client = hooks.onTrace(statements: true, profiles: false) { [options] event in
+        let client = hooks.onTrace(.statements) { [options] event in
             guard case .statement(let statement, let text) = event, TracedStatementCalls.isSQL(text, of: statement),
                 !TracedStatementCalls.isReadOnly(statement)
             else { return }

@@ -8,14 +8,18 @@ extension Database {
             statement.sql.lowercased().contains("journal_mode")
         {
             // SQLite finds out late that it can't leave WAL mode. Nothing is wrong with the disk.
-            return DatabaseError(
-                resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database", sql: statement.sql)
+            return traced(
+                DatabaseError(
+                    resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database", sql: statement.sql),
+                statement)
         }
-        return error(code, sql: statement.sql, arguments: statement.arguments)
+        return error(code, sql: statement.sql, arguments: statement.arguments, statement: statement)
     }
 
     @inline(never)
-    func error(_ code: CInt, sql: String?, arguments: StatementArguments? = nil) -> any Error {
+    func error(
+        _ code: CInt, sql: String?, arguments: StatementArguments? = nil, statement: Statement? = nil
+    ) -> any Error {
         if code & 0xFF == ResultCode.SQLITE_CONSTRAINT.rawValue, let refusal = monitor?.takeRefusal() { return refusal }
         if let refusal = statementPolicy?.takeRefusal(ResultCode(rawValue: code)) { return refusal.with(sql: sql) }
         let tokenizerFailure = takeTokenizerFailure(code)
@@ -32,7 +36,9 @@ extension Database {
         if isInterruption || primary == .SQLITE_BUSY, access.isCancelled {
             return CancellationError()
         }
-        if isInterruption, let error = lifetime.endError(ofAccess: access.number) { return error.with(sql: sql) }
+        if isInterruption, let error = lifetime.endError(ofAccess: access.number) {
+            return traced(error.with(sql: sql), statement)
+        }
         if isInterruption || primary == .SQLITE_BUSY,
             let error = deadlines.takeError(isInterruption: isInterruption)
         {
@@ -40,9 +46,17 @@ extension Database {
         } else if let tokenizerFailure {
             message = tokenizerFailure.message
         }
-        return DatabaseError(
-            resultCode: resultCode, message: message, sql: sql, arguments: arguments,
-            publicStatementArguments: options.publicStatementArguments)
+        return traced(
+            DatabaseError(
+                resultCode: resultCode, message: message, sql: sql, arguments: arguments,
+                publicStatementArguments: options.publicStatementArguments), statement)
+    }
+
+    /// Tells the tracer of an error, which the program may ignore.
+    private func traced(_ error: DatabaseError, _ statement: Statement?) -> DatabaseError {
+        guard let tracer else { return error }
+        tracer.errorWasMade(error, statement, self)
+        return error.asTraced()
     }
 
     /// Whether an error is that of an `ALTER TABLE` that was interrupted while it read the schema: SQLite then reports

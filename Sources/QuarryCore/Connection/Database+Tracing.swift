@@ -106,9 +106,10 @@ extension Database {
             while let client = traceClient.take() { hooks.remove(client) }
             guard let trace else { return }
             let showsArguments = self.options.publicStatementArguments
-            traceClient = hooks.onTrace(
-                statements: options.contains(.statement), profiles: options.contains(.profile)
-            ) { event in
+            var events = HookSlots.TraceEvents()
+            if options.contains(.statement) { events.insert(.statements) }
+            if options.contains(.profile) { events.insert(.profiles) }
+            traceClient = hooks.onTrace(events) { event in
                 switch event {
                 case .statement(let pointer, let text):
                     TracedStatement.lend(pointer, text: text, showsArguments: showsArguments) {
@@ -118,6 +119,7 @@ extension Database {
                     TracedStatement.lend(pointer, text: nil, showsArguments: showsArguments) {
                         trace(.profile(statement: $0, duration: Double(nanoseconds) * 1e-9))
                     }
+                case .row: break
                 }
             }
         }

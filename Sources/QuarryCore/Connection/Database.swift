@@ -116,8 +116,15 @@ public final class Database {
         didSet { watchersDidChange() }
     }
 
+    /// Follows the access, while it is traced.
+    @exclusivity(unchecked)
+    var tracer: (any AccessTracer)? {
+        didSet { watchersDidChange() }
+    }
+
     private func watchersDidChange() {
-        watchesStatements = monitor != nil || readRegion != nil || storedCommitNumber != nil
+        watchesStatements =
+            monitor != nil || readRegion != nil || storedCommitNumber != nil || !(tracer?.followedEvents ?? []).isEmpty
         watchesTransactions = monitor != nil || !nextTransactionHandlers.isEmpty || storedCommitNumber != nil
     }
 

@@ -24,10 +24,11 @@ public struct DatabaseError: Error, Sendable {
         let arguments: StatementArguments?
         let publicStatementArguments: Bool
         let circumstances: String?
+        let isTraced: Bool
 
         init(
             extendedResultCode: ResultCode, message: String?, sql: String?, arguments: StatementArguments?,
-            publicStatementArguments: Bool, circumstances: String?
+            publicStatementArguments: Bool, circumstances: String?, isTraced: Bool
         ) {
             self.extendedResultCode = extendedResultCode
             self.message = message
@@ -35,6 +36,7 @@ public struct DatabaseError: Error, Sendable {
             self.arguments = arguments
             self.publicStatementArguments = publicStatementArguments
             self.circumstances = circumstances
+            self.isTraced = isTraced
         }
     }
 
@@ -59,14 +61,24 @@ public struct DatabaseError: Error, Sendable {
         content = Content(
             extendedResultCode: resultCode, message: message ?? SQLiteLibrary.errorString(resultCode.rawValue),
             sql: sql, arguments: arguments,
-            publicStatementArguments: publicStatementArguments, circumstances: nil)
+            publicStatementArguments: publicStatementArguments, circumstances: nil, isTraced: false)
     }
 
-    private init(_ error: DatabaseError, arguments: StatementArguments?, circumstances: String?) {
+    private init(
+        _ error: DatabaseError, sql: String?, arguments: StatementArguments?, circumstances: String?, isTraced: Bool
+    ) {
         content = Content(
-            extendedResultCode: error.extendedResultCode, message: error.message, sql: error.sql,
+            extendedResultCode: error.extendedResultCode, message: error.message, sql: sql,
             arguments: arguments, publicStatementArguments: error.publicStatementArguments,
-            circumstances: circumstances)
+            circumstances: circumstances, isTraced: isTraced)
+    }
+
+    /// Whether tracers have been told of the error, so that they aren't told again where it is thrown.
+    package var isTraced: Bool { content.isTraced }
+
+    /// The same error, of which tracers have been told.
+    package func asTraced() -> DatabaseError {
+        DatabaseError(self, sql: sql, arguments: arguments, circumstances: circumstances, isTraced: true)
     }
 
     /// The primary code, such as `SQLITE_CONSTRAINT`.
@@ -96,19 +108,19 @@ public struct DatabaseError: Error, Sendable {
 
     /// The same error with the arguments of the statement.
     package func with(_ arguments: StatementArguments) -> DatabaseError {
-        DatabaseError(self, arguments: arguments, circumstances: circumstances)
+        DatabaseError(self, sql: sql, arguments: arguments, circumstances: circumstances, isTraced: isTraced)
     }
 
     /// The same error with the SQL of the statement.
-    func with(sql: String?) -> DatabaseError {
-        DatabaseError(
-            resultCode: extendedResultCode, message: message, sql: sql, arguments: arguments,
-            publicStatementArguments: publicStatementArguments)
+    package func with(sql: String?) -> DatabaseError {
+        DatabaseError(self, sql: sql, arguments: arguments, circumstances: circumstances, isTraced: isTraced)
     }
 
     /// The same error with a text for `description`, which follows the message: ` - while opening players.sqlite`.
     package func with(circumstances: String) -> DatabaseError {
-        DatabaseError(self, arguments: arguments, circumstances: (content.circumstances ?? "") + circumstances)
+        DatabaseError(
+            self, sql: sql, arguments: arguments, circumstances: (content.circumstances ?? "") + circumstances,
+            isTraced: isTraced)
     }
 
     /// Whether the error reports that a statement or transaction was interrupted: `SQLITE_INTERRUPT` or `SQLITE_ABORT`.

@@ -112,11 +112,21 @@ package final class HookSlots {
         package static func < (lhs: Self, rhs: Self) -> Bool { lhs.rawValue < rhs.rawValue }
     }
 
-    /// A statement that begins or has ended: <https://www.sqlite.org/c3ref/c_trace.html>.
+    /// A statement that begins, returns a row or has ended: <https://www.sqlite.org/c3ref/c_trace.html>.
     package enum TraceEvent {
         /// - parameter text: the SQL, or a comment that names a trigger.
         case statement(SQLiteStatement, text: UnsafePointer<CChar>)
         case profile(SQLiteStatement, nanoseconds: Int64)
+        case row(SQLiteStatement)
+    }
+
+    /// The events that a client of the trace slot receives. The raw values are SQLite's.
+    package struct TraceEvents: OptionSet, Sendable {
+        package let rawValue: UInt32
+        package init(rawValue: UInt32) { self.rawValue = rawValue }
+        package static let statements = TraceEvents(rawValue: 1)
+        package static let profiles = TraceEvents(rawValue: 2)
+        package static let rows = TraceEvents(rawValue: 4)
     }
 
     package typealias UpdateHandler = (UpdateEvent) -> Void
@@ -130,7 +140,7 @@ package final class HookSlots {
     /// Returns whether to go on.
     package typealias ProgressHandler = () -> Bool
     package typealias TraceHandler = (TraceEvent) -> Void
-    typealias TraceClient = (statements: Bool, profiles: Bool, handler: TraceHandler)
+    typealias TraceClient = (events: TraceEvents, handler: TraceHandler)
     /// Takes the number of tries, and returns whether to try again.
     package typealias BusyHandler = (Int) -> Bool
 
@@ -246,9 +256,9 @@ package final class HookSlots {
         add(handler, to: \.progress) { HookCalls.setProgressHandler($0, context) }
     }
 
-    /// Called when statements begin or end.
-    package func onTrace(statements: Bool, profiles: Bool, _ handler: @escaping TraceHandler) -> Client {
-        let client = add((statements, profiles, handler), to: \.trace) { _ in }
+    /// Called when statements begin, return a row, or end.
+    package func onTrace(_ events: TraceEvents, _ handler: @escaping TraceHandler) -> Client {
+        let client = add((events, handler), to: \.trace) { _ in }
         installTrace()
         return client
     }
@@ -384,8 +394,7 @@ package final class HookSlots {
         guard let connection else { return }
         HookCalls.setTrace(
             connection, trace.isEmpty ? nil : context,
-            statements: trace.entries.contains { $0.handler.statements },
-            profiles: trace.entries.contains { $0.handler.profiles })
+            trace.entries.reduce(into: []) { $0.formUnion($1.handler.events) })
     }
 
     private func occupyWAL(_ connection: SQLiteConnection) {

@@ -15,6 +15,13 @@ package enum SystemClock {
         return Double(time.tv_sec - 978_307_200) + Double(time.tv_nsec) * 1e-9
     }
 
+    /// Nanoseconds since 1970-01-01 00:00:00 UTC.
+    package static func nanosecondsSinceEpoch() -> UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return UInt64(max(0, time.tv_sec)) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+
     /// Nanoseconds of a clock that never goes back.
     package static func monotonicNanoseconds() -> UInt64 {
         var time = timespec()

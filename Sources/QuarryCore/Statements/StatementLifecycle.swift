@@ -152,6 +152,7 @@ extension Database {
         if storedCommitNumber != nil { try commitNumberWillSee(statement) }
         if readRegion != nil, !statement.kind.controlsTransactions { noteRead(of: statement) }
         if let monitor, statement.mayChange { monitor.statementWillStart(statement, self) }
+        if let tracer, !tracer.followedEvents.isEmpty { tracer.statementWillStart(statement, self) }
     }
 
     /// Throws the error with which an observer has refused the statement's commit.

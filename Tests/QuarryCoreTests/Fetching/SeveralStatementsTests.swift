@@ -145,7 +145,7 @@ struct SeveralStatementsTests {
     @Test func executeRunsAQueryToItsEnd() throws {
         try withConnection { db throws in
             var steps = 0
-            let client = db.hooks.onTrace(statements: false, profiles: true) { _ in steps += 1 }
+            let client = db.hooks.onTrace(.profiles) { _ in steps += 1 }
             try db.execute(sql: "SELECT 1 UNION ALL SELECT 2; VALUES (3)")
             db.hooks.remove(client)
             #expect(steps == 2)

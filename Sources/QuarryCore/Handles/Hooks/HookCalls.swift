@@ -99,7 +99,7 @@ enum HookCalls {
         sqlite3_wal_hook(connection, nil, nil)
         setAuthorizer(connection, nil)
         setProgressHandler(connection, nil)
-        setTrace(connection, nil, statements: false, profiles: false)
+        setTrace(connection, nil, [])
         setBusyHandler(connection, nil)
     }
 
@@ -138,23 +138,28 @@ enum HookCalls {
 
     /// The corresponding C function is `sqlite3_trace_v2`.
     static func setTrace(
-        _ connection: SQLiteConnection, _ context: UnsafeMutableRawPointer?, statements: Bool, profiles: Bool
+        _ connection: SQLiteConnection, _ context: UnsafeMutableRawPointer?, _ events: HookSlots.TraceEvents
     ) {
-        let mask = (statements ? SQLITE_TRACE_STMT : 0) | (profiles ? SQLITE_TRACE_PROFILE : 0)
         guard let context else { return _ = sqlite3_trace_v2(connection, 0, nil, nil) }
         sqlite3_trace_v2(
-            connection, UInt32(mask),
+            connection, events.rawValue,
             { kind, context, statement, detail in
-                guard let statement, let detail else { return 0 }
-                let statementPointer = OpaquePointer(statement)
-                for entry in HookCalls.slots(context).trace.entries where entry.isActive {
-                    if kind == UInt32(SQLITE_TRACE_STMT), entry.handler.statements {
-                        let text = UnsafePointer(detail.assumingMemoryBound(to: CChar.self))
-                        entry.handler.handler(.statement(statementPointer, text: text))
-                    } else if kind == UInt32(SQLITE_TRACE_PROFILE), entry.handler.profiles {
-                        let nanoseconds = detail.assumingMemoryBound(to: Int64.self).pointee
-                        entry.handler.handler(.profile(statementPointer, nanoseconds: nanoseconds))
-                    }
+                guard let statement else { return 0 }
+                let kind = HookSlots.TraceEvents(rawValue: kind)
+                let event: HookSlots.TraceEvent
+                switch (kind, detail) {
+                case (.statements, let detail?):
+                    event = .statement(
+                        OpaquePointer(statement), text: UnsafePointer(detail.assumingMemoryBound(to: CChar.self)))
+                case (.profiles, let detail?):
+                    event = .profile(
+                        OpaquePointer(statement), nanoseconds: detail.assumingMemoryBound(to: Int64.self).pointee)
+                case (.rows, _): event = .row(OpaquePointer(statement))
+                default: return 0
+                }
+                for entry in HookCalls.slots(context).trace.entries
+                where entry.isActive && entry.handler.events.contains(kind) {
+                    entry.handler.handler(event)
                 }
                 return 0
             }, context)

@@ -46,3 +46,26 @@ package enum SQLiteLibrary {
     /// Frees memory that SQLite has allocated for its caller. The corresponding C function is `sqlite3_free`.
     static func free(_ pointer: UnsafeMutableRawPointer?) { sqlite3_free(pointer) }
 }
+
+/// The memory that SQLite uses in this process.
+package struct ProcessMemory {
+    package let bytes: Int
+    package let highestBytes: Int
+    package let allocationCount: Int
+    package let pageCacheOverflowBytes: Int
+
+    /// The memory at this moment. The corresponding C function is `sqlite3_status64`.
+    package static var current: ProcessMemory {
+        let memory = status(SQLITE_STATUS_MEMORY_USED)
+        return ProcessMemory(
+            bytes: memory.current, highestBytes: memory.highest,
+            allocationCount: status(SQLITE_STATUS_MALLOC_COUNT).current,
+            pageCacheOverflowBytes: status(SQLITE_STATUS_PAGECACHE_OVERFLOW).current)
+    }
+
+    private static func status(_ operation: CInt) -> (current: Int, highest: Int) {
+        var (current, highest) = (Int64(0), Int64(0))
+        sqlite3_status64(operation, &current, &highest, 0)
+        return (Int(current), Int(highest))
+    }
+}

@@ -1,0 +1,81 @@
+import QuarryCore
+
+extension DatabaseTraceEvent.AccessKind {
+    init(_ request: AccessRequest) {
+        self =
+            switch request.kind {
+            case _ where request.barrier != nil: .exclusive
+            case .read, .pinnedRead, .begunRead, .snapshotRead: .read
+            case .write: .write
+            case .bare: .withoutTransaction
+            }
+    }
+}
+
+extension DatabaseTraceEvent.Severity {
+    /// The severity of an error.
+    ///
+    /// - parameter isRetried: whether the library tries again, so that the program never learns of the error.
+    init(of error: DatabaseError, origin: DatabaseTraceEvent.Origin, isRetried: Bool = false) {
+        switch error.resultCode {
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_IOERR, .SQLITE_FULL: self = .critical
+        case .SQLITE_INTERRUPT where !(error.message?.hasPrefix("statement timeout") ?? false): self = .debug
+        case .SQLITE_NOTICE, .SQLITE_SCHEMA: self = .notice
+        case .SQLITE_BUSY where isRetried: self = .notice
+        case .SQLITE_WARNING: self = .warning
+        default: self = origin == .library ? .warning : .error
+        }
+    }
+}
+
+extension DatabaseTraceEvent.Holder {
+    func redacted(_ redaction: SQLRedaction) -> Self {
+        var holder = self
+        holder.sql = sql.map { redaction($0) }
+        return holder
+    }
+}
+
+extension DatabaseError {
+    /// The error as a tracer may see it.
+    func redacted(_ redaction: SQLRedaction) -> DatabaseError {
+        let error = with(sql: sql.map { redaction($0) })
+        return publicStatementArguments ? error : error.with(StatementArguments())
+    }
+}
+
+extension Duration {
+    /// Whole nanoseconds, not negative.
+    var nanoseconds: UInt64 {
+        let (seconds, attoseconds) = components
+        guard seconds >= 0, attoseconds >= 0 else { return 0 }
+        let (product, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
+        return overflow ? .max : product &+ UInt64(attoseconds / 1_000_000_000)
+    }
+}
+
+extension Database {
+    /// The connection, as tracers see it; nil for one that belongs to no queue, pool or snapshot.
+    var tracedConnection: DatabaseTraceEvent.Connection? { connectionContext?.tracedConnection }
+
+    /// SQLite's plan of a statement whose arguments are unknown; nil if there is none.
+    func explanation(of sql: String) -> QueryPlan? {
+        let mayWait = !refusesToWait
+        refusesToWait = true
+        defer { refusesToWait = !mayWait }
+        return try? QueryPlan(ofSQL: sql, self)
+    }
+}
+
+extension ConnectionGroup {
+    /// The accesses that have connections, and their labels.
+    var holders: [(connection: DatabaseTraceEvent.Connection, label: String?)] {
+        state.withLock { state in
+            (state.connections + [state.barrierHolder]).compactMap { connection in
+                guard let db = connection?.database, let number = db.runningAccess, let connection = db.tracedConnection
+                else { return nil }
+                return (connection, db.accessLabel(ofAccess: number))
+            }
+        }
+    }
+}
