@@ -7,10 +7,13 @@ extension AccessRunner {
     func perform<T>(
         _ request: AccessRequest, until deadline: AccessDeadline, _ body: (Database) throws -> T
     ) throws -> T {
-        let lease = try group.lease(until: deadline)
+        if TracerList.hasAny, let traced = tracing(request, isAsynchronous: false) {
+            return try Self.delivering(traced.trace) { try perform(traced, until: deadline, body) }
+        }
+        let lease = try group.lease(until: deadline, request.trace)
         defer { group.release(lease) }
         return try lease.withDatabase { db in
-            try Self.frame(db, AccessToken(deadline: deadline), kind: request.kind, body)
+            try Self.frame(db, AccessToken(deadline: deadline), trace: request.trace, kind: request.kind, body)
         }
     }
 
@@ -18,6 +21,9 @@ extension AccessRunner {
     func perform<T: Sendable>(
         _ request: AccessRequest, until deadline: AccessDeadline, _ body: @Sendable (Database) throws -> T
     ) async throws -> T {
+        if TracerList.hasAny, let traced = tracing(request, isAsynchronous: true) {
+            return try await Self.delivering(traced.trace) { try await perform(traced, until: deadline, body) }
+        }
         if mustYield(request.placement) { await Task.yield() }
         let place = TaskPlace(
             request, group, workers, mayRunInline(request.placement) ? .inlineTask : .offloadedTask,

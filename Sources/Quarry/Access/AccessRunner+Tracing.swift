@@ -23,27 +23,37 @@ extension AccessRunner {
     /// Runs an access with a trace, and delivers its events.
     @inline(never)
     func performTraced<T>(_ request: AccessRequest, _ body: (Database) throws -> T) throws -> T {
-        let result: T
-        do {
-            result = try perform(request, body)
-        } catch {
-            throw request.trace?.finish(error) ?? error
-        }
-        request.trace?.finish()
-        return result
+        try Self.delivering(request.trace) { try perform(request, body) }
     }
 
     @inline(never)
     func performTraced<T: Sendable>(
         _ request: AccessRequest, _ body: @Sendable (Database) throws -> T
     ) async throws -> T {
+        try await Self.delivering(request.trace) { try await perform(request, body) }
+    }
+
+    /// Runs a whole access, and delivers the events of its trace.
+    static func delivering<T>(_ trace: AccessTrace?, _ access: () throws -> T) throws -> T {
         let result: T
         do {
-            result = try await perform(request, body)
+            result = try access()
         } catch {
-            throw request.trace?.finish(error) ?? error
+            throw trace?.finish(error) ?? error
         }
-        request.trace?.finish()
+        trace?.finish()
+        return result
+    }
+
+    /// As above, for an asynchronous access.
+    static func delivering<T: Sendable>(_ trace: AccessTrace?, _ access: () async throws -> T) async throws -> T {
+        let result: T
+        do {
+            result = try await access()
+        } catch {
+            throw trace?.finish(error) ?? error
+        }
+        trace?.finish()
         return result
     }
 

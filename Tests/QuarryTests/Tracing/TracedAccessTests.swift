@@ -94,6 +94,12 @@ import Testing
         try await expectTold("unsafeReentrantWrite", isAsynchronous: false) {
             try await onOwnThread { try pool.unsafeReentrantWrite { _ in } }
         }
+        try await expectTold("read with a timeout", isAsynchronous: true) {
+            try await pool.read(timeout: .seconds(60)) { _ in }
+        }
+        try await expectTold("write with a timeout", isAsynchronous: false) {
+            try await onOwnThread { try pool.write(timeout: .seconds(60)) { _ in } }
+        }
         try await expectTold("snapshot", isAsynchronous: true) {
             let snapshot = try await onOwnThread { try pool.makeSnapshot() }
             try await snapshot.read { _ in }
