@@ -75,6 +75,8 @@ final class TaskWaiter: LeaseWaiter, TaskExecutor {
     // Set and read with the group's lock held.
     /// The number of its queue entry, if the task had to wait.
     nonisolated(unsafe) var id: Int?
+    /// When it entered the queue, if the task had to wait.
+    nonisolated(unsafe) var arrival: UInt64?
 
     let waiterKind: LeaseStateMachine<any LeaseWaiter>.WaiterKind
 
