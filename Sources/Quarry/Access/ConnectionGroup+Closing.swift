@@ -112,6 +112,7 @@ extension ConnectionGroup {
             }
             defer { _ = connection.database.endAccess() }
             try connection.database.beginClosing()
+            connection.database.readCacheStatus()
             try connection.database.close()
             closed.append(connection.database)
         }
@@ -121,7 +122,7 @@ extension ConnectionGroup {
     func abandonClosing() {
         state.withLock { state in
             for slot in state.connections.indices where state.connections[slot]?.database.isClosed ?? false {
-                state.connections[slot] = nil
+                if let connection = state.connections[slot].take() { state.counts.connectionWillClose(connection) }
                 state.machine.forget(slot)
             }
         }

@@ -26,6 +26,7 @@ final class ConnectionGroup: Sendable {
         var timerEnd = UInt64.max
         var isWatching = false
         var isTicking = false
+        var counts = GroupCounts()
     }
 
     /// A connection of a group, which one thread after another uses.
@@ -33,6 +34,8 @@ final class ConnectionGroup: Sendable {
         // Sendable: only the thread that has the slot's lease, or that has just opened the connection, uses it. Other
         // threads only compare its owner, and interrupt it, with the group's lock held.
         let database: Database
+        /// When the access got the connection, if it is timed; otherwise 0.
+        var timedSince: UInt64 = 0
     }
 
     /// The right of one access to use a connection.
@@ -149,7 +152,8 @@ final class ConnectionGroup: Sendable {
             SystemClock.pause()
             if hasIdle.load(ordering: .relaxed), let lease = try leaseNow() { return lease }
         }
-        return try take(wait(for: .connection, origin, trace, deadline: deadline))
+        let (grant, arrival) = try wait(for: .connection, origin, trace, deadline: deadline)
+        return try take(grant, arrival: arrival)
     }
 
     /// How often a thread looks for a connection before it falls asleep: about two microseconds.
@@ -177,6 +181,7 @@ final class ConnectionGroup: Sendable {
             waiterKind, now: { SystemClock.monotonicNanoseconds() })
         hasIdle.store(state.contents.pointee.machine.idleCount > 0, ordering: .relaxed)
         guard let slot, let connection = state.contents.pointee.connections[slot] else { return nil }
+        if state.contents.pointee.counts.countAccess() { beginTiming(slot) }
         return Lease(connection.database, slot: slot)
     }
 
@@ -185,11 +190,12 @@ final class ConnectionGroup: Sendable {
     /// - parameter requester: decides whether the request is refused while the group closes; nil for `newcomer`, or
     ///   `admitted` inside an access of this thread.
     /// - parameter deadline: when the thread gives up, if `acquireTimeout` doesn't come first.
+    /// - returns: the grant, and when the thread began to wait, if it had to.
+    @discardableResult
     func wait(
         for request: Machine.Request, _ origin: AccessRequest.Origin = .user, _ trace: AccessTrace? = nil,
-        _ requester: ClosingPhase.Requester? = nil,
-        isFirst: Bool = false, deadline: AccessDeadline? = nil
-    ) throws -> Machine.Grant {
+        _ requester: ClosingPhase.Requester? = nil, isFirst: Bool = false, deadline: AccessDeadline? = nil
+    ) throws -> (grant: Machine.Grant, arrival: UInt64?) {
         try CooperativePool.blocking {
             try sleep(until: request, origin, trace, requester, isFirst: isFirst, deadline: deadline)
         }
@@ -197,9 +203,8 @@ final class ConnectionGroup: Sendable {
 
     private func sleep(
         until request: Machine.Request, _ origin: AccessRequest.Origin, _ trace: AccessTrace?,
-        _ requester: ClosingPhase.Requester?,
-        isFirst: Bool, deadline accessDeadline: AccessDeadline?
-    ) throws -> Machine.Grant {
+        _ requester: ClosingPhase.Requester?, isFirst: Bool, deadline accessDeadline: AccessDeadline?
+    ) throws -> (grant: Machine.Grant, arrival: UInt64?) {
         let waiter = ThreadWaiter()
         let arrival = SystemClock.monotonicNanoseconds()
         let borrows = request == .connection && barredGroup?.ownedConnection != nil
@@ -211,7 +216,7 @@ final class ConnectionGroup: Sendable {
         switch answer {
         case .granted(let grant):
             if case .all = grant { lend() }
-            return grant
+            return (grant, nil)
         case .refused(let refusal): throw error(refusal)
         case .wait(let number): id = number
         }
@@ -225,10 +230,10 @@ final class ConnectionGroup: Sendable {
         var nextLook = arrival &+ Self.lookInterval
         while true {
             switch waiter.wait(until: min(deadline, nextLook)) {
-            case .granted(let grant): return grant
+            case .granted(let grant): return (grant, arrival)
             case .failed(let error): throw error
             case .retry:
-                if let grant = retry(id) { return grant }
+                if let grant = retry(id) { return (grant, arrival) }
                 // This thread is awake. Once it can't be overtaken any more, the next free connection is kept for it.
                 if SystemClock.monotonicNanoseconds() >= arrival &+ Machine.patience { waiter.spin() }
             case nil:
@@ -292,6 +297,7 @@ final class ConnectionGroup: Sendable {
             if case .wait(let id) = answer {
                 waiter.id = id
                 waiter.deadline = deadline
+                waiter.arrival = now
                 if end < .max { setTimer(&state, end, now: now) }
                 watch(&state)
             }
@@ -355,14 +361,14 @@ final class ConnectionGroup: Sendable {
     func lease(_ turn: LeaseOrWaiter) async throws -> Lease {
         switch turn {
         case .lease(let lease): lease
-        case .waiter(let waiter): try take(await grant(waiter))
+        case .waiter(let waiter): try take(await grant(waiter), arrival: waiter.arrival)
         }
     }
 
     /// A connection, or the slot to open one in.
     enum LeaseOrSlot {
         case lease(Lease)
-        case toOpen(Machine.Grant)
+        case toOpen(Machine.Grant, arrival: UInt64?)
     }
 
     /// Waits for a task's connection, but doesn't open one: that reads the disk, and may wait for a lock.
@@ -371,8 +377,8 @@ final class ConnectionGroup: Sendable {
         case .lease(let lease): return .lease(lease)
         case .waiter(let waiter):
             let grant = try await grant(waiter)
-            if case .open = grant { return .toOpen(grant) }
-            return .lease(try take(grant))
+            if case .open = grant { return .toOpen(grant, arrival: waiter.arrival) }
+            return .lease(try take(grant, arrival: waiter.arrival))
         }
     }
 
@@ -380,7 +386,7 @@ final class ConnectionGroup: Sendable {
     func lease(_ leaseOrSlot: LeaseOrSlot) throws -> Lease {
         switch leaseOrSlot {
         case .lease(let lease): lease
-        case .toOpen(let grant): try take(grant)
+        case .toOpen(let grant, let arrival): try take(grant, arrival: arrival)
         }
     }
 
@@ -418,10 +424,11 @@ final class ConnectionGroup: Sendable {
 
     // MARK: - Taking and releasing
 
-    private func take(_ grant: Machine.Grant) throws -> Lease {
+    /// - parameter arrival: when the access began to wait; nil if it didn't.
+    private func take(_ grant: Machine.Grant, arrival: UInt64?) throws -> Lease {
         switch grant {
         case .connection(let slot):
-            guard let connection = state.withLock({ $0.connections[slot] }) else {
+            guard let connection = takeConnection(slot, arrival: arrival) else {
                 throw DatabaseError(resultCode: .SQLITE_INTERNAL, message: "a slot has lost its connection")
             }
             return Lease(connection.database, slot: slot)
@@ -434,6 +441,7 @@ final class ConnectionGroup: Sendable {
                     state.connections[slot] = connection
                     state.holders[slot] = nil
                 }
+                _ = takeConnection(slot, arrival: arrival)
                 return Lease(connection.database, slot: slot)
             } catch {
                 setHolder(nil, of: slot)
@@ -448,6 +456,7 @@ final class ConnectionGroup: Sendable {
     /// - parameter endsJob: whether the thread, if it belongs to the library, has nothing else to do afterwards.
     func release(_ lease: Lease, endsJob: Bool = false) {
         state.lock()
+        if state.contents.pointee.counts.timedCount > 0 { endTiming(lease.slot) }
         let actions = state.contents.pointee.machine.release(lease.slot) { SystemClock.monotonicNanoseconds() }
         hasIdle.store(state.contents.pointee.machine.idleCount > 0, ordering: .relaxed)
         if idleClock != nil, !state.contents.pointee.isTicking { startTicking(&state.contents.pointee) }
@@ -481,8 +490,9 @@ final class ConnectionGroup: Sendable {
     /// the slot.
     static func takeDropped(_ state: inout State, _ actions: [Machine.Action]) -> [Connection] {
         actions.compactMap { action in
-            guard case .drop(let slot) = action else { return nil }
-            return state.connections[slot].take()
+            guard case .drop(let slot) = action, let connection = state.connections[slot].take() else { return nil }
+            state.counts.connectionWillClose(connection)
+            return connection
         }
     }
 }

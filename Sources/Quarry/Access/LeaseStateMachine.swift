@@ -138,6 +138,10 @@ struct LeaseStateMachine<Waiter> {
     var isClosed: Bool { phase == .closed }
     var waiterCount: Int { entries.count }
     var idleCount: Int { idle.count }
+
+    /// Whether the connection of a slot is free, and neither a barrier nor closing has it.
+    func isIdle(_ slot: Int) -> Bool { !hasBarrier && !isClosed && idle.contains { $0.slot == slot } }
+
     private var freeCount: Int { idle.count + unopened.count }
 
     /// Whether woken tasks that haven't come keep other waiters waiting. If so, `passOver` has to be called in a while.

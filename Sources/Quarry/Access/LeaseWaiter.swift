@@ -76,6 +76,8 @@ final class TaskWaiter: LeaseWaiter, TaskExecutor {
 
     /// The number of its queue entry, if the task had to wait.
     nonisolated(unsafe) var id: Int?
+    /// When it entered the queue, if the task had to wait.
+    nonisolated(unsafe) var arrival: UInt64?
 
     /// The deadline of its access, which its error names.
     nonisolated(unsafe) var deadline: AccessDeadline?

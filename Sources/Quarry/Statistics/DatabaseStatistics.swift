@@ -158,14 +158,36 @@ extension DatabaseReader {
         guard let reader = groupReader else { return DatabaseStatistics() }
         var statistics = DatabaseStatistics()
         let readers = reader.readers.group
-        statistics.readers = readers.connectionStatistics
-        if let writer = reader.groups.first, reader is any GroupWriter {
-            statistics.writer = writer === readers ? statistics.readers : writer.connectionStatistics
+        for group in reader.groups {
+            let (connections, counts) = group.statistics
+            if group === readers { statistics.readers = connections }
+            if group === (reader as? any GroupWriter)?.writer.group { statistics.writer = connections }
+            statistics.add(counts)
         }
         if let log = reader.walStatistics {
             statistics.logBytes = log.bytes
             statistics.oldestReaderAge = log.oldestReader?.age
         }
         return statistics
+    }
+}
+
+extension DatabaseStatistics {
+    /// Adds the counts of connections.
+    fileprivate mutating func add(_ counts: ConnectionCounts) {
+        transactions.committed += counts.commits
+        transactions.rolledBack += counts.rollbacks
+        transactions.failed += counts.failedCommits
+        statements.prepared += counts.preparedStatements
+        statements.foundInCache += counts.foundStatements
+        statements.run += counts.runStatements
+        pageCache.hitCount += counts.cacheHits
+        pageCache.missCount += counts.cacheMisses
+        pageCache.writeCount += counts.cacheWrites
+        pageCache.spillCount += counts.cacheSpills
+        pageCache.bytes += counts.cacheBytes
+        pageCache.schemaBytes += counts.schemaBytes
+        pageCache.statementBytes += counts.statementBytes
+        busyRetryCount += counts.busyRetries
     }
 }

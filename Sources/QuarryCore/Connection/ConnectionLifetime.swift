@@ -75,6 +75,9 @@ final class ConnectionLifetime: StatementFinalizer, @unchecked Sendable {
     /// The thread that had the connection before lending it; 0 otherwise.
     private let lender = Atomic<UInt>(0)
 
+    /// The counts of the connection, for statistics.
+    let counters = ConnectionCounters()
+
     /// The connection, for functions that take a pointer. Valid until the lifetime is released or closed.
     @usableFromInline
     let pointer: SQLiteConnection

@@ -58,6 +58,7 @@ extension Database {
             error = error ?? DatabaseError.misuse("A transaction has been left open at the end of a database access.")
         }
         if hasPendingSetupsAtEnd { runSetupsAtEnd() }
+        if lifetime.counters.needStatus, !lifetime.isClosed { lifetime.counters.readStatus(of: pointer) }
         lifetime.leave()
         return error
     }

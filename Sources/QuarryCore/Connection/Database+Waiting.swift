@@ -18,12 +18,17 @@ extension Database {
                 guard waited < seconds, mayWait else { return false }
                 // 1, 2, 4, 8, 10, 10… milliseconds
                 let milliseconds = min(10, 1 << min(tries, 4))
+                lifetime.counters.busyRetries.increment()
                 let length = UInt64(min(Double(milliseconds) * 1e-3, seconds - waited) * 1e9)
                 SystemClock.sleep(nanoseconds: min(length, timeLeft))
                 return mayWait
             }
         case .callback(let callback):
-            _ = hooks.onBusy { [unowned self] tries in mayWait && callback(tries) }
+            _ = hooks.onBusy { [unowned self] tries in
+                guard mayWait, callback(tries) else { return false }
+                lifetime.counters.busyRetries.increment()
+                return true
+            }
         }
     }
 

@@ -192,6 +192,10 @@ public final class Database {
 
     // MARK: Time
 
+    /// Whether the time that the body of the access takes is measured, and that time in nanoseconds.
+    @exclusivity(unchecked)
+    package var timing: (isOn: Bool, runTime: UInt64) = (false, 0)
+
     @exclusivity(unchecked)
     var busyState = BusyState()
 

@@ -48,6 +48,36 @@ enum ConnectionCalls {
         sqlite3_db_filename(connection, schema).flatMap { $0.pointee == 0 ? nil : UnsafePointer($0) }
     }
 
+    /// A number that SQLite keeps for a connection: <https://www.sqlite.org/c3ref/c_dbstatus_options.html>.
+    enum Status {
+        case cacheHits
+        case cacheMisses
+        case cacheWrites
+        case cacheSpills
+        case cacheBytes
+        case schemaBytes
+        case statementBytes
+
+        fileprivate var operation: CInt {
+            switch self {
+            case .cacheHits: SQLITE_DBSTATUS_CACHE_HIT
+            case .cacheMisses: SQLITE_DBSTATUS_CACHE_MISS
+            case .cacheWrites: SQLITE_DBSTATUS_CACHE_WRITE
+            case .cacheSpills: SQLITE_DBSTATUS_CACHE_SPILL
+            case .cacheBytes: SQLITE_DBSTATUS_CACHE_USED
+            case .schemaBytes: SQLITE_DBSTATUS_SCHEMA_USED
+            case .statementBytes: SQLITE_DBSTATUS_STMT_USED
+            }
+        }
+    }
+
+    /// The corresponding C function is `sqlite3_db_status`.
+    static func status(_ connection: SQLiteConnection, _ status: Status) -> Int {
+        var (current, highest) = (CInt(0), CInt(0))
+        sqlite3_db_status(connection, status.operation, &current, &highest, 0)
+        return Int(current)
+    }
+
     /// A switch of the connection: <https://www.sqlite.org/c3ref/c_dbconfig_defensive.html>.
     enum Switch {
         case foreignKeys

@@ -42,12 +42,14 @@ extension Database {
     public func cachedStatement(sql: String) throws -> Statement {
         try checkAccess()
         if let statement = statementCache.newestStatement(for: sql) {
+            lifetime.counters.foundStatements.increment()
             // The previous user may have left arguments.
             statement.bound.forget()
             return statement
         }
         let key = SQLKey(sql)
         if let statement = statementCache.statement(for: key) {
+            lifetime.counters.foundStatements.increment()
             statement.bound.forget()
             return statement
         }
@@ -68,9 +70,15 @@ extension Database {
     @usableFromInline
     package func reusableStatement(sql: String) throws -> Statement {
         try checkAccess()
-        if let statement = statementCache.newestStatement(for: sql) { return statement }
+        if let statement = statementCache.newestStatement(for: sql) {
+            lifetime.counters.foundStatements.increment()
+            return statement
+        }
         let key = SQLKey(sql)
-        if let statement = statementCache.statement(for: key) { return statement }
+        if let statement = statementCache.statement(for: key) {
+            lifetime.counters.foundStatements.increment()
+            return statement
+        }
         let isToKeep = statementCache.admits(key)
         let statement = try makeStatement(sql: sql, persistent: isToKeep)
         if isToKeep, case .query = statement.kind { statementCache.insert(statement, for: key) }
@@ -100,10 +108,14 @@ extension Database {
     public func execute(sql: String, arguments: StatementArguments = StatementArguments()) throws {
         try checkAccess()
         if let statement = statementCache.newestStatement(for: sql) {
+            lifetime.counters.foundStatements.increment()
             return try statement.executeAndForget(arguments)
         }
         let key = SQLKey(sql)
-        if let statement = statementCache.statement(for: key) { return try statement.executeAndForget(arguments) }
+        if let statement = statementCache.statement(for: key) {
+            lifetime.counters.foundStatements.increment()
+            return try statement.executeAndForget(arguments)
+        }
         let isToKeep = statementCache.admits(key)
         var cursor = ArgumentCursor(arguments)
         var count = 0
@@ -213,6 +225,7 @@ extension Database {
             pointer, sql: text, from: &end, persistent: persistent, finalizer: lifetime)
         {
         case .statement(let handle):
+            lifetime.counters.preparedStatements.increment()
             let utf8 = sql.utf8
             let lower = utf8.index(utf8.startIndex, offsetBy: start)
             let upper = utf8.index(utf8.startIndex, offsetBy: end)

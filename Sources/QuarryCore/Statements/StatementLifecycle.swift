@@ -144,6 +144,7 @@ extension Database {
             throw abortedTransactionError(sql: statement.sql)
         }
         if watchesStatements { try watchersWillSee(statement) }
+        lifetime.counters.runStatements.increment()
         if deadlines.isSet { try deadlinesWillSee(statement) }
     }
 
@@ -254,6 +255,14 @@ extension Database {
         // A cursor that hasn't taken a step must not begin without its transaction.
         if transaction.isWrapped, event != .didBegin, !transaction.isInside { stopUnsteppedStatements() }
         if succeeded, event != .didCommit { noteSavepoint(statement, beginsTransaction: event == .didBegin) }
+        if statement.kind.controlsTransactions, !isReadOnly {
+            switch event {
+            case .didCommit: lifetime.counters.commits.increment()
+            case .didRollback: lifetime.counters.rollbacks.increment()
+            case .none, .didBegin: break
+            }
+            if !succeeded, case .commit = statement.kind { lifetime.counters.failedCommits.increment() }
+        }
         switch event {
         case .none:
             guard !succeeded, let end = monitor?.takeUntoldEnd(self), end != .none else { break }

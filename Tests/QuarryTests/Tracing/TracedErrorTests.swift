@@ -43,7 +43,7 @@ import Testing
         }
         #expect(tracer.failures.map(\.error.resultCode) == [.SQLITE_CONSTRAINT, .SQLITE_MISUSE])
         await expectError(.SQLITE_ERROR, "no such table: team") {
-            try await database.pool.read { db in try Row.fetchAll(db, sql: "SELECT * FROM team") }
+            try await database.pool.read { db in _ = try Row.fetchAll(db, sql: "SELECT * FROM team") }
         }
         #expect(tracer.failures.count == 3)
     }
