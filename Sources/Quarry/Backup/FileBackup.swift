@@ -145,6 +145,8 @@ final class FileBackup: @unchecked Sendable {
         guard let copy, let copied = partial else { throw isOver() }
         try leaveWAL(copy)
         self.copy = nil
+        // SQLite goes on if it can't remove a log that it has emptied.
+        try target.calling { try copied.removeCompanions() }
         if options.compact { try compact(copied) }
         guard let partial else { throw isOver() }
         let pageCount = try check(partial)

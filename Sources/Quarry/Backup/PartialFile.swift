@@ -86,6 +86,11 @@ final class PartialFile: Sendable {
         }
     }
 
+    /// Removes the files that SQLite has made beside it, once it is closed.
+    func removeCompanions() throws {
+        for companion in Self.companions { try target.files.remove(path + companion) }
+    }
+
     /// Removes the file.
     func discard() {
         for companion in Self.companions + [""] { try? target.files.remove(path + companion) }
