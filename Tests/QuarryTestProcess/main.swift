@@ -16,6 +16,10 @@ do {
         try commitForever(path: arguments[1], kind: DatabaseKind(arguments[2]), work: arguments[3])
     case "count":
         try count(path: arguments[1], kind: DatabaseKind(arguments[2]), name: arguments[3], rounds: Int(arguments[4])!)
+    case "backup":
+        try backUpForever(path: arguments[1], kind: DatabaseKind(arguments[2]), target: arguments[3])
+    case "restore":
+        try restoreForever(path: arguments[1], kind: DatabaseKind(arguments[2]), sources: Array(arguments[3...]))
     case "deliver":
         try deliverForever(path: arguments[1], kind: DatabaseKind(arguments[2]))
     case "follow":

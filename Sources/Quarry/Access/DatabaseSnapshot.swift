@@ -13,8 +13,10 @@ import QuarryCore
 public final class DatabaseSnapshot: PinnedReader {
     let connections: PinnedConnections
 
-    init(pool: DatabasePool, connection: ConnectionGroup.Connection, workers: WorkerThreads, label: String) {
-        connections = PinnedConnections("a snapshot of", .snapshot, label, of: pool, [connection], workers)
+    init(
+        of database: any GroupWriter, connection: ConnectionGroup.Connection, workers: WorkerThreads, label: String
+    ) {
+        connections = PinnedConnections("a snapshot of", .snapshot, label, of: database, [connection], workers)
     }
 }
 
@@ -67,7 +69,7 @@ final class PinnedConnections: Sendable {
     /// The configuration of the pool, read-only.
     let configuration: Configuration
     let path: String
-    /// The core of the pool.
+    /// The core of the queue or pool.
     let core: DatabaseCore
     /// Runs the reads.
     let runner: AccessRunner
@@ -79,22 +81,22 @@ final class PinnedConnections: Sendable {
     /// - parameter label: names the reader in reports.
     /// - parameter connections: connections whose transactions are open.
     init(
-        _ name: String, _ kind: WALReader.Kind, _ label: String, of pool: DatabasePool,
+        _ name: String, _ kind: WALReader.Kind, _ label: String, of database: any GroupWriter,
         _ connections: [ConnectionGroup.Connection], _ workers: WorkerThreads
     ) {
-        var configuration = pool.configuration
+        var configuration = database.configuration
         configuration.readonly = true
         configuration.maximumReaderCount = connections.count
         self.configuration = configuration
-        path = pool.path
-        core = pool.core
+        path = database.path
+        core = database.core
         let loss = SnapshotLoss()
         let group = ConnectionGroup(
             "\(name) \(configuration.label ?? path)", capacity: connections.count, limits: configuration.groupLimits,
             connections: connections, open: { throw loss.error ?? .snapshotIsLost() })
         runner = AccessRunner(
             group, workers: workers, core, DatabaseTraceEvent.Source(label: configuration.label, path: path), .snapshot,
-            configuredTracers: pool.writer.configuredTracers)
+            configuredTracers: database.writer.configuredTracers)
         id = core.pinnedReaders.add(kind, label: label, loss, group)
         request = AccessRequest(.snapshotRead, configuration.asyncExecution.readPlacement(inMemory: false))
     }

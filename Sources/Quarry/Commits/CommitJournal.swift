@@ -78,6 +78,9 @@ final class CommitJournal: Sendable {
         return db.configuredCommitNumber.map { CommitNumber(rawValue: $0) } ?? commitNumber
     }
 
+    /// Whether all commits are counted.
+    var countsAll: Bool { state.withLock { $0.needs.countsAll } }
+
     /// The number of reads that wait for the end of a commit.
     var settlingCount: Int { state.withLock { $0.settlingCount } }
 

@@ -106,8 +106,8 @@ public final class StableReader: PinnedReader {
     }
 }
 
-/// The state that the connections of a stable reader see.
-private struct PinnedState {
+/// The state that connections see.
+struct PinnedState {
     /// The number of its last commit, in the order in which they are told.
     let number: Int
     /// The number that the program is told.
@@ -211,9 +211,11 @@ extension DatabasePool {
                 label: label ?? "\(fileID):\(line)")
         }
     }
+}
 
+extension GroupWriter {
     /// Makes connections see the same commit.
-    private func pinExactly(
+    func pinExactly(
         _ connections: [ConnectionGroup.Connection], _ journal: CommitJournal, followsTask: Bool = false
     ) throws -> PinnedState {
         let number = try pinAtNumber(connections, journal, followsTask: followsTask)

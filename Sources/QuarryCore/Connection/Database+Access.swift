@@ -145,8 +145,10 @@ extension Database {
 
     /// Closes the connection.
     ///
-    /// - throws: `SQLITE_BUSY` if statements, blobs or backups are left, or while a changeset is made; then the
-    ///   connection stays usable.
+    /// A backup that reads the database ends.
+    ///
+    /// - throws: `SQLITE_BUSY` if statements or blobs are left, or while a changeset is made; then the connection stays
+    ///   usable.
     package func close() throws {
         guard !lifetime.isClosed else { return }
         try checkAccess()
@@ -156,6 +158,7 @@ extension Database {
                 resultCode: .SQLITE_BUSY, message: "unable to close the connection while a changeset is made")
         }
         forgetStatements()
+        openBackup?.abandon()
         try lifetime.close()
         hooks.connectionDidClose()
     }

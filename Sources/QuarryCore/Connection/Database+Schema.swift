@@ -63,6 +63,9 @@ extension Database {
         return ConnectionCalls.dataVersion(pointer, schema: schema)
     }
 
+    /// The number of the state that the connection has last read, or reads now; nil for a database that is no file.
+    package var lastDataVersion: UInt32? { ConnectionCalls.dataVersion(pointer) }
+
     /// The number that SQLite changes with each change of a schema.
     ///
     /// - parameter schema: `main`, `temp`, or the name of an attached database.

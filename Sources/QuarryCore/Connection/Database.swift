@@ -62,8 +62,8 @@ public final class Database {
     @exclusivity(unchecked)
     var openBlobs: [OpenBlob] = []
 
-    /// Whether a backup reads this database.
-    var isBackedUp = false
+    /// The backup that reads this database; nil if none does.
+    weak var openBackup: OpenBackup?
 
     // MARK: Changes and regions
 

@@ -84,6 +84,8 @@ enum ConnectionCalls {
         case legacyAlterTable
         case trustedSchema
         case defensive
+        /// The next transaction that writes takes the file for an empty one, whatever it has.
+        case resetDatabase
 
         fileprivate var option: CInt {
             switch self {
@@ -91,6 +93,7 @@ enum ConnectionCalls {
             case .legacyAlterTable: CInt(SQLITE_DBCONFIG_LEGACY_ALTER_TABLE)
             case .trustedSchema: CInt(SQLITE_DBCONFIG_TRUSTED_SCHEMA)
             case .defensive: CInt(SQLITE_DBCONFIG_DEFENSIVE)
+            case .resetDatabase: CInt(SQLITE_DBCONFIG_RESET_DATABASE)
             }
         }
     }

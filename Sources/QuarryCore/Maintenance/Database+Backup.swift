@@ -28,63 +28,22 @@ extension Database {
     ) throws {
         guard destDb !== self else { throw DatabaseError.backupToItself() }
         guard pagesPerStep != 0 else { throw DatabaseError.misuse("pagesPerStep is 0: nothing would be copied") }
-        try operationWillStart(writes: false)
-        try destDb.operationWillStart(writes: true, "backup of \(description) to \(destDb.description)")
-        guard !isBackedUp else { throw DatabaseError.misuse("a backup of \(description) is under way") }
-        isBackedUp = true
-        defer { isBackedUp = false }
-        guard let handle = BackupHandle(from: pointer, to: destDb.pointer) else {
-            throw destDb.error(
-                destDb.lastErrorCode.rawValue, operation: "backup of \(description) to \(destDb.description)")
-        }
+        let backup = try RunningBackup(from: self, to: destDb)
         // A single step of all pages can't be cancelled. In a transaction nothing changes between steps, so several
         // steps do the same.
         let isDivisible = isInsideTransaction && (access.canBeCancelled || destDb.access.canBeCancelled)
         let pages = pagesPerStep < 0 && isDivisible ? 1024 : pagesPerStep
-        var tries = 0
         while true {
-            let code = ResultCode(rawValue: handle.step(pages))
-            switch code.primaryResultCode {
-            case .SQLITE_OK, .SQLITE_DONE:
-                tries = 0
-                let isCompleted = code == .SQLITE_DONE
-                if isCompleted || pagesPerStep > 0, let progress {
-                    let state = DatabaseBackupProgress(
-                        remainingPageCount: handle.remainingPageCount, totalPageCount: handle.totalPageCount,
-                        isCompleted: isCompleted)
-                    do {
-                        try destDb.lifetime.lend(to: .backup) { try progress(state) }
-                    } catch {
-                        if !isCompleted { throw error }
-                    }
+            let state = try backup.step(pages)
+            if state.isCompleted || pagesPerStep > 0, let progress {
+                do {
+                    try destDb.lifetime.lend(to: .backup) { try progress(state) }
+                } catch {
+                    if !state.isCompleted { throw error }
                 }
-                if isCompleted { return try finish(handle, code, destDb) }
-                try checkCancellation()
-                try destDb.checkCancellation()
-            case .SQLITE_LOCKED where destDb.hooks.mayTryAgain(tries):
-                // SQLite calls the busy handler for files, but not for a shared cache.
-                tries += 1
-            default:
-                return try finish(handle, code, destDb)
             }
+            if state.isCompleted { return }
         }
-    }
-
-    private func finish(_ handle: consuming BackupHandle, _ code: ResultCode, _ destDb: Database) throws {
-        let finishCode = handle.finish()
-        // The pages under the destination's statements have been replaced.
-        destDb.forgetStatements()
-        destDb.schemaClock.schemaWasReplaced()
-        // The code of finishing doesn't report a lock, because the backup could continue after it: the step's code
-        // does.
-        let failure = code == .SQLITE_DONE ? finishCode : code.rawValue
-        guard failure != ResultCode.SQLITE_OK.rawValue else { return destDb.contentWasReplaced() }
-        let error = destDb.error(failure, operation: "backup of \(description) to \(destDb.description)")
-        throw finishCode == failure || !(error is DatabaseError)
-            ? error
-            : DatabaseError(
-                resultCode: code,
-                message: "backup of \(description) to \(destDb.description): \(SQLiteLibrary.errorString(failure))")
     }
 }
 

@@ -19,4 +19,10 @@ public struct DatabaseBackupProgress: Sendable {
 
     /// Whether the backup is complete, so that an error can no longer end it.
     public let isCompleted: Bool
+
+    package init(remainingPageCount: Int, totalPageCount: Int, isCompleted: Bool) {
+        self.remainingPageCount = remainingPageCount
+        self.totalPageCount = totalPageCount
+        self.isCompleted = isCompleted
+    }
 }

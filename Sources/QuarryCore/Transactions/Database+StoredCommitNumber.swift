@@ -30,6 +30,21 @@ extension Database {
         return try? readCommitNumber()
     }
 
+    /// The number of the state that the connection sees, whether or not the configuration asks for it.
+    ///
+    /// - returns: nil if the file has none.
+    package var commitNumberInFile: Int? { try? readCommitNumber() }
+
+    /// Writes the number of a state that another database will have.
+    ///
+    /// - parameter number: not lower than the number in the file.
+    package func setCommitNumberInFile(_ number: Int) throws {
+        try inTransaction(.immediate) {
+            try makeCommitNumberTable(atLeast: number)
+            return .commit
+        }
+    }
+
     /// The number of the state that the connection sees; nil if the file has none.
     private func readCommitNumber() throws -> Int? {
         switch openCommitNumber(writes: false) {

@@ -1,0 +1,81 @@
+import QuarryCore
+
+/// The path at which a backup will be: a name in a folder.
+struct BackupTarget {
+    let folder: String
+    let name: String
+    let files: FileOperations
+    /// The operation, for errors.
+    let operation: String
+
+    var path: String { folder == "" ? name : folder == "/" ? "/" + name : folder + "/" + name }
+
+    /// The path of the folder, `.` for the current one.
+    var folderPath: String { folder == "" ? "." : folder }
+
+    /// - parameter path: a path, never a URI.
+    /// - throws: `SQLITE_CANTOPEN` for a path that can't be one of a backup.
+    init(_ path: String, _ files: FileOperations, _ operation: String) throws {
+        self.files = files
+        self.operation = operation
+        guard path != "" else { throw Self.error(operation, "the path is empty") }
+        guard !path.utf8.contains(0) else {
+            // The system would use the file that the part before the NUL names.
+            throw Self.error(operation, "the path has a NUL character: \(String(reflecting: path))")
+        }
+        var path = path
+        let status = try Self.status(path, files, operation)
+        if let status, status.kind != .file { throw Self.error(operation, "\(path) is \(status.kind.rawValue)") }
+        // The file is replaced, not the link.
+        if status?.isLink ?? false { path = try Self.calling(operation) { try files.resolve(path) } }
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else {
+            (folder, name) = ("", path)
+            return
+        }
+        folder = slash == path.startIndex ? "/" : String(path[..<slash])
+        name = String(path[path.index(after: slash)...])
+        guard let status = try Self.status(folder, files, operation) else {
+            throw Self.error(operation, "the folder \(folder) does not exist")
+        }
+        guard status.kind == .folder else { throw Self.error(operation, "\(folder) is no folder") }
+        guard name != "" else { throw Self.error(operation, "\(path) names a folder") }
+    }
+
+    /// Throws if the file must not be made.
+    ///
+    /// - parameter source: the file of the database.
+    func check(replacesExisting: Bool, source: FileOperations.Identity?) throws {
+        if let status = try Self.status(path, files, operation) {
+            if status.identity == source { throw Self.error(operation, "it is the file of the database itself") }
+            if !replacesExisting { throw Self.existsAlready(operation) }
+        }
+        for suffix in ["-wal", "-journal"] {
+            // SQLite would apply it to the new file:
+            // https://www.sqlite.org/howtocorrupt.html#_unlinking_or_renaming_a_database_file_while_in_use
+            guard let status = try Self.status(path + suffix, files, operation), status.byteCount > 0 else { continue }
+            throw Self.error(
+                operation, "the file is in use, or was: it has a journal beside it, \(path)\(suffix)")
+        }
+    }
+
+    /// Runs calls of the file system, whose errors name the operation.
+    func calling<T>(_ body: () throws -> T) throws -> T { try Self.calling(operation, body) }
+
+    static func calling<T>(_ operation: String, _ body: () throws -> T) throws -> T {
+        do { return try body() } catch let failure as FileOperations.Failure { throw failure.databaseError(operation) }
+    }
+
+    private static func status(
+        _ path: String, _ files: FileOperations, _ operation: String
+    ) throws -> FileOperations.Status? {
+        try calling(operation) { try files.status(path) }
+    }
+
+    static func existsAlready(_ operation: String) -> DatabaseError {
+        error(operation, "the file exists, and BackupOptions.replacesExisting is false")
+    }
+
+    private static func error(_ operation: String, _ reason: String) -> DatabaseError {
+        DatabaseError(resultCode: .SQLITE_CANTOPEN, message: "\(operation): \(reason)")
+    }
+}

@@ -1,0 +1,271 @@
+import QuarryCore
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// The calls of the file system that backups make themselves. SQLite makes the others, through its VFS.
+///
+/// Each call asks `fault` first, so that tests can make any of them fail.
+struct FileOperations: Sendable {
+    enum Kind: String, Sendable, CaseIterable {
+        case create, lock, permissions, sync, syncFolder, rename, link, remove, list, status
+    }
+
+    /// Returns the number of the error with which a call fails instead of being made; 0 to make it.
+    var fault: @Sendable (Kind, _ path: String) -> CInt = { _, _ in 0 }
+
+    /// A call that has failed.
+    struct Failure: Error {
+        let kind: Kind
+        let path: String
+        let number: CInt
+
+        /// The system's reason: `No space left on device`.
+        var reason: String { String(cString: strerror(number)) }
+    }
+
+    /// A file that was opened; closed with the object.
+    final class Descriptor: Sendable {
+        fileprivate let number: CInt
+
+        fileprivate init(_ number: CInt) { self.number = number }
+
+        deinit { close(number) }
+    }
+
+    /// The properties of a file.
+    struct Status: Equatable {
+        enum Kind: String {
+            case file = "a file"
+            case folder = "a folder"
+            case pipe = "a pipe"
+            case socket = "a socket"
+            case device = "a device"
+        }
+
+        let kind: Kind
+        let isLink: Bool
+        let byteCount: Int
+        /// The permissions: <https://man7.org/linux/man-pages/man7/inode.7.html>.
+        let permissions: mode_t
+        let identity: Identity
+    }
+
+    /// Is the same for two paths of one file.
+    struct Identity: Equatable {
+        let device: UInt64
+        let inode: UInt64
+    }
+
+    // MARK: - Calls
+
+    /// Creates a file that is missing. The corresponding C function is `open`.
+    func create(_ path: String, permissions: mode_t) throws -> Descriptor {
+        try Descriptor(call(.create, path) { openNew(path, permissions) })
+    }
+
+    /// Opens a file to lock it; nil if it is missing.
+    func open(toLock path: String) throws -> Descriptor? {
+        do {
+            return try Descriptor(call(.lock, path) { Self.openReadOnly(path) })
+        } catch {
+            guard error.number == ENOENT else { throw error }
+            return nil
+        }
+    }
+
+    /// Locks a file until the descriptor is closed, or its process ends. The corresponding C function is `flock`, whose
+    /// locks have nothing to do with those of SQLite.
+    ///
+    /// - returns: false if another descriptor has the lock; nil if the file system has no locks.
+    func lock(_ file: Descriptor, _ path: String) throws -> Bool? {
+        do {
+            _ = try call(.lock, path) { flock(file.number, LOCK_EX | LOCK_NB) }
+            return true
+        } catch {
+            switch error.number {
+            case EWOULDBLOCK: return false
+            case ENOTSUP, EOPNOTSUPP, ENOSYS, ENOLCK: return nil
+            default: throw error
+            }
+        }
+    }
+
+    /// The corresponding C function is `fchmod`: unlike at the creation, the process's mask doesn't apply.
+    func setPermissions(_ permissions: mode_t, of file: Descriptor, _ path: String) throws {
+        _ = try call(.permissions, path) { fchmod(file.number, permissions) }
+    }
+
+    /// Waits until a file is on the disk. The corresponding C function is `fsync`.
+    func sync(_ file: Descriptor, _ path: String) throws { _ = try call(.sync, path) { fsync(file.number) } }
+
+    /// Waits until the names in a folder are on the disk. Some file systems can't, and have nothing to wait for.
+    func syncFolder(_ path: String) throws {
+        let folder = try Descriptor(call(.syncFolder, path) { Self.openReadOnly(path) })
+        do {
+            _ = try call(.syncFolder, path) { fsync(folder.number) }
+        } catch {
+            guard error.number == EINVAL || error.number == ENOTSUP else { throw error }
+        }
+    }
+
+    /// Replaces the file at the new path, if there is one. The corresponding C function is `rename`.
+    func rename(_ path: String, to newPath: String) throws {
+        #if canImport(Darwin)
+            _ = try call(.rename, newPath) { Darwin.rename(path, newPath) }
+        #elseif canImport(Musl)
+            _ = try call(.rename, newPath) { Musl.rename(path, newPath) }
+        #else
+            _ = try call(.rename, newPath) { Glibc.rename(path, newPath) }
+        #endif
+    }
+
+    /// Gives a file a second name, unless that is taken. The corresponding C function is `link`.
+    ///
+    /// - returns: false if the file system has no second names.
+    func link(_ path: String, to newPath: String) throws -> Bool {
+        do {
+            _ = try call(.link, newPath) { linkat(AT_FDCWD, path, AT_FDCWD, newPath, 0) }
+            return true
+        } catch {
+            guard [EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS, EMLINK].contains(error.number) else { throw error }
+            return false
+        }
+    }
+
+    /// Removes a file, if it isn't missing. The corresponding C function is `unlink`.
+    func remove(_ path: String) throws {
+        do {
+            _ = try call(.remove, path) { unlink(path) }
+        } catch {
+            guard error.number == ENOENT else { throw error }
+        }
+    }
+
+    /// The properties of a file, after following links; nil if it is missing. The corresponding C functions are `lstat`
+    /// and `stat`.
+    func status(_ path: String) throws -> Status? {
+        var link = stat()
+        var file = stat()
+        do {
+            _ = try call(.status, path) { lstat(path, &link) == 0 ? stat(path, &file) : -1 }
+        } catch {
+            guard error.number == ENOENT && link.st_mode & S_IFMT != S_IFLNK else { throw error }
+            return nil
+        }
+        let kind: Status.Kind =
+            switch file.st_mode & S_IFMT {
+            case S_IFDIR: .folder
+            case S_IFIFO: .pipe
+            case S_IFSOCK: .socket
+            case S_IFREG: .file
+            default: .device
+            }
+        return Status(
+            kind: kind, isLink: link.st_mode & S_IFMT == S_IFLNK, byteCount: Int(file.st_size),
+            permissions: file.st_mode & 0o777,
+            identity: Identity(
+                device: UInt64(truncatingIfNeeded: file.st_dev), inode: UInt64(truncatingIfNeeded: file.st_ino)))
+    }
+
+    /// The names in a folder, in no particular order. The corresponding C function is `readdir`.
+    func list(_ path: String) throws -> [String] {
+        try check(.list, path)
+        guard let folder = opendir(path) else { throw Failure(kind: .list, path: path, number: errno) }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: entry.pointee.d_name)) {
+                    String(cString: $0)
+                }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    /// The path of the file that a link leads to. The corresponding C function is `realpath`.
+    func resolve(_ path: String) throws -> String {
+        var resolved: String?
+        _ = try call(.status, path) {
+            guard let text = realpath(path, nil) else { return -1 }
+            defer { free(text) }
+            resolved = String(cString: text)
+            return 0
+        }
+        return resolved ?? path
+    }
+
+    private static func openReadOnly(_ path: String) -> CInt {
+        #if canImport(Darwin)
+            Darwin.open(path, O_RDONLY | O_CLOEXEC)
+        #elseif canImport(Musl)
+            Musl.open(path, O_RDONLY | O_CLOEXEC)
+        #else
+            Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        #endif
+    }
+
+    private func openNew(_ path: String, _ permissions: mode_t) -> CInt {
+        let flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC
+        #if canImport(Darwin)
+            return Darwin.open(path, flags, permissions)
+        #elseif canImport(Musl)
+            return Musl.open(path, flags, permissions)
+        #else
+            return Glibc.open(path, flags, permissions)
+        #endif
+    }
+
+    private func check(_ kind: Kind, _ path: String) throws(Failure) {
+        let number = fault(kind, path)
+        guard number == 0 else { throw Failure(kind: kind, path: path, number: number) }
+    }
+
+    /// Makes a call, again if a signal has interrupted it.
+    private func call(_ kind: Kind, _ path: String, _ body: () -> CInt) throws(Failure) -> CInt {
+        try check(kind, path)
+        while true {
+            let result = body()
+            if result >= 0 { return result }
+            let number = errno
+            guard number == EINTR else { throw Failure(kind: kind, path: path, number: number) }
+        }
+    }
+}
+
+extension FileOperations.Failure {
+    /// The error that the program gets.
+    func databaseError(_ operation: String) -> DatabaseError {
+        let code: ResultCode =
+            switch (kind, number) {
+            case (_, ENOSPC), (_, EDQUOT): .SQLITE_FULL
+            case (.create, _), (.list, _), (.status, _): .SQLITE_CANTOPEN
+            case (.sync, _): .SQLITE_IOERR_FSYNC
+            case (.syncFolder, _): .SQLITE_IOERR_DIR_FSYNC
+            case (.remove, _): .SQLITE_IOERR_DELETE
+            case (.lock, _): .SQLITE_IOERR_LOCK
+            case (.rename, _), (.link, _), (.permissions, _): .SQLITE_IOERR
+            }
+        return DatabaseError(resultCode: code, message: "\(operation): could not \(verb) \(path): \(reason)")
+    }
+
+    private var verb: String {
+        switch kind {
+        case .create: "create"
+        case .lock: "lock"
+        case .permissions: "set the permissions of"
+        case .sync, .syncFolder: "sync"
+        case .rename, .link: "make"
+        case .remove: "remove"
+        case .list: "list"
+        case .status: "look at"
+        }
+    }
+}

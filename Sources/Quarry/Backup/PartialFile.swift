@@ -1,0 +1,115 @@
+import QuarryCore
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// The file beside its target that a backup writes, until it is complete.
+///
+/// ```
+/// players.sqlite                                  the target
+/// .players.sqlite.9f86d081884c7d65.partial        a backup that runs, or was killed
+/// ```
+///
+/// A running backup has a lock on its file, which the system releases if the process is killed: so the next backup
+/// knows which files nobody completes any more.
+final class PartialFile: Sendable {
+    let path: String
+    private let target: BackupTarget
+    private let file: FileOperations.Descriptor
+
+    /// Makes an empty file.
+    ///
+    /// - parameter permissions: of the file; nil for those that the process gives to new files.
+    init(_ target: BackupTarget, permissions: mode_t?) throws {
+        self.target = target
+        let files = target.files
+        (path, file) = try target.calling {
+            while true {
+                let number = UInt64.random(in: UInt64.min...UInt64.max)
+                let digits = String(number, radix: 16)
+                let name = ".\(target.name).\(String(repeating: "0", count: 16 - digits.count))\(digits)\(Self.suffix)"
+                let path = target.folder == "" ? name : target.folder == "/" ? "/\(name)" : "\(target.folder)/\(name)"
+                let file = try files.create(path, permissions: permissions ?? 0o644)
+                do {
+                    if let permissions { try files.setPermissions(permissions, of: file, path) }
+                    // Another backup may have taken the file for a leftover before it was locked.
+                    if try files.lock(file, path) ?? true, try files.status(path) != nil { return (path, file) }
+                } catch {
+                    try? files.remove(path)
+                    throw error
+                }
+            }
+        }
+    }
+
+    private static let suffix = ".partial"
+
+    /// The files that SQLite may make beside it.
+    private static let companions = ["-journal", "-wal", "-shm"]
+
+    /// Waits until the file is on the disk, and gives it the name of the target.
+    ///
+    /// - throws: `DatabaseError`: the target is as it was, unless the names in the folder could not be synced after a
+    ///   file was replaced.
+    func publish(replacesExisting: Bool) throws {
+        let files = target.files
+        try target.calling {
+            try files.sync(file, path)
+            if replacesExisting {
+                try files.rename(path, to: target.path)
+                return try files.syncFolder(target.folderPath)
+            }
+            let isLinked: Bool
+            do {
+                isLinked = try files.link(path, to: target.path)
+            } catch let failure as FileOperations.Failure where failure.number == EEXIST {
+                throw BackupTarget.existsAlready(target.operation)
+            }
+            if !isLinked {
+                // Without second names, another process could make a file of the same name between these two calls.
+                if try files.status(target.path) != nil { throw BackupTarget.existsAlready(target.operation) }
+                try files.rename(path, to: target.path)
+            }
+            do {
+                try files.syncFolder(target.folderPath)
+            } catch {
+                try? files.remove(target.path)
+                throw error
+            }
+            // From here on the backup is complete, and a name that stays is a leftover.
+            if isLinked { try? files.remove(path) }
+        }
+    }
+
+    /// Removes the files that SQLite has made beside it, once it is closed.
+    func removeCompanions() throws {
+        for companion in Self.companions { try target.files.remove(path + companion) }
+    }
+
+    /// Removes the file.
+    func discard() {
+        for companion in Self.companions + [""] { try? target.files.remove(path + companion) }
+    }
+
+    /// Removes the files of backups that were killed.
+    ///
+    /// - parameter isTarget: whether a name is the name of a target.
+    static func removeLeftovers(in folder: String, _ files: FileOperations, of isTarget: (String) -> Bool) throws {
+        let names = try files.list(folder)
+        for name in names {
+            guard name.hasPrefix("."), name.hasSuffix(suffix) else { continue }
+            let parts = name.dropFirst().dropLast(suffix.count)
+            guard let dot = parts.lastIndex(of: "."), isTarget(String(parts[..<dot])),
+                parts[parts.index(after: dot)...].utf8.count == 16
+            else { continue }
+            let path = folder + "/" + name
+            guard let file = try files.open(toLock: path), try files.lock(file, path) ?? false else { continue }
+            for companion in companions + [""] { try files.remove(path + companion) }
+        }
+    }
+}

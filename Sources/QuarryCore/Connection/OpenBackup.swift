@@ -1,0 +1,22 @@
+/// The part of a backup that the connection to its source keeps while it runs: closing the connection ends it.
+final class OpenBackup {
+    /// Nil once the backup has ended.
+    var handle: BackupHandle?
+
+    init?(from source: SQLiteConnection, to destination: SQLiteConnection) {
+        guard let handle = BackupHandle(from: source, to: destination) else { return nil }
+        self.handle = consume handle
+    }
+
+    var isRunning: Bool { handle != nil }
+
+    /// Ends the backup: unless it is complete, the destination stays as it was.
+    ///
+    /// - returns: SQLite's code; nil if the backup had ended.
+    func finish() -> CInt? {
+        guard let handle = handle.take() else { return nil }
+        return handle.finish()
+    }
+
+    func abandon() { _ = finish() }
+}
