@@ -16,7 +16,7 @@ import QuarryCore
 /// The age of the newest backup in the folder decides when the first one is due, so that a program that is often
 /// restarted makes neither too many nor none.
 public struct ScheduledBackups: Sendable {
-    /// What has happened.
+    /// An event of `run`.
     public enum Event: Sendable {
         /// A backup is complete.
         case made(StoredBackup)
@@ -34,7 +34,7 @@ public struct ScheduledBackups: Sendable {
 
     /// - parameter database: the database. It is kept.
     /// - parameter options: how each backup is made.
-    /// - parameter onEvent: receives what has happened, on the thread of the task that runs the backups.
+    /// - parameter onEvent: receives the events, on the thread of the task that runs the backups.
     public init(
         of database: some DatabaseReader, in folder: BackupFolder, schedule: BackupSchedule,
         options: BackupOptions = BackupOptions(), onEvent: @escaping @Sendable (Event) -> Void = { _ in }

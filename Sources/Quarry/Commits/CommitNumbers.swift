@@ -22,6 +22,6 @@ public enum CommitNumbers: Sendable {
     /// Some commits can't write a number, and have the number of the commit before: `PRAGMA`, `VACUUM`, a content that
     /// is replaced as a whole (`deserialize`, a backup into this database), commits through SQLite's C functions, and
     /// those of programs without this setting. A content that replaces another brings its own number along; this queue
-    /// or pool goes on with the higher of both.
+    /// or pool goes on with the higher of both. `restore(from:)` writes the next number.
     case stored
 }

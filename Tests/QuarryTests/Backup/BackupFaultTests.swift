@@ -46,7 +46,7 @@ import Testing
         return options
     }
 
-    /// What is at the target: a whole backup, the file before, or nothing; and nothing else in the folder, unless it
+    /// The state of the target: a whole backup, the file before, or nothing; and nothing else in the folder, unless it
     /// can't be removed.
     private func outcome(mayLeave: Bool = false) throws -> String {
         let names = try target.names.filter { !mayLeave || !$0.hasSuffix(".partial") }

@@ -81,7 +81,7 @@ import Testing
 
         init(_ onSleep: @escaping @Sendable (Duration) throws -> Void) { self.onSleep = onSleep }
 
-        func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        func `sleep`(until deadline: Instant, tolerance: Duration?) async throws {
             try Task.checkCancellation()
             try onSleep(deadline.offset - time.value)
             time.update { $0 = max($0, deadline.offset) }
