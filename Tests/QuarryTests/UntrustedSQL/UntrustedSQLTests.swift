@@ -7,7 +7,7 @@ import Testing
 /// SQL of users: what it may read, and what it can't do.
 @Suite(.timeLimit(.minutes(2))) struct UntrustedSQLTests {
     /// Tables and views, of which a policy allows some.
-    private func queue() throws -> DatabaseQueue {
+    func queue() throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.prepareDatabase { db in
             db.add(function: DatabaseFunction("own", argumentCount: 1, pure: true) { $0[0] })
