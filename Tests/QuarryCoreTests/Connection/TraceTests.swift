@@ -110,7 +110,7 @@ import Testing
             var first: [String] = []
             var second: [String] = []
             var other = 0
-            let client = db.hooks.onTrace(statements: true, profiles: false) { _ in other += 1 }
+            let client = db.hooks.onTrace(.statements) { _ in other += 1 }
             db.trace { first.append($0.description) }
             try db.execute(sql: "SELECT 1")
             db.trace { second.append($0.description) }

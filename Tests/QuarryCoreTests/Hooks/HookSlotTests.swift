@@ -105,7 +105,7 @@ import Testing
     @Test func traceHasSeveralClients() throws {
         try withTable { (db) throws in
             try checkClients(db) { hooks, call in
-                hooks.onTrace(statements: true, profiles: false) { _ in call() }
+                hooks.onTrace(.statements) { _ in call() }
             } event: {
                 try db.execute(sql: "SELECT 1")
             }
@@ -281,7 +281,7 @@ import Testing
                     called(6, "progress")
                     return true
                 }
-                clients[7] = hooks.onTrace(statements: true, profiles: true) { _ in called(7, "trace") }
+                clients[7] = hooks.onTrace([.statements, .profiles]) { _ in called(7, "trace") }
                 let sql = """
                     INSERT INTO t (a)
                     WITH c(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM c WHERE n < 1000) SELECT n FROM c;
@@ -336,7 +336,7 @@ import Testing
         var clients: [HookSlots.Client] = []
         try connection.access { db in
             clients.append(db.hooks.onUpdate { _ in })
-            clients.append(db.hooks.onTrace(statements: true, profiles: true) { _ in })
+            clients.append(db.hooks.onTrace([.statements, .profiles]) { _ in })
             try db.close()
         }
         let hooks = connection.database.hooks
@@ -360,7 +360,7 @@ import Testing
                 try once("preupdate") { call in try db.hooks.onPreupdate { _ in call() } }
                 once("rollback") { call in db.hooks.onRollback(call) }
                 once("wal") { call in db.hooks.onWAL { _, _ in call() } }
-                once("trace") { call in db.hooks.onTrace(statements: true, profiles: true) { _ in call() } }
+                once("trace") { call in db.hooks.onTrace([.statements, .profiles]) { _ in call() } }
                 once("commit") { call in
                     db.hooks.onCommit {
                         call()

@@ -204,7 +204,7 @@ import Testing
             return true
         }
         configuration.prepareDatabase { db in
-            _ = db.hooks.onTrace(statements: true, profiles: false) { event in
+            _ = db.hooks.onTrace(.statements) { event in
                 guard case .statement(_, let text) = event else { return }
                 if String(cString: text) == "PRAGMA main.journal_mode = WAL" { tries.update { $0 += 1 } }
             }

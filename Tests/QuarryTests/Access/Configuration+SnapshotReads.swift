@@ -13,7 +13,7 @@ extension Configuration {
             }
             // The pool's writer is opened first, and the snapshot's first connection second.
             guard number > 2 else { return }
-            _ = db.hooks.onTrace(statements: true, profiles: false) { event in
+            _ = db.hooks.onTrace(.statements) { event in
                 guard case .statement(_, let text) = event, String(cString: text).hasPrefix("BEGIN DEFERRED") else {
                     return
                 }

@@ -61,7 +61,7 @@ import Testing
         configuration.busyMode = .immediateError
         let trace = Recorded(0)
         configuration.prepareDatabase { db in
-            _ = db.hooks.onTrace(statements: true, profiles: false) { event in
+            _ = db.hooks.onTrace(.statements) { event in
                 guard case .statement(_, let text) = event else { return }
                 guard String(cString: text) == "PRAGMA main.journal_mode = WAL" else { return }
                 let count = trace.update { count in

@@ -70,7 +70,7 @@ final class SQLTrace: Sendable {
     /// Adds the trace to each connection that is opened with a configuration.
     func install(in configuration: inout Configuration) {
         configuration.prepareDatabase { [lines, statements] db in
-            _ = db.hooks.onTrace(statements: true, profiles: false) { event in
+            _ = db.hooks.onTrace(.statements) { event in
                 guard case .statement(let statement, let text) = event else { return }
                 let sql = String(cString: text)
                 lines.update { $0.append(sql) }

@@ -295,7 +295,7 @@ private final class FailingStatement: Sendable {
     var sql: String { state.withLock { $0.sql } }
 
     func install(in db: Database) {
-        let client = db.hooks.onTrace(statements: true, profiles: false) { [unowned db] event in
+        let client = db.hooks.onTrace(.statements) { [unowned db] event in
             guard case .statement(_, let text) = event else { return }
             let isNow = self.state.withLock { state in
                 state.count += 1
