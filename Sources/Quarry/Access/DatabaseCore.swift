@@ -38,11 +38,25 @@ final class DatabaseCore: Sendable {
     /// The snapshots and stable readers; nil if there has been none.
     var pinnedReadersIfMade: PinnedReaders? { madePinnedReaders.load() }
 
+    private let madeCorruption = AtomicLazyReference<CorruptionKeeper>()
+
+    /// Learns of damage of the file.
+    var corruption: CorruptionKeeper {
+        madeCorruption.load() ?? madeCorruption.storeIfNil(CorruptionKeeper(self))
+    }
+
+    /// Learns of damage of the file; nil if there has been no sign of any.
+    var corruptionIfMade: CorruptionKeeper? { madeCorruption.load() }
+
     /// The length of the write-ahead log.
     let log = LogGauge()
 
     /// Runs the keeper's accesses; nil if the log isn't kept. Used with `LogRunners.lock` held.
     nonisolated(unsafe) var logRunners: LogRunners?
+
+    /// Runs the accesses that handle damage of the file; nil for a database in memory. Used with `LogRunners.lock`
+    /// held.
+    nonisolated(unsafe) var repairRunners: RepairRunners?
 
     /// Whether several connections have the content of the database.
     private let isShared: Bool
@@ -131,6 +145,12 @@ final class ConnectionContext: Sendable {
     init(_ configuration: Configuration, _ core: DatabaseCore?) {
         self.configuration = configuration
         self.core = core
+    }
+}
+
+extension ConnectionContext: CorruptionListener {
+    func connection(_ db: Database, didFailWith error: DatabaseError) {
+        core?.corruption.connection(db, didFailWith: error)
     }
 }
 

@@ -8,10 +8,7 @@ extension Database {
         _ level: IntegrityReport.Level, maximumProblems: Int, _ progress: (IntegrityStep) throws -> Void
     ) throws -> IntegrityReport {
         try progress(.pages)
-        let rows =
-            level == .full
-            ? try integrityCheck(of: "main", maximumCount: maximumProblems)
-            : try quickCheck(of: "main", maximumCount: maximumProblems)
+        let rows = try pageProblems(level, maximumProblems)
         let lines = rows.flatMap(IntegrityMessage.lines).prefix(maximumProblems)
         let problems = lines.map { problem($0) }
         try progress(.foreignKeys)
@@ -31,6 +28,23 @@ extension Database {
         }
         return IntegrityReport(
             level: level, problems: problems + foreignKeyProblems, foreignKeyViolations: violations)
+    }
+
+    /// The rows of SQLite's check. The check itself may fail on a damaged page, after it has found others.
+    private func pageProblems(_ level: IntegrityReport.Level, _ maximumCount: Int) throws -> [String] {
+        let name = level == .full ? "integrity_check" : "quick_check"
+        guard 1...Int(Int32.max) ~= maximumCount else {
+            throw DatabaseError(
+                resultCode: .SQLITE_MISUSE, message: "\(name) returns at least 1 problem, not \(maximumCount)")
+        }
+        var rows: [String] = []
+        do {
+            let cursor = try String.fetchCursor(makeStatement(sql: "PRAGMA main.\(name)(\(maximumCount))"))
+            while let row = try cursor.next() { rows.append(row) }
+        } catch let error as DatabaseError where error.saysThatFileIsDamaged && !rows.isEmpty {
+            rows.append(error.message ?? "\(error)")
+        }
+        return rows == ["ok"] ? [] : rows
     }
 
     private func brokenForeignKeys(maximumCount: Int) throws -> [ForeignKeyViolation] {
@@ -127,10 +141,10 @@ struct VirtualTableText {
     let isContentless: Bool
 
     init(_ sql: String) {
-        let text = sql.lowercased()
+        // Names in quotes may have any words.
+        let text = Self.withoutName(sql.lowercased())
         let rest =
             text.ranges(of: "using").first { range in
-                // Not inside a name.
                 let before = range.lowerBound == text.startIndex ? " " : text[text.index(before: range.lowerBound)]
                 let after = range.upperBound == text.endIndex ? " " : text[range.upperBound]
                 return before.isWhitespace && after.isWhitespace
@@ -138,5 +152,16 @@ struct VirtualTableText {
         module = String(rest.drop { $0.isWhitespace }.prefix { $0.isLetter || $0.isNumber || $0 == "_" })
         let dense = rest.filter { !$0.isWhitespace }
         isContentless = dense.contains("content=''") || dense.contains("content=\"\"")
+    }
+
+    /// The text without the first name in quotes, if that is the table's.
+    private static func withoutName(_ text: String) -> String {
+        let opening = text.firstIndex { "\"'`[".contains($0) } ?? text.endIndex
+        guard opening < text.endIndex, !text[..<opening].contains("(") else { return text }
+        let mark: Character = text[opening] == "[" ? "]" : text[opening]
+        // A doubled mark is part of the name: the rest of the name is then another one in quotes.
+        guard let closing = text[text.index(after: opening)...].firstIndex(of: mark) else { return text }
+        let rest = String(text[text.index(after: closing)...])
+        return rest.first == mark ? withoutName(rest) : rest
     }
 }

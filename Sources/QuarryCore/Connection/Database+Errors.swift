@@ -41,9 +41,11 @@ extension Database {
         } else if let tokenizerFailure {
             message = tokenizerFailure.message
         }
-        return DatabaseError(
+        let error = DatabaseError(
             resultCode: resultCode, message: message, sql: sql, arguments: arguments,
             publicStatementArguments: options.publicStatementArguments)
+        noteCorruption(error)
+        return error
     }
 
     /// Whether an error is that of an `ALTER TABLE` that was interrupted while it read the schema: SQLite then reports

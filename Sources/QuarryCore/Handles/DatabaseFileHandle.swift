@@ -9,12 +9,14 @@ package struct DatabaseFileHandle: ~Copyable {
     /// The part of a database that a file is.
     package enum Kind {
         case database
+        /// A database that may be in use: its copy needs no lock.
+        case quarantined
         case journal
         case log
 
         fileprivate var flag: CInt {
             switch self {
-            case .database: SQLITE_OPEN_MAIN_DB
+            case .database, .quarantined: SQLITE_OPEN_MAIN_DB
             case .journal: SQLITE_OPEN_MAIN_JOURNAL
             case .log: SQLITE_OPEN_WAL
             }
