@@ -312,6 +312,18 @@ public struct Configuration: Sendable {
     /// ```
     public var tracers: [any DatabaseTracer] = []
 
+    // MARK: - Damaged files
+
+    /// The reaction to damage of the file that a check has confirmed. See `CorruptionPolicy`.
+    ///
+    /// ```swift
+    /// config.corruptionPolicy = .readOnly
+    /// ```
+    public var corruptionPolicy = CorruptionPolicy.report
+
+    /// Set by `onCorruption`.
+    var corruptionHandler: (@Sendable (CorruptionEvent) -> Void)?
+
     // MARK: - Schema
 
     /// Supplies facts that the schema lacks: the primary keys of views.

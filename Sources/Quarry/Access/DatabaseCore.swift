@@ -46,11 +46,25 @@ final class DatabaseCore: Sendable {
     /// The tracers of this database; nil if there has been none.
     var tracersIfMade: TracerList? { madeTracers.load() }
 
+    private let madeCorruption = AtomicLazyReference<CorruptionKeeper>()
+
+    /// Learns of damage of the file.
+    var corruption: CorruptionKeeper {
+        madeCorruption.load() ?? madeCorruption.storeIfNil(CorruptionKeeper(self))
+    }
+
+    /// Learns of damage of the file; nil if there has been no sign of any.
+    var corruptionIfMade: CorruptionKeeper? { madeCorruption.load() }
+
     /// The length of the write-ahead log.
     let log = LogGauge()
 
     /// Runs the keeper's accesses; nil if the log isn't kept. Used with `LogRunners.lock` held.
     nonisolated(unsafe) var logRunners: LogRunners?
+
+    /// Runs the accesses that handle damage of the file; nil for a database in memory. Used with `LogRunners.lock`
+    /// held.
+    nonisolated(unsafe) var repairRunners: RepairRunners?
 
     /// Whether several connections have the content of the database.
     private let isShared: Bool
@@ -194,6 +208,12 @@ final class ConnectionContext: Sendable {
     func connectionDidClose() {
         guard isOpen.exchange(false, ordering: .relaxed), let core else { return }
         TracerList.deliver(core, configuredTracers, .connections) { _ in .connectionClosed(tracedConnection) }
+    }
+}
+
+extension ConnectionContext: CorruptionListener {
+    func connection(_ db: Database, didFailWith error: DatabaseError) {
+        core?.corruption.connection(db, didFailWith: error)
     }
 }
 

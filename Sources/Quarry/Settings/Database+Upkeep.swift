@@ -43,8 +43,16 @@ extension Database {
                 resultCode: .SQLITE_MISUSE, message: "\(name) returns at least 1 problem, not \(maximumCount)")
         }
         let schema = schemaName.map { "\($0.quotedDatabaseIdentifier)." } ?? ""
-        let problems = try String.fetchAll(makeStatement(sql: "PRAGMA \(schema)\(name)(\(maximumCount))"))
-        return problems == ["ok"] ? [] : problems
+        let sql = "PRAGMA \(schema)\(name)(\(maximumCount))"
+        let problems = try String.fetchAll(makeStatement(sql: sql))
+        if problems == ["ok"] { return [] }
+        let signs = problems.flatMap(IntegrityMessage.lines).filter { IntegrityMessage($0).kind != .constraint }
+        if schemaName == nil || schemaName?.lowercased() == "main", let sign = signs.first {
+            // A sign, which is checked as errors are: another database of the connection may have the problem.
+            core?.corruption.connection(
+                self, didFailWith: DatabaseError(resultCode: .SQLITE_CORRUPT, message: sign, sql: sql))
+        }
+        return problems
     }
 
     // MARK: - Statistics and indexes

@@ -49,6 +49,17 @@ struct LogRunners {
     fileprivate static let lock = Lock(())
 }
 
+/// The runners of a queue or pool, for the keeper that handles damage. It holds no references, for the same reason.
+struct RepairRunners {
+    fileprivate let writer: Unmanaged<AccessRunner>
+    fileprivate let readers: Unmanaged<AccessRunner>
+
+    init(writer: Unmanaged<AccessRunner>, readers: Unmanaged<AccessRunner>) {
+        self.writer = writer
+        self.readers = readers
+    }
+}
+
 /// The part of a configuration that concerns the log.
 struct LogSettings: Sendable {
     let wal: Configuration.WriteAheadLog
@@ -73,6 +84,9 @@ extension DatabaseCore: LogListener {
     /// - parameter readers: the runner of the connections that read; that of the writer, for a queue.
     func keepLog(_ writer: AccessRunner, readers: AccessRunner, _ db: Database) {
         let configuration = db.configuration
+        LogRunners.lock.withLock { _ in
+            repairRunners = RepairRunners(writer: .passUnretained(writer), readers: .passUnretained(readers))
+        }
         guard configuration.wal.isManaged, !configuration.readonly else { return }
         LogRunners.lock.withLock { _ in
             logRunners = LogRunners(
@@ -83,7 +97,19 @@ extension DatabaseCore: LogListener {
     }
 
     /// The queue or pool is about to be released.
-    func leaveLog() { LogRunners.lock.withLock { _ in logRunners = nil } }
+    func leaveLog() {
+        LogRunners.lock.withLock { _ in
+            logRunners = nil
+            repairRunners = nil
+        }
+    }
+
+    /// The runners of the queue or pool; nil once it is being released.
+    var runners: (writer: AccessRunner, readers: AccessRunner)? {
+        LogRunners.lock.withLock { _ in
+            repairRunners.map { ($0.writer.takeUnretainedValue(), $0.readers.takeUnretainedValue()) }
+        }
+    }
 
     package func logDidGrow(toPages pages: Int, of hooks: HookSlots) {
         log.pages.store(pages, ordering: .relaxed)

@@ -46,10 +46,11 @@ extension Database {
         } else if let tokenizerFailure {
             message = tokenizerFailure.message
         }
-        return traced(
-            DatabaseError(
-                resultCode: resultCode, message: message, sql: sql, arguments: arguments,
-                publicStatementArguments: options.publicStatementArguments), statement)
+        let error = DatabaseError(
+            resultCode: resultCode, message: message, sql: sql, arguments: arguments,
+            publicStatementArguments: options.publicStatementArguments)
+        noteCorruption(error)
+        return traced(error, statement)
     }
 
     /// Tells the tracer of an error, which the program may ignore.

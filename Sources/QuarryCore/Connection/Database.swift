@@ -136,6 +136,10 @@ public final class Database {
     /// A different number for each access.
     package var accessNumber: Int { access.number }
 
+    /// The error of statements that may write, if the connection may only read from now on.
+    @exclusivity(unchecked)
+    package internal(set) var writeRefusal: DatabaseError?
+
     /// Whether a lock held by another connection is an error immediately, because the access must not wait where it
     /// runs.
     package var refusesToWait: Bool {

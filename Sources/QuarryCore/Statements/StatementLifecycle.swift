@@ -193,6 +193,7 @@ extension Database {
             throw DatabaseError.misuse("a collation or tokenizer can't begin or end a transaction", sql: statement.sql)
         }
         if options.readonly || asksForJournalMode(statement) { return }
+        if let writeRefusal { throw writeRefusal.with(sql: statement.sql) }
         throw DatabaseError(
             resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database", sql: statement.sql)
     }

@@ -1,0 +1,112 @@
+/// A page of a b-tree: <https://www.sqlite.org/fileformat2.html#b_tree_pages>.
+///
+/// Any bytes can be read. Cells that contradict the format are left out, and counted.
+struct BTreePage {
+    enum Kind: UInt8 {
+        case indexInterior = 0x02
+        case tableInterior = 0x05
+        case indexLeaf = 0x0A
+        case tableLeaf = 0x0D
+
+        var isLeaf: Bool { self == .indexLeaf || self == .tableLeaf }
+        var isTable: Bool { self == .tableInterior || self == .tableLeaf }
+    }
+
+    /// A cell: <https://www.sqlite.org/fileformat2.html#b_tree_cell_format>.
+    struct Cell: Equatable {
+        /// The child with smaller keys, of a cell of an interior page.
+        var child: UInt32 = 0
+        /// The key of a table.
+        var rowID: Int64 = 0
+        /// The bytes of the record, here and on overflow pages.
+        var payloadSize = 0
+        /// The place of the record's first bytes on the page.
+        var local = 0..<0
+        /// The first overflow page; 0 if the record is complete here.
+        var overflow: UInt32 = 0
+    }
+
+    let kind: Kind
+    /// The cells in the order of their keys.
+    private(set) var cells: [Cell] = []
+    /// The child with the largest keys, of an interior page.
+    let rightChild: UInt32
+    /// The number of cells that contradict the format.
+    private(set) var brokenCellCount = 0
+
+    /// - parameter number: the number of the page; the first page begins with the header of the file.
+    /// - parameter usableSize: the bytes of the page that SQLite uses.
+    /// - returns: nil if this isn't a page of a b-tree.
+    init?(_ bytes: [UInt8], number: UInt32, usableSize: Int) {
+        let start = number == 1 ? FileHeader.size : 0
+        guard usableSize <= bytes.count, start < bytes.count, let kind = Kind(rawValue: bytes[start]),
+            let count = bytes.bigEndian16(at: start + 3), let rawContent = bytes.bigEndian16(at: start + 5)
+        else { return nil }
+        self.kind = kind
+        let pointers = start + (kind.isLeaf ? 8 : 12)
+        // https://www.sqlite.org/fileformat2.html: zero means 65536.
+        let content = rawContent == 0 ? 65_536 : rawContent
+        let maximumCount = max(0, (usableSize - pointers) / 2)
+        brokenCellCount = max(0, count - maximumCount)
+        rightChild = kind.isLeaf ? 0 : bytes.bigEndian32(at: start + 8) ?? 0
+        let contentStart = max(min(content, usableSize), pointers)
+        var offsets: Set<Int> = []
+        for index in 0..<min(count, maximumCount) {
+            guard let offset = bytes.bigEndian16(at: pointers + 2 * index), offset >= pointers, offset < usableSize,
+                offsets.insert(offset).inserted,
+                let cell = Self.cell(bytes, at: offset, kind, usableSize)
+            else {
+                brokenCellCount += 1
+                continue
+            }
+            // A cell among the pointers is no cell of SQLite's.
+            if offset < contentStart, offset < pointers + 2 * count { brokenCellCount += 1 } else { cells.append(cell) }
+        }
+        if count > 0, cells.isEmpty, kind.isLeaf { return nil }
+    }
+
+    /// Whether nothing on the page contradicts the format.
+    var isSound: Bool { brokenCellCount == 0 }
+
+    /// The number of bytes of a record on its page: <https://www.sqlite.org/fileformat2.html#cell_payload>.
+    static func localSize(_ payloadSize: Int, _ kind: Kind, _ usableSize: Int) -> Int {
+        let maximum = kind == .tableLeaf ? usableSize - 35 : (usableSize - 12) * 64 / 255 - 23
+        if payloadSize <= maximum { return payloadSize }
+        let minimum = (usableSize - 12) * 32 / 255 - 23
+        let size = minimum + (payloadSize - minimum) % (usableSize - 4)
+        return size <= maximum ? size : minimum
+    }
+
+    private static func cell(_ bytes: [UInt8], at offset: Int, _ kind: Kind, _ usableSize: Int) -> Cell? {
+        var cell = Cell()
+        var position = offset
+        if !kind.isLeaf {
+            guard position + 4 <= usableSize, let child = bytes.bigEndian32(at: position) else { return nil }
+            cell.child = child
+            position += 4
+        }
+        if kind != .tableInterior {
+            guard let (size, length) = bytes.varint(at: position, end: usableSize), let size = Int(exactly: size),
+                size <= Int(UInt32.max)
+            else { return nil }
+            cell.payloadSize = size
+            position += length
+        }
+        if kind.isTable {
+            guard let (key, length) = bytes.varint(at: position, end: usableSize) else { return nil }
+            cell.rowID = Int64(bitPattern: key)
+            position += length
+        }
+        if kind == .tableInterior { return cell }
+        let localSize = localSize(cell.payloadSize, kind, usableSize)
+        guard position + localSize <= usableSize else { return nil }
+        cell.local = position..<position + localSize
+        if localSize < cell.payloadSize {
+            guard position + localSize + 4 <= usableSize, let page = bytes.bigEndian32(at: position + localSize) else {
+                return nil
+            }
+            cell.overflow = page
+        }
+        return cell
+    }
+}

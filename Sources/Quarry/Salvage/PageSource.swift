@@ -1,0 +1,170 @@
+import QuarryCore
+
+/// The pages of a damaged database: those of the file, and of the log or journal beside it.
+///
+/// The files are only read.
+final class PageSource {
+    let path: String
+    private let file: SourceFile
+    private let fileSize: Int64
+    private let log: SalvagedLog?
+    private let journal: SalvagedJournal?
+    private let logFile: SourceFile?
+    private let journalFile: SourceFile?
+    /// The header of the file; one that was inferred if the first page is damaged.
+    private(set) var header: FileHeader
+    /// Whether the header was read, and not inferred.
+    private(set) var hasHeader: Bool
+    /// The number of pages, also of those that are missing at the end of the file.
+    private(set) var pageCount: UInt32 = 0
+    /// The pages that can't be read from the file.
+    private(set) var unreadable = PageSet(count: 0)
+    private(set) var readCount = 0
+
+    /// The most recently read page.
+    private var lastPage: (number: UInt32, bytes: [UInt8])?
+
+    /// - throws: `SQLITE_CANTOPEN`; `SQLITE_NOTADB` for a file without a page.
+    init(path: String, vfs: String?) throws {
+        self.path = path
+        file = try SourceFile(path: path, kind: .database, vfs: vfs)
+        fileSize = file.size
+        logFile = try Self.open(path + "-wal", .log, vfs)
+        journalFile = try Self.open(path + "-journal", .journal, vfs)
+        log = logFile.flatMap { SalvagedLog($0) }.flatMap { $0.pageCount == nil ? nil : $0 }
+        journal = log == nil ? journalFile.flatMap { SalvagedJournal($0, vfs: vfs) } : nil
+        header = FileHeader(pageSize: 4096)
+        hasHeader = false
+        guard fileSize > 0 || log?.pageCount != nil else {
+            throw DatabaseError(resultCode: .SQLITE_NOTADB, message: "the file is empty")
+                .with(circumstances: " - while reading \(path)")
+        }
+        if let found = readHeader() {
+            header = found
+            hasHeader = true
+        } else {
+            header = HeaderInference(self, log?.pageSize ?? journal?.pageSize).header
+        }
+        setPageSize(header.pageSize)
+    }
+
+    private static func open(_ path: String, _ kind: DatabaseFileHandle.Kind, _ vfs: String?) throws -> SourceFile? {
+        guard try DatabaseFileHandle.exists(path, vfs: vfs) else { return nil }
+        return try SourceFile(path: path, kind: kind, vfs: vfs)
+    }
+
+    /// The first page as far as it may have the header. Its size isn't known yet.
+    private func readHeader() -> FileHeader? {
+        let overlay = log?.pageSize ?? journal?.pageSize
+        let bytes =
+            overlay.flatMap { overlaidPage(1, size: $0) } ?? file.bytes(FileHeader.size, at: 0)
+        guard let bytes, let header = FileHeader(bytes) else { return nil }
+        if let overlay, overlay != header.pageSize { return nil }
+        // A wrong size makes the file's pages meaningless. The size of the file must fit, or pages must be found.
+        if let count = bytes.bigEndian32(at: 28), count > 0, Int64(count) * Int64(header.pageSize) == fileSize {
+            return header
+        }
+        return HeaderInference.countPages(self, size: header.pageSize) > 0 || fileSize <= header.pageSize ? header : nil
+    }
+
+    /// Sets the size of pages while it is being inferred, and for good.
+    func setPageSize(_ size: Int) {
+        let pagesOfFile = UInt32(clamping: (fileSize + Int64(size) - 1) / Int64(size))
+        pageCount = log?.pageCount ?? journal?.pageCount ?? pagesOfFile
+        unreadable = PageSet(count: pageCount)
+        lastPage = nil
+    }
+
+    /// The number of frames of the log that count, and of those behind them.
+    var logFrames: (used: Int, ignored: Int) { (log?.frameCount ?? 0, log?.ignoredFrameCount ?? 0) }
+
+    /// The number of pages whose content is that before an unfinished transaction.
+    var journalPageCount: Int { journal?.offsets.count ?? 0 }
+
+    /// Corrects facts that were inferred.
+    func correct(_ change: (inout FileHeader) -> Void) { change(&header) }
+
+    private func overlaidPage(_ number: UInt32, size: Int) -> [UInt8]? {
+        if let offset = log?.offsets[number] { return logFile?.bytes(size, at: offset) }
+        if let offset = journal?.offsets[number] { return journalFile?.bytes(size, at: offset) }
+        return nil
+    }
+
+    /// The bytes of a page; nil if it can't be read, or isn't in the file.
+    func page(_ number: UInt32) -> [UInt8]? {
+        guard number > 0, number <= pageCount else { return nil }
+        if let lastPage, lastPage.number == number { return lastPage.bytes }
+        let size = header.pageSize
+        let bytes =
+            overlaidPage(number, size: size) ?? file.bytes(size, at: Int64(number - 1) * Int64(size))
+        guard let bytes else {
+            unreadable.insert(number)
+            return nil
+        }
+        readCount += 1
+        lastPage = (number, bytes)
+        return bytes
+    }
+
+    /// Bytes of the file, as far as there are any.
+    func bytes(at offset: Int64, count: Int) -> [UInt8]? { file.bytes(count, at: offset) }
+
+    /// Bytes that differ after a connection has written.
+    func stamp() -> [UInt8] {
+        (file.bytes(FileHeader.size, at: 0) ?? []) + (logFile?.bytes(32, at: 0) ?? [])
+    }
+
+    var size: Int64 { fileSize }
+}
+
+/// A file of a damaged database, which is only read.
+final class SourceFile {
+    private var handle: DatabaseFileHandle
+    let size: Int64
+
+    /// - throws: `SQLITE_CANTOPEN`; `SQLITE_BUSY` if a connection is just writing the database.
+    init(path: String, kind: DatabaseFileHandle.Kind, vfs: String?) throws {
+        var handle = try DatabaseFileHandle(path: path, kind: kind, vfs: vfs)
+        if kind == .database { try handle.lockShared() }
+        size = try handle.size()
+        self.handle = handle
+    }
+
+    /// Bytes of the file; nil if they can't be read, or if the file ends before.
+    func bytes(_ count: Int, at offset: Int64) -> [UInt8]? { try? handle.bytes(count, at: offset) }
+}
+
+/// A set of pages: one bit each.
+struct PageSet {
+    private var words: [UInt64]
+    private(set) var insertedCount = 0
+
+    init(count: UInt32) { words = [UInt64](repeating: 0, count: Int(count) / 64 + 1) }
+
+    func contains(_ page: UInt32) -> Bool {
+        let word = Int(page) / 64
+        return word < words.count && words[word] & (1 << UInt64(page % 64)) != 0
+    }
+
+    /// - returns: whether the page was not yet in the set.
+    @discardableResult
+    mutating func insert(_ page: UInt32) -> Bool {
+        let word = Int(page) / 64
+        guard word < words.count, words[word] & (1 << UInt64(page % 64)) == 0 else { return false }
+        words[word] |= 1 << UInt64(page % 64)
+        insertedCount += 1
+        return true
+    }
+
+    /// The first pages of the set.
+    func first(_ count: Int) -> [Int] {
+        var pages: [Int] = []
+        for (index, word) in words.enumerated() where word != 0 {
+            for bit in 0..<64 where word & (1 << UInt64(bit)) != 0 {
+                if pages.count == count { return pages }
+                pages.append(index * 64 + bit)
+            }
+        }
+        return pages
+    }
+}

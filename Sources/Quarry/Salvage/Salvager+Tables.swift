@@ -1,0 +1,276 @@
+import QuarryCore
+
+extension Salvager {
+    // MARK: - Objects
+
+    /// Creates the tables, the virtual ones first: they make the tables that belong to them.
+    func createTables(_ target: SalvageTarget) throws {
+        let tables = objects.filter { $0.kind == .table && !$0.isInternal }
+        for table in tables.filter(\.isVirtual) + tables.filter({ !$0.isVirtual }) {
+            if try target.table(table.name) == nil { try create(table, target) }
+        }
+    }
+
+    /// Creates an object.
+    func create(_ object: SchemaObject, _ target: SalvageTarget) throws {
+        guard let sql = object.creation else {
+            // An index without a text belongs to a constraint of its table.
+            if object.sql != nil || object.kind != .index {
+                note(object, DatabaseError(message: "the text of the schema is damaged"))
+            }
+            return
+        }
+        do {
+            try target.db.inSavepoint {
+                try target.db.makeStatement(sql: sql).execute()
+                return .commit
+            }
+        } catch let error as DatabaseError where SalvageTarget.concernsObject(error) {
+            note(object, error)
+        }
+    }
+
+    private func note(_ object: SchemaObject, _ error: DatabaseError) {
+        if object.kind == .table { mayHaveUnknownTables = true }
+        report.lostObjects.append(
+            SalvageReport.LostObject(
+                type: object.kind.rawValue, name: object.name, sql: object.sql ?? "", error: error))
+    }
+
+    /// Creates everything else, once all rows are written.
+    func createOtherObjects(_ target: SalvageTarget) throws {
+        try begin(.objects)
+        for table in objects where table.isVirtual { try rebuild(table, target) }
+        // Triggers last: those of views need the views.
+        for kind in [SchemaObject.Kind.index, .view, .trigger] {
+            for object in objects where object.kind == kind && !object.isInternal {
+                try mayGoOn(always: true)
+                try create(object, target)
+            }
+        }
+        try writeSequences(target)
+        if hasStatistics {
+            try target.db.execute(sql: "PRAGMA analysis_limit = 1000")
+            try target.db.execute(sql: "ANALYZE main")
+        }
+        try target.db.execute(sql: "PRAGMA main.user_version = \(source.header.userVersion)")
+        try target.db.execute(sql: "PRAGMA main.application_id = \(source.header.applicationID)")
+    }
+
+    /// Rebuilds the index of a full-text table: <https://www.sqlite.org/fts5.html#the_rebuild_command>.
+    private func rebuild(_ table: SchemaObject, _ target: SalvageTarget) throws {
+        let text = VirtualTableText(table.sql ?? "")
+        guard ["fts3", "fts4", "fts5"].contains(text.module), !text.isContentless,
+            !report.lostObjects.contains(where: { $0.type == "table" && $0.name == table.name })
+        else { return }
+        try mayGoOn(always: true)
+        let name = table.name.quotedDatabaseIdentifier
+        do {
+            try target.db.inSavepoint {
+                try target.db.execute(sql: "INSERT INTO main.\(name) (\(name)) VALUES ('rebuild')")
+                return .commit
+            }
+        } catch let error as DatabaseError where SalvageTarget.concernsObject(error) {
+            note(table, error)
+        }
+    }
+
+    // MARK: - Rows
+
+    /// Copies the rows of all tables, and walks the trees of the indexes, so that their pages are known.
+    func salvageTables(_ target: SalvageTarget) throws {
+        try begin(.tables)
+        for object in objects where object.kind == .table && object.root > 0 { try salvage(object, target) }
+        for object in objects where object.kind == .index && object.root > 0 { try walkIndex(object) }
+    }
+
+    private func salvage(_ object: SchemaObject, _ target: SalvageTarget) throws {
+        switch object.name.lowercased() {
+        case "sqlite_sequence": return try salvageSequences(object, target)
+        case let name where name.hasPrefix("sqlite_stat"):
+            hasStatistics = true
+            return try skip(object)
+        default: break
+        }
+        let owner = objects.first { $0.isVirtual && ShadowTable(object.name, of: $0) != nil }
+        let isOwned = owner.map { owner in
+            !report.lostObjects.contains { $0.type == "table" && $0.name == owner.name }
+        }
+        if isOwned == true, let owner, case .rebuilt? = ShadowTable(object.name, of: owner) {
+            return try skip(object)
+        }
+        guard let table = try target.table(object.name) else { return try salvageUnknown(object, target) }
+        if isOwned == true { try target.db.execute(sql: "DELETE FROM main.\(table.name.quotedDatabaseIdentifier)") }
+        note(SalvageReport.Table(name: table.name))
+        let index = report.tables.count - 1
+        let holes = try walk.walk(table.isWithoutRowID ? .index : .table, root: object.root) { content in
+            self.fits(content, table.shape)
+        } _: { content in
+            try self.mayGoOn()
+            report.tables[index].brokenRowCount += content.page.brokenCellCount
+            for cell in content.page.cells {
+                try self.salvage(cell, content, table, target)
+            }
+        }
+        note(holes, index)
+        if !holes.isEmpty { damagedTables.append(DamagedTable(table: table, holes: holes)) }
+    }
+
+    private func note(_ table: SalvageReport.Table) { report.tables.append(table) }
+
+    private func note(_ holes: [TreeHole], _ index: Int) {
+        report.tables[index].lostPageCount = holes.count
+        report.tables[index].lostPages = holes.prefix(1000).map { hole in
+            SalvageReport.LostPage(
+                page: Int(hole.page), lowerBound: hole.keys.low, upperBound: hole.keys.high,
+                reason: hole.reason.rawValue)
+        }
+    }
+
+    private func salvage(
+        _ cell: BTreePage.Cell, _ content: TreeWalk.Content, _ table: SalvageTarget.Table, _ target: SalvageTarget
+    ) throws {
+        let rowID = table.isWithoutRowID ? nil : cell.rowID
+        guard let record = record(content, cell) else {
+            return changeTable(table.name) { $0.brokenRowCount += 1 }
+        }
+        let row = SalvageTarget.Row(page: content.number, rowID: rowID, record: record)
+        if let rowID, !content.keys.contains(rowID) {
+            changeTable(table.name) { $0.refusedRowCount += 1 }
+            return try target.keep(row, table: table.name, reason: "its rowid isn't in the range of its page")
+        }
+        try salvage(row, table, target, isOrphan: false)
+    }
+
+    /// Inserts a row into its table, or keeps it in the table of lost rows.
+    func salvage(
+        _ row: SalvageTarget.Row, _ table: SalvageTarget.Table, _ target: SalvageTarget, isOrphan: Bool
+    ) throws {
+        switch try target.insert(row, into: table) {
+        case .inserted:
+            changeTable(table.name) { table in
+                table.savedRowCount += 1
+                if isOrphan { table.orphanedRowCount += 1 }
+            }
+        case .duplicate: changeTable(table.name) { $0.duplicateRowCount += 1 }
+        case .refused(let reason):
+            changeTable(table.name) { table in
+                if row.record.isComplete { table.refusedRowCount += 1 } else { table.brokenRowCount += 1 }
+            }
+            try target.keep(row, table: table.name, reason: reason)
+        }
+    }
+
+    private func changeTable(_ name: String, _ change: (inout SalvageReport.Table) -> Void) {
+        // The last one is the one whose rows are being copied, except for orphans.
+        if let index = report.tables.lastIndex(where: { $0.name == name }) { change(&report.tables[index]) }
+    }
+
+    /// Keeps the rows of a table that couldn't be created.
+    private func salvageUnknown(_ object: SchemaObject, _ target: SalvageTarget) throws {
+        // The kind of its tree isn't known.
+        let isIndex =
+            source.page(object.root).flatMap {
+                BTreePage($0, number: object.root, usableSize: source.header.usableSize)
+            }.map { !$0.kind.isTable } ?? false
+        let holes = try walk.walk(isIndex ? .index : .table, root: object.root) { _ in
+            true
+        } _: { content in
+            try self.mayGoOn()
+            for cell in content.page.cells {
+                guard let record = self.record(content, cell) else { continue }
+                try target.keep(
+                    SalvageTarget.Row(page: content.number, rowID: isIndex ? nil : cell.rowID, record: record),
+                    table: object.name, reason: "the table couldn't be created")
+            }
+        }
+        if !holes.isEmpty { mayHaveUnknownTables = true }
+    }
+
+    /// Walks a tree whose content is made anew.
+    private func skip(_ object: SchemaObject) throws {
+        let isIndex =
+            source.page(object.root).flatMap {
+                BTreePage($0, number: object.root, usableSize: source.header.usableSize)
+            }.map { !$0.kind.isTable } ?? false
+        _ = try walk.walk(isIndex ? .index : .table, root: object.root) { _ in
+            true
+        } _: { _ in
+            try self.mayGoOn()
+        }
+    }
+
+    private func walkIndex(_ object: SchemaObject) throws {
+        var count: Int?
+        let holes = try walk.walk(.index, root: object.root) { content in
+            // The entries of an index end with a rowid, and have the same number of values.
+            let records = content.page.cells.prefix(8).compactMap { self.record(content, $0) }.filter(\.isComplete)
+            return records.allSatisfy { $0.values.count == count ?? $0.values.count }
+        } _: { content in
+            try self.mayGoOn()
+            if count == nil {
+                count =
+                    content.page.cells.lazy.compactMap { self.record(content, $0) }.first(where: \.isComplete)?
+                    .values.count
+            }
+        }
+        if !holes.isEmpty { damagedIndexes.append(count) }
+    }
+
+    // MARK: - Sequences
+
+    private func salvageSequences(_ object: SchemaObject, _ target: SalvageTarget) throws {
+        let shape = RowShape(columns: [
+            RowShape.Column(name: "name", affinity: .blob), RowShape.Column(name: "seq", affinity: .blob),
+        ])
+        let holes = try walk.walk(.table, root: object.root) { content in
+            self.fits(content, shape)
+        } _: { content in
+            try self.mayGoOn()
+            for cell in content.page.cells {
+                if let record = self.record(content, cell) { self.noteSequence(record, target.encoding) }
+            }
+        }
+        guard !holes.isEmpty else { return }
+        let table = SalvageTarget.Table(
+            name: "sqlite_sequence", shape: shape, rowIDName: "rowid", isWithoutRowID: false)
+        damagedTables.append(DamagedTable(table: table, holes: holes))
+    }
+
+    func noteSequence(_ record: SalvagedRecord, _ encoding: FileHeader.Encoding) {
+        guard record.values.count == 2, let name = record.values[0].string(encoding),
+            case .integer(let number) = record.values[1]
+        else { return }
+        sequences[name] = max(sequences[name] ?? number, number)
+    }
+
+    /// Lets AUTOINCREMENT go on where it was. Rows have set the numbers that they need.
+    private func writeSequences(_ target: SalvageTarget) throws {
+        guard try target.db.hasSequences() else { return }
+        for (name, number) in sequences.sorted(by: { $0.key < $1.key }) {
+            guard try target.table(name) != nil else { continue }
+            try target.db.execute(
+                sql: "UPDATE main.sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1",
+                arguments: [name, number])
+            if target.db.changesCount == 0 {
+                try target.db.execute(
+                    sql: "INSERT INTO main.sqlite_sequence (name, seq) VALUES (?, ?)", arguments: [name, number])
+            }
+        }
+    }
+}
+
+extension Database {
+    fileprivate func hasSequences() throws -> Bool {
+        try Bool.fetchOne(
+            self, sql: "SELECT EXISTS (SELECT 1 FROM main.sqlite_master WHERE name = 'sqlite_sequence')") ?? false
+    }
+}
+
+extension SalvageTarget {
+    /// Whether an error concerns an object of the schema, and not the target or the task.
+    static func concernsObject(_ error: DatabaseError) -> Bool {
+        // A virtual table may report that its own tables contradict each other.
+        concernsRow(error) || error.extendedResultCode == .SQLITE_CORRUPT_VTAB || error.resultCode == .SQLITE_MISUSE
+    }
+}

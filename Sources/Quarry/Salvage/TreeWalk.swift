@@ -1,0 +1,182 @@
+/// The rowids that a page of a table may have: those above `low`, up to `high`.
+struct KeyRange: Equatable, Sendable {
+    /// nil: no limit.
+    var low: Int64?
+    /// nil: no limit.
+    var high: Int64?
+
+    func contains(_ key: Int64) -> Bool {
+        if let low, key <= low { return false }
+        if let high, key > high { return false }
+        return true
+    }
+}
+
+/// A page that a tree refers to, and that couldn't be used.
+struct TreeHole: Sendable {
+    var page: UInt32
+    /// The keys of the missing rows, of a table with rowids.
+    var keys: KeyRange
+    var reason: Reason
+
+    enum Reason: String, Sendable {
+        case outsideFile = "the file ends before it"
+        case unreadable = "it can't be read"
+        case notATreePage = "it is no page of a table"
+        case wrongKind = "it belongs to another kind of tree"
+        case wrongContent = "its rows don't belong to the table"
+        case usedTwice = "it is used in several places"
+        case tooDeep = "the tree is too deep"
+        case brokenCells = "some of its rows are damaged"
+    }
+}
+
+/// Walks the trees of a damaged file: every page that can be reached and used, in the order of keys.
+struct TreeWalk {
+    /// A page with records, which a tree uses.
+    struct Content {
+        let number: UInt32
+        let bytes: [UInt8]
+        let page: BTreePage
+        /// The keys that the page may have.
+        let keys: KeyRange
+    }
+
+    /// The kind of a tree.
+    enum Kind {
+        /// Of a table with rowids.
+        case table
+        /// Of an index, or a table WITHOUT ROWID.
+        case index
+    }
+
+    let source: PageSource
+    /// The pages that trees use.
+    private(set) var used: PageSet
+    /// The pages that two trees use: one of them is wrong, and it isn't known which.
+    private var usedTwice: PageSet
+    /// SQLite's own limit is 20: <https://www.sqlite.org/src/file/src/btreeInt.h>.
+    private static let maximumDepth = 20
+
+    init(_ source: PageSource) {
+        self.source = source
+        used = PageSet(count: source.pageCount)
+        usedTwice = PageSet(count: source.pageCount)
+    }
+
+    /// Walks a tree.
+    ///
+    /// - parameter accepts: whether the records of a page can belong to the tree.
+    /// - parameter body: is called with each page that has records.
+    /// - returns: the pages that couldn't be used.
+    mutating func walk(
+        _ kind: Kind, root: UInt32, accepts: (Content) throws -> Bool, _ body: (Content) throws -> Void
+    ) throws -> [TreeHole] {
+        var holes: [TreeHole] = []
+        // The pages to visit, the next one last.
+        var stack: [(page: UInt32, keys: KeyRange, depth: Int)] = [(root, KeyRange(), 0)]
+        while let (number, keys, depth) = stack.popLast() {
+            func hole(_ reason: TreeHole.Reason) { holes.append(TreeHole(page: number, keys: keys, reason: reason)) }
+            guard depth < Self.maximumDepth else {
+                hole(.tooDeep)
+                continue
+            }
+            guard number > 0, number <= source.pageCount else {
+                hole(.outsideFile)
+                continue
+            }
+            guard !usedTwice.contains(number) else {
+                hole(.usedTwice)
+                continue
+            }
+            guard let bytes = source.page(number) else {
+                hole(.unreadable)
+                continue
+            }
+            guard let page = BTreePage(bytes, number: number, usableSize: source.header.usableSize) else {
+                hole(.notATreePage)
+                continue
+            }
+            guard page.kind.isTable == (kind == .table), number == root || number != 1 else {
+                hole(.wrongKind)
+                continue
+            }
+            let content = Content(number: number, bytes: bytes, page: page, keys: keys)
+            if page.kind != .tableInterior, !page.cells.isEmpty, try !belongs(content, accepts) {
+                hole(.wrongContent)
+                continue
+            }
+            if !used.insert(number) {
+                usedTwice.insert(number)
+                // The page that belongs here is elsewhere.
+                hole(.usedTwice)
+            }
+            if !page.isSound { hole(.brokenCells) }
+            if page.kind != .tableInterior { try body(content) }
+            if !page.kind.isLeaf {
+                let children = Self.children(page, keys)
+                if children.areDoubtful { hole(.brokenCells) }
+                stack += children.list.reversed().map { ($0.page, $0.keys, depth + 1) }
+            }
+        }
+        return holes
+    }
+
+    private func belongs(_ content: Content, _ accepts: (Content) throws -> Bool) rethrows -> Bool {
+        if content.page.kind == .tableLeaf, !content.page.cells.contains(where: { content.keys.contains($0.rowID) }) {
+            return false
+        }
+        return try accepts(content)
+    }
+
+    /// The children of an interior page with the keys that they may have. If the keys of the page aren't in order, its
+    /// children may have any keys that the page may have.
+    private static func children(
+        _ page: BTreePage, _ keys: KeyRange
+    ) -> (list: [(page: UInt32, keys: KeyRange)], areDoubtful: Bool) {
+        guard page.kind == .tableInterior else {
+            return (page.cells.map { ($0.child, KeyRange()) } + [(page.rightChild, KeyRange())], false)
+        }
+        var low = keys.low
+        var list: [(page: UInt32, keys: KeyRange)] = []
+        var areDoubtful = false
+        for cell in page.cells {
+            if !KeyRange(low: low, high: keys.high).contains(cell.rowID) { areDoubtful = true }
+            list.append((cell.child, KeyRange(low: low, high: cell.rowID)))
+            low = cell.rowID
+        }
+        list.append((page.rightChild, KeyRange(low: low, high: keys.high)))
+        return (areDoubtful ? list.map { ($0.page, keys) } : list, areDoubtful)
+    }
+
+    /// Marks a page as used, as the orphan whose content was taken.
+    mutating func use(_ page: UInt32) { used.insert(page) }
+}
+
+extension PageSource {
+    /// The pages of the list of unused pages, as far as the list is sound:
+    /// <https://www.sqlite.org/fileformat2.html#the_freelist>.
+    ///
+    /// - parameter used: the pages that trees use, which aren't unused whatever the list says.
+    func freePages(used: PageSet) -> (pages: PageSet, isSound: Bool) {
+        var pages = PageSet(count: pageCount)
+        guard hasHeader else { return (pages, false) }
+        var next = header.freelistTrunk
+        var count = 0
+        while next > 0 {
+            guard next <= pageCount, !pages.contains(next), !used.contains(next), let trunk = page(next),
+                let following = trunk.bigEndian32(at: 0), following <= pageCount,
+                let leafCount = trunk.bigEndian32(at: 4), leafCount <= UInt32(header.usableSize / 4 - 2)
+            else { return (pages, false) }
+            let leaves = (0..<Int(leafCount)).compactMap { trunk.bigEndian32(at: 8 + 4 * $0) }
+            guard leaves.allSatisfy({ $0 > 1 && $0 <= pageCount }), Set(leaves).count == leaves.count else {
+                return (pages, false)
+            }
+            pages.insert(next)
+            for leaf in leaves where !used.contains(leaf) { pages.insert(leaf) }
+            count += 1 + leaves.count
+            next = following
+        }
+        return (pages, count == Int(header.freelistCount))
+    }
+}
