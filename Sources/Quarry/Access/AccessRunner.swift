@@ -61,7 +61,7 @@ final class AccessRunner: Sendable {
     }
 
     /// Waits for a connection, and runs the access where the request says.
-    private func performWaiting<T: Sendable>(
+    func performWaiting<T: Sendable>(
         _ request: AccessRequest, at place: TaskPlace, _ body: @Sendable (Database) throws -> T
     ) async throws -> T {
         if request.placement == .inline { return try await performHere(request, at: place, body) }
@@ -221,7 +221,7 @@ final class AccessRunner: Sendable {
     // MARK: - Inline reads
 
     /// Whether a read is expected to run where the task is.
-    private func mayRunInline(_ placement: AccessRequest.Placement) -> Bool {
+    func mayRunInline(_ placement: AccessRequest.Placement) -> Bool {
         switch placement {
         case .inline: true
         case .offloaded: false
@@ -307,7 +307,7 @@ final class AccessRunner: Sendable {
     ///
     /// An inline access that finds its connection free never suspends. As many tasks as there are threads, reading in
     /// loops, would occupy Swift's pool.
-    private func mustYield(_ placement: AccessRequest.Placement) -> Bool {
+    func mustYield(_ placement: AccessRequest.Placement) -> Bool {
         guard placement != .offloaded, inlineCount.wrappingAdd(1, ordering: .relaxed).newValue % 16 == 0 else {
             return false
         }
@@ -320,8 +320,8 @@ final class AccessRunner: Sendable {
 }
 
 /// A task's entries in the wait queues of the groups that its access needs.
-private struct TaskPlace: Sendable {
-    let token = AccessToken()
+struct TaskPlace: Sendable {
+    let token: AccessToken
     let waiterKind: ConnectionGroup.Machine.WaiterKind
     /// The connection of the access, or the waiter for it.
     let turn: ConnectionGroup.LeaseOrWaiter
@@ -334,8 +334,9 @@ private struct TaskPlace: Sendable {
 
     init(
         _ request: AccessRequest, _ group: ConnectionGroup, _ workers: WorkerThreads,
-        _ waiterKind: ConnectionGroup.Machine.WaiterKind
+        _ waiterKind: ConnectionGroup.Machine.WaiterKind, deadline: AccessDeadline? = nil
     ) {
+        token = AccessToken(deadline: deadline)
         self.group = group
         barrier = request.barrier
         self.waiterKind = waiterKind

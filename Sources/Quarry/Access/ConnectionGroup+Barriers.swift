@@ -11,7 +11,7 @@ extension ConnectionGroup {
     func beginBarrier(of barredGroup: ConnectionGroup, for lease: Lease, _ origin: AccessRequest.Origin) throws {
         setAside(lease)
         do {
-            _ = try barredGroup.wait(for: .barrier, origin)
+            _ = try barredGroup.wait(for: .barrier, origin, .admitted)
         } catch {
             endBarrier()
             throw error
@@ -29,7 +29,7 @@ extension ConnectionGroup {
     ) async throws {
         setAside(lease)
         do {
-            barredGroup.request(waiter, token, .barrier, origin, task: task)
+            barredGroup.request(waiter, token, .barrier, origin, .admitted, task: task)
             _ = try await barredGroup.grant(waiter)
         } catch {
             endBarrier()

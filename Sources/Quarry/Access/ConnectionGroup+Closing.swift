@@ -25,7 +25,7 @@ extension ConnectionGroup {
         do {
             for group in groups {
                 do {
-                    _ = try group.wait(for: .barrier, isFirst: true)
+                    _ = try group.wait(for: .barrier, .user, .closer, isFirst: true)
                 } catch  where group.isClosed {
                     for group in groups.prefix(heldCount).reversed() { group.abandonClosing() }
                     return
@@ -48,7 +48,7 @@ extension ConnectionGroup {
         for group in groups.reversed() { try group.checkMayClose() }
         let token = AccessToken()
         let waiters = groups.map { _ in TaskWaiter(workers, .offloadedTask) }
-        first.request(waiters[0], token, .barrier, isFirst: true)
+        first.request(waiters[0], token, .barrier, .user, .closer, isFirst: true)
         try await withTaskCancellationHandler {
             // Like a barrier, closing must not need one of Swift's threads, since all of them may wait behind it.
             try await withTaskExecutorPreference(waiters[0], isolation: nil) {
@@ -65,7 +65,7 @@ extension ConnectionGroup {
         var heldCount = 0
         do {
             for (group, waiter) in zip(groups, waiters) {
-                if heldCount > 0 { group.request(waiter, token, .barrier, isFirst: true) }
+                if heldCount > 0 { group.request(waiter, token, .barrier, .user, .closer, isFirst: true) }
                 do {
                     _ = try await group.grant(waiter)
                 } catch  where group.isClosed {
@@ -127,5 +127,23 @@ extension ConnectionGroup {
     func finishClosing() {
         perform(state.withLock { $0.machine.close() })
         idleClock?.remove(ObjectIdentifier(state))
+    }
+
+    // MARK: - Requests while the groups close
+
+    /// The requester of a connection on this thread.
+    func requester(_ origin: AccessRequest.Origin) -> ClosingPhase.Requester {
+        if origin == .library { return .admitted }
+        let groups = state.withLock { $0.closingGroups }
+        return groups.contains { $0 !== self && $0.ownedConnection != nil } ? .admitted : .newcomer
+    }
+
+    /// Throws if the group closes, or is closed.
+    func checkIsOpen() throws {
+        switch state.withLock({ $0.machine.phase }) {
+        case .open: break
+        case .draining, .ending: throw DatabaseError.connectionIsClosing()
+        case .closed: throw DatabaseError.connectionIsClosed()
+        }
     }
 }

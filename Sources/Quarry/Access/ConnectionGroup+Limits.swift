@@ -12,6 +12,12 @@ extension ConnectionGroup {
         switch refusal {
         case .closed:
             DatabaseError.connectionIsClosed()
+        case .closing:
+            DatabaseError.connectionIsClosing()
+        case .gracePeriodEnded:
+            DatabaseError(
+                resultCode: .SQLITE_MISUSE,
+                message: "Connection is closing: its grace period ended while the access waited for \(name)")
         case .tooManyWaiters(let count):
             DatabaseError(
                 resultCode: .SQLITE_BUSY,
@@ -19,14 +25,25 @@ extension ConnectionGroup {
         }
     }
 
-    func timeoutError(_ request: Machine.Request) -> DatabaseError {
-        let seconds = limits.acquireTimeout ?? 0
+    /// The error of a waiter that gives up.
+    ///
+    /// - parameter deadline: the deadline of its access.
+    func timeoutError(_ request: Machine.Request, _ deadline: AccessDeadline?, now: UInt64) -> DatabaseError {
+        let isOfAccess = deadline.map { $0.end <= now } ?? false
+        let length = isOfAccess ? deadline?.text ?? "" : "\(limits.acquireTimeout ?? 0) seconds"
         let reason =
             switch request {
-            case .connection: "timeout while waiting for \(name): none was free within \(seconds) seconds"
+            case .connection: "timeout while waiting for \(name): none was free within \(length)"
             case .barrier:
-                "timeout while waiting for all accesses to end: \(name) was in use for more than \(seconds) seconds"
+                "timeout while waiting for all accesses to end: \(name) was in use for more than \(length)"
             }
-        return DatabaseError(resultCode: .SQLITE_BUSY, message: "\(reason) (Configuration.acquireTimeout)")
+        let setting = isOfAccess ? "the timeout of the access" : "Configuration.acquireTimeout"
+        return DatabaseError(resultCode: .SQLITE_BUSY, message: "\(reason) (\(setting))")
+    }
+}
+
+extension DatabaseError {
+    static func connectionIsClosing() -> DatabaseError {
+        DatabaseError(resultCode: .SQLITE_MISUSE, message: "Connection is closing")
     }
 }

@@ -4,29 +4,37 @@ import QuarryCore
 // The timers of a group.
 
 extension ConnectionGroup {
-    /// Sets the timer that makes tasks give up after `acquireTimeout`. Tasks of the library don't.
-    func setTimer(_ state: inout State, now: UInt64) {
-        guard let timeout = limits.acquireTimeout, !state.isTimerSet else { return }
-        state.isTimerSet = true
-        let arrival = state.machine.firstExpiringArrival ?? now
-        let end = arrival &+ nanoseconds(timeout)
+    /// When a request that waits since a time gives up, because of `acquireTimeout`; `UInt64.max` for never.
+    func waitingEnd(_ origin: AccessRequest.Origin, _ requester: ClosingPhase.Requester, _ arrival: UInt64) -> UInt64 {
+        guard origin == .user, requester != .closer, let timeout = limits.acquireTimeout else { return .max }
+        return arrival &+ nanoseconds(timeout)
+    }
+
+    /// Sets the timer that makes tasks give up at their deadlines, unless it fires before this one.
+    func setTimer(_ state: inout State, _ end: UInt64, now: UInt64) {
+        guard end < state.timerEnd else { return }
+        state.timerEnd = end
         let delay = end > now ? end - now : 0
         DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(Int(clamping: delay) &+ 1_000_000)) {
-            [weak self] in self?.timerFired(timeout)
+            [weak self] in self?.timerFired(end)
         }
     }
 
-    private func timerFired(_ timeout: Double) {
+    private func timerFired(_ end: UInt64) {
         let now = SystemClock.monotonicNanoseconds()
-        let (expired, actions): ([(any LeaseWaiter, Machine.Request)], [Machine.Action]) = state.withLock { state in
-            state.isTimerSet = false
-            let length = nanoseconds(timeout)
-            let result = state.machine.expire(arrivedBefore: now > length ? now - length : 0, now: now)
-            if state.machine.firstExpiringArrival != nil { setTimer(&state, now: now) }
-            watch(&state)
-            return result
-        }
-        for (waiter, request) in expired { waiter.resolve(.failed(timeoutError(request))) }
+        let (expired, actions): ([(waiter: any LeaseWaiter, error: DatabaseError)], [Machine.Action]) =
+            state.withLock { state in
+                if state.timerEnd == end { state.timerEnd = .max }
+                let (expired, actions) = state.machine.expire(now: now)
+                let first = state.machine.firstDeadline
+                if first < .max { setTimer(&state, first, now: now) }
+                watch(&state)
+                let failures = expired.map { waiter, request in
+                    (waiter, timeoutError(request, (waiter as? TaskWaiter)?.deadline, now: now))
+                }
+                return (failures, actions)
+            }
+        for (waiter, error) in expired { waiter.resolve(.failed(error)) }
         perform(actions)
     }
 

@@ -20,7 +20,10 @@ final class ConnectionGroup: Sendable {
         var barrierHolder: Connection?
         /// The task that has the barrier, until its access begins; 0 for none.
         var barrierTask: UInt = 0
-        var isTimerSet = false
+        /// The groups that close together with this one: an access of one may need a connection of another to end.
+        var closingGroups: [ConnectionGroup] = []
+        /// When the timer of the waiting tasks fires; `UInt64.max` if none is set.
+        var timerEnd = UInt64.max
         var isWatching = false
         var isTicking = false
     }
@@ -128,17 +131,23 @@ final class ConnectionGroup: Sendable {
     @inline(__always)
     func lease(_ origin: AccessRequest.Origin = .user) throws -> Lease {
         if let lease = try leaseNow() { return lease }
-        return try leaseLater(origin)
+        return try leaseLater(origin, nil)
+    }
+
+    /// Waits for a connection on this thread, until a deadline.
+    func lease(until deadline: AccessDeadline) throws -> Lease {
+        if let lease = try leaseNow() { return lease }
+        return try leaseLater(.user, deadline)
     }
 
     @inline(never)
-    private func leaseLater(_ origin: AccessRequest.Origin) throws -> Lease {
+    private func leaseLater(_ origin: AccessRequest.Origin, _ deadline: AccessDeadline?) throws -> Lease {
         // Most accesses take less time than falling asleep and waking up.
         for _ in 0..<Self.spinCount {
             SystemClock.pause()
             if hasIdle.load(ordering: .relaxed), let lease = try leaseNow() { return lease }
         }
-        return try take(wait(for: .connection, origin))
+        return try take(wait(for: .connection, origin, deadline: deadline))
     }
 
     /// How often a thread looks for a connection before it falls asleep: about two microseconds.
@@ -170,20 +179,30 @@ final class ConnectionGroup: Sendable {
     }
 
     /// Waits on this thread for a connection or a barrier.
+    ///
+    /// - parameter requester: decides whether the request is refused while the group closes; nil for `newcomer`, or
+    ///   `admitted` inside an access of this thread.
+    /// - parameter deadline: when the thread gives up, if `acquireTimeout` doesn't come first.
     func wait(
-        for request: Machine.Request, _ origin: AccessRequest.Origin = .user, isFirst: Bool = false
+        for request: Machine.Request, _ origin: AccessRequest.Origin = .user,
+        _ requester: ClosingPhase.Requester? = nil,
+        isFirst: Bool = false, deadline: AccessDeadline? = nil
     ) throws -> Machine.Grant {
-        try CooperativePool.blocking { try sleep(until: request, origin, isFirst: isFirst) }
+        try CooperativePool.blocking {
+            try sleep(until: request, origin, requester, isFirst: isFirst, deadline: deadline)
+        }
     }
 
     private func sleep(
-        until request: Machine.Request, _ origin: AccessRequest.Origin, isFirst: Bool
+        until request: Machine.Request, _ origin: AccessRequest.Origin, _ requester: ClosingPhase.Requester?,
+        isFirst: Bool, deadline accessDeadline: AccessDeadline?
     ) throws -> Machine.Grant {
         let waiter = ThreadWaiter()
         let arrival = SystemClock.monotonicNanoseconds()
         let borrows = request == .connection && barredGroup?.ownedConnection != nil
+        let requester = requester ?? self.requester(origin)
         let answer = decide {
-            $0.acquire(request, waiter, .thread, origin, isFirst: isFirst, borrows: borrows, now: arrival)
+            $0.acquire(request, waiter, .thread, origin, requester, isFirst: isFirst, borrows: borrows, now: arrival)
         }
         let id: Int
         switch answer {
@@ -197,11 +216,10 @@ final class ConnectionGroup: Sendable {
         if CooperativePool.isBlocked { passOver() }
         defer { DeadlockDetector.end() }
         if let error = DeadlockDetector.begin(self, id) { try giveUp(id, error) }
-        let timeout = origin == .user ? limits.acquireTimeout : nil
-        let deadline = timeout.map { arrival &+ nanoseconds($0) }
+        let deadline = min(waitingEnd(origin, requester, arrival), accessDeadline?.end ?? .max)
         var nextLook = arrival &+ Self.lookInterval
         while true {
-            switch waiter.wait(until: min(deadline ?? .max, nextLook)) {
+            switch waiter.wait(until: min(deadline, nextLook)) {
             case .granted(let grant): return grant
             case .failed(let error): throw error
             case .retry:
@@ -210,8 +228,8 @@ final class ConnectionGroup: Sendable {
                 if SystemClock.monotonicNanoseconds() >= arrival &+ Machine.patience { waiter.spin() }
             case nil:
                 let now = SystemClock.monotonicNanoseconds()
-                if now >= deadline ?? .max {
-                    try giveUp(id, timeoutError(request))
+                if now >= deadline {
+                    try giveUp(id, timeoutError(request, accessDeadline, now: now))
                 } else if now >= nextLook {
                     nextLook = now &+ Self.lookInterval
                     if let error = DeadlockDetector.lookAgain(self, id) { try giveUp(id, error) }
@@ -253,18 +271,22 @@ final class ConnectionGroup: Sendable {
     /// Puts a task's waiter into the queue; `grant(_:)` then waits for its outcome.
     func request(
         _ waiter: TaskWaiter, _ token: AccessToken, _ request: Machine.Request = .connection,
-        _ origin: AccessRequest.Origin = .user, isFirst: Bool = false, task: UInt = 0
+        _ origin: AccessRequest.Origin = .user, _ requester: ClosingPhase.Requester = .newcomer, isFirst: Bool = false,
+        deadline: AccessDeadline? = nil, task: UInt = 0
     ) {
+        let requester = origin == .library && requester == .newcomer ? .admitted : requester
         let answer: Machine.Answer? = state.withLock { state in
             // A cancelling thread sets the flag before it takes the lock. So either the flag is seen here, or that
             // thread finds the queue entry.
             guard !token.isCancelled else { return nil }
             let now = SystemClock.monotonicNanoseconds()
+            let end = min(waitingEnd(origin, requester, now), deadline?.end ?? .max)
             let answer = state.machine.acquire(
-                request, waiter, waiter.waiterKind, origin, isFirst: isFirst, now: now)
+                request, waiter, waiter.waiterKind, origin, requester, isFirst: isFirst, deadline: end, now: now)
             if case .wait(let id) = answer {
                 waiter.id = id
-                if origin == .user { setTimer(&state, now: now) }
+                waiter.deadline = deadline
+                if end < .max { setTimer(&state, end, now: now) }
                 watch(&state)
             }
             return answer
@@ -318,7 +340,7 @@ final class ConnectionGroup: Sendable {
         state.unlock()
         if let lease { return .lease(lease) }
         let waiter = TaskWaiter(workers, waiterKind)
-        request(waiter, token, .connection, origin)
+        request(waiter, token, .connection, origin, deadline: token.deadline)
         return .waiter(waiter)
     }
 

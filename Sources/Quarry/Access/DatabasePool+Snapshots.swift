@@ -114,7 +114,7 @@ extension DatabasePool {
 
     /// Opens connections for a snapshot.
     func openConnections(count: Int, followsTask: Bool = false) throws -> [ConnectionGroup.Connection] {
-        if writer.group.isClosed { throw DatabaseError.connectionIsClosed() }
+        try writer.group.checkIsOpen()
         if writer.group.ownedConnection?.isInsideTransaction ?? false { throw Self.isInsideTransaction() }
         var options = configuration.connectionOptions(readonly: true)
         options.busyMode = configuration.readonlyBusyMode ?? .timeout(10)

@@ -150,12 +150,16 @@ protocol GroupReader: DatabaseReader {
 extension GroupReader {
     public func close() throws {
         try ConnectionGroup.close(groups)
-        core.observationsIfMade?.readerDidClose(self)
-        core.journalIfMade?.databaseDidClose(self)
+        didClose()
     }
 
     public func closeAsync() async throws {
         try await ConnectionGroup.close(groups, workers)
+        didClose()
+    }
+
+    /// Ends what depends on the connections, which are closed.
+    func didClose() {
         core.observationsIfMade?.readerDidClose(self)
         core.journalIfMade?.databaseDidClose(self)
     }

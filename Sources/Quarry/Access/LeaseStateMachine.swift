@@ -50,6 +50,10 @@ struct LeaseStateMachine<Waiter> {
 
     enum Refusal: Equatable {
         case closed
+        /// Closing has begun, and lets the accesses end that were requested earlier.
+        case closing
+        /// Closing has waited for the access as long as it may.
+        case gracePeriodEnded
         case tooManyWaiters(Int)
     }
 
@@ -79,13 +83,12 @@ struct LeaseStateMachine<Waiter> {
         /// Whether a barrier of this group may wait for the access, which then borrows the connection.
         let borrows: Bool
         let arrival: UInt64
+        /// When the waiter gives up, if it is a task; `UInt64.max` for never. Threads look at the time themselves.
+        let deadline: UInt64
         /// When the waiter was woken; nil once it has asked again.
         var woken: UInt64?
         /// Whether the waiter asked again after `patience`: it is awake, and can't be overtaken any more.
         var isNext = false
-
-        /// Whether the waiter is a task that gives up after a while. Threads look at the time themselves.
-        var mayExpire: Bool { waiterKind != .thread && origin == .user }
     }
 
     /// Nanoseconds for which a waiter may be overtaken.
@@ -104,7 +107,7 @@ struct LeaseStateMachine<Waiter> {
     private var retiring: Set<Int> = []
     private(set) var leasedCount = 0
     private(set) var hasBarrier = false
-    private(set) var isClosed = false
+    var phase = ClosingPhase.open
     /// The queue, and the waiter of each entry.
     private var entries: Deque<QueueEntry> = []
     private var waiters: Deque<Waiter> = []
@@ -132,6 +135,7 @@ struct LeaseStateMachine<Waiter> {
         unopened = Array((opened..<capacity).reversed())
     }
 
+    var isClosed: Bool { phase == .closed }
     var waiterCount: Int { entries.count }
     var idleCount: Int { idle.count }
     private var freeCount: Int { idle.count + unopened.count }
@@ -170,7 +174,7 @@ struct LeaseStateMachine<Waiter> {
 
     /// Asks for an idle connection; nil if the access would have to wait, or to open one.
     mutating func acquireIdle(_ waiterKind: WaiterKind, now: () -> UInt64) -> Int? {
-        guard !isClosed, !hasBarrier, !idle.isEmpty, maySkipQueue(waiterKind, now: now) else { return nil }
+        guard phase.isOpen, !hasBarrier, !idle.isEmpty, maySkipQueue(waiterKind, now: now) else { return nil }
         leasedCount += 1
         return idle.removeLast().slot
     }
@@ -184,13 +188,16 @@ struct LeaseStateMachine<Waiter> {
 
     /// Asks, and enters the queue if nothing is free.
     ///
+    /// - parameter requester: decides whether the request is refused while the group closes.
     /// - parameter isFirst: whether the request goes before all waiters.
     /// - parameter borrows: whether barriers of this group wait for the access, and so lend it their connection.
+    /// - parameter deadline: when a waiting task gives up.
     mutating func acquire(
         _ request: Request, _ waiter: @autoclosure () -> Waiter, _ waiterKind: WaiterKind,
-        _ origin: AccessRequest.Origin = .user, isFirst: Bool = false, borrows: Bool = false, now: UInt64
+        _ origin: AccessRequest.Origin = .user, _ requester: ClosingPhase.Requester = .newcomer, isFirst: Bool = false,
+        borrows: Bool = false, deadline: UInt64 = .max, now: UInt64
     ) -> Answer {
-        guard !isClosed else { return .refused(.closed) }
+        if !phase.isOpen, let refusal: Refusal = phase.refusal(of: requester) { return .refused(refusal) }
         switch request {
         case .connection:
             if hasBarrier, borrows, freeCount > 0 { return .granted(takeSlot()) }
@@ -207,7 +214,7 @@ struct LeaseStateMachine<Waiter> {
         lastID += 1
         let entry = QueueEntry(
             id: lastID, request: request, waiterKind: waiterKind, origin: origin, isFirst: isFirst, borrows: borrows,
-            arrival: now)
+            arrival: now, deadline: waiterKind == .thread ? .max : deadline)
         if isFirst {
             entries.prepend(entry)
             waiters.prepend(waiter())
@@ -245,20 +252,18 @@ struct LeaseStateMachine<Waiter> {
         return pump(now: now)
     }
 
-    /// The tasks of the program that arrived before a time give up.
-    mutating func expire(arrivedBefore limit: UInt64, now: UInt64) -> (expired: [(Waiter, Request)], actions: [Action])
-    {
+    /// The tasks whose deadlines have passed give up.
+    mutating func expire(now: UInt64) -> (expired: [(Waiter, Request)], actions: [Action]) {
         var expired: [(Waiter, Request)] = []
-        // A waiter that goes first may have arrived after the waiters behind it.
-        while let index = entries.firstIndex(where: { $0.mayExpire && $0.arrival <= limit }) {
+        while let index = entries.firstIndex(where: { $0.deadline <= now }) {
             expired.append((waiters[index], entries[index].request))
             remove(at: index)
         }
         return (expired, expired.isEmpty ? [] : pump(now: now))
     }
 
-    /// The earliest arrival of a waiting task that may give up.
-    var firstExpiringArrival: UInt64? { entries.lazy.filter(\.mayExpire).map(\.arrival).min() }
+    /// The earliest time at which a waiting task gives up; `UInt64.max` for never.
+    var firstDeadline: UInt64 { entries.lazy.map(\.deadline).min() ?? .max }
 
     // MARK: - Releasing
 
@@ -348,7 +353,7 @@ struct LeaseStateMachine<Waiter> {
 
     /// All connections were closed under a barrier: each waiter and each later request is refused.
     mutating func close() -> [Action] {
-        isClosed = true
+        phase = .closed
         hasBarrier = false
         defer {
             entries.removeAll()
@@ -360,6 +365,17 @@ struct LeaseStateMachine<Waiter> {
             waitingBarrierCount = 0
         }
         return waiters.map { .refuse($0, .closed) }
+    }
+
+    /// The grace period of closing has ended: each waiter is refused, but for barriers that close.
+    mutating func endGracePeriod(now: UInt64) -> [Action] {
+        phase.endGracePeriod()
+        var actions: [Action] = []
+        while let index = entries.firstIndex(where: { !$0.isFirst }) {
+            actions.append(.refuse(waiters[index], .gracePeriodEnded))
+            remove(at: index)
+        }
+        return actions + pump(now: now)
     }
 
     // MARK: - Inside
@@ -376,7 +392,7 @@ struct LeaseStateMachine<Waiter> {
     }
 
     /// Whether closing waits for the running accesses.
-    var isClosing: Bool { entries.first?.isFirst ?? false }
+    var isClosing: Bool { !phase.isOpen || entries.first?.isFirst ?? false }
 
     /// The number of free slots.
     var availableCount: Int { freeCount }

@@ -72,9 +72,13 @@ final class TaskWaiter: LeaseWaiter, TaskExecutor {
         case done
     }
 
-    // Set and read with the group's lock held.
+    // Both are set and read with the group's lock held.
+
     /// The number of its queue entry, if the task had to wait.
     nonisolated(unsafe) var id: Int?
+
+    /// The deadline of its access, which its error names.
+    nonisolated(unsafe) var deadline: AccessDeadline?
 
     let waiterKind: LeaseStateMachine<any LeaseWaiter>.WaiterKind
 

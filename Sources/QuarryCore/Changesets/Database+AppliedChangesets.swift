@@ -53,7 +53,7 @@ extension Database {
     ) throws -> AppliedChangeset {
         let defersForeignKeys = try Bool.fetchOne(self, sql: "PRAGMA defer_foreign_keys") ?? false
         if let monitor { monitor.operationWillStart(accesses(ofStatements: plan.statements), self) }
-        if deadline.limit != nil { deadline.start() }
+        if deadlines.isSet { try deadlinesWillSee(isCommit: false, mayEndTransaction: false, sql: nil) }
         let (outcome, conflicts) = withoutActuallyEscaping(onConflict) { onConflict in
             let conflicts = ConflictResolver(self, onConflict)
             let application = ChangesetApplication(acceptsTable: plan.accepts, resolve: conflicts.resolve)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// An access that can be cancelled while it waits and while it runs.
+/// An access that can be cancelled while it waits and while it runs, and may have a deadline.
 ///
 /// Cancelling raises a flag. It interrupts the connection only while this access has the connection, and never
 /// interrupts the connection's next user.
@@ -19,7 +19,10 @@ package final class AccessToken: @unchecked Sendable {
     private let phase = Atomic<Int>(Phase.waiting)
     private var connection: ConnectionLifetime?
 
-    package init() {}
+    /// The time at which the access must have ended; nil for any time.
+    package let deadline: AccessDeadline?
+
+    package init(deadline: AccessDeadline? = nil) { self.deadline = deadline }
 
     package var isCancelled: Bool { flag.load(ordering: .relaxed) }
 

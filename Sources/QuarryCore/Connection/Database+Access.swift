@@ -35,6 +35,7 @@ extension Database {
             if access.follow(.task) { installCancellation() }
         } else if let token {
             if access.follow(.token(token)) { installCancellation() }
+            if let deadline = token.deadline { beginDeadline(deadline) }
             token.begin(lifetime)
         }
     }
@@ -68,6 +69,7 @@ extension Database {
     private func endCancellation() -> Bool {
         guard let token = access.unfollow() else { return false }
         token.end()
+        if token.deadline != nil { deadlines.restore(nil) }
         return token.isCancelled
     }
 

@@ -32,12 +32,10 @@ extension Database {
             return CancellationError()
         }
         if isInterruption, let error = lifetime.endError(ofAccess: access.number) { return error.with(sql: sql) }
-        if isInterruption || primary == .SQLITE_BUSY, let limit = deadline.exceeded() {
-            message =
-                isInterruption
-                ? "statement timeout: it ran longer than \(limit) seconds"
-                : "statement timeout: it waited for a lock for longer than \(limit) seconds"
-            if !isInterruption { resultCode = .SQLITE_INTERRUPT }
+        if isInterruption || primary == .SQLITE_BUSY,
+            let error = deadlines.takeError(isInterruption: isInterruption)
+        {
+            (resultCode, message) = (error.extendedResultCode, error.message ?? message)
         } else if let tokenizerFailure {
             message = tokenizerFailure.message
         }

@@ -3,35 +3,6 @@ struct BusyState {
     var start: UInt64 = 0
 }
 
-/// The time that a statement may run.
-struct StatementDeadline {
-    /// Seconds.
-    var limit: Double?
-    private var end = UInt64.max
-    private var isExceeded = false
-
-    mutating func start() {
-        guard let limit else { return }
-        isExceeded = false
-        end = SystemClock.monotonicNanoseconds() &+ UInt64(max(0, min(limit, 1e9)) * 1e9)
-    }
-
-    /// The nanoseconds that the statement may still take.
-    var remaining: UInt64 {
-        let now = SystemClock.monotonicNanoseconds()
-        return now < end ? end - now : 0
-    }
-
-    /// Notes that the statement is stopped because it has run for too long.
-    mutating func exceed() { isExceeded = true }
-
-    /// The limit, if exceeding it stopped the statement.
-    mutating func exceeded() -> Double? {
-        defer { isExceeded = false }
-        return isExceeded ? limit : nil
-    }
-}
-
 extension Database {
     /// Waits in short sleeps, rather than with `sqlite3_busy_timeout`, so that cancellation and the statement's timeout
     /// end the wait.
@@ -60,16 +31,12 @@ extension Database {
         !access.refusesToWait && (access.ignoresCancellation || !access.isCancelled && timeLeft > 0)
     }
 
-    /// The nanoseconds that the running statement may still take. Notes if none are left.
+    /// The nanoseconds that the running statement and its access may still take. Notes if none are left.
     private var timeLeft: UInt64 {
-        guard deadline.limit != nil, !access.ignoresCancellation else { return .max }
-        let remaining = deadline.remaining
-        guard remaining == 0 else { return remaining }
-        // A checkpoint, a backup and the reading of the schema aren't statements: the deadline is that of a statement
-        // that has ended.
-        guard runDepth > 0 || activeStatements.newestFirst.contains(where: \.activity.isStepping) else { return .max }
-        deadline.exceed()
-        return 0
+        guard deadlines.isSet, !access.ignoresCancellation else { return .max }
+        return deadlines.timeLeft(now: SystemClock.monotonicNanoseconds()) {
+            runDepth > 0 || activeStatements.newestFirst.contains(where: \.activity.isStepping)
+        }
     }
 
     /// Makes running statements check for cancellation.
@@ -93,10 +60,42 @@ extension Database {
         do { try body() } catch DatabaseError.SQLITE_INTERRUPT where isLate {}
     }
 
-    /// Limits the time of a statement, SQLite's own and its caller's, from the first step.
+    /// Limits the time of each statement, SQLite's own and its caller's, from the first step.
     func installStatementDeadline() {
         guard let seconds = options.statementTimeout else { return }
-        deadline.limit = seconds
-        _ = hooks.onProgress { [unowned self] in timeLeft > 0 }
+        deadlines.statementLimit = seconds
+        watchDeadlines()
+    }
+
+    /// Runs `body`, whose statements must have ended at a deadline, unless that of the access comes earlier.
+    package func ending<T>(by deadline: AccessDeadline, _ body: () throws -> T) rethrows -> T {
+        let outer = deadlines.narrow(to: deadline)
+        defer { deadlines.restore(outer) }
+        watchDeadlines()
+        return try body()
+    }
+
+    /// Begins the deadline of an access.
+    @inline(never)
+    func beginDeadline(_ deadline: AccessDeadline) {
+        deadlines.restore(deadline)
+        watchDeadlines()
+    }
+
+    /// Makes running statements look at the deadlines, from the first deadline of the connection on.
+    private func watchDeadlines() {
+        guard !watchesDeadlines else { return }
+        watchesDeadlines = true
+        _ = hooks.onProgress { [unowned self] in deadlines.isCommitting || timeLeft > 0 }
+    }
+
+    /// Begins the deadline of a statement, or of an operation that takes its time. Throws if the deadline of the access
+    /// has passed.
+    ///
+    /// - parameter mayEndTransaction: whether it ends the transaction of an access whose deadline has passed.
+    func deadlinesWillSee(isCommit: Bool, mayEndTransaction: Bool, sql: String?) throws {
+        let passed = deadlines.statementWillStart(isCommit: isCommit, now: SystemClock.monotonicNanoseconds())
+        guard let passed, !mayEndTransaction, !access.ignoresCancellation else { return }
+        throw passed.hasPassed.with(sql: sql)
     }
 }

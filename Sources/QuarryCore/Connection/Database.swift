@@ -185,7 +185,11 @@ public final class Database {
     var busyState = BusyState()
 
     @exclusivity(unchecked)
-    var deadline = StatementDeadline()
+    var deadlines = Deadlines()
+
+    /// Whether a progress handler looks at the deadlines. True from the first deadline of the connection on.
+    @exclusivity(unchecked)
+    var watchesDeadlines = false
 
     /// Opens a connection, and sets it up: busy handler, string literals, foreign keys, pragmas.
     ///

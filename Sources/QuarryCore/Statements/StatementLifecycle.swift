@@ -141,7 +141,7 @@ extension Database {
             throw abortedTransactionError(sql: statement.sql)
         }
         if watchesStatements { try watchersWillSee(statement) }
-        if deadline.limit != nil { deadline.start() }
+        if deadlines.isSet { try deadlinesWillSee(statement) }
     }
 
     @inline(never)
@@ -190,6 +190,14 @@ extension Database {
         if options.readonly || asksForJournalMode(statement) { return }
         throw DatabaseError(
             resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database", sql: statement.sql)
+    }
+
+    @inline(never)
+    private func deadlinesWillSee(_ statement: Statement) throws {
+        var isCommit = false
+        if case .commit = statement.kind { isCommit = true }
+        try deadlinesWillSee(
+            isCommit: isCommit, mayEndTransaction: mayEndTransaction(statement), sql: statement.sql)
     }
 
     /// Whether a statement is `PRAGMA journal_mode`. SQLite counts this statement as writing, even if it only queries

@@ -37,6 +37,7 @@ private struct LeaseSchedule {
         /// Whether it has asked after its patience.
         var isNext = false
         var isNoTask: Bool { waiterKind != .inlineTask }
+        let deadline: UInt64
         var mayExpire: Bool { waiterKind != .thread && origin == .user }
     }
 
@@ -86,7 +87,7 @@ private struct LeaseSchedule {
             case 10..<14: giveBack(&generator)
             case 14, 15: retry(&generator)
             case 16: cancel(&generator)
-            case 17: expire(&generator)
+            case 17: expire()
             case 18: retireOrTick(&generator)
             case 19 where Bool.random(using: &generator): passOver()
             default: if hasBarrier { endBarrier() }
@@ -112,7 +113,9 @@ private struct LeaseSchedule {
             || (waiterKind != .offloadedTask && line.allSatisfy { $0.waiterKind != .offloadedTask }
                 && line[0].request == .connection
                 && mayBeOvertaken(line[0]))
-        let answer = machine.acquire(request, lastName, waiterKind, origin, isFirst: isFirst, now: now)
+        let deadline = origin == .user ? now + UInt64(lastName % 3) * Machine.patience : .max
+        let answer = machine.acquire(
+            request, lastName, waiterKind, origin, .closer, isFirst: isFirst, deadline: deadline, now: now)
         log.append("\(now): \(lastName) asks: \(request), \(waiterKind), \(origin), first \(isFirst): \(answer)")
         let userCount = line.count { $0.origin == .user }
         switch answer {
@@ -122,7 +125,7 @@ private struct LeaseSchedule {
         case .wait(let id):
             let waiter = Waiter(
                 name: lastName, id: id, request: request, waiterKind: waiterKind, origin: origin, isFirst: isFirst,
-                arrival: now)
+                arrival: now, deadline: deadline)
             line.insert(waiter, at: isFirst ? 0 : line.count)
             check(isFirst || origin == .library || userCount < maximumWaiters ?? .max, "more wait than may")
         case .refused(let refusal):
@@ -246,16 +249,15 @@ private struct LeaseSchedule {
         perform(actions ?? [])
     }
 
-    private mutating func expire(_ generator: inout SeededGenerator) {
-        let limit = now - UInt64.random(in: 0...(2 * Machine.patience), using: &generator)
-        let result = machine.expire(arrivedBefore: limit, now: now)
-        log.append("\(now): tasks before \(limit) expire: \(result.expired.map(\.0))")
-        let expected = line.filter { $0.mayExpire && $0.arrival <= limit }.map(\.name)
+    private mutating func expire() {
+        let result = machine.expire(now: now)
+        log.append("\(now): tasks expire: \(result.expired.map(\.0))")
+        let expected = line.filter { $0.mayExpire && $0.deadline <= now }.map(\.name)
         check(result.expired.map(\.0) == expected, "\(expected) should have expired")
         line.removeAll { expected.contains($0.name) }
         perform(result.actions)
-        let first = line.filter(\.mayExpire).map(\.arrival).min()
-        check(machine.firstExpiringArrival == first, "the first task came at \(String(describing: first))")
+        let first = line.filter(\.mayExpire).map(\.deadline).min() ?? .max
+        check(machine.firstDeadline == first, "the first task gives up at \(first)")
     }
 
     private mutating func retireOrTick(_ generator: inout SeededGenerator) {

@@ -11,9 +11,9 @@ import Testing
     private func ask(
         _ machine: inout Machine, _ name: String, _ request: Machine.Request = .connection,
         _ waiterKind: Machine.WaiterKind = .offloadedTask, _ origin: AccessRequest.Origin = .user,
-        isFirst: Bool = false, at now: UInt64 = 0
+        isFirst: Bool = false, deadline: UInt64 = .max, at now: UInt64 = 0
     ) -> Machine.Answer {
-        machine.acquire(request, name, waiterKind, origin, isFirst: isFirst, now: now)
+        machine.acquire(request, name, waiterKind, origin, isFirst: isFirst, deadline: deadline, now: now)
     }
 
     private func texts(_ actions: [Machine.Action]?) -> [String]? { actions?.map(\.text) }
@@ -295,12 +295,16 @@ import Testing
     @Test func tasksExpireAndThreadsDoNot() {
         var machine = Machine(capacity: 1, opened: 1)
         _ = ask(&machine, "a")
-        #expect(ask(&machine, "old", at: 10) == .wait(id: 1))
-        #expect(ask(&machine, "thread", .connection, .thread, at: 11) == .wait(id: 2))
-        #expect(ask(&machine, "young", at: 20) == .wait(id: 3))
-        #expect(machine.firstExpiringArrival == 10)
-        #expect(machine.expire(arrivedBefore: 15, now: 30).expired.map(\.0) == ["old"])
-        #expect(machine.firstExpiringArrival == 20)
+        #expect(ask(&machine, "patient", deadline: 100, at: 9) == .wait(id: 1))
+        #expect(ask(&machine, "hasty", deadline: 20, at: 10) == .wait(id: 2))
+        #expect(ask(&machine, "thread", .connection, .thread, deadline: 20, at: 11) == .wait(id: 3))
+        #expect(ask(&machine, "without", at: 20) == .wait(id: 4))
+        #expect(machine.firstDeadline == 20)
+        #expect(machine.expire(now: 19).expired.isEmpty)
+        #expect(machine.expire(now: 20).expired.map(\.0) == ["hasty"])
+        #expect(machine.firstDeadline == 100)
+        #expect(machine.expire(now: 1000).expired.map(\.0) == ["patient"])
+        #expect(machine.firstDeadline == .max)
         #expect(machine.waiterCount == 2)
     }
 
@@ -320,15 +324,11 @@ import Testing
         #expect(ask(&machine, "e") == .wait(id: 6))
     }
 
-    @Test func requestsOfTheLibraryDoNotExpire() {
+    @Test func requestsOfTheLibraryAreRefusedAtTheClose() {
         var machine = Machine(capacity: 1, opened: 1)
         _ = ask(&machine, "a")
         #expect(ask(&machine, "library", .connection, .offloadedTask, .library, at: 10) == .wait(id: 1))
-        #expect(machine.firstExpiringArrival == nil)
-        #expect(ask(&machine, "b", at: 20) == .wait(id: 2))
-        #expect(machine.firstExpiringArrival == 20)
-        #expect(machine.expire(arrivedBefore: 100, now: 100).expired.map(\.0) == ["b"])
-        #expect(machine.waiterCount == 1)
+        #expect(machine.firstDeadline == .max)
         #expect(machine.close().map(\.text) == ["refuse library: closed"])
         #expect(ask(&machine, "late", .connection, .offloadedTask, .library) == .refused(.closed))
     }
@@ -377,6 +377,8 @@ extension LeaseStateMachine<String>.Action {
         case .grant(let name, .all): "\(name): all"
         case .wake(let name): "wake \(name)"
         case .refuse(let name, .closed): "refuse \(name): closed"
+        case .refuse(let name, .closing): "refuse \(name): closing"
+        case .refuse(let name, .gracePeriodEnded): "refuse \(name): grace period ended"
         case .refuse(let name, .tooManyWaiters(let count)): "refuse \(name): more than \(count)"
         case .drop(let slot): "drop \(slot)"
         }

@@ -1,0 +1,256 @@
+import QuarryCore
+
+// Closing the connections of groups with a grace period.
+
+extension ConnectionGroup {
+    /// The lengths of closing.
+    struct GracePeriod {
+        /// How long accesses may go on.
+        let length: Duration
+        /// How long closing waits for interrupted accesses.
+        let interruptionTimeout: Duration
+
+        fileprivate func makeMachine(_ groups: [ConnectionGroup]) -> ClosingStateMachine {
+            ClosingStateMachine(
+                groupCount: groups.count, gracePeriod: length.nanoseconds,
+                interruptionTimeout: interruptionTimeout.nanoseconds, now: SystemClock.monotonicNanoseconds())
+        }
+    }
+
+    /// Closes all connections of some groups, after the accesses that were requested earlier.
+    ///
+    /// - parameter groups: as in `close(_:)`.
+    /// - throws: `SQLITE_BUSY` if an access doesn't end, if statements are left, or if this thread has one of the
+    ///   connections. Then the groups stay usable.
+    static func close(_ groups: [ConnectionGroup], _ period: GracePeriod) throws {
+        guard try beginClosing(groups) else { return }
+        var machine = period.makeMachine(groups)
+        var step = machine.begin()
+        do {
+            while case .some(let waiting) = try perform(step, on: groups, period, &machine) {
+                let group = groups[waiting.group]
+                do {
+                    _ = try group.wait(
+                        for: .barrier, .library, .closer, isFirst: waiting.isFirst, deadline: waiting.deadline)
+                    step = machine.didWait(now: SystemClock.monotonicNanoseconds())
+                } catch {
+                    guard try !group.isClosedByOther(error, waiting.deadline) else { break }
+                    step = machine.didExpire(now: SystemClock.monotonicNanoseconds())
+                }
+            }
+        } catch {
+            abandonClosing(groups, heldCount: machine.heldCount)
+            throw error
+        }
+        endClosing(groups, heldCount: machine.heldCount)
+    }
+
+    /// As the synchronous `close`, but waiting suspends the task, and closing runs on the library's threads.
+    ///
+    /// - throws: the errors of the synchronous `close`; `CancellationError` if the task is cancelled while it waits.
+    static func close(_ groups: [ConnectionGroup], _ period: GracePeriod, _ workers: WorkerThreads) async throws {
+        guard try beginClosing(groups) else { return }
+        let token = AccessToken()
+        let current = Lock<CurrentWait?>(nil)
+        try await withTaskCancellationHandler {
+            try await withTaskExecutorPreference(workers, isolation: nil) {
+                try await closeBegun(groups, period, workers, token, current)
+            }
+        } onCancel: {
+            token.cancel()
+            if let wait = current.withLock({ $0 }) { wait.group.cancel(wait.waiter) }
+        }
+    }
+
+    /// The wait of a task that closes.
+    private struct CurrentWait: Sendable {
+        let group: ConnectionGroup
+        let waiter: TaskWaiter
+    }
+
+    private static func closeBegun(
+        _ groups: [ConnectionGroup], _ period: GracePeriod, _ workers: WorkerThreads, _ token: AccessToken,
+        _ current: Lock<CurrentWait?>
+    ) async throws {
+        var machine = period.makeMachine(groups)
+        var step = machine.begin()
+        do {
+            while true {
+                if token.isCancelled { throw CancellationError() }
+                guard let waiting = try perform(step, on: groups, period, &machine) else { break }
+                let group = groups[waiting.group]
+                let waiter = TaskWaiter(workers, .offloadedTask)
+                current.withLock { $0 = CurrentWait(group: group, waiter: waiter) }
+                group.request(
+                    waiter, token, .barrier, .library, .closer, isFirst: waiting.isFirst, deadline: waiting.deadline)
+                do {
+                    _ = try await group.grant(waiter)
+                    step = machine.didWait(now: SystemClock.monotonicNanoseconds())
+                } catch {
+                    guard try !group.isClosedByOther(error, waiting.deadline) else { break }
+                    step = machine.didExpire(now: SystemClock.monotonicNanoseconds())
+                }
+            }
+        } catch {
+            abandonClosing(groups, heldCount: machine.heldCount)
+            throw error
+        }
+        endClosing(groups, heldCount: machine.heldCount)
+    }
+
+    // MARK: - Steps
+
+    private struct Waiting {
+        let group: Int
+        let isFirst: Bool
+        let deadline: AccessDeadline
+    }
+
+    /// Performs steps until one that waits.
+    ///
+    /// - returns: nil once the connections are closed.
+    private static func perform(
+        _ step: ClosingStateMachine.Step, on groups: [ConnectionGroup], _ period: GracePeriod,
+        _ machine: inout ClosingStateMachine
+    ) throws -> Waiting? {
+        var step = step
+        while true {
+            switch step {
+            case .wait(let group, let isFirst, let end):
+                return Waiting(group: group, isFirst: isFirst, deadline: AccessDeadline(end: end))
+            case .interrupt:
+                for group in groups { group.endGracePeriod() }
+                step = machine.didInterrupt(now: SystemClock.monotonicNanoseconds())
+            case .close:
+                for group in groups.reversed() { try group.closeConnections() }
+                return nil
+            case .giveUp: throw stillRunning(groups, period)
+            }
+        }
+    }
+
+    /// Makes the groups refuse accesses.
+    ///
+    /// - returns: false if they are closed.
+    private static func beginClosing(_ groups: [ConnectionGroup]) throws -> Bool {
+        guard let first = groups.first, !first.isClosed else { return false }
+        // Checked before waiting for any group, whose access may wait for a connection of this thread.
+        for group in groups.reversed() { try group.checkMayClose() }
+        for group in groups {
+            group.state.withLock { state in
+                state.machine.phase.beginClosing()
+                state.closingGroups = groups
+            }
+        }
+        return true
+    }
+
+    /// The connections are closed, by this call or by another one.
+    private static func endClosing(_ groups: [ConnectionGroup], heldCount: Int) {
+        guard heldCount == groups.count else { return abandonClosing(groups, heldCount: heldCount) }
+        for group in groups.reversed() { group.finishClosing() }
+        forgetClosing(groups)
+    }
+
+    /// The groups serve accesses again, unless another call closes them.
+    private static func abandonClosing(_ groups: [ConnectionGroup], heldCount: Int) {
+        for group in groups { group.state.withLock { $0.machine.phase.abandonClosing() } }
+        for group in groups.prefix(heldCount).reversed() { group.abandonClosing() }
+        forgetClosing(groups)
+    }
+
+    private static func forgetClosing(_ groups: [ConnectionGroup]) {
+        for group in groups {
+            // Released outside the lock.
+            let forgotten = group.state.withLock { state in
+                guard state.machine.phase.isOpen || state.machine.isClosed else { return [ConnectionGroup]() }
+                defer { state.closingGroups = [] }
+                return state.closingGroups
+            }
+            _ = consume forgotten
+        }
+    }
+
+    /// Whether another call has closed the group meanwhile. Throws an error that is no timeout of closing.
+    private func isClosedByOther(_ error: any Error, _ deadline: AccessDeadline) throws -> Bool {
+        let phase = state.withLock { $0.machine.phase }
+        if phase == .closed { return true }
+        if error is CancellationError { throw error }
+        if case .ending = phase { return false }
+        guard SystemClock.monotonicNanoseconds() >= deadline.end else { throw error }
+        return false
+    }
+
+    /// Refuses the waiting accesses, and interrupts the running ones.
+    private func endGracePeriod() {
+        perform(decide { $0.endGracePeriod(now: SystemClock.monotonicNanoseconds()) })
+        let error = DatabaseError(
+            resultCode: .SQLITE_INTERRUPT, message: "Connection is closing: its grace period has ended")
+        for access in runningAccesses { _ = end(access, error) }
+        interrupt()
+    }
+
+    /// The error if interrupted accesses don't end.
+    private static func stillRunning(_ groups: [ConnectionGroup], _ period: GracePeriod) -> DatabaseError {
+        let accesses = groups.flatMap { group in
+            group.runningAccesses.map { access in
+                group.label(of: access).map { "the access “\($0)” of \(group.name)" }
+                    ?? "an access without a label of \(group.name)"
+            }
+        }
+        let names = accesses.isEmpty ? "an access" : accesses.joined(separator: ", ")
+        let length = AccessDeadline(after: period.interruptionTimeout).text
+        return DatabaseError(
+            resultCode: .SQLITE_BUSY,
+            message: "unable to close: \(names) doesn't end, \(length) after its interruption")
+    }
+}
+
+extension DatabaseReader {
+    /// Closes all connections, and lets the accesses end that were requested earlier.
+    ///
+    /// ```swift
+    /// try dbPool.close(gracePeriod: .seconds(10))
+    /// ```
+    ///
+    /// 1. From this call on, new accesses throw `SQLITE_MISUSE`, "Connection is closing". Running and waiting accesses
+    ///    go on, and so do accesses inside them.
+    /// 2. After the grace period, waiting accesses throw `SQLITE_MISUSE`, and the statements of running accesses throw
+    ///    `SQLITE_INTERRUPT`: their transactions are rolled back.
+    /// 3. When all accesses have ended, the connections are closed, as with `close()`.
+    ///
+    /// Code of an access that runs no statement can't be interrupted. If an access hasn't ended after
+    /// `interruptionTimeout`, the method throws `SQLITE_BUSY`, and the error names the access's label.
+    ///
+    /// Observations end when the connections are closed. An outbox that is being delivered, and stable readers and
+    /// snapshots, which have their own connections, behave as with `close()`.
+    ///
+    /// If the method throws, the database stays open, and serves accesses again.
+    ///
+    /// - parameter gracePeriod: how long accesses may go on; zero or less to interrupt them at once.
+    /// - parameter interruptionTimeout: how long to wait for interrupted accesses.
+    /// - throws: `SQLITE_BUSY` if an access doesn't end, if statements are left, or inside an access of this thread.
+    public func close(gracePeriod: Duration, interruptionTimeout: Duration = .seconds(5)) throws {
+        guard let groupReader else { throw DatabaseError.foreignReader() }
+        let period = ConnectionGroup.GracePeriod(length: gracePeriod, interruptionTimeout: interruptionTimeout)
+        try ConnectionGroup.close(groupReader.groups, period)
+        groupReader.didClose()
+    }
+
+    /// As the synchronous `close(gracePeriod:)`; waiting suspends the task, and closing holds none of Swift's threads.
+    ///
+    /// ```swift
+    /// try await dbPool.close(gracePeriod: .seconds(10))
+    /// ```
+    ///
+    /// Cancelling the task ends the wait: `CancellationError` is thrown, and the database serves accesses again.
+    /// Accesses that were interrupted meanwhile have failed.
+    ///
+    /// - throws: the errors of the synchronous `close(gracePeriod:)`; `CancellationError`.
+    public func close(gracePeriod: Duration, interruptionTimeout: Duration = .seconds(5)) async throws {
+        guard let groupReader else { throw DatabaseError.foreignReader() }
+        let period = ConnectionGroup.GracePeriod(length: gracePeriod, interruptionTimeout: interruptionTimeout)
+        try await ConnectionGroup.close(groupReader.groups, period, groupReader.workers)
+        groupReader.didClose()
+    }
+}
