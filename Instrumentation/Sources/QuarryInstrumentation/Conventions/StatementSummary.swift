@@ -39,13 +39,22 @@ struct StatementSummary: Hashable {
         case "CREATE", "DROP", "ALTER": readDefinition(keyword, &words)
         case "PRAGMA":
             operation = keyword
-            text = [keyword, words.next()?.name].compactMap(\.self).joined(separator: " ")
+            text = Self.text(of: [keyword, words.next()?.name])
         case "BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE", "ANALYZE", "VACUUM", "REINDEX", "ATTACH",
             "DETACH":
             operation = keyword
             text = keyword
         default: break
         }
+    }
+
+    /// As many of the parts as fit.
+    fileprivate static func text(of parts: [String?]) -> String {
+        var length = -1
+        return parts.compactMap(\.self).prefix { part in
+            length += part.utf8.count + 1
+            return length <= maximumLength
+        }.joined(separator: " ")
     }
 
     // MARK: - Reading
@@ -69,7 +78,7 @@ struct StatementSummary: Hashable {
         var word = words.next()
         while let keyword = word?.keyword, ["IF", "NOT", "EXISTS"].contains(keyword) { word = words.next() }
         let name = words.qualifiedName(&word)
-        text = [operation, name].compactMap(\.self).joined(separator: " ")
+        text = Self.text(of: [operation, name])
         if operation.hasSuffix("TABLE"), let name { tables = [name] }
     }
 
@@ -155,14 +164,8 @@ private struct TableNames {
         if !tables.contains(table) { tables.append(table) }
     }
 
-    /// `INSERT archive SELECT player`, cut after a part.
-    var text: String {
-        var length = -1
-        return (parts + [verb].compactMap(\.self)).prefix { part in
-            length += part.utf8.count + 1
-            return length <= StatementSummary.maximumLength
-        }.joined(separator: " ")
-    }
+    /// `INSERT archive SELECT player`
+    var text: String { StatementSummary.text(of: parts + [verb]) }
 }
 
 extension SQLWords {

@@ -17,7 +17,8 @@ final class DatabaseShutdown: Sendable {
         databases: [any DatabaseWriter], gracePeriod: Duration, interruptionTimeout: Duration, logger: Logger
     ) {
         self.databases = databases
-        self.gracePeriod = gracePeriod
+        // A year is forever, and the clock can add it.
+        self.gracePeriod = min(gracePeriod, .seconds(365 * 86400))
         self.interruptionTimeout = interruptionTimeout
         self.logger = logger
     }

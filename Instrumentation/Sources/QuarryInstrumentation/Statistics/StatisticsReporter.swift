@@ -50,14 +50,15 @@ public final class StatisticsReporter: Service {
     /// A reporter of some databases.
     ///
     /// - parameter databases: databases with different labels or paths.
-    /// - parameter interval: the time between two reports.
+    /// - parameter interval: the time between two reports, at least ten milliseconds.
     /// - parameter factory: the backend; by default that of `MetricsSystem.bootstrap`, which must have been called.
     public init(
         _ databases: [any DatabaseReader], every interval: Duration = .seconds(10),
         factory: any MetricsFactory = MetricsSystem.factory
     ) {
         sources = databases.map { Source(database: $0, name: $0.namespace) }
-        self.interval = interval
+        // A year is forever, and the clock can add it.
+        self.interval = min(max(interval, .milliseconds(10)), .seconds(365 * 86400))
         instruments = Instruments(factory)
         last = Lock(databases.map { _ in nil })
     }

@@ -156,8 +156,8 @@ public struct TracingTracer: DatabaseTracer {
     }
 }
 
-/// The span of an access, which ends once, at the latest when nobody may end it anymore: a removed tracer isn't told of
-/// the end.
+/// The span of an access, which ends once: when the access ends or, if the tracer was removed meanwhile, when the
+/// access releases it.
 private final class AccessSpan: Sendable {
     let span: any Span
     private let isEnded = Lock(false)

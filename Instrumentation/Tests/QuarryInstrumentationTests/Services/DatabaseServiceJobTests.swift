@@ -33,7 +33,8 @@ import Testing
             }.value
         }
         let group = ServiceGroup(
-            services: [DatabaseService(pool, jobs: [job], gracePeriod: .seconds(200), logger: logger)], logger: logger)
+            services: [DatabaseService(pool, jobs: [job], gracePeriod: .seconds(Int64.max), logger: logger)],
+            logger: logger)
         async let running: Void = group.run()
         try await hasBegun.reached()
         await group.triggerGracefulShutdown()

@@ -95,6 +95,17 @@ import Testing
         #expect(metrics.meters(label: "db.client.connection.max").count == 1)
     }
 
+    /// Intervals that no clock can add, and such that never end.
+    @Test(arguments: [Duration.seconds(Int64.max), .seconds(Int64.min), .zero])
+    func strangeIntervals(interval: Duration) async throws {
+        let database = try TestDatabase()
+        let task = Task { try await StatisticsReporter([database.pool], every: interval, factory: metrics).run() }
+        try await until("a report is made") { !metrics.meters(label: "quarry.memory.size").isEmpty }
+        task.cancel()
+        try await task.value
+        #expect(metrics.meters(label: "quarry.memory.size").first.map { $0.values.count >= 2 } == true)
+    }
+
     /// It reports at once, after each interval, and at the shutdown.
     @Test func reportsUntilTheShutdown() async throws {
         let database = try TestDatabase()

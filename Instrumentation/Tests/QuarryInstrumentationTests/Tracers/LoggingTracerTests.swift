@@ -1,3 +1,4 @@
+import Foundation
 import InMemoryLogging
 import Logging
 import Quarry
@@ -135,6 +136,60 @@ import Testing
         #expect(first["quarry.query.running"].map { "\($0)" } == "false")
     }
 
+    /// The severity of an error is the level of its entry.
+    @Test func fullDatabaseIsCritical() throws {
+        let database = try TestDatabase()
+        database.pool.addTracer(LoggingTracer(logger: logger(.info)))
+        let error = #expect(throws: DatabaseError.self) {
+            try database.pool.write { db in
+                try db.execute(sql: "PRAGMA max_page_count = 1; INSERT INTO player SELECT NULL, zeroblob(100000), 0")
+            }
+        }
+        #expect(error?.resultCode == .SQLITE_FULL)
+        #expect(handler.entries.first?.level == .critical)
+        #expect(handler.entries.first?.metadata["error.type"] == "SQLITE_FULL")
+    }
+
+    @Test func checkpointsAndConnectionsAreLoggedAtDebug() throws {
+        let database = try TestDatabase()
+        database.pool.addTracer(LoggingTracer(logger: logger(.debug)))
+        try database.pool.read { _ in }
+        try database.pool.maintain()
+        try database.pool.close()
+        let checkpoint = try #require(entries("Checkpoint").first)
+        #expect(checkpoint.level == .debug && checkpoint.metadata["quarry.checkpoint.reason"] == "requested")
+        #expect(checkpoint.metadata["quarry.wal.size"].map { "\($0)" } == "0")
+        let opening = try #require(entries("Connection opened").first)
+        #expect(opening.metadata["db.client.connection.pool.name"] == "players/reader")
+        #expect(entries("Connection closed").count == 2)
+    }
+
+    /// A synchronous access that waits in a task blocks a thread on which tasks run.
+    @Test func blockedThreadIsLogged() async throws {
+        let database = try TestDatabase()
+        let pool = database.pool
+        pool.addTracer(LoggingTracer(logger: logger(.info)))
+        let (hasBegun, mayEnd) = (Step("the holder has begun"), Step("the task waits"))
+        let holder = Task {
+            try await pool.write { _ in
+                hasBegun.reach()
+                try mayEnd.wait()
+            }
+        }
+        try await hasBegun.reached()
+        let blocked = Task { try pool.synchronousWrite() }
+        // On a thread of its own: the task blocks one of Swift's, of which there may be only one.
+        let watcher = Thread {
+            while pool.statistics.writer.waiters == 0 { sched_yield() }
+            mayEnd.reach()
+        }
+        watcher.start()
+        try await blocked.value
+        try await holder.value
+        let entry = try #require(entries("A synchronous access has blocked a thread of tasks").first)
+        #expect(entry.level == .warning && entry.metadata["quarry.access.kind"] == "write")
+    }
+
     /// Entries are written by the asking task, also if the access ran on a thread of the library.
     @Test func metadataProviderSeesTheTask() async throws {
         let database = try TestDatabase { $0.asyncExecution = .offloaded }
@@ -149,6 +204,10 @@ import Testing
         let entry = try #require(entries("Access").first)
         #expect(entry.metadata["request"] == "r17")
     }
+}
+
+extension DatabasePool {
+    fileprivate func synchronousWrite() throws { try write { _ in } }
 }
 
 enum RequestID {
