@@ -13,6 +13,8 @@ final class TestDatabase: Sendable {
         path = folder.appendingPathComponent("players.sqlite").path
         var configuration = Configuration()
         configuration.label = "players"
+        // No access of the library's own comes between those that a test counts.
+        configuration.wal.idleDelay = nil
         configure(&configuration)
         pool = try DatabasePool(path: path, configuration: configuration)
         try pool.write { db in
