@@ -6,6 +6,7 @@ SHELL := /bin/bash
 
 EXAMPLE := Examples/PackageCatalog
 CODEGEN := CodeGeneration
+INSTRUMENTATION := Instrumentation
 DEMO_DATABASE ?= $(EXAMPLE)/.build/catalog.sqlite
 FILTER ?=
 ONLY ?=
@@ -32,7 +33,7 @@ setup: ## Check Swift; install SQLite's development files with apt if they are m
 build: setup ## Build the library
 	swift build
 
-test: setup ## Run all tests, also of the example and the code generator (FILTER=name: the library's matching tests)
+test: setup ## Run all tests, also of the packages beside the library (FILTER=name: the library's matching tests)
 	swift build --build-tests
 	Scripts/check-type-checking --self-test
 	Scripts/check-type-checking
@@ -42,6 +43,7 @@ test: setup ## Run all tests, also of the example and the code generator (FILTER
 	$(if $(FILTER),,swift test --skip-build --disable-xctest --filter QuarryStressTests)
 	$(if $(FILTER),,swift test --disable-xctest --package-path $(EXAMPLE))
 	$(if $(FILTER),,swift test --disable-xctest --package-path $(CODEGEN))
+	$(if $(FILTER),,swift test --disable-xctest --package-path $(INSTRUMENTATION))
 
 test-newer-sqlite: setup ## Run the tests on a newer SQLite, built once, on Linux (FILTER=name: matching tests)
 	swift build --build-tests
@@ -108,4 +110,4 @@ codegen: setup ## Generate record types from a database (ARGS="app.sqlite --outp
 	@"$$(swift build --package-path $(CODEGEN) --show-bin-path)/quarry-codegen" $(ARGS)
 
 clean: ## Delete all build products
-	rm -rf .build .build-* $(EXAMPLE)/.build $(CODEGEN)/.build Benchmarks/.build Tests/Fuzzing/.build
+	rm -rf .build .build-* $(EXAMPLE)/.build $(CODEGEN)/.build $(INSTRUMENTATION)/.build Benchmarks/.build Tests/Fuzzing/.build

@@ -71,8 +71,9 @@ FNR == 1 {
     isOpenTest = 0
 
     isSource = FILENAME ~ /^Sources\//
-    isExample = FILENAME ~ /^Examples\//
-    isTest = FILENAME ~ /^Tests\// || FILENAME ~ /^(Examples|Benchmarks)\/.*Tests\//
+    # Packages of their own, which users of Quarry read or build.
+    isOtherSource = FILENAME ~ /^Examples\// || FILENAME ~ /^(CodeGeneration|Instrumentation)\/Sources\//
+    isTest = FILENAME ~ /^Tests\// || FILENAME ~ /^(Examples|Benchmarks|CodeGeneration|Instrumentation)\/.*Tests\//
     inHandles = FILENAME ~ /^Sources\/QuarryCore\/Handles\//
     target = ""
     if (match(FILENAME, /^Sources\/[^\/]+\//)) target = substr(FILENAME, 9, RLENGTH - 9)
@@ -96,7 +97,7 @@ FNR == 1 {
         report(FNR, "line-length", columns($0) " columns, at most 120: make format wraps comments")
     }
 
-    if (isSource || isExample) {
+    if (isSource || isOtherSource) {
         if (code ~ /(^|[^A-Za-z0-9_])fatalError[ \t]*\(/) report(FNR, "trap", "fatalError: throw instead")
         if (code ~ /(^|[^A-Za-z0-9_])try!/) report(FNR, "trap", "try!: throw instead")
         if ($0 ~ /(^|[^A-Za-z0-9_])(TODO|FIXME|XXX)([^A-Za-z0-9_]|$)/) report(FNR, "unfinished", trimmed($0))

@@ -32,7 +32,7 @@ package final class AccessToken: @unchecked Sendable {
         let (exchanged, _) = phase.compareExchange(
             expected: Phase.running, desired: Phase.interrupting, ordering: .sequentiallyConsistent)
         guard exchanged else { return }
-        if let connection { ConnectionCalls.interrupt(connection.pointer) }
+        connection?.interrupt()
         phase.store(Phase.running, ordering: .releasing)
     }
 

@@ -54,6 +54,11 @@ final class ConnectionLifetime: StatementFinalizer, @unchecked Sendable {
     /// The number of the access that another thread has ended; 0 for none.
     private let endedAccess = Atomic<Int>(0)
 
+    private let interruption = Atomic<Bool>(false)
+
+    /// Whether the connection has ever been interrupted.
+    var wasInterrupted: Bool { interruption.load(ordering: .relaxed) }
+
     /// The error of the ended access. Written before `endedAccess` has its number, and read only while it has.
     private nonisolated(unsafe) var endError: DatabaseError?
 
@@ -193,8 +198,15 @@ final class ConnectionLifetime: StatementFinalizer, @unchecked Sendable {
         else { return false }
         endError = error
         endedAccess.store(number, ordering: .releasing)
-        ConnectionCalls.interrupt(pointer)
+        interrupt()
         return true
+    }
+
+    /// Interrupts the running statements, from any thread. The caller prevents the connection from being closed
+    /// meanwhile.
+    func interrupt() {
+        interruption.store(true, ordering: .relaxed)
+        ConnectionCalls.interrupt(pointer)
     }
 
     /// The error of an access, if it has been ended.

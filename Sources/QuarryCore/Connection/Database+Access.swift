@@ -140,7 +140,7 @@ extension Database {
     ///
     /// The caller prevents the connection from being closed meanwhile.
     package func interrupt() {
-        if !lifetime.isClosed { ConnectionCalls.interrupt(pointer) }
+        if !lifetime.isClosed { lifetime.interrupt() }
     }
 
     /// Closes the connection.
@@ -157,10 +157,18 @@ extension Database {
             throw DatabaseError(
                 resultCode: .SQLITE_BUSY, message: "unable to close the connection while a changeset is made")
         }
+        forgetInterruption()
         forgetStatements()
         openBackup?.abandon()
         try lifetime.close()
         hooks.connectionDidClose()
+    }
+
+    /// Lets closing copy the log: an interruption that no statement was running for lasts until the next statement is
+    /// prepared, and would stop the checkpoint of the last connection, which then leaves the log behind.
+    private func forgetInterruption() {
+        guard lifetime.wasInterrupted else { return }
+        _ = try? makeStatement(sql: "SELECT 1")
     }
 
     /// Runs `body` so that cancelling the task doesn't stop it.
