@@ -15,7 +15,7 @@ final class RestoreSource: Sendable {
     ///
     /// - parameter followsTask: whether the check is cancelled with the current task.
     init(
-        _ path: String, for database: any GroupWriter, _ check: BackupCheck, _ files: FileOperations, followsTask: Bool
+        _ path: String, for database: RestoredDatabase, _ check: BackupCheck, _ files: FileOperations, followsTask: Bool
     ) throws {
         let operation = "restoring \(database.configuration.label ?? database.path) from \(path)"
         self.operation = operation

@@ -110,7 +110,7 @@ final class CorruptionKeeper: Sendable {
             case .restore(let path):
                 refuseWrites(report)
                 try await quarantine(report, configuration)
-                try await restore(from: path, configuration)
+                try await restore(from: path, of: report, configuration)
                 tell(.restored(report, fromPath: path), configuration)
             }
         } catch {
@@ -147,32 +147,12 @@ final class CorruptionKeeper: Sendable {
     }
 
     /// Replaces the content of the database by that of a backup, while no access runs.
-    ///
-    /// The one place where a database is restored after damage.
-    private func restore(from path: String, _ configuration: Configuration) async throws {
-        guard let (writer, readers) = core?.runners else { throw DatabaseError.connectionIsClosed() }
-        var configuration = configuration
-        configuration.acceptsURIs = false
-        let request = AccessRequest(barrier: readers === writer ? nil : readers.group, origin: .library)
-        try await writer.perform(request) { [configuration] db in
-            let backup = try configuration.open(path: path, readonly: true)
-            defer { try? backup.close() }
-            try AccessRunner.frame(backup, nil) { backup in
-                if let problem = try backup.quickCheck(of: "main", maximumCount: 1).first {
-                    throw DatabaseError(
-                        resultCode: .SQLITE_CORRUPT, message: "the backup \(path) is damaged, too: \(problem)")
-                }
-                let refusal = db.writeRefusal
-                db.refuseWrites(with: nil)
-                do {
-                    try backup.backup(to: db)
-                } catch {
-                    db.refuseWrites(with: refusal)
-                    throw error
-                }
-            }
+    private func restore(from path: String, of report: CorruptionReport, _ configuration: Configuration) async throws {
+        guard let core, let database = RestoredDatabase(core, path: report.path, configuration) else {
+            throw DatabaseError.connectionIsClosed()
         }
-        databaseWasRestored()
+        let restoration = try Restoration(of: database, path, .quick, FileOperations(), followsTask: false)
+        try await restoration.run(.library)
     }
 }
 
