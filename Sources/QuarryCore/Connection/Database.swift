@@ -65,6 +65,9 @@ public final class Database {
     /// The backup that reads this database; nil if none does.
     weak var openBackup: OpenBackup?
 
+    /// Whether a backup of this database tells of its progress.
+    var isTellingOfBackup = false
+
     // MARK: Changes and regions
 
     /// Watches changes and transactions, while they are asked for.
@@ -196,9 +199,10 @@ public final class Database {
 
     // MARK: Time
 
-    /// Whether the time that the body of the access takes is measured, and that time in nanoseconds.
+    /// Whether the time that the body of the next access takes is measured, and the time of the last one in
+    /// nanoseconds.
     @exclusivity(unchecked)
-    package var timing: (isOn: Bool, runTime: UInt64) = (false, 0)
+    var timing: (isOn: Bool, runTime: UInt64) = (false, 0)
 
     @exclusivity(unchecked)
     var busyState = BusyState()

@@ -36,6 +36,8 @@ extension Database {
         while true {
             let state = try backup.step(pages)
             if state.isCompleted || pagesPerStep > 0, let progress {
+                isTellingOfBackup = true
+                defer { isTellingOfBackup = false }
                 do {
                     try destDb.lifetime.lend(to: .backup) { try progress(state) }
                 } catch {

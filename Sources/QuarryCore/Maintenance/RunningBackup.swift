@@ -107,7 +107,7 @@ package final class RunningBackup {
 
 extension Database {
     /// Whether a backup reads this database.
-    var isBackedUp: Bool { openBackup?.isRunning ?? false }
+    var isBackedUp: Bool { isTellingOfBackup || openBackup?.isRunning ?? false }
 
     /// Makes SQLite report a log that has grown by a backup, which it does at the end of the next statement. After
     /// `contentWasReplaced` that would count as another commit.
