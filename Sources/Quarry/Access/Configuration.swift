@@ -77,15 +77,15 @@ public struct Configuration: Sendable {
     /// The bytes of pages that each connection to a file keeps in memory, at most; nil for SQLite's default, 2,000 KiB.
     ///
     /// ```swift
-    /// config.cacheSize = 64 << 20  // 64 MiB
+    /// config.cacheSize = 8 << 20  // 8 MiB
     /// ```
     /// ```sql
-    /// PRAGMA cache_size = -65536
+    /// PRAGMA cache_size = -8192
     /// ```
     ///
-    /// By default 8 MiB. A pool has up to `maximumReaderCount` + 1 connections, each with its own pages. The memory is
-    /// used as pages are read: <https://www.sqlite.org/pragma.html#pragma_cache_size>.
-    public var cacheSize: Int? = 8 << 20
+    /// A pool has up to `maximumReaderCount` + 1 connections, each with its own pages. The memory is used as pages are
+    /// read. 8 MiB suit a server: <https://www.sqlite.org/pragma.html#pragma_cache_size>.
+    public var cacheSize: Int?
 
     /// The bytes of the file that are mapped into memory: <https://www.sqlite.org/pragma.html#pragma_mmap_size>.
     public var mmapSize: Int?

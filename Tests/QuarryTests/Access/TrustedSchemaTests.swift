@@ -19,19 +19,17 @@ import Testing
         return try DatabaseQueue(path: folder.file("a.sqlite"), configuration: configuration)
     }
 
-    /// SQLite reads these definitions when it opens the file, before the program has added its functions.
+    /// SQLite reads these definitions when it opens the file.
     @Test(arguments: [
         "CREATE TABLE t (a CHECK (f(a) = a))", "CREATE TABLE t (a); CREATE INDEX ofF ON t (f(a))",
         "CREATE TABLE t (a, b AS (f(a)))",
     ]) func functionsInTables(_ definition: String) throws {
         do { try open(trusted: true).write { db in try db.execute(sql: definition) } }
-        let insert = "INSERT INTO t (a) VALUES (1)"
-        do {
-            let untrusting = try open(trusted: false)
-            expectError(.SQLITE_ERROR, "unsafe use of f()") { try untrusting.write { db in try db.execute(sql: insert) } }
-        }
+        let error = expectError(.SQLITE_CORRUPT) { try open(trusted: false) }
+        #expect(error?.message?.hasPrefix("malformed database schema") ?? false)
+        #expect(error?.message?.hasSuffix("unsafe use of f()") ?? false)
         let queue = try open(trusted: false, .innocuous)
-        try queue.write { db in try db.execute(sql: insert) }
+        try queue.write { db in try db.execute(sql: "INSERT INTO t (a) VALUES (1)") }
     }
 
     @Test func functionsInViewsAndTriggers() throws {

@@ -40,12 +40,12 @@ import Testing
             PRAGMA user_version = -3; PRAGMA application_id = 77;
             ANALYZE;
             """)
-        let schema = try DatabaseQueue(path: path).read { db in
+        let schema = try DatabaseQueue(path: path).read { (db) throws in
             try String.fetchAll(db, sql: "SELECT type || name || ifnull(sql, '') FROM sqlite_master ORDER BY 1")
         }
         let report = try salvage(path)
         #expect(report.isComplete, "\(report)")
-        try read { db in
+        try read { (db) throws in
             #expect(
                 try String.fetchAll(db, sql: "SELECT type || name || ifnull(sql, '') FROM sqlite_master ORDER BY 1")
                     == schema)
@@ -75,7 +75,7 @@ import Testing
             """)
         let report = try salvage(path)
         #expect(report.isComplete && report.integrity.isIntact, "\(report)")
-        try read { db in
+        try read { (db) throws in
             #expect(try Int.fetchAll(db, sql: "SELECT rowid FROM found WHERE found MATCH 'two'") == [3, 5])
             #expect(try Int.fetchAll(db, sql: "SELECT id FROM place WHERE x0 > 4") == [2])
             #expect(try String.fetchOne(db, sql: "SELECT rtreecheck('place')") == "ok")
@@ -98,14 +98,14 @@ import Testing
         let table = try #require(report.tables.first { $0.name == "b" })
         #expect(table.savedRowCount == 2 && table.refusedRowCount == 3)
         #expect(report.lostAndFoundTable == "lost_and_found" && report.lostAndFoundRowCount == 3)
-        try read { db in
+        try read { (db) throws in
             #expect(try Int.fetchAll(db, sql: "SELECT id FROM b ORDER BY id") == [1, 5])
             #expect(
                 try String.fetchAll(
                     db, sql: "SELECT \"table\" || ': ' || reason || ', ' || id FROM lost_and_found ORDER BY id") == [
-                    "b: NOT NULL constraint failed: b.n, 2", "b: UNIQUE constraint failed: b.u, 3",
-                    "b: CHECK constraint failed: u <> 13, 4",
-                ])
+                        "b: NOT NULL constraint failed: b.n, 2", "b: UNIQUE constraint failed: b.u, 3",
+                        "b: CHECK constraint failed: u <> 13, 4",
+                    ])
         }
     }
 
@@ -120,7 +120,7 @@ import Testing
         let report = try salvage(path)
         #expect(report.lostObjects.map(\.name) == ["a", "i"])
         #expect(report.lostAndFoundTable == "lost_and_found_0")
-        try read { db in
+        try read { (db) throws in
             #expect(try Int.fetchAll(db, sql: "SELECT c0 FROM lost_and_found_0 WHERE \"table\" = 'a'") == [1, 2])
         }
     }
@@ -134,7 +134,7 @@ import Testing
             INSERT INTO a SELECT i, 'some text' || i FROM n;
             """)
         var bytes = try #require(FileCopy.bytes(path))
-        let pages = try DatabaseQueue(path: path).read { db in
+        let pages = try DatabaseQueue(path: path).read { (db) throws in
             try (
                 overflow: Int.fetchAll(
                     db, sql: "SELECT pageno FROM dbstat WHERE pagetype = 'overflow' ORDER BY pageno"),

@@ -124,15 +124,11 @@ import Testing
             let path = "\(folder)/db.sqlite"
             let writer: any DatabaseWriter = isPool ? try DatabasePool(path: path) : try DatabaseQueue(path: path)
             for access in [writer.read, writer.writeWithoutTransaction] as [((Database) throws -> Int) throws -> Int] {
-                #expect(try access { db in try db.cacheSize() } == 8 << 20)
+                #expect(try access { db in try db.cacheSize() } == 2000 << 10)
             }
             #expect(try writer.read { db in try db.mmapSize() } == 0)
             #expect(try writer.read { db in try Int.fetchOne(db, sql: "PRAGMA temp_store") } == 0)
         }
-        var config = Configuration()
-        config.cacheSize = nil
-        #expect(try DatabaseQueue(path: "", configuration: config).read { db in try db.cacheSize() } == 2000 << 10)
-        #expect(try DatabaseQueue().read { db in try db.cacheSize() } == 2000 << 10)
     }
 
     @Test(arguments: [Configuration.TemporaryStorage.file, .memory])

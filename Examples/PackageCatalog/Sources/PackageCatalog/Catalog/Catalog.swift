@@ -32,6 +32,7 @@ struct Catalog: Sendable {
         configuration.maximumReaderCount = max(readers, 1)
         // Each package is stored by a statement with triggers, which notes the pages that it would restore.
         configuration.temporaryStorage = .memory
+        configuration.cacheSize = 8 << 20
         if let maximumPages {
             configuration.prepareDatabase { db in
                 if !db.configuration.readonly { try db.execute(sql: "PRAGMA max_page_count = \(maximumPages)") }
