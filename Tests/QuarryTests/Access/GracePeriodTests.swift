@@ -37,6 +37,8 @@ import Testing
         var configuration = Configuration()
         configuration.maximumReaderCount = 2
         configuration.label = "players"
+        // A task that has to go on on a thread of Swift's may come too late: all of them may be busy.
+        configuration.asyncExecution = .offloaded
         let writer = try kind.make(folder, configuration)
         try writer.makeTable(1)
         return (writer, try #require(writer.groupReader).groups[0])
