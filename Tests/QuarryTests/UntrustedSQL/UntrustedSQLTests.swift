@@ -233,7 +233,7 @@ import Testing
             .SQLITE_ERROR
         ),
         ("SELECT \(String(repeating: "1+", count: 1000))1", .SQLITE_ERROR),
-        ("SELECT \(String(repeating: "(", count: 2000))1\(String(repeating: ")", count: 2000))", .SQLITE_ERROR),
+        ("SELECT \(String(repeating: "-(", count: 2000))1\(String(repeating: ")", count: 2000))", .SQLITE_ERROR),
         ("SELECT \(Array(repeating: "1", count: 101).joined(separator: ","))", .SQLITE_ERROR),
         (Array(repeating: "SELECT 1", count: 6).joined(separator: " UNION ALL "), .SQLITE_ERROR),
         ("SELECT max(1,2,3,4,5,6,7,8,9)", .SQLITE_ERROR),
