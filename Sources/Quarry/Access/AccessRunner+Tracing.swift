@@ -55,27 +55,16 @@ extension AccessRunner {
     ) throws -> T {
         let client = trace.accessWillRun(db)
         defer { trace.accessDidRun(db, client) }
-        let isTimed = db.timing.isOn
-        db.timing.isOn = false
+        let isTimed = db.takeTiming()
         return try frame(db, token, followsTask: followsTask) { db in
             defer { trace.bodyDidEnd(db) }
-            return try kind.run(db) { db in isTimed ? try timed(db, body) : try body(db) }
+            return try kind.run(db) { db in isTimed ? try db.timed(body) : try body(db) }
         }
     }
 
-    /// The frame of an access whose body is timed, for statistics.
+    /// Runs an access whose body is timed, for statistics.
     @inline(never)
-    static func timedFrame<T>(
-        _ db: Database, _ token: AccessToken?, followsTask: Bool, kind: AccessRequest.Kind,
-        _ body: (Database) throws -> T
-    ) throws -> T {
-        db.timing.isOn = false
-        return try frame(db, token, followsTask: followsTask, kind: kind) { db in try timed(db, body) }
-    }
-
-    private static func timed<T>(_ db: Database, _ body: (Database) throws -> T) throws -> T {
-        let start = SystemClock.monotonicNanoseconds()
-        defer { db.timing.runTime = SystemClock.monotonicNanoseconds() - start }
-        return try body(db)
-    }
+    static func timed<T>(
+        _ db: Database, _ kind: AccessRequest.Kind, _ body: (Database) throws -> T
+    ) throws -> T { try kind.run(db) { db in try db.timed(body) } }
 }

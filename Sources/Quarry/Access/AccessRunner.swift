@@ -150,12 +150,11 @@ final class AccessRunner: Sendable {
         kind: AccessRequest.Kind = .bare, _ body: (Database) throws -> T
     ) throws -> T {
         if let trace { return try tracedFrame(db, token, followsTask: followsTask, trace, kind: kind, body) }
-        if db.timing.isOn { return try timedFrame(db, token, followsTask: followsTask, kind: kind, body) }
         if followsTask ? Task.isCancelled : token?.isCancelled ?? false { throw CancellationError() }
-        try db.beginAccess(token, followsTask: followsTask)
+        let isTimed = try db.beginAccess(token, followsTask: followsTask)
         let result: T
         do {
-            result = try kind.run(db, body)
+            result = isTimed ? try timed(db, kind, body) : try kind.run(db, body)
         } catch {
             // The first error counts.
             _ = db.endAccess()

@@ -170,8 +170,10 @@ final class ConnectionGroup: Sendable {
             waiterKind, now: { SystemClock.monotonicNanoseconds() })
         hasIdle.store(state.contents.pointee.machine.idleCount > 0, ordering: .relaxed)
         guard let slot, let connection = state.contents.pointee.connections[slot] else { return nil }
+        // Made first, so that the connection needn't be retained for the call.
+        let lease = Lease(connection.database, slot: slot)
         if state.contents.pointee.counts.countAccess() { beginTiming(slot) }
-        return Lease(connection.database, slot: slot)
+        return lease
     }
 
     /// Waits on this thread for a connection or a barrier.

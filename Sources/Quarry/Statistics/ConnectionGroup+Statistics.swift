@@ -3,7 +3,7 @@ import QuarryCore
 /// The counts of a group's accesses, kept under the group's lock.
 struct GroupCounts {
     /// Of this many accesses, one is timed: reading the clock twice would take a tenth of a short read.
-    static let timedPart = 16
+    static let timedPart = 64
 
     private(set) var accessCount = 0
     private(set) var waitCount = 0
@@ -62,7 +62,7 @@ extension ConnectionGroup {
     @inline(never)
     func beginTiming(_ slot: Int) {
         state.contents.pointee.connections[slot]?.timedSince = SystemClock.monotonicNanoseconds()
-        state.contents.pointee.connections[slot]?.database.timing = (isOn: true, runTime: 0)
+        state.contents.pointee.connections[slot]?.database.beginTiming()
         state.contents.pointee.counts.timingDidBegin()
     }
 
@@ -71,9 +71,8 @@ extension ConnectionGroup {
     func endTiming(_ slot: Int) {
         guard let connection = state.contents.pointee.connections[slot], connection.timedSince > 0 else { return }
         let hold = SystemClock.monotonicNanoseconds() - connection.timedSince
-        state.contents.pointee.counts.timingDidEnd(hold: hold, run: connection.database.timing.runTime)
+        state.contents.pointee.counts.timingDidEnd(hold: hold, run: connection.database.endTiming())
         state.contents.pointee.connections[slot]?.timedSince = 0
-        connection.database.timing = (isOn: false, runTime: 0)
     }
 
     /// The connections and their accesses, and the counts of the connections.

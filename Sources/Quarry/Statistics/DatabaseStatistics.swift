@@ -10,7 +10,7 @@ import QuarryCore
 /// ```
 ///
 /// Counts only grow. Reading them waits for no access. Counting costs a few instructions for an access and for a
-/// statement: so of 16 accesses one is timed, and each wait.
+/// statement: so of 64 accesses one is timed, and each wait.
 public struct DatabaseStatistics: Sendable, Hashable {
     /// The connections of one kind, and their accesses.
     public struct Connections: Sendable, Hashable {
@@ -32,7 +32,7 @@ public struct DatabaseStatistics: Sendable, Hashable {
         /// The times that accesses have waited for a connection. Each access counts: those that found a free connection
         /// as 0. A thread that got one within the two microseconds for which it looks counts as 0, too.
         public internal(set) var wait = DurationHistogram()
-        /// The times for which accesses had a connection: of 16 accesses one counts.
+        /// The times for which accesses had a connection: of 64 accesses one counts.
         public internal(set) var hold = DurationHistogram()
         /// The parts of these times in which the program's closure ran: without `BEGIN`, `COMMIT`, and the change of
         /// threads.

@@ -6,10 +6,14 @@ extension Database {
     /// - parameter token: lets the access be cancelled while it runs.
     /// - parameter followsTask: whether the access is cancelled with the task that runs it, and stays on the task's
     ///   thread. Then it needs no token: the connection isn't interrupted, but asks the task.
+    /// - returns: whether the body of the access is to be timed: a return value, because other modules check each read
+    ///   of a field for overlapping accesses.
     /// - throws: `SQLITE_MISUSE` if the connection is closed; the error of a rollback that was due, or of a setup.
-    package func beginAccess(_ token: AccessToken?, followsTask: Bool = false) throws {
+    @discardableResult
+    package func beginAccess(_ token: AccessToken?, followsTask: Bool = false) throws -> Bool {
         try takeForAccess(token, followsTask: followsTask)
         if hasPendingSetups { try runSetupsOrEnd() }
+        return timing.isOn
     }
 
     /// Begins an access that closes the connection. As `beginAccess`, but runs no setups: they may fail.
@@ -109,6 +113,30 @@ extension Database {
         } catch {
             if lifetime.isAccessed { access.note(error) } else { lifetime.leave(error: error) }
         }
+    }
+
+    /// Lets the body of the next access be timed. The caller has the connection's lease.
+    package func beginTiming() { timing = (isOn: true, runTime: 0) }
+
+    /// Ends the timing.
+    ///
+    /// - returns: the nanoseconds that the body has taken; 0 if it hasn't run.
+    package func endTiming() -> UInt64 {
+        defer { timing = (isOn: false, runTime: 0) }
+        return timing.runTime
+    }
+
+    /// Whether the body is to be timed, which it isn't any more if the caller times it itself.
+    package func takeTiming() -> Bool {
+        defer { timing.isOn = false }
+        return timing.isOn
+    }
+
+    /// Runs the body of an access, and measures the time it takes.
+    package func timed<T>(_ body: (Database) throws -> T) rethrows -> T {
+        let start = SystemClock.monotonicNanoseconds()
+        defer { timing.runTime = SystemClock.monotonicNanoseconds() - start }
+        return try body(self)
     }
 
     /// Whether an access on the current thread has the connection.

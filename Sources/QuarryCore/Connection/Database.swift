@@ -188,9 +188,10 @@ public final class Database {
 
     // MARK: Time
 
-    /// Whether the time that the body of the access takes is measured, and that time in nanoseconds.
+    /// Whether the time that the body of the next access takes is measured, and the time of the last one in
+    /// nanoseconds.
     @exclusivity(unchecked)
-    package var timing: (isOn: Bool, runTime: UInt64) = (false, 0)
+    var timing: (isOn: Bool, runTime: UInt64) = (false, 0)
 
     @exclusivity(unchecked)
     var busyState = BusyState()

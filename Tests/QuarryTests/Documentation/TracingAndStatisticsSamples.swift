@@ -31,14 +31,15 @@ import Testing
 
     @Test func tracers() throws {
         let folder = try TemporaryFolder()
+        let dbPool = try DatabasePool(path: folder.file("players.sqlite"))
         var config = Configuration()
         config.tracers = [SlowLog()]  // from the opening
-        let dbPool = try DatabasePool(path: folder.file("players.sqlite"), configuration: config)
         let registration = dbPool.addTracer(SlowLog())  // one database
         let ofAll = DatabaseTracing.addTracer(SlowLog())  // all databases of the process
         registration.remove()
         ofAll.remove()
-        _ = try? dbPool.read { db in try Row.fetchAll(db, sql: "SELECT * FROM nothing_of_the_sample") }
+        let traced = try DatabasePool(path: folder.file("players.sqlite"), configuration: config)
+        _ = try? traced.read { db in try Row.fetchAll(db, sql: "SELECT * FROM nothing_of_the_sample") }
         let errors = Self.logged.value.filter { $0.contains("nothing_of_the_sample") }
         #expect(errors.count == 1 && errors.first?.hasPrefix("error: SQLite error 1: no such table") == true)
     }

@@ -58,13 +58,13 @@ import Testing
         #expect(last.wait.percentile(10) == .zero)
     }
 
-    /// Of sixteen accesses one is timed.
+    /// Of 64 accesses one is timed.
     @Test(arguments: [true, false]) func timesOfAccesses(isTraced: Bool) async throws {
         let database = try TracedDatabase()
         let pool = database.pool
         if isTraced { pool.addTracer(RecordingTracer(.all)) }
-        for _ in 0..<32 { try await pool.read { db in _ = try Int.fetchOne(db, sql: "SELECT 1") } }
-        for _ in 0..<31 { try await pool.write { _ in } }
+        for _ in 0..<128 { try await pool.read { db in _ = try Int.fetchOne(db, sql: "SELECT 1") } }
+        for _ in 0..<127 { try await pool.write { _ in } }
         let statistics = pool.statistics
         #expect(statistics.readers.hold.count == 2 && statistics.readers.run.count == 2)
         #expect(statistics.writer.hold.count == 2 && statistics.writer.run.count == 2)
@@ -176,7 +176,7 @@ import Testing
     }
 
     @Test func logAndOldestReader() throws {
-        let database = try TracedDatabase()
+        let database = try TracedDatabase { $0.wal = .init() }
         let snapshot = try database.pool.makeSnapshot()
         try database.pool.write { db in try db.execute(sql: "DELETE FROM player") }
         let statistics = database.pool.statistics

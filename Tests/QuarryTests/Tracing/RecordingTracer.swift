@@ -58,7 +58,7 @@ final class RecordingTracer: DatabaseTracer {
     }
 }
 
-/// The kinds of databases, for tests that apply to each.
+/// A pool with some players, in a file.
 struct TracedDatabase {
     let folder: TemporaryFolder
     let pool: DatabasePool
@@ -67,6 +67,8 @@ struct TracedDatabase {
         folder = try TemporaryFolder()
         var configuration = Configuration()
         configuration.label = "players"
+        // The keeper's checkpoints are accesses, too.
+        configuration.wal = .unmanaged
         configure(&configuration)
         pool = try DatabasePool(path: folder.file("db"), configuration: configuration)
         try pool.write { db in

@@ -200,7 +200,7 @@ import Testing
     }
 
     @Test func checkpointIsTold() throws {
-        let database = try TracedDatabase()
+        let database = try TracedDatabase { $0.wal = .init() }
         let tracer = RecordingTracer(.checkpoints)
         database.pool.addTracer(tracer)
         try database.pool.maintain()
