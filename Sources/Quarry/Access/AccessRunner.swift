@@ -154,7 +154,7 @@ final class AccessRunner: Sendable {
         let isTimed = try db.beginAccess(token, followsTask: followsTask)
         let result: T
         do {
-            result = isTimed ? try timed(db, kind, body) : try kind.run(db, body)
+            if isTimed { result = try timed(db, kind, body) } else { result = try kind.run(db, body) }
         } catch {
             // The first error counts.
             _ = db.endAccess()

@@ -256,14 +256,7 @@ extension Database {
         // A cursor that hasn't taken a step must not begin without its transaction.
         if transaction.isWrapped, event != .didBegin, !transaction.isInside { stopUnsteppedStatements() }
         if succeeded, event != .didCommit { noteSavepoint(statement, beginsTransaction: event == .didBegin) }
-        if statement.kind.controlsTransactions, !isReadOnly {
-            switch event {
-            case .didCommit: lifetime.counters.commits.increment()
-            case .didRollback: lifetime.counters.rollbacks.increment()
-            case .none, .didBegin: break
-            }
-            if !succeeded, case .commit = statement.kind { lifetime.counters.failedCommits.increment() }
-        }
+        if !succeeded, case .commit = statement.kind, !isReadOnly { lifetime.counters.failedCommits.increment() }
         switch event {
         case .none:
             guard !succeeded, let end = monitor?.takeUntoldEnd(self), end != .none else { break }
@@ -273,8 +266,13 @@ extension Database {
             transactionSeconds = isReadOnly ? nil : Result { try currentSeconds() }
             // BEGIN IMMEDIATE counts as writing.
             if let monitor, !statement.isReadonly { monitor.writeDidBegin(self) }
-        case .didCommit: transactionDidEnd(committed: true, statement.kind)
-        case .didRollback: transactionDidEnd(committed: false, statement.kind)
+        case .didCommit:
+            // A statement outside a transaction is no transaction of the program's.
+            if !isReadOnly, statement.kind.controlsTransactions { lifetime.counters.commits.increment() }
+            transactionDidEnd(committed: true, statement.kind)
+        case .didRollback:
+            if !isReadOnly { lifetime.counters.rollbacks.increment() }
+            transactionDidEnd(committed: false, statement.kind)
         }
     }
 

@@ -94,8 +94,12 @@ import Testing
         expectError(.SQLITE_CONSTRAINT_FOREIGNKEY) {
             try pool.write { db in try db.execute(sql: "INSERT INTO child VALUES (1)") }
         }
+        // A transaction that SQLite rolls back itself.
+        expectError(.SQLITE_CONSTRAINT_UNIQUE) {
+            try pool.write { db in try db.execute(sql: "INSERT OR ROLLBACK INTO player (name) VALUES ('Arthur')") }
+        }
         let transactions = pool.statistics.since(before).transactions
-        #expect(transactions.committed == 4 && transactions.rolledBack == 3 && transactions.failed == 1)
+        #expect(transactions.committed == 4 && transactions.rolledBack == 4 && transactions.failed == 1)
     }
 
     @Test func statements() throws {
