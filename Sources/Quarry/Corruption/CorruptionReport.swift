@@ -88,6 +88,11 @@ public enum CorruptionAction: Sendable, Hashable {
 }
 
 extension Configuration {
+    /// Whether damage that errors show has a receiver.
+    var handlesCorruption: Bool {
+        if case .report = corruptionPolicy { corruptionHandler != nil } else { true }
+    }
+
     /// Tells of damage of the file.
     ///
     /// ```swift
@@ -97,7 +102,9 @@ extension Configuration {
     /// ```
     ///
     /// An error `SQLITE_CORRUPT` or `SQLITE_NOTADB`, or a check that finds problems, makes a connection that can only
-    /// read check the whole file, once, on a thread of the library. The closure runs on that thread.
+    /// read check the whole file, once, on a thread of the library. The closure runs on that thread. A check ends by
+    /// itself, even if the database is closed meanwhile. Without a closure, and with the policy `report`, nothing is
+    /// checked.
     ///
     /// - parameter handler: replaces an earlier one.
     public mutating func onCorruption(_ handler: @escaping @Sendable (CorruptionEvent) -> Void) {

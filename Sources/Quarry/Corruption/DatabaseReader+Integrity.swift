@@ -96,7 +96,7 @@ extension DatabaseReader {
     /// if let damage = dbPool.knownCorruption { print(damage.integrity) }
     /// ```
     ///
-    /// Damage is known after a check has confirmed it: see `Configuration.onCorruption(_:)`.
+    /// Damage is known after a check has confirmed it: `checkIntegrity`, or that of `Configuration.onCorruption(_:)`.
     public var knownCorruption: CorruptionReport? { groupReader?.core.corruptionIfMade?.knownDamage }
 
     /// Runs the checks that need a connection that writes; nil if there is none.

@@ -52,7 +52,7 @@ public struct DatabaseSalvage: Sendable {
     /// - returns: what was saved and lost.
     /// - throws: `SQLITE_CANTOPEN` if the damaged file doesn't exist, or if the target does; `SQLITE_NOTADB` for an
     ///   empty file; `SQLITE_BUSY` if a connection is just writing the file; errors of writing the target, such as
-    ///   `SQLITE_FULL`; the error of `progress`. Then no target exists.
+    ///   `SQLITE_FULL`; `SQLITE_CORRUPT` if it can't be read back; the error of `progress`. Then no target exists.
     public func salvage(
         into target: String, progress: ((SalvageProgress) throws -> Void)? = nil
     ) throws -> SalvageReport {
@@ -103,6 +103,10 @@ public struct DatabaseSalvage: Sendable {
                 phase: .check, readPageCount: source.readCount, pageCount: report.pageCount,
                 savedRowCount: report.savedRowCount))
         report.integrity = try check(file.path, followsTask: followsTask)
+        if let problem = report.integrity.problems.first(where: { $0.kind == .structure }) {
+            throw DatabaseError(
+                resultCode: .SQLITE_CORRUPT, message: "the new file can't be read back: \(problem)")
+        }
         try file.publish()
         return report
     }

@@ -181,8 +181,10 @@ final class SalvageTarget {
         let list =
             names.isEmpty
             ? "DEFAULT VALUES" : "(\(names.joined(separator: ", "))) VALUES (\(values.joined(separator: ", ")))"
+        // The table's own policy might drop a row, replace another one, or roll back everything:
+        // <https://www.sqlite.org/lang_conflict.html>.
         let statement = try db.makeStatement(
-            sql: "INSERT INTO main.\(table.name.quotedDatabaseIdentifier) \(list)")
+            sql: "INSERT OR ABORT INTO main.\(table.name.quotedDatabaseIdentifier) \(list)")
         if insertions.count >= 64 { insertions.removeAll() }
         insertions[insertion] = statement
         return statement

@@ -31,7 +31,8 @@ extension Salvager {
     }
 
     private func note(_ object: SchemaObject, _ error: DatabaseError) {
-        if object.kind == .table { mayHaveUnknownTables = true }
+        // The tree of a table that couldn't be created is walked all the same, if it is known.
+        if object.kind == .table, !object.isVirtual, object.root == 0 { mayHaveUnknownTables = true }
         report.lostObjects.append(
             SalvageReport.LostObject(
                 type: object.kind.rawValue, name: object.name, sql: object.sql ?? "", error: error))

@@ -184,7 +184,7 @@ final class Salvager {
             guard !rows.isEmpty else { continue }
             if content.page.kind == .tableLeaf {
                 let tables = tablesWithHole(for: rows, ofIndex: false)
-                try place(rows, tables, isCertain: tables.count == 1 && !isFree, target, isFree: isFree)
+                try place(rows, tables, isCertain: isCertain(tables) && !isFree, target, isFree: isFree)
             } else {
                 try placeEntries(rows, target, isFree: isFree)
             }
@@ -212,6 +212,9 @@ final class Salvager {
         return candidates.sorted { $0.fit > $1.fit }.map(\.table)
     }
 
+    /// Whether a page that fits these tables belongs to the first one: it can't be that of another table.
+    private func isCertain(_ tables: [SalvageTarget.Table]) -> Bool { tables.count == 1 && !mayHaveUnknownTables }
+
     private static func contains(_ hole: TreeHole, _ rows: [SalvageTarget.Row]) -> Bool {
         rows.allSatisfy { row in row.rowID.map(hole.keys.contains) ?? false }
     }
@@ -227,7 +230,7 @@ final class Salvager {
                 return count.map { $0 == row.record.values.count } ?? true
             }
         }
-        try place(rows, tables, isCertain: tables.count == 1 && !mayBeIndex && !isFree, target, isFree: isFree)
+        try place(rows, tables, isCertain: isCertain(tables) && !mayBeIndex && !isFree, target, isFree: isFree)
     }
 
     /// Inserts the rows of a page into its table, or keeps them in the table of lost rows.

@@ -80,6 +80,16 @@ import Testing
         #expect(report.integrity.problems.map(\.message) == ["file is not a database"])
     }
 
+    @Test func checksOfTheProgramMakeDamageKnown() async throws {
+        let file = try DamagedFile(path: folder.file("db"))
+        // Nobody is told: errors are not checked.
+        let queue = try DatabaseQueue(path: file.path)
+        try readAll(queue)
+        #expect(queue.knownCorruption == nil)
+        #expect(try await queue.checkIntegrity(.quick).isDamaged)
+        #expect(queue.knownCorruption?.path == file.path)
+    }
+
     @Test func memoryIsNotChecked() throws {
         let queue = try DatabaseQueue(configuration: configuration())
         try raiseFalseAlarm(queue)

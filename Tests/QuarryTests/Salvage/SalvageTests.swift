@@ -21,7 +21,7 @@ import Testing
         try DatabaseSalvage(path: path, configuration: configuration).salvage(into: folder.file("new"))
     }
 
-    private func read<T>(_ body: (Database) throws -> T) throws -> T {
+    private func inNewFile(_ body: (Database) throws -> Void) throws {
         try DatabaseQueue(path: folder.file("new")).read(body)
     }
 
@@ -40,12 +40,12 @@ import Testing
             PRAGMA user_version = -3; PRAGMA application_id = 77;
             ANALYZE;
             """)
-        let schema = try DatabaseQueue(path: path).read { (db) throws in
+        let schema = try DatabaseQueue(path: path).read { db in
             try String.fetchAll(db, sql: "SELECT type || name || ifnull(sql, '') FROM sqlite_master ORDER BY 1")
         }
         let report = try salvage(path)
         #expect(report.isComplete, "\(report)")
-        try read { (db) throws in
+        try inNewFile { db throws in
             #expect(
                 try String.fetchAll(db, sql: "SELECT type || name || ifnull(sql, '') FROM sqlite_master ORDER BY 1")
                     == schema)
@@ -75,10 +75,37 @@ import Testing
             """)
         let report = try salvage(path)
         #expect(report.isComplete && report.integrity.isIntact, "\(report)")
-        try read { (db) throws in
+        try inNewFile { db throws in
             #expect(try Int.fetchAll(db, sql: "SELECT rowid FROM found WHERE found MATCH 'two'") == [3, 5])
             #expect(try Int.fetchAll(db, sql: "SELECT id FROM place WHERE x0 > 4") == [2])
             #expect(try String.fetchOne(db, sql: "SELECT rtreecheck('place')") == "ok")
+        }
+    }
+
+    @Test func refusedRowsAreKept() throws {
+        // Rows of one table that the other one's constraints refuse.
+        let path = try make(
+            """
+            CREATE TABLE a (id INTEGER PRIMARY KEY, n TEXT, u INTEGER);
+            CREATE TABLE b (id INTEGER PRIMARY KEY, n TEXT NOT NULL ON CONFLICT IGNORE, u UNIQUE ON CONFLICT REPLACE,
+                CHECK (u <> 13));
+            INSERT INTO a VALUES (1, 'x', 1), (2, NULL, 2), (3, 'y', 1), (4, 'z', 13), (5, x'FF00', 5);
+            PRAGMA writable_schema = 1;
+            UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM sqlite_master WHERE name = 'a')
+                WHERE name = 'b';
+            """)
+        let report = try salvage(path)
+        let table = try #require(report.tables.first { $0.name == "b" })
+        #expect(table.savedRowCount == 2 && table.refusedRowCount == 3, "\(report)")
+        #expect(report.lostAndFoundTable == "lost_and_found" && report.lostAndFoundRowCount == 3)
+        try inNewFile { db throws in
+            #expect(try Int.fetchAll(db, sql: "SELECT id FROM b ORDER BY id") == [1, 5])
+            #expect(
+                try String.fetchAll(
+                    db, sql: "SELECT \"table\" || ': ' || reason || ', ' || id FROM lost_and_found ORDER BY id") == [
+                        "b: NOT NULL constraint failed: b.n, 2", "b: UNIQUE constraint failed: b.u, 3",
+                        "b: CHECK constraint failed: u <> 13, 4",
+                    ])
         }
     }
 
@@ -93,7 +120,7 @@ import Testing
         let report = try salvage(path)
         #expect(report.lostObjects.map(\.name) == ["a", "i"])
         #expect(report.lostAndFoundTable == "lost_and_found_0")
-        try read { (db) throws in
+        try inNewFile { db throws in
             #expect(try Int.fetchAll(db, sql: "SELECT c0 FROM lost_and_found_0 WHERE \"table\" = 'a'") == [1, 2])
         }
     }
@@ -107,7 +134,7 @@ import Testing
             INSERT INTO a SELECT i, 'some text' || i FROM n;
             """)
         var bytes = try #require(FileCopy.bytes(path))
-        let pages = try DatabaseQueue(path: path).read { (db) throws in
+        let pages = try DatabaseQueue(path: path).read { db in
             try (
                 overflow: Int.fetchAll(
                     db, sql: "SELECT pageno FROM dbstat WHERE pagetype = 'overflow' ORDER BY pageno"),
@@ -163,5 +190,37 @@ import Testing
         _ path: String, _ target: String, stopAt phase: SalvageProgress.Phase, _ error: any Error
     ) throws {
         _ = try DatabaseSalvage(path: path).salvage(into: target) { if $0.phase == phase { throw error } }
+    }
+
+    @Test func eachFailingOperationLeavesTheSourceAndNoTornTarget() throws {
+        let file = try DamagedFile(path: folder.file("db"))
+        let source = FileCopy.bytes(file.path)
+        let faults = try FaultVFS()
+        var configuration = Configuration()
+        configuration.vfs = faults.name
+        var (failed, nth) = (0, 0)
+        while true {
+            nth += 1
+            faults.arm(.all, nth: nth)
+            defer { faults.disarm() }
+            do {
+                let report = try DatabaseSalvage(path: file.path, configuration: configuration).salvage(
+                    into: folder.file("new"))
+                let hasFailed = faults.failures > 0
+                faults.disarm()
+                // A page that can't be read is lost, and the report says so.
+                #expect(report.integrity.isIntact, "operation \(nth): \(report)")
+                try inNewFile { db throws in #expect(try db.integrityCheck() == [], "operation \(nth)") }
+                FileCopy.remove(folder.file("new"))
+                if !hasFailed { break }
+            } catch is DatabaseError {
+                failed += 1
+                faults.disarm()
+                #expect(FileCopy.bytes(folder.file("new")) == nil, "operation \(nth)")
+            }
+            #expect(FileCopy.bytes(file.path) == source)
+        }
+        #expect(failed > 10 && nth > 50)
+        #expect(try FileCopy.names(in: folder.path) == ["db"])
     }
 }
