@@ -26,7 +26,8 @@ enum CommitWorkloads {
                 let iterator = pool.commits(keys: keys, bufferingAtMost: 100_000).makeAsyncIterator()
                 return Task {
                     var commits = iterator
-                    while let commit = await commits.next() {
+                    // As `for await` does.
+                    while let commit = await commits.next(isolation: #isolation) {
                         if commit.origin == "end" { reachedEnd.signal() }
                     }
                 }

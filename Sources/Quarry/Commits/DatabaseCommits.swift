@@ -37,7 +37,10 @@ public struct DatabaseCommits: AsyncSequence, Sendable {
         fileprivate init(reader: CommitReader?) { self.reader = reader }
 
         /// The next commit; nil when the database is closed, and in a cancelled task.
-        public mutating func next() async -> DatabaseCommit? { await next(isolation: nil) }
+        public mutating func next() async -> DatabaseCommit? {
+            if returnedCount == taken.count { await take(isolation: nil) }
+            return nextTaken()
+        }
 
         /// The next commit; nil when the database is closed, and in a cancelled task.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> DatabaseCommit? {
