@@ -105,6 +105,10 @@ public final class Database {
     @exclusivity(unchecked)
     var knownDefinitions: (stamp: Int, definitions: [TableName: String?]) = (0, [:])
 
+    /// Whether a view, as read at a value of `schemaStamp`, has a join whose tables SQLite doesn't report.
+    @exclusivity(unchecked)
+    var knownHidingViews: (stamp: Int, exist: Bool) = (0, false)
+
     /// The columns of the keys of tables, as read at a value of `schemaStamp`.
     @exclusivity(unchecked)
     var knownKeyColumns: (stamp: Int, columns: [TableName: KeyColumns?]) = (0, [:])
@@ -243,6 +247,9 @@ public final class Database {
         do {
             try naming(path) { try setUp() }
             try prepare(self)
+            // A pragma or the preparation may have read the schema before the program's functions were known. SQLite
+            // doesn't check them later: https://www.sqlite.org/pragma.html#pragma_writable_schema
+            if !options.trustedSchema { try execute(sql: "PRAGMA writable_schema = RESET") }
             try runSetups()
             // A file that isn't a database is detected here, not at its first use.
             try naming(path) {

@@ -98,8 +98,10 @@ extension Database {
         let isVacuum = Substring(sql).utf8.firstWord == "VACUUM"
         let changesSchema = (report.insertions + report.deletions).contains { $0.isSchemaTable }
         let isDefinition = isVacuum || changesSchema || !report.definitions.isEmpty
+        var reads = reads(of: report)
+        if !isDefinition { reads.formUnion(hiddenReads(ofSQL: sql)) }
         return StatementAccesses(
-            reads: reads(of: report), changes: isVacuum ? .fullDatabase : changes,
+            reads: reads, changes: isVacuum ? .fullDatabase : changes,
             kinds: isDefinition ? [] : report.kinds, isDefinition: isDefinition, triggers: report.triggers)
     }
 
@@ -131,17 +133,26 @@ extension Database {
     }
 
     /// The attached schemas, in the order in which SQLite searches them.
-    private var attachedSchemas: [String] {
-        let names = accessRecorder?.pausing {
-            withStatement("PRAGMA database_list") { statement in
-                var names: [String] = []
-                while statement.step() == StatementHandle.row {
-                    if let name = StatementColumns.string(statement.pointer, 1) { names.append(name) }
-                }
-                return names
+    private var attachedSchemas: [String] { schemas.filter { $0.key > 1 }.sorted { $0.key < $1.key }.map(\.value) }
+
+    /// The schemas by their numbers: 0 for `main`, 1 for `temp` if there is one, higher ones for the attached.
+    var schemas: [Int: String] {
+        let names = withUnnotedStatement("PRAGMA database_list") { statement in
+            var names: [Int: String] = [:]
+            while statement.step() == StatementHandle.row {
+                guard let name = StatementColumns.string(statement.pointer, 1) else { continue }
+                names[Int(StatementColumns.int64(statement.pointer, 0))] = name
             }
+            return names
         }
-        return (names ?? []).filter { $0 != "main" && $0 != "temp" }
+        return names ?? [:]
+    }
+
+    /// As `withStatement`, for a statement whose accesses are of no interest.
+    @discardableResult
+    func withUnnotedStatement<T>(_ sql: String, _ body: (borrowing StatementHandle) -> T?) -> T? {
+        guard let accessRecorder else { return withStatement(sql, body) }
+        return accessRecorder.pausing { withStatement(sql, body) }
     }
 
     /// Whether a statement that has failed may have kept its changes: `ON CONFLICT FAIL`, `RAISE(FAIL, …)`.
@@ -182,16 +193,14 @@ extension Database {
         let schema = table.schema.quotedDatabaseIdentifier
         let sql = "PRAGMA \(schema).table_xinfo(\(table.name.quotedDatabaseIdentifier))"
         var parts: [(position: Int, number: Int, type: String)] = []
-        _ = accessRecorder?.pausing {
-            withStatement(sql) { statement in
-                var number = 0
-                while statement.step() == StatementHandle.row {
-                    let position = Int(StatementColumns.int64(statement.pointer, 5))
-                    let type = StatementColumns.string(statement.pointer, 2) ?? ""
-                    if position > 0 { parts.append((position, number, type)) }
-                    // A virtual generated column isn't stored: https://www.sqlite.org/pragma.html#pragma_table_xinfo
-                    if StatementColumns.int64(statement.pointer, 6) != 2 { number += 1 }
-                }
+        withUnnotedStatement(sql) { statement in
+            var number = 0
+            while statement.step() == StatementHandle.row {
+                let position = Int(StatementColumns.int64(statement.pointer, 5))
+                let type = StatementColumns.string(statement.pointer, 2) ?? ""
+                if position > 0 { parts.append((position, number, type)) }
+                // A virtual generated column isn't stored: https://www.sqlite.org/pragma.html#pragma_table_xinfo
+                if StatementColumns.int64(statement.pointer, 6) != 2 { number += 1 }
             }
         }
         parts.sort { $0.position < $1.position }
@@ -223,10 +232,8 @@ extension Database {
             SELECT sql FROM \(name.schema.quotedDatabaseIdentifier).sqlite_master \
             WHERE type = '\(type)' AND name = \(text) COLLATE NOCASE
             """
-        let definition = accessRecorder?.pausing {
-            withStatement(sql) { statement in
-                statement.step() == StatementHandle.row ? StatementColumns.string(statement.pointer, 0) : nil
-            }
+        let definition = withUnnotedStatement(sql) { statement in
+            statement.step() == StatementHandle.row ? StatementColumns.string(statement.pointer, 0) : nil
         }
         knownDefinitions.definitions[name] = .some(definition)
         return definition
@@ -268,7 +275,7 @@ extension Substring.UTF8View {
 
 extension String.UTF8View {
     /// Whether the text has one of some words, which are given in capitals.
-    fileprivate func hasWord(in words: [String]) -> Bool {
+    func hasWord(in words: [String]) -> Bool {
         split { !(UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 | 0x20 || $0 == UInt8(ascii: "_")) }.contains { word in
             words.contains { $0.utf8.count == word.count && $0.utf8.elementsEqual(word.lazy.map { $0 & 0xDF }) }
         }

@@ -36,6 +36,40 @@ import Testing
         }
     }
 
+    /// SQLite doesn't report what NATURAL joins and USING compare.
+    @Test func joinsByName() throws {
+        try withTables { (db) throws in
+            try db.execute(
+                sql: """
+                    CREATE TABLE d (x, y); CREATE INDEX d_xy ON d (x, y);
+                    CREATE TEMP TABLE e (x);
+                    CREATE VIEW joined AS SELECT a.y FROM a NATURAL JOIN d;
+                    ATTACH ':memory:' AS more; CREATE TABLE more.f (x, y);
+                    CREATE VIRTUAL TABLE g USING fts5(x);
+                    """)
+            let queries = [
+                ("SELECT 1 FROM a NATURAL JOIN d", "a(*),d(*)"),
+                ("SELECT 1 FROM a JOIN d USING (x, y)", "a(*),d(*)"),
+                ("SELECT a.y FROM a FULL JOIN d USING (x)", "a(*),d(*)"),
+                ("SELECT y FROM joined", "a(*),d(*),joined(y)"),
+                ("SELECT 1 FROM e NATURAL JOIN b", "b(*),temp.e(*)"),
+                ("SELECT 1 FROM a NATURAL JOIN more.f", "a(*),more.f(*)"),
+                ("WITH w AS (SELECT x FROM c) SELECT 1 FROM w NATURAL JOIN b", "b(*),c(*)"),
+                ("SELECT 1 FROM g NATURAL JOIN b", "full database"),
+                // A string; no view with such a join is read, but the schema has one.
+                ("SELECT x FROM b WHERE x = 'USING'", "b(*)"),
+            ]
+            for (sql, region) in queries {
+                #expect(try db.makeStatement(sql: sql).databaseRegion.description == region, "\(sql)")
+                #expect(
+                    try db.recordingRegion { _ = try Row.fetchAll(db, sql: sql) }.region.description == region, "\(sql)"
+                )
+            }
+            try db.execute(sql: "DROP VIEW joined")
+            #expect(try db.makeStatement(sql: "SELECT x FROM b").databaseRegion.description == "b(x)")
+        }
+    }
+
     @Test func recordingsNest() throws {
         try withTables { (db) throws in
             var inner = DatabaseRegion()

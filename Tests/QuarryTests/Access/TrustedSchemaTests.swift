@@ -32,6 +32,31 @@ import Testing
         try queue.write { db in try db.execute(sql: "INSERT INTO t (a) VALUES (1)") }
     }
 
+    /// A pool's pragma, or one of the configuration, reads the schema before the function is added.
+    @Test func schemaThatIsReadBeforeFunctionsAreAdded() throws {
+        do {
+            try open(trusted: true).write { db in try db.execute(sql: "CREATE TABLE t (a CHECK (f(a) = a))") }
+        }
+        var configuration = Configuration()
+        configuration.trustedSchema = false
+        configuration.defensive = true
+        configuration.cacheSize = 1 << 20
+        configuration.synchronous = .normal
+        configuration.prepareDatabase { db in
+            let count = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sqlite_schema")
+            #expect(count == 1)
+            db.add(function: DatabaseFunction("f", argumentCount: 1, pure: true) { $0[0] })
+        }
+        let path = folder.file("a.sqlite")
+        for open in [
+            { _ = try DatabaseQueue(path: path, configuration: configuration) },
+            { _ = try DatabasePool(path: path, configuration: configuration) },
+        ] {
+            let error = expectError(.SQLITE_CORRUPT) { try open() }
+            #expect(error?.message?.contains("unsafe use of f()") ?? false)
+        }
+    }
+
     @Test func functionsInViewsAndTriggers() throws {
         do {
             try open(trusted: true).write { db in

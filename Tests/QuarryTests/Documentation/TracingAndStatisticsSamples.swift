@@ -64,7 +64,7 @@ import Testing
         let dbPool = try DatabasePool(path: folder.file("players.sqlite"))
         try await dbPool.write { db in try db.execute(sql: "CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT)") }
         let before = dbPool.statistics
-        try await dbPool.read { db in try Player.fetchAll(db) }
+        _ = try await dbPool.read { db in try Player.fetchAll(db) }
         let last = dbPool.statistics.since(before)
         print(last.readers.accessCount, last.readers.wait.percentile(99), last.readers.hold.percentile(99))
         print(last.transactions.committed, last.statements.run, last.pageCache.missCount)

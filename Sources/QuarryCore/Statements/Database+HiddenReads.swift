@@ -1,0 +1,81 @@
+extension Database {
+    /// The tables that a statement reads and SQLite doesn't report: those of `NATURAL` joins and of `USING`, in the
+    /// statement or in a view.
+    ///
+    /// SQLite doesn't tell the authorizer which columns such a join compares, nor, if it compares several, that it
+    /// reads the tables. The statement's program names them: <https://www.sqlite.org/opcode.html#OpenRead>.
+    func hiddenReads(ofSQL sql: String) -> DatabaseRegion {
+        guard sql.utf8.hasWord(in: Self.joinsThatHide) || hasViewsThatHide else { return DatabaseRegion() }
+        return openedTables(ofSQL: sql) ?? .fullDatabase
+    }
+
+    private static var joinsThatHide: [String] { ["NATURAL", "USING"] }
+
+    /// Whether a view has such a join.
+    private var hasViewsThatHide: Bool {
+        if knownHidingViews.stamp == schemaStamp { return knownHidingViews.exist }
+        let exist = schemas.values.contains { schema in
+            let sql = "SELECT sql FROM \(schema.quotedDatabaseIdentifier).sqlite_master WHERE type = 'view'"
+            let found = withUnnotedStatement(sql) { view in
+                while view.step() == StatementHandle.row {
+                    let sql = StatementColumns.string(view.pointer, 0) ?? ""
+                    if sql.utf8.hasWord(in: Self.joinsThatHide) { return true }
+                }
+                return false
+            }
+            return found ?? true
+        }
+        knownHidingViews = (schemaStamp, exist)
+        return exist
+    }
+
+    /// The tables that the statement's program opens; nil if they can't be found.
+    private func openedTables(ofSQL sql: String) -> DatabaseRegion? {
+        let opened: Set<OpenedTree>? = withUnnotedStatement("EXPLAIN \(sql)") { program in
+            var opened: Set<OpenedTree> = []
+            while true {
+                switch program.step() {
+                case StatementHandle.row: break
+                case StatementHandle.done: return opened
+                default: return nil
+                }
+                switch StatementColumns.string(program.pointer, 1) {
+                case "OpenRead", "ReopenIdx":
+                    opened.insert(
+                        OpenedTree(
+                            schema: Int(StatementColumns.int64(program.pointer, 4)),
+                            rootPage: StatementColumns.int64(program.pointer, 3)))
+                // A virtual table reads what it wants.
+                case "VOpen": return nil
+                default: break
+                }
+            }
+        }
+        guard let opened else { return nil }
+        let schemas = schemas
+        var region = DatabaseRegion()
+        for tree in opened {
+            guard let schema = schemas[tree.schema], let table = table(ofRootPage: tree.rootPage, in: schema) else {
+                return nil
+            }
+            region.formUnion(DatabaseRegion(table))
+        }
+        return region
+    }
+
+    /// A tree of a table or an index.
+    private struct OpenedTree: Hashable {
+        /// The number of the schema: <https://www.sqlite.org/pragma.html#pragma_database_list>.
+        let schema: Int
+        let rootPage: Int64
+    }
+
+    private func table(ofRootPage page: Int64, in schema: String) -> TableName? {
+        if page == 1 { return TableName(schema: schema, name: "sqlite_master") }
+        let sql = "SELECT tbl_name FROM \(schema.quotedDatabaseIdentifier).sqlite_master WHERE rootpage = \(page)"
+        return withUnnotedStatement(sql) { row in
+            guard row.step() == StatementHandle.row else { return nil }
+            return StatementColumns.string(row.pointer, 0).map { TableName(schema: schema, name: $0) }
+        }
+    }
+}
