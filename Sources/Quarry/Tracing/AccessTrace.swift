@@ -275,7 +275,8 @@ final class AccessTrace: AccessTracer, @unchecked Sendable {
                     .access(
                         .init(
                             beginning: beginning, connection: connection, label: shared.label, wait: wait, hold: hold,
-                            statementCount: statements.count, outcome: outcome, context: receiver.context))
+                            statementCount: statements.count,
+                            outcome: outcome.redacted(receiver.entry.options.redaction), context: receiver.context))
                 }
             }
         }

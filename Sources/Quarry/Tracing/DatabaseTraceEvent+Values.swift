@@ -36,6 +36,12 @@ extension DatabaseTraceEvent.Holder {
     }
 }
 
+extension DatabaseTraceEvent.Access.Outcome {
+    func redacted(_ redaction: SQLRedaction) -> Self {
+        if case .error(let error as DatabaseError) = self { .error(error.redacted(redaction)) } else { self }
+    }
+}
+
 extension DatabaseError {
     /// The error as a tracer may see it.
     func redacted(_ redaction: SQLRedaction) -> DatabaseError {

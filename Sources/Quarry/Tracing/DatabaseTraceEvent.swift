@@ -128,7 +128,7 @@ extension DatabaseTraceEvent {
         public enum Outcome: Sendable {
             /// Its closure has returned a value.
             case value
-            /// It has thrown an error.
+            /// It has thrown an error. A `DatabaseError` is changed as `Failure.error` is.
             case error(any Error)
             /// It has thrown `CancellationError`.
             case cancelled

@@ -24,7 +24,7 @@ extension Database {
                     noted.accepts(table, schema: schema, self)
                 }
                 // A `DELETE` that was prepared before may delete all rows at once, and tell none.
-                hooks.expireStatementsForSessions()
+                hooks.expireStatementsUncounted()
                 let value = try body()
                 let changeset = try makeChangeset(session)
                 return (.commit, (value, changeset, noted.omitted))

@@ -58,9 +58,18 @@ public struct ResultCode: RawRepresentable, Hashable, Sendable {
 }
 
 extension ResultCode: CustomStringConvertible {
+    /// The code's name in SQLite; nil for a number that the library doesn't know.
+    ///
+    /// ```swift
+    /// error.extendedResultCode.name // SQLITE_CONSTRAINT_UNIQUE
+    /// ```
+    ///
+    /// See <https://www.sqlite.org/rescode.html>.
+    public var name: String? { Self.names[rawValue] }
+
     /// The code's number, and its name in SQLite: `19 (SQLITE_CONSTRAINT)`.
     public var description: String {
-        if let name = Self.names[rawValue] { return "\(rawValue) (\(name))" }
+        if let name { return "\(rawValue) (\(name))" }
         return "\(rawValue) (\(SQLiteLibrary.errorString(rawValue)))"
     }
 }

@@ -377,9 +377,9 @@ package final class HookSlots {
         if let connection { HookCalls.setAuthorizer(connection, context) }
     }
 
-    /// As `expireStatements`, for sessions: the authorizer needs no client, and the clients of the preupdate slot know
-    /// nothing of it.
-    func expireStatementsForSessions() {
+    /// As `expireStatements`, for sessions and for SQL of users: the authorizer needs no client, and the clients of the
+    /// preupdate slot know nothing of it.
+    func expireStatementsUncounted() {
         guard let connection else { return }
         HookCalls.setAuthorizer(connection, context)
         if authorizer.isEmpty { HookCalls.setAuthorizer(connection, nil) }

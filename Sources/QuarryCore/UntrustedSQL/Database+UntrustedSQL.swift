@@ -48,7 +48,7 @@ extension Database {
         statementPolicy = guardian
         let client = hooks.onAuthorization { guardian.answer(to: $0) }
         // The program's statements have to pass, too.
-        hooks.expireStatementsForSessions()
+        hooks.expireStatementsUncounted()
         let outerLimits = policy.limits.map { limit, value in
             let outer = ConnectionCalls.limit(pointer, limit.rawValue, -1)
             _ = ConnectionCalls.limit(pointer, limit.rawValue, min(outer, CInt(clamping: value)))

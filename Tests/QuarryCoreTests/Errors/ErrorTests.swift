@@ -78,6 +78,8 @@ struct ErrorTests {
             let error = expectError(.SQLITE_CONSTRAINT_PRIMARYKEY) { try db.execute(sql: "INSERT INTO t VALUES (1)") }
             #expect(error?.resultCode == .SQLITE_CONSTRAINT && error?.resultCode.rawValue == 19)
             #expect(error?.extendedResultCode.rawValue == 1555)
+            #expect(error?.extendedResultCode.name == "SQLITE_CONSTRAINT_PRIMARYKEY")
+            #expect(ResultCode(rawValue: 9_999).name == nil)
             #expect(db.lastErrorCode == .SQLITE_CONSTRAINT_PRIMARYKEY)
             #expect(db.lastErrorMessage == "UNIQUE constraint failed: t.a")
         }

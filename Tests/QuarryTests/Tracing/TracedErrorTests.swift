@@ -48,6 +48,23 @@ import Testing
         #expect(tracer.failures.count == 3)
     }
 
+    /// The error that ends an access.
+    @Test func outcomeIsRedacted() throws {
+        let database = try TracedDatabase()
+        let tracer = RecordingTracer(.accesses)
+        database.pool.addTracer(tracer)
+        expectError(.SQLITE_ERROR, "no such table: team") {
+            try database.pool.read { db in
+                try Row.fetchAll(db, sql: "SELECT * FROM team WHERE name = 'secret' AND id = ?", arguments: [1])
+            }
+        }
+        guard case .error(let error as DatabaseError) = try #require(tracer.accesses.first).outcome else {
+            Issue.record("no error")
+            return
+        }
+        #expect(error.sql == "SELECT * FROM team WHERE name = ? AND id = ?" && error.arguments?.isEmpty != false)
+    }
+
     /// The severities, by the codes of errors.
     @Test(
         arguments: [

@@ -62,13 +62,7 @@ extension ResultCode {
     var statusCode: String { String(rawValue) }
 
     /// The value of `error.type`: `SQLITE_CONSTRAINT_UNIQUE`, or the number of a code without a name.
-    var errorType: String {
-        // `2067 (SQLITE_CONSTRAINT_UNIQUE)`, or SQLite's words in place of the name.
-        guard let name = description.split(separator: "(").last?.dropLast(), name.hasPrefix("SQLITE_") else {
-            return statusCode
-        }
-        return String(name)
-    }
+    var errorType: String { name ?? statusCode }
 }
 
 extension Error {
