@@ -22,6 +22,8 @@ struct AccessRequest: Sendable {
     enum Origin: Sendable {
         /// The program.
         case user
+        /// The program, which goes on with a write that has let others write: it waits as long as it has to.
+        case continuation
         /// The library, on behalf of no access of the program: it fetches for observations, for example. Such an access
         /// waits as long as it has to: neither `Configuration.maximumWaiters` nor `acquireTimeout` applies to it, and
         /// it isn't counted as a waiter.

@@ -191,7 +191,7 @@ final class AccessRunner: Sendable {
             }
         }
         switch request.origin {
-        case .user: Task(executorPreference: place.executor, operation: access)
+        case .user, .continuation: Task(executorPreference: place.executor, operation: access)
         // An access of the library has nothing of the task that happens to request it: no local values, no priority.
         case .library: Task.detached(executorPreference: place.executor, operation: access)
         }

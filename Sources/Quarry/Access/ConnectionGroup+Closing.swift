@@ -138,7 +138,7 @@ extension ConnectionGroup {
 
     /// The requester of a connection on this thread.
     func requester(_ origin: AccessRequest.Origin) -> ClosingPhase.Requester {
-        if origin == .library { return .admitted }
+        if origin != .user { return .admitted }
         let groups = state.withLock { $0.closingGroups }
         return groups.contains { $0 !== self && $0.ownedConnection != nil } ? .admitted : .newcomer
     }

@@ -121,13 +121,6 @@ final class ConnectionGroup: Sendable {
     /// The number of waiting accesses.
     var waiterCount: Int { state.withLock { $0.machine.waiterCount } }
 
-    /// Interrupts the statements that run on any of the connections.
-    func interrupt() {
-        state.withLock { state in
-            for connection in state.connections { connection?.database.interrupt() }
-        }
-    }
-
     // MARK: - Threads
 
     /// Waits for a connection on this thread.
@@ -196,23 +189,26 @@ final class ConnectionGroup: Sendable {
     @discardableResult
     func wait(
         for request: Machine.Request, _ origin: AccessRequest.Origin = .user, _ trace: AccessTrace? = nil,
-        _ requester: ClosingPhase.Requester? = nil, isFirst: Bool = false, deadline: AccessDeadline? = nil
+        _ requester: ClosingPhase.Requester? = nil, isFirst: Bool = false, deadline: AccessDeadline? = nil,
+        as waiterKind: Machine.WaiterKind = .thread
     ) throws -> (grant: Machine.Grant, arrival: UInt64?) {
         try CooperativePool.blocking {
-            try sleep(until: request, origin, trace, requester, isFirst: isFirst, deadline: deadline)
+            try sleep(until: request, origin, trace, requester, isFirst: isFirst, deadline: deadline, waiterKind)
         }
     }
 
     private func sleep(
         until request: Machine.Request, _ origin: AccessRequest.Origin, _ trace: AccessTrace?,
-        _ requester: ClosingPhase.Requester?, isFirst: Bool, deadline accessDeadline: AccessDeadline?
+        _ requester: ClosingPhase.Requester?, isFirst: Bool, deadline accessDeadline: AccessDeadline?,
+        _ waiterKind: Machine.WaiterKind
     ) throws -> (grant: Machine.Grant, arrival: UInt64?) {
         let waiter = ThreadWaiter()
         let arrival = SystemClock.monotonicNanoseconds()
         let borrows = request == .connection && barredGroup?.ownedConnection != nil
         let requester = requester ?? self.requester(origin)
         let answer = decide {
-            $0.acquire(request, waiter, .thread, origin, requester, isFirst: isFirst, borrows: borrows, now: arrival)
+            $0.acquire(
+                request, waiter, waiterKind, origin, requester, isFirst: isFirst, borrows: borrows, now: arrival)
         }
         let id: Int
         switch answer {
@@ -287,7 +283,7 @@ final class ConnectionGroup: Sendable {
         _ requester: ClosingPhase.Requester = .newcomer, isFirst: Bool = false,
         deadline: AccessDeadline? = nil, task: UInt = 0
     ) {
-        let requester = origin == .library && requester == .newcomer ? .admitted : requester
+        let requester = origin != .user && requester == .newcomer ? .admitted : requester
         let answer: Machine.Answer? = state.withLock { state in
             // A cancelling thread sets the flag before it takes the lock. So either the flag is seen here, or that
             // thread finds the queue entry.
@@ -427,7 +423,7 @@ final class ConnectionGroup: Sendable {
     // MARK: - Taking and releasing
 
     /// - parameter arrival: when the access began to wait; nil if it didn't.
-    private func take(_ grant: Machine.Grant, arrival: UInt64?) throws -> Lease {
+    func take(_ grant: Machine.Grant, arrival: UInt64?) throws -> Lease {
         switch grant {
         case .connection(let slot):
             guard let connection = takeConnection(slot, arrival: arrival) else {

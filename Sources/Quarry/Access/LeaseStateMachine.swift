@@ -34,7 +34,8 @@ struct LeaseStateMachine<Waiter> {
         case thread
         /// A task that will use the connection on Swift's threads. It may overtake, and be overtaken.
         case inlineTask
-        /// A task that will use the connection on the library's threads. It does neither.
+        /// A task that will use the connection on the library's threads, or a thread that has just let others have it.
+        /// It does neither.
         case offloadedTask
     }
 

@@ -64,7 +64,7 @@ final class AccessTrace: AccessTracer, @unchecked Sendable {
         startTime = SystemClock.monotonicNanoseconds()
         let beginning = DatabaseTraceEvent.AccessBeginning(
             id: Self.lastID.wrappingAdd(1, ordering: .relaxed).newValue, database: runner.source, role: runner.role,
-            kind: DatabaseTraceEvent.AccessKind(request), origin: request.origin == .user ? .program : .library,
+            kind: DatabaseTraceEvent.AccessKind(request), origin: request.origin == .library ? .library : .program,
             isAsynchronous: isAsynchronous,
             start: DatabaseTraceEvent.Timestamp(nanosecondsSinceEpoch: SystemClock.nanosecondsSinceEpoch()))
         self.beginning = beginning

@@ -23,7 +23,7 @@ extension Database {
         }
     }
 
-    func checkCancellation() throws {
+    package func checkCancellation() throws {
         if access.isCancelled { throw CancellationError() }
     }
 

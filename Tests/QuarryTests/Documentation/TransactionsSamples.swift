@@ -51,6 +51,25 @@ import Testing
         #expect(try balances == [101, 1])
     }
 
+    @Test func incrementalWrites() async throws {
+        let print = { @Sendable (_: Any...) in }
+        try await dbQueue.write { db in
+            try db.execute(sql: "CREATE TABLE event (id INTEGER PRIMARY KEY, day INTEGER)")
+            for day in 0..<30 { try db.execute(sql: "INSERT INTO event (day) VALUES (?)", arguments: [day]) }
+        }
+        let result = try await dbQueue.writeIncrementally { step in
+            try step.db.execute(sql: "DELETE FROM event WHERE id IN (SELECT id FROM event WHERE day < 20 LIMIT 5)")
+            return step.db.changesCount == 0 ? .done : .next
+        }
+        print("\(result.stepCount) steps in \(result.transactionCount) transactions")
+        #expect(result.stepCount == 5)
+        try await dbQueue.writeIncrementally(20..<30) { db, day in
+            try db.execute(sql: "INSERT INTO event (day) VALUES (?)", arguments: [day])
+        }
+        let count = try await dbQueue.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM event") }
+        #expect(count == 20)
+    }
+
     @Test func completion() async throws {
         let (events, continuation) = AsyncStream<String>.makeStream()
         try await dbQueue.write { db in
