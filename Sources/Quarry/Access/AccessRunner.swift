@@ -63,17 +63,21 @@ final class AccessRunner: Sendable {
             return try await performTraced(traced, body)
         }
         if mustYield(request.placement) { await Task.yield() }
-        if request.placement != .offloaded, let lease = group.leaseAtOnce() {
-            // The task doesn't wait, so it needs no queue entry, no token and no cancellation handler.
+        // The task doesn't wait here, so it needs no queue entry, no token and no cancellation handler.
+        if request.placement == .inline, let lease = group.leaseAtOnce() {
             defer { group.release(lease) }
-            if request.placement == .inline {
-                return try lease.withDatabase { db in
-                    try Self.frame(
-                        db, nil, followsTask: true, trace: request.trace, kind: request.kind, body)
-                }
+            return try lease.withDatabase { db in
+                try Self.frame(db, nil, followsTask: true, trace: request.trace, kind: request.kind, body)
             }
-            if mayBeAdmitted(lease), isAdmittedInline() {
+        }
+        // Asked before a connection is taken: an access that runs elsewhere takes one there, and counts once.
+        if request.placement == .measured, isAdmittedInline() {
+            let lease = group.leaseAtOnce()
+            defer { if let lease { group.release(lease) } }
+            if let lease, mayBeAdmitted(lease) {
                 do { return try performInline(request, lease, nil, body) } catch is WouldWait {}
+            } else {
+                admission.withLock { $0.inlineReadDidEnd(nil) }
             }
         }
         let place = TaskPlace(request, group, workers, mayRunInline(request.placement) ? .inlineTask : .offloadedTask)
@@ -267,7 +271,8 @@ final class AccessRunner: Sendable {
         lease.withDatabase { db in !db.hasPendingSetups }
     }
 
-    /// Whether a read may run where the task is. If so, `performInline` has to follow.
+    /// Whether a read may run where the task is. If so, `performInline` or `ReadAdmission.inlineReadDidEnd` has to
+    /// follow.
     private func isAdmittedInline() -> Bool {
         admission.lock()
         defer { admission.unlock() }

@@ -58,6 +58,26 @@ import Testing
         #expect(last.wait.percentile(10) == .zero)
     }
 
+    /// Reads that are too long for Swift's threads take their connection on the library's.
+    @Test func eachReadCountsOnce() async throws {
+        let database = try TracedDatabase()
+        let pool = database.pool
+        let before = pool.statistics.readers
+        for _ in 0..<40 {
+            try await pool.read { db in
+                let last = try Int.fetchOne(
+                    db,
+                    sql: """
+                        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) \
+                        SELECT max(i) FROM n
+                        """)
+                #expect(last == 20000)
+            }
+        }
+        #expect(!pool.readers.readAdmission.expectsShortReads)
+        #expect(pool.statistics.readers.accessCount - before.accessCount == 40)
+    }
+
     /// Of 64 accesses one is timed.
     @Test(arguments: [true, false]) func timesOfAccesses(isTraced: Bool) async throws {
         let database = try TracedDatabase()

@@ -7,10 +7,21 @@ import PackageCatalog
 struct CatalogCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "catalog", abstract: "Catalogue Debian packages in an SQLite database.",
-        subcommands: [ImportCommand.self, WatchCommand.self], defaultSubcommand: ImportCommand.self)
+        subcommands: [
+            ImportCommand.self, WatchCommand.self, StatsCommand.self, BackupCommand.self, RestoreCommand.self,
+            CheckCommand.self, SalvageCommand.self,
+        ], defaultSubcommand: ImportCommand.self)
 }
 
-/// The options of all commands.
+/// The catalogue of a command.
+struct DatabaseOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The catalogue.", discussion: "Default: a file of yours in the temporary directory.", valueName: "path"))
+    var database: String?
+}
+
+/// The options of all commands that import.
 struct ImportOptions: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
@@ -22,10 +33,8 @@ struct ImportOptions: ParsableArguments {
             valueName: "file"))
     var inputs: [String] = []
 
-    @Option(
-        help: ArgumentHelp(
-            "The catalogue.", discussion: "Default: a file of yours in the temporary directory.", valueName: "path"))
-    var database: String?
+    @OptionGroup
+    var catalogue: DatabaseOption
 
     @Option(help: ArgumentHelp("Number of packages per transaction.", valueName: "n"))
     var batchSize = 500
@@ -40,6 +49,13 @@ struct ImportOptions: ParsableArguments {
 
     func validate() throws {
         try check([("batch-size", batchSize, 1), ("readers", readers, 0), ("max-pages", maxPages ?? 1, 1)])
+    }
+
+    /// The options of a run that prints nothing of the catalogue.
+    var runOptions: CatalogRun.Options {
+        CatalogRun.Options(
+            inputs: inputs, database: catalogue.database, batchSize: batchSize, readers: readers,
+            maximumPages: maxPages)
     }
 }
 
@@ -77,7 +93,7 @@ struct ImportCommand: AsyncParsableCommand {
     func run() async throws {
         let run = CatalogRun(
             CatalogRun.Options(
-                inputs: options.inputs, database: options.database, batchSize: options.batchSize,
+                inputs: options.inputs, database: options.catalogue.database, batchSize: options.batchSize,
                 readers: options.readers, lookup: lookup, search: search, limit: limit,
                 maximumPages: options.maxPages), console: .standard)
         try await endingOnInterrupt { await run.run() }
@@ -107,22 +123,51 @@ struct WatchCommand: AsyncParsableCommand {
 
     func run() async throws {
         let watch = CatalogWatch(
-            CatalogRun.Options(
-                inputs: options.inputs, database: options.database, batchSize: options.batchSize,
-                readers: options.readers, maximumPages: options.maxPages),
-            follow: follow ? CatalogWatch.Follow(seconds: seconds) : nil, console: .standard)
+            options.runOptions, follow: follow ? CatalogWatch.Follow(seconds: seconds) : nil, console: .standard)
         try await endingOnInterrupt { await watch.run() }
     }
 }
 
-private func check(_ values: [(option: String, value: Int, least: Int)]) throws {
+struct StatsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "stats", abstract: "Import packages, and print what the database did.",
+        discussion: """
+            Prints the statistics of the database: its connections, how long accesses waited for them and held them, \
+            transactions, statements, page caches, the log. Readers query the catalogue during the import.
+            """)
+
+    @OptionGroup
+    var options: ImportOptions
+
+    @Flag(help: "Import nothing: open and count the catalogue.")
+    var open = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Milliseconds from which on a statement is slow.",
+            discussion: "Shows each slow statement with its plan on standard error.", valueName: "milliseconds"))
+    var slow: Double?
+
+    func validate() throws {
+        guard options.inputs.isEmpty || !open else { throw ValidationError("--open imports no files.") }
+        if let slow, !(slow >= 0) { throw ValidationError("--slow must be at least 0, not \(slow).") }
+    }
+
+    func run() async throws {
+        let stats = CatalogStats(
+            options.runOptions, work: open ? .opening : .importing, slow: slow, console: .standard)
+        try await endingOnInterrupt { await stats.run() }
+    }
+}
+
+func check(_ values: [(option: String, value: Int, least: Int)]) throws {
     for (option, value, least) in values where value < least {
         throw ValidationError("--\(option) must be at least \(least), not \(value).")
     }
 }
 
 /// Runs a command in a task that the first Ctrl-C cancels; a second one ends the process at once.
-private func endingOnInterrupt(_ run: @escaping @Sendable () async -> Int32) async throws {
+func endingOnInterrupt(_ run: @escaping @Sendable () async -> Int32) async throws {
     let task = Task { await run() }
     signal(SIGINT, SIG_IGN)
     let source = DispatchSource.makeSignalSource(signal: SIGINT, queue: DispatchQueue(label: "catalog.signals"))

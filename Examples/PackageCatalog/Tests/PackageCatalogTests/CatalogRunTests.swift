@@ -19,10 +19,6 @@ struct CatalogRunTests {
         return (status, capture.output, capture.error)
     }
 
-    private static func packages(in path: String) throws -> Int? {
-        try DatabaseQueue(path: path).read { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM packages") }
-    }
-
     @Test func printsTables() async throws {
         let folder = try TemporaryFolder()
         let file = try folder.file("status", stanzas(12) + "\n\nnonsense\n")
@@ -114,10 +110,9 @@ struct CatalogRunTests {
         let folder = try TemporaryFolder()
         let input = try folder.file("status", stanzas(1))
         let text = try folder.file("text", String(repeating: "not a database ", count: 100))
-        let before = FileManager.default.contents(atPath: text)
-        let foreign = try folder.file("foreign.sqlite")
-        try await DatabaseQueue(path: foreign).write { try $0.execute(sql: "CREATE TABLE theirs (id)") }
-        let foreignBefore = FileManager.default.contents(atPath: foreign)
+        let before = bytes(text)
+        let foreign = try await folder.foreignDatabase()
+        let foreignBefore = bytes(foreign)
         let newer = try folder.file("newer.sqlite")
         try await Catalog.open(path: newer).close()
         try await DatabaseQueue(path: newer).write {
@@ -138,8 +133,8 @@ struct CatalogRunTests {
             #expect(result.error == "catalog: \(path): \(message)\n")
             #expect(result.output == "")
         }
-        #expect(FileManager.default.contents(atPath: text) == before)
-        #expect(FileManager.default.contents(atPath: foreign) == foreignBefore)
+        #expect(bytes(text) == before)
+        #expect(bytes(foreign) == foreignBefore)
     }
 
     @Test func aFullDiskKeepsTheBatchesBefore() async throws {
@@ -151,7 +146,7 @@ struct CatalogRunTests {
             $0.maximumPages = 60
         }
         #expect(result.status == 1)
-        let kept = try #require(try Self.packages(in: path))
+        let kept = try #require(try packages(in: path))
         #expect(kept > 0 && kept < 2000 && kept.isMultiple(of: 100))
         #expect(
             result.error.hasSuffix(
@@ -179,38 +174,14 @@ struct CatalogRunTests {
     @Test(.timeLimit(.minutes(1))) func controlC() async throws {
         let folder = try TemporaryFolder()
         let path = try folder.file("c.sqlite")
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-            .appendingPathComponent("catalog")
-        process.arguments = ["--database", path, "--batch-size", "10", "-"]
-        let (input, output, errors) = (Pipe(), Pipe(), Pipe())
-        process.standardInput = input
-        process.standardOutput = output
-        process.standardError = errors
-        let said = AsyncStream<String> { stream in
-            errors.fileHandleForReading.readabilityHandler = { handle in
-                let data = handle.availableData
-                if data.isEmpty { stream.finish() } else { stream.yield(String(decoding: data, as: UTF8.self)) }
-            }
-        }
-        let ended = AsyncStream<Int32> { stream in
-            process.terminationHandler = { stream.yield($0.terminationStatus) }
-        }
-        try process.run()
-        try input.fileHandleForWriting.write(contentsOf: Data((stanzas(15) + "\n").utf8))
-        var error = ""
-        var isInterrupted = false
-        for await text in said {
-            error += text
-            if !isInterrupted, error.contains("10 packages") {
-                isInterrupted = true
-                process.interrupt()
-            }
-        }
-        #expect(await ended.first { _ in true } == 130)
+        let run = try CatalogProcess(["--database", path, "--batch-size", "10", "-"], in: folder)
+        try run.input.fileHandleForWriting.write(contentsOf: Data((stanzas(15) + "\n").utf8))
+        try await run.says("10 packages")
+        run.process.interrupt()
+        #expect(await run.status() == 130)
         let message = "interrupted: the batch in progress was rolled back; \(path) keeps the 10 packages stored before"
-        #expect(error.hasSuffix("catalog: \(message)\n"))
-        #expect(try Self.packages(in: path) == 10)
-        try input.fileHandleForWriting.close()
+        #expect(run.error.hasSuffix("catalog: \(message)\n"))
+        #expect(try packages(in: path) == 10)
+        try run.input.fileHandleForWriting.close()
     }
 }

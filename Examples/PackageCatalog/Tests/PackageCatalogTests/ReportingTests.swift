@@ -29,6 +29,12 @@ struct ReportingTests {
         #expect(progress.line() == "1,500 packages  5,000 rows/s")
     }
 
+    @Test func progressOfPages() {
+        let half = PageProgress(completed: 1000, total: 2000)
+        #expect(half.line(after: .seconds(3), barWidth: 8) == "[####....]  1,000 of 2,000 pages  0:03 left")
+        #expect(PageProgress(completed: 0, total: 0).line(after: .zero, barWidth: 4) == "[....]  0 of 0 pages")
+    }
+
     @Test func terminalsShowOneBar() {
         let capture = Capture()
         let reporter = ProgressReporter(capture.console(terminal: true))
@@ -75,7 +81,9 @@ struct ReportingTests {
         #expect([0, 999, 1000, 1_234_567, -1000].map(\.grouped) == ["0", "999", "1,000", "1,234,567", "-1,000"])
         #expect([5, 2048, 3 << 20].map(\.asKibibytes) == ["5 KiB", "2.0 MiB", "3.0 GiB"])
         #expect([0, 0.254, 9.5, 1234.6].map(\.asRate) == ["0.00", "0.25", "9.50", "1,235"])
-        #expect([Duration.microseconds(3100), .milliseconds(2500)].map(\.asMeasured) == ["3.1 ms", "2.50 s"])
+        #expect([1, 1024, 1025, 5 << 20].map(\.asBytes) == ["1 KiB", "1 KiB", "2 KiB", "5.0 MiB"])
+        let measured: [Duration] = [.microseconds(250), .microseconds(3100), .milliseconds(2500)]
+        #expect(measured.map(\.asMeasured) == ["250 µs", "3.1 ms", "2.50 s"])
         let left: [Duration] = [.milliseconds(100), .seconds(65), .seconds(3723)]
         #expect(left.map(\.asClock) == ["0:01", "1:05", "1:02:03"])
     }

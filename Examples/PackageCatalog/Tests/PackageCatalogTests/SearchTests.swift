@@ -66,17 +66,7 @@ struct MigrationTests {
         let path = try folder.file("c.sqlite")
         let first = try await Catalog.open(path: path)
         try await first.importText("Package: a\nVersion: 1\nDescription: first of all")
-        try await first.database.write { db in
-            try db.execute(
-                sql: """
-                    DROP TRIGGER search_insert; DROP TRIGGER search_update; DROP TRIGGER search_delete;
-                    DROP TABLE package_search; DROP VIEW package_texts; DROP TABLE grdb_migrations;
-                    ALTER TABLE packages DROP COLUMN description;
-                    ALTER TABLE imports DROP COLUMN packages; ALTER TABLE imports DROP COLUMN rows;
-                    ALTER TABLE imports DROP COLUMN bytes_read; ALTER TABLE imports DROP COLUMN byte_count;
-                    PRAGMA user_version = 1
-                    """)
-        }
+        try await first.revertToFirstVersion()
         try await first.close()
 
         let catalog = try await Catalog.open(path: path)

@@ -26,12 +26,19 @@ final class Capture: Sendable {
     var output: String { texts.withLock(\.output) }
     var error: String { texts.withLock(\.error) }
 
-    func console(terminal: Bool = false) -> Console {
+    /// - parameter onError: called after each text on standard error.
+    func console(terminal: Bool = false, onError: @escaping @Sendable () -> Void = {}) -> Console {
         Console(
             output: { text in self.texts.withLock { $0.output += text } },
-            error: { text in self.texts.withLock { $0.error += text } },
+            error: { text in
+                self.texts.withLock { $0.error += text }
+                onError()
+            },
             errorIsTerminal: terminal)
     }
+
+    /// The console of a terminal where Ctrl-C comes with the first progress that is shown.
+    var interrupted: Console { console(terminal: true) { withUnsafeCurrentTask { $0?.cancel() } } }
 }
 
 /// A folder that is gone after the test.
@@ -50,6 +57,91 @@ struct TemporaryFolder: ~Copyable {
         if let text { try Data(text.utf8).write(to: URL(fileURLWithPath: file)) }
         return file
     }
+
+    /// The path of a new catalogue with packages `p0`, `p1`…
+    func catalogue(_ packages: Int, _ name: String = "c.sqlite") async throws -> String {
+        let path = path + "/" + name
+        let catalog = try await Catalog.open(path: path)
+        try await catalog.importText(stanzas(packages))
+        try await catalog.close()
+        return path
+    }
+
+    /// A database of another program.
+    func foreignDatabase() async throws -> String {
+        let path = path + "/foreign.sqlite"
+        try await DatabaseQueue(path: path).write { try $0.execute(sql: "CREATE TABLE theirs (id)") }
+        return path
+    }
+
+    /// The names of its files.
+    func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: path).sorted() }
+}
+
+/// A file as it is.
+func bytes(_ path: String) -> Data? { FileManager.default.contents(atPath: path) }
+
+/// The number of packages in a catalogue's file.
+func packages(in path: String) throws -> Int? {
+    try DatabaseQueue(path: path).read { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM packages") }
+}
+
+/// Overwrites the first page of a table or index, or of the schema.
+func damage(_ path: String, _ name: String) throws {
+    let queue = try DatabaseQueue(path: path)
+    let (root, size) = try queue.read { db in
+        let root = try Int.fetchOne(db, sql: "SELECT rootpage FROM sqlite_master WHERE name = ?", arguments: [name])
+        return (root ?? 1, try db.pageSize())
+    }
+    try queue.close()
+    let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+    // The header of the file stays.
+    let offset = root == 1 ? 100 : 0
+    try file.seek(toOffset: UInt64((root - 1) * size + offset))
+    try file.write(contentsOf: Data(repeating: 0xA5, count: size - offset))
+    try file.close()
+}
+
+/// The executable, whose output goes to files in a folder.
+final class CatalogProcess {
+    let process = Process()
+    let input = Pipe()
+    private let ended: AsyncStream<Int32>
+    private let outputPath: String
+    private let errorPath: String
+
+    /// Held while a process starts: another one that started meanwhile would inherit its pipe, which then had no end.
+    private static let starting = Mutex(())
+
+    init(_ arguments: [String], in folder: borrowing TemporaryFolder) throws {
+        (outputPath, errorPath) = (try folder.file("output", ""), try folder.file("errors", ""))
+        process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+            .appendingPathComponent("catalog")
+        process.arguments = arguments
+        process.standardInput = input
+        process.standardOutput = FileHandle(forWritingAtPath: outputPath)
+        process.standardError = FileHandle(forWritingAtPath: errorPath)
+        let process = process
+        ended = AsyncStream { stream in process.terminationHandler = { stream.yield($0.terminationStatus) } }
+        try Self.starting.withLock { _ in try process.run() }
+    }
+
+    /// Its standard output until now.
+    var output: String { bytes(outputPath).map { String(decoding: $0, as: UTF8.self) } ?? "" }
+
+    /// Its standard error until now.
+    var error: String { bytes(errorPath).map { String(decoding: $0, as: UTF8.self) } ?? "" }
+
+    /// Waits until it has written a text to standard error.
+    func says(_ text: String) async throws {
+        while !error.contains(text) {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
+    /// Waits for its end, and returns its exit status.
+    func status() async -> Int32? { await ended.first { _ in true } }
 }
 
 /// Stanzas of packages `p0`, `p1`…, each of which depends on the one before it.
@@ -89,5 +181,20 @@ extension Catalog {
     @discardableResult
     func importText(_ text: String, batchSize: Int = 500, name: String = "status") async throws -> ImportProgress {
         try await Importer(catalog: self, batchSize: batchSize).run([TextSource(text, name: name)]) { _ in }
+    }
+
+    /// Takes away what later versions of this program have added.
+    func revertToFirstVersion() async throws {
+        try await database.write { db in
+            try db.execute(
+                sql: """
+                    DROP TRIGGER search_insert; DROP TRIGGER search_update; DROP TRIGGER search_delete;
+                    DROP TABLE package_search; DROP VIEW package_texts; DROP TABLE grdb_migrations;
+                    ALTER TABLE packages DROP COLUMN description;
+                    ALTER TABLE imports DROP COLUMN packages; ALTER TABLE imports DROP COLUMN rows;
+                    ALTER TABLE imports DROP COLUMN bytes_read; ALTER TABLE imports DROP COLUMN byte_count;
+                    PRAGMA user_version = 1
+                    """)
+        }
     }
 }

@@ -15,7 +15,7 @@ struct Catalog: Sendable {
     /// - throws: `CatalogError.foreignDatabase` if there are other tables in it.
     init(_ database: any DatabaseWriter, path: String = ":memory:") async throws {
         self.database = database
-        try await database.read { db in try Self.refuseForeignContent(of: db, path: path) }
+        try Self.refuse(await database.read(CatalogSchema.content), path: path)
         try await CatalogSchema.migrator.migrate(database) { _ in }
     }
 
@@ -25,7 +25,10 @@ struct Catalog: Sendable {
     ///   <https://www.sqlite.org/pragma.html#pragma_max_page_count>.
     /// - throws: `CatalogError` for a file that is no catalogue, `DatabaseError` for what SQLite refuses.
     static func open(path: String, readers: Int = 2, maximumPages: Int? = nil) async throws -> Catalog {
-        try await refuseForeignFile(path)
+        if FileManager.default.isFolder(path) == true {
+            throw CatalogError.unwritable(path: path, reason: "it is a directory")
+        }
+        try refuse(await content(ofFile: path), path: path)
         var configuration = Configuration()
         configuration.label = "catalog"
         configuration.busyMode = .timeout(5)
@@ -38,7 +41,22 @@ struct Catalog: Sendable {
                 if !db.configuration.readonly { try db.execute(sql: "PRAGMA max_page_count = \(maximumPages)") }
             }
         }
-        return try await Catalog(DatabasePool(path: path, configuration: configuration), path: path)
+        return try await Catalog(DatabasePool.open(path: path, configuration: configuration), path: path)
+    }
+
+    /// Opens the file of a catalogue as it is: of any version of this program, without creating or changing a table.
+    ///
+    /// The connection may write: the last one that closes a file in WAL mode has to remove the log.
+    ///
+    /// - throws: `CatalogError` for a file that is missing, or no catalogue.
+    static func openFile(path: String) async throws -> DatabaseQueue {
+        guard let isFolder = FileManager.default.isFolder(path) else { throw CatalogError.missing(path: path) }
+        if isFolder { throw CatalogError.unreadableInput(path: path, reason: "it is a directory") }
+        switch try await content(ofFile: path) {
+        case .catalog, .newerCatalog: return try await DatabaseQueue.open(path: path)
+        case .empty: throw CatalogError.empty(path: path)
+        case .foreign: throw CatalogError.foreignDatabase(path: path)
+        }
     }
 
     /// Moves what is in the write-ahead log into the file, and closes it.
@@ -46,30 +64,44 @@ struct Catalog: Sendable {
         try await database.barrierWriteWithoutTransaction { db in
             try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
         }
-        try database.close()
+        try await database.closeAsync()
     }
 
-    /// A pool switches its file to WAL mode, so a file that isn't ours is looked at before, through a connection that
+    /// The content of a file; a missing one is empty.
+    ///
+    /// A pool switches its file to WAL mode. So a file that may not be ours is looked at through a connection that
     /// can't write.
-    private static func refuseForeignFile(_ path: String) async throws {
-        guard let attributes = try? FileManager.default.attributesOfItem(atPath: path) else { return }
-        if attributes[.type] as? FileAttributeType == .typeDirectory {
-            throw CatalogError.unwritable(path: path, reason: "it is a directory")
-        }
-        if attributes[.size] as? Int == 0 { return }
+    static func content(ofFile path: String) async throws -> CatalogSchema.Content {
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: path) else { return .empty }
+        if attributes[.size] as? Int == 0 { return .empty }
         var configuration = Configuration()
         configuration.readonly = true
-        configuration.busyMode = .timeout(5)
-        let queue = try DatabaseQueue(path: path, configuration: configuration)
-        try await queue.read { db in try refuseForeignContent(of: db, path: path) }
-        try queue.close()
+        do {
+            let queue = try await DatabaseQueue.open(path: path, configuration: configuration)
+            let content = try await queue.read(CatalogSchema.content)
+            try await queue.closeAsync()
+            return content
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CANTOPEN {
+            throw CatalogError.unreadableInput(path: path, reason: error.reason)
+        } catch let error as DatabaseError {
+            throw CatalogError(error, path: path)
+        }
     }
 
-    private static func refuseForeignContent(of db: Database, path: String) throws {
-        switch try CatalogSchema.content(of: db) {
+    /// Throws for a content that must not be touched.
+    static func refuse(_ content: CatalogSchema.Content, path: String) throws {
+        switch content {
         case .empty, .catalog: break
         case .newerCatalog: throw CatalogError.newerCatalog(path: path)
         case .foreign: throw CatalogError.foreignDatabase(path: path)
         }
+    }
+}
+
+extension FileManager {
+    /// Whether a path is that of a folder; nil if nothing has it.
+    func isFolder(_ path: String) -> Bool? {
+        var isFolder: ObjCBool = false
+        return fileExists(atPath: path, isDirectory: &isFolder) ? isFolder.boolValue : nil
     }
 }

@@ -21,11 +21,12 @@ struct ImportProgress: Sendable, Equatable {
 
     var rowsPerSecond: Double { rate(rows, per: elapsed) }
 
-    /// Assumes that what is left takes as long for each byte as what has been read.
-    var timeLeft: Duration? {
-        guard let fraction, fraction > 0 else { return nil }
-        return elapsed * ((1 - fraction) / fraction)
-    }
+    var timeLeft: Duration? { fraction.flatMap { PackageCatalog.timeLeft(after: elapsed, fraction: $0) } }
+}
+
+/// Assumes that what is left takes as long for each part as what has been done; nil while nothing has been.
+func timeLeft(after elapsed: Duration, fraction: Double) -> Duration? {
+    fraction > 0 ? elapsed * ((1 - fraction) / fraction) : nil
 }
 
 /// How often something happened in a second; nothing happens in no time.

@@ -5,11 +5,7 @@ extension ImportProgress {
     /// `[#####…] 1,234 packages  45,678 rows/s  0:03 left`, without what isn't known.
     func line(barWidth: Int = 24) -> String {
         var parts: [String] = []
-        if let fraction {
-            let filled = Int(fraction * Double(barWidth))
-            let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: barWidth - filled)
-            parts.append("[\(bar)]")
-        }
+        if let fraction { parts.append(fraction.asBar(width: barWidth)) }
         parts.append("\(packages.grouped) packages")
         parts.append("\(rowsPerSecond.asRate) rows/s")
         if let timeLeft { parts.append("\(timeLeft.asClock) left") }
@@ -17,72 +13,37 @@ extension ImportProgress {
     }
 }
 
-/// Shows an import on standard error: a bar that is drawn anew on a terminal, elsewhere a line now and then.
+/// Shows an import on standard error.
 ///
 /// The task that imports reports events; the task that observes the catalogue shows the progress.
 final class ProgressReporter: Sendable {
-    private struct State {
-        var latest = ImportProgress()
-        var isImporting = false
-        var lastShown: Duration?
-        var isBarShown = false
-    }
+    private let progress = Mutex(ImportProgress())
+    private let line: StatusLine
 
-    private let state = Mutex(State())
-    private let console: Console
-
-    init(_ console: Console) { self.console = console }
+    init(_ console: Console) { line = StatusLine(console) }
 
     /// The progress that the import has reported last.
-    var latest: ImportProgress { state.withLock { $0.latest } }
+    var latest: ImportProgress { progress.withLock(\.self) }
 
-    var isImporting: Bool { state.withLock { $0.isImporting } }
+    var isImporting: Bool { line.isShown }
 
-    func begin() { state.withLock { $0.isImporting = true } }
+    func begin() { line.begin() }
 
     func report(_ event: ImportEvent) {
         switch event {
         case .malformed(let file, let stanza): say("\(file):\(stanza.line): \(stanza.reason)")
-        case .stored(let progress): state.withLock { $0.latest = progress }
+        case .stored(let progress): self.progress.withLock { $0 = progress }
         }
     }
 
     /// A line of its own, above the bar.
-    func say(_ line: String) {
-        state.withLock { state in
-            removeBar(&state)
-            console.error(line.printable + "\n")
-        }
-    }
+    func say(_ text: String) { line.say(text) }
 
     /// The import has ended: later output begins on a new line.
-    func finish() {
-        state.withLock { state in
-            removeBar(&state)
-            state.isImporting = false
-        }
-    }
+    func finish() { line.finish() }
 
     /// Shows the progress of an import that hasn't ended.
-    func show(_ progress: ImportProgress) {
-        state.withLock { state in
-            guard state.isImporting else { return }
-            let interval: Duration = console.errorIsTerminal ? .milliseconds(100) : .seconds(2)
-            if let lastShown = state.lastShown, progress.elapsed - lastShown < interval { return }
-            state.lastShown = progress.elapsed
-            if console.errorIsTerminal {
-                console.error("\r\u{1B}[K" + progress.line())
-                state.isBarShown = true
-            } else {
-                console.error(progress.line() + "\n")
-            }
-        }
-    }
-
-    private func removeBar(_ state: inout State) {
-        if state.isBarShown { console.error("\r\u{1B}[K") }
-        state.isBarShown = false
-    }
+    func show(_ progress: ImportProgress) { line.show(progress.line(), at: progress.elapsed) }
 }
 
 extension ProgressReporter {

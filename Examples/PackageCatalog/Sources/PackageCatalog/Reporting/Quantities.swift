@@ -10,6 +10,9 @@ extension Int {
         return (self < 0 ? "-" : "") + groups.joined(separator: ",")
     }
 
+    /// A number of bytes as `12 KiB`, `3.4 MiB` or `5.6 GiB`.
+    var asBytes: String { ((self + 1023) / 1024).asKibibytes }
+
     /// A number of KiB as `12 KiB`, `3.4 MiB` or `5.6 GiB`.
     var asKibibytes: String {
         switch self {
@@ -23,13 +26,22 @@ extension Int {
 extension Double {
     /// A rate as `1,234`, or `0.25` where whole numbers say nothing.
     var asRate: String { self < 10 ? String(format: "%.2f", self) : Int(rounded()).grouped }
+
+    /// A fraction as `[####....]`.
+    func asBar(width: Int) -> String {
+        let filled = Int(self * Double(width))
+        return "[" + String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled) + "]"
+    }
 }
 
 extension Duration {
-    /// `3.1 ms`, `2.50 s`.
+    /// `250 µs`, `3.1 ms`, `2.50 s`.
     var asMeasured: String {
-        let seconds = self / .seconds(1)
-        return seconds < 1 ? String(format: "%.1f ms", seconds * 1000) : String(format: "%.2f s", seconds)
+        switch self / .seconds(1) {
+        case let seconds where seconds < 0.001: String(format: "%.0f µs", seconds * 1_000_000)
+        case let seconds where seconds < 1: String(format: "%.1f ms", seconds * 1000)
+        case let seconds: String(format: "%.2f s", seconds)
+        }
     }
 
     /// `0:05`, `1:02:03`, rounded up: what is left isn't over before it is.

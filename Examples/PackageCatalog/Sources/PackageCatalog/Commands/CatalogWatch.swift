@@ -29,20 +29,10 @@ public struct CatalogWatch: Sendable {
     ///
     /// - returns: the exit status: 0; 1 after an error; 130 if the task was cancelled.
     public func run() async -> Int32 {
-        var path = options.database ?? "the database"
-        do {
-            path = try options.database ?? DefaultDatabase.path()
+        await console.reportingErrors(database: options.database) { path in
             if let follow { try await run(follow, path: path) } else { try await run(path: path) }
             return 0
-        } catch is CancellationError {
-            console.error("catalog: interrupted\n")
-            return 130
-        } catch let error as DatabaseError {
-            console.error("catalog: \(CatalogError(error, path: path))".printable + "\n")
-        } catch {
-            console.error("catalog: \(error)".printable + "\n")
         }
-        return 1
     }
 
     private func run(path: String) async throws {
