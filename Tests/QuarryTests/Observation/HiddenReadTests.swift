@@ -66,4 +66,29 @@ import Testing
             #expect(region.isModified(byEventsOfKind: .update(tableName: "captain", columnNames: ["id"])))
         }
     }
+
+    /// A policy decides on the statements of its user, not on those that find out what these read.
+    @Test func untrustedSQL() throws {
+        try createView()
+        var policy = UntrustedSQLPolicy()
+        policy.allowTable("player")
+        policy.allowTable("captain")
+        policy.allowTable("members")
+        try pool.read { db in
+            let (names, region) = try db.recordingRegion {
+                try db.withUntrustedSQL(policy) {
+                    let names = try String.fetchAll(db, sql: "SELECT name FROM members")
+                    // The error is that of the statement.
+                    expectError(.SQLITE_TOOBIG) {
+                        try Row.fetchAll(db, sql: "SELECT name, zeroblob(2000000) FROM members")
+                    }
+                    return names
+                }
+            }
+            #expect(names == ["Arthur"])
+            #expect(region.isModified(byEventsOfKind: .update(tableName: "captain", columnNames: ["id"])))
+            let read = ["player", "captain", "members"].map { TableName(schema: "main", name: $0) }
+            #expect(Set(region.tableNames ?? []) == Set(read))
+        }
+    }
 }
