@@ -27,6 +27,14 @@ extension Database {
         return (value, readRegion?.region ?? .fullDatabase)
     }
 
+    /// Runs `body`, whose reads are the library's own: they belong to no region.
+    func withoutRecordingRegion<T>(_ body: () throws -> T) rethrows -> T {
+        let outer = readRegion
+        readRegion = nil
+        defer { readRegion = outer }
+        return try body()
+    }
+
     /// Adds what SQLite has reported when it prepared running statements again: another connection has changed the
     /// schema.
     private func noteOwnReads() {

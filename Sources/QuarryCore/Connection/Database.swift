@@ -105,9 +105,9 @@ public final class Database {
     @exclusivity(unchecked)
     var knownDefinitions: (stamp: Int, definitions: [TableName: String?]) = (0, [:])
 
-    /// Whether a view, as read at a value of `schemaStamp`, has a join whose tables SQLite doesn't report.
+    /// Whether a view has a join whose tables SQLite doesn't report; nil before the first look.
     @exclusivity(unchecked)
-    var knownHidingViews: (stamp: Int, exist: Bool) = (0, false)
+    var knownHidingViews: HidingViews?
 
     /// The columns of the keys of tables, as read at a value of `schemaStamp`.
     @exclusivity(unchecked)

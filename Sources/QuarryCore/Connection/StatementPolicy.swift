@@ -11,4 +11,7 @@ protocol StatementPolicy: AnyObject {
     /// - parameter code: SQLite's code of the failure.
     /// - returns: nil if the policy is not the reason.
     func takeRefusal(_ code: ResultCode) -> DatabaseError?
+
+    /// Runs `body`, whose preparations are the library's own: the policy allows them all.
+    func withoutRefusals<T>(_ body: () -> T) -> T
 }

@@ -151,8 +151,13 @@ extension Database {
     /// As `withStatement`, for a statement whose accesses are of no interest.
     @discardableResult
     func withUnnotedStatement<T>(_ sql: String, _ body: (borrowing StatementHandle) -> T?) -> T? {
-        guard let accessRecorder else { return withStatement(sql, body) }
-        return accessRecorder.pausing { withStatement(sql, body) }
+        guard let accessRecorder else { return withOwnStatement(sql, body) }
+        return accessRecorder.pausing { withOwnStatement(sql, body) }
+    }
+
+    private func withOwnStatement<T>(_ sql: String, _ body: (borrowing StatementHandle) -> T?) -> T? {
+        guard let statementPolicy else { return withStatement(sql, body) }
+        return statementPolicy.withoutRefusals { withStatement(sql, body) }
     }
 
     /// Whether a statement that has failed may have kept its changes: `ON CONFLICT FAIL`, `RAISE(FAIL, …)`.

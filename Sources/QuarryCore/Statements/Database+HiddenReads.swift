@@ -13,8 +13,10 @@ extension Database {
 
     /// Whether a view has such a join.
     private var hasViewsThatHide: Bool {
-        if knownHidingViews.stamp == schemaStamp { return knownHidingViews.exist }
-        let exist = schemas.values.contains { schema in
+        let schemas = schemas.values.sorted()
+        let state = HidingViews.State(stamp: schemaStamp, versions: schemas.map { version(ofSchema: $0) })
+        if let known = knownHidingViews, known.state == state { return known.exist }
+        let exist = schemas.contains { schema in
             let sql = "SELECT sql FROM \(schema.quotedDatabaseIdentifier).sqlite_master WHERE type = 'view'"
             let found = withUnnotedStatement(sql) { view in
                 while view.step() == StatementHandle.row {
@@ -25,8 +27,15 @@ extension Database {
             }
             return found ?? true
         }
-        knownHidingViews = (schemaStamp, exist)
+        knownHidingViews = HidingViews(state: state, exist: exist)
         return exist
+    }
+
+    /// <https://www.sqlite.org/pragma.html#pragma_schema_version>
+    private func version(ofSchema schema: String) -> Int64? {
+        withUnnotedStatement("PRAGMA \(schema.quotedDatabaseIdentifier).schema_version") { row in
+            row.step() == StatementHandle.row ? StatementColumns.int64(row.pointer, 0) : nil
+        }
     }
 
     /// The tables that the statement's program opens; nil if they can't be found.
@@ -78,4 +87,16 @@ extension Database {
             return StatementColumns.string(row.pointer, 0).map { TableName(schema: schema, name: $0) }
         }
     }
+}
+
+/// Whether a view, in a state of the schemas, has a join whose tables SQLite doesn't report.
+struct HidingViews {
+    /// Other connections change the versions. This one may roll back a change, and make another with the same version.
+    struct State: Equatable {
+        let stamp: Int
+        let versions: [Int64?]
+    }
+
+    let state: State
+    let exist: Bool
 }

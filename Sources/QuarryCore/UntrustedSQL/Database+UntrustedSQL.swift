@@ -39,8 +39,11 @@ extension Database {
     private func run<T>(_ policy: UntrustedSQLPolicy, until deadline: AccessDeadline, _ body: () throws -> T) throws
         -> T
     {
-        let rules = UntrustedSQLRules(policy: policy, catalog: try readSchemaCatalog())
-        try connect(rules)
+        let rules = try withoutRecordingRegion {
+            let rules = UntrustedSQLRules(policy: policy, catalog: try readSchemaCatalog())
+            try connect(rules)
+            return rules
+        }
         let guardian = UntrustedSQLGuard(rules)
         let outerStatements = Set(activeStatements.newestFirst.map { ObjectIdentifier($0) })
         let outerCache = statementCache
@@ -91,6 +94,8 @@ private final class UntrustedSQLGuard: StatementPolicy {
     /// The first operation of the statement being prepared that isn't allowed, in words.
     private var refusal: String?
 
+    private var allowsAll = false
+
     private struct WeakStatement {
         weak var statement: Statement?
     }
@@ -101,6 +106,7 @@ private final class UntrustedSQLGuard: StatementPolicy {
     init(_ rules: UntrustedSQLRules) { self.rules = rules }
 
     func answer(to authorization: HookSlots.Authorization) -> HookSlots.AuthorizationAnswer {
+        guard !allowsAll else { return .allow }
         let source = authorization.trigger.map { String(cString: $0) }
         guard let reason = rules.refusal(of: authorization.request, in: source) else { return .allow }
         refusal = refusal ?? reason
@@ -137,6 +143,13 @@ private final class UntrustedSQLGuard: StatementPolicy {
                 out of memory, or the statement needs more than \(rules.policy.maximumInstructionCount) instructions \
                 (UntrustedSQLPolicy.maximumInstructionCount)
                 """)
+    }
+
+    func withoutRefusals<T>(_ body: () -> T) -> T {
+        let allowedAll = allowsAll
+        allowsAll = true
+        defer { allowsAll = allowedAll }
+        return body()
     }
 
     /// The statements that were prepared can't run any more.
