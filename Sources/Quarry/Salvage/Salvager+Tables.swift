@@ -41,14 +41,12 @@ extension Salvager {
     /// Creates everything else, once all rows are written.
     func createOtherObjects(_ target: SalvageTarget) throws {
         try begin(.objects)
+        try createAll(.index, target)
+        try createAll(.view, target)
+        // The text of a full-text index may be in a view.
         for table in objects where table.isVirtual { try rebuild(table, target) }
         // Triggers last: those of views need the views.
-        for kind in [SchemaObject.Kind.index, .view, .trigger] {
-            for object in objects where object.kind == kind && !object.isInternal {
-                try mayGoOn(always: true)
-                try create(object, target)
-            }
-        }
+        try createAll(.trigger, target)
         try writeSequences(target)
         if hasStatistics {
             try target.db.execute(sql: "PRAGMA analysis_limit = 1000")
@@ -56,6 +54,13 @@ extension Salvager {
         }
         try target.db.execute(sql: "PRAGMA main.user_version = \(source.header.userVersion)")
         try target.db.execute(sql: "PRAGMA main.application_id = \(source.header.applicationID)")
+    }
+
+    private func createAll(_ kind: SchemaObject.Kind, _ target: SalvageTarget) throws {
+        for object in objects where object.kind == kind && !object.isInternal {
+            try mayGoOn(always: true)
+            try create(object, target)
+        }
     }
 
     /// Rebuilds the index of a full-text table: <https://www.sqlite.org/fts5.html#the_rebuild_command>.
@@ -114,7 +119,7 @@ extension Salvager {
             }
         }
         note(holes, index)
-        if !holes.isEmpty { damagedTables.append(DamagedTable(table: table, holes: holes)) }
+        if !holes.isEmpty { damagedTables.append(DamagedTable(table: table, keys: HoleKeys(holes))) }
     }
 
     private func note(_ table: SalvageReport.Table) { report.tables.append(table) }
@@ -235,7 +240,7 @@ extension Salvager {
         guard !holes.isEmpty else { return }
         let table = SalvageTarget.Table(
             name: "sqlite_sequence", shape: shape, rowIDName: "rowid", isWithoutRowID: false)
-        damagedTables.append(DamagedTable(table: table, holes: holes))
+        damagedTables.append(DamagedTable(table: table, keys: HoleKeys(holes)))
     }
 
     func noteSequence(_ record: SalvagedRecord, _ encoding: FileHeader.Encoding) {
