@@ -131,7 +131,7 @@ final class CorruptionKeeper: Sendable {
         refusal.withLock { $0 = token }
     }
 
-    /// The content of the database was replaced: it isn't damaged any more, and can be written.
+    /// The database isn't damaged any more, and can be written: its content was replaced, or a check has found nothing.
     func databaseWasRestored() {
         state.withLock { $0.fileWasRestored() }
         guard let core, let token = refusal.withLock({ $0.take() }) else { return }

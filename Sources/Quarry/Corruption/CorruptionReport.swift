@@ -67,7 +67,8 @@ public enum CorruptionPolicy: Sendable {
     /// The damage is reported. Reads and writes go on.
     case report
     /// From the confirmation on, accesses can only read: writes throw `SQLITE_CORRUPT`, "… is damaged". Restoring or
-    /// replacing the file lets them write again.
+    /// replacing the file lets them write again, and so does a `checkIntegrity` that finds nothing, after another
+    /// process has restored it.
     case readOnly
     /// A closure decides. It runs on a thread of the library, and may use the database.
     case handle(@Sendable (CorruptionReport) async -> CorruptionAction)

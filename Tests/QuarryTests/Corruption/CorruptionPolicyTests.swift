@@ -175,6 +175,25 @@ import Testing
         try other.close()
     }
 
+    @Test(arguments: ["pool", "queue"]) func checksThatFindNothingLetReadOnlyDatabasesWrite(kind: String) async throws {
+        let other = try DatabaseQueue(path: path)
+        let writer: any DatabaseWriter =
+            kind == "pool"
+            ? try DatabasePool(path: path, configuration: configuration(.readOnly))
+            : try DatabaseQueue(path: path, configuration: configuration(.readOnly))
+        try readAll(writer)
+        guard case .confirmed? = await events.next() else { throw Unexpected() }
+        #expect(try await writer.checkIntegrity().isDamaged)
+        try await other.restore(from: backup)
+        // A quick check doesn't compare the indexes.
+        #expect(try await writer.checkIntegrity(.quick).isIntact)
+        expectError(.SQLITE_CORRUPT) { try addTeam(writer, "Blues") }
+        #expect(try await writer.checkIntegrity().isIntact)
+        #expect(writer.knownCorruption == nil)
+        try addTeam(writer, "Blues")
+        #expect(try teams(other) == ["Reds", "Blues"])
+    }
+
     /// The other one restores at the last moment: after this one has made its copy.
     @Test func restorationsAreLeftOutIfTheFileIsInOrderByThen() async throws {
         let other = try DatabaseQueue(path: path)
