@@ -106,6 +106,7 @@ public struct DatabaseSalvage: Sendable {
         try write(salvager, file.path, followsTask: followsTask)
         var report = salvager.report
         report.unreadablePages = source.unreadable.first(1000)
+        report.unreadableCompanions = source.unreadableCompanions
         report.sourceWasWritten = source.stamp() != stamp
         try tick(
             SalvageProgress(

@@ -106,6 +106,9 @@ final class PageSource {
     /// The number of frames of the log that count, and of those behind them.
     var logFrames: (used: Int, ignored: Int) { (log?.frameCount ?? 0, log?.ignoredFrameCount ?? 0) }
 
+    /// The log or the journal, if a part of it couldn't be read.
+    var unreadableCompanions: [String] { [logFile, journalFile].compactMap { $0 }.filter(\.hasFailed).map(\.path) }
+
     /// The number of pages whose content is that before an unfinished transaction.
     var journalPageCount: Int { journal?.offsets.count ?? 0 }
 
@@ -148,18 +151,29 @@ final class PageSource {
 /// A file of a damaged database, which is only read.
 final class SourceFile {
     private var handle: DatabaseFileHandle
+    let path: String
     let size: Int64
+    /// Whether bytes that the file has couldn't be read.
+    private(set) var hasFailed = false
 
     /// - throws: `SQLITE_CANTOPEN`; `SQLITE_BUSY` if a connection is just writing the database.
     init(path: String, kind: DatabaseFileHandle.Kind, vfs: String?) throws {
         var handle = try DatabaseFileHandle(path: path, kind: kind, vfs: vfs)
         if kind == .database { try handle.lockShared() }
         size = try handle.size()
+        self.path = path
         self.handle = handle
     }
 
     /// Bytes of the file; nil if they can't be read, or if the file ends before.
-    func bytes(_ count: Int, at offset: Int64) -> [UInt8]? { try? handle.bytes(count, at: offset) }
+    func bytes(_ count: Int, at offset: Int64) -> [UInt8]? {
+        do {
+            return try handle.bytes(count, at: offset)
+        } catch {
+            if error.extendedResultCode != .SQLITE_IOERR_SHORT_READ { hasFailed = true }
+            return nil
+        }
+    }
 }
 
 /// A set of pages: one bit for each page of the file.

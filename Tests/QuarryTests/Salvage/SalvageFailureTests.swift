@@ -95,6 +95,74 @@ import Testing
         }
     }
 
+    enum Companion: String, CaseIterable {
+        case none
+        case log
+        case journal
+
+        /// Makes a database of a killed program: 300 rows, whose text is `kept`.
+        func make(_ path: String) throws {
+            let working = path + "-working"
+            let queue = try DatabaseQueue(path: working)
+            func copy() throws {
+                for suffix in ["", "-wal", "-journal"] {
+                    try FileCopy.copyIfExists(working + suffix, to: path + suffix)
+                }
+            }
+            try queue.writeWithoutTransaction { db in
+                try db.execute(
+                    sql: """
+                        PRAGMA page_size = 1024; CREATE TABLE t (id INTEGER PRIMARY KEY, text TEXT);
+                        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
+                        INSERT INTO t SELECT i, '\(self == .log ? "old" : "kept")' FROM n;
+                        """)
+                switch self {
+                case .none: try copy()
+                case .log:
+                    try db.execute(sql: "PRAGMA journal_mode = WAL; UPDATE t SET text = 'kept'")
+                    try copy()
+                case .journal:
+                    try db.inTransaction {
+                        // The changed pages don't fit into the cache: they are written before the commit.
+                        try db.execute(sql: "PRAGMA cache_size = 1; PRAGMA cache_spill = 1; UPDATE t SET text = 'lost'")
+                        try copy()
+                        return .rollback
+                    }
+                }
+            }
+            try queue.close()
+            for suffix in ["", "-wal", "-journal", "-shm"] { FileCopy.remove(working + suffix) }
+        }
+    }
+
+    /// A read that fails may cost pages, commits of the log, or the way back to the state before a transaction: the
+    /// report tells of it.
+    @Test(arguments: Companion.allCases) func nothingIsLostThatTheReportDoesNotTell(companion: Companion) throws {
+        let path = folder.file("db")
+        try companion.make(path)
+        let faults = try FaultVFS()
+        var configuration = Configuration()
+        configuration.vfs = faults.name
+        var (nth, incompleteCount, hasFailed) = (0, 0, true)
+        while hasFailed {
+            nth += 1
+            faults.arm(.read, nth: nth)
+            let result = Result {
+                try DatabaseSalvage(path: path, configuration: configuration).salvage(into: target)
+            }
+            hasFailed = faults.failures > 0
+            faults.disarm()
+            guard case .success(let report) = result else { continue }
+            // The schema may be lost.
+            let rows = try? DatabaseQueue(path: target).read { db in
+                try Int.fetchOne(db, sql: "SELECT count(*) FROM t WHERE text = 'kept'")
+            }
+            if report.isComplete { #expect(rows == 300, "operation \(nth): \(report)") } else { incompleteCount += 1 }
+            FileCopy.remove(target)
+        }
+        #expect(nth > 10 && incompleteCount > 3, "\(incompleteCount) of \(nth)")
+    }
+
     /// The calls that SQLite doesn't make: its own file beside the target, the sync, the link or the renaming, and the
     /// sync of the folder.
     @Test(arguments: [EIO, ENOSPC], [false, true]) func ofTheFileSystemLeavesTheSourceAndNoTornTarget(
