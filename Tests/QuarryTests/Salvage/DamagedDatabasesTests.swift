@@ -14,7 +14,7 @@ import Testing
     static let firstSeed = environment["QUARRY_SALVAGE_SEED"].flatMap { UInt64($0) }
 
     @Test func rowsOnUndamagedPagesAreSalvaged() async throws {
-        try await onOwnThread {
+        try await onOwnThread(within: 1700) {
             for number in 0..<Self.count {
                 let seed = Self.firstSeed.map { $0 &+ UInt64(number) } ?? .random(in: 0 ... .max)
                 do {
