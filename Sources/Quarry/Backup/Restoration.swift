@@ -97,23 +97,29 @@ struct Restoration: Sendable {
         var attempt = 0
         while !isReplaced {
             attempt += 1
+            let number = nextNumber(db)
             let version = db.lastDataVersion
             guard try isNeeded?() ?? true else { return false }
-            guard let numbered else {
+            if let numbered {
+                isReplaced = try numbered.read(numbered: number) { source in
+                    // Another process may have used the number before the lock was taken.
+                    try db.replaceContent(with: source, commitNumber: number) { db.lastDataVersion == version }
+                }
+            } else {
                 // A file that can't be read at all may have a new version each time.
                 let isCurrent = { isNeeded == nil || attempt == 4 || db.lastDataVersion == version }
                 isReplaced = try source.read { source in try db.replaceContent(with: source, isCurrent: isCurrent) }
-                continue
-            }
-            let known = max(db.lastStoredCommitNumber ?? 0, database.core.journal.commitNumber.rawValue)
-            let last = max(known, db.commitNumberInFile ?? 0, source.commitNumber ?? 0)
-            let number = last == .max ? .max : last + 1
-            isReplaced = try numbered.read(numbered: number) { source in
-                // Another process may have used the number before the lock was taken.
-                try db.replaceContent(with: source, commitNumber: number) { db.lastDataVersion == version }
             }
         }
         return true
+    }
+
+    /// The number of the commit that replaces the content; 0 for a database without numbers in the file.
+    private func nextNumber(_ db: Database) -> Int {
+        guard numbered != nil else { return 0 }
+        let known = max(db.lastStoredCommitNumber ?? 0, database.core.journal.commitNumber.rawValue)
+        let last = max(known, db.commitNumberInFile ?? 0, source.commitNumber ?? 0)
+        return last == .max ? .max : last + 1
     }
 
     private func checkIsOtherFile(_ db: Database) throws {

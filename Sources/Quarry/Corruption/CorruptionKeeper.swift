@@ -129,6 +129,8 @@ final class CorruptionKeeper: Sendable {
             message: "\(report.label ?? report.path) is damaged, and can only be read (Configuration.corruptionPolicy)")
         let token = core.setups.add(.atBeginning { db in db.refuseWrites(with: error) })
         refusal.withLock { $0 = token }
+        // It may have been restored meanwhile.
+        if state.withLock({ $0.knownDamage?.file }) != report.file { databaseWasRestored() }
     }
 
     /// The database isn't damaged any more, and can be written: its content was replaced, or a check has found nothing.
