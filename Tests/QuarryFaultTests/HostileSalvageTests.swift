@@ -23,6 +23,7 @@ import Testing
         case cellsThatOverlap
         case tableMadeOfAnEndlessQuery
         case checkThatMakesAGigabyte
+        case fullTextOfAnEndlessView
         case rowsOfManyShapes
     }
 
@@ -71,6 +72,8 @@ import Testing
             case .cellsThatOverlap: "9 rows, 0 lost"
             case .tableMadeOfAnEndlessQuery: "1 rows, 0 lost"
             case .checkThatMakesAGigabyte: "1 rows, 1 lost"
+            // The row of the settings of the index.
+            case .fullTextOfAnEndlessView: "2 rows, 0 lost"
             case .rowsOfManyShapes: "1 rows, 600 lost"
             }
         #expect(outcome.end == expected)
@@ -134,7 +137,7 @@ import Testing
                 page.replaceSubrange(offset..<offset + 5, with: [103, UInt8(index + 1), 3] + varint(2 * 100 + 12))
             }
             setPage(2, page, &bytes)
-        case .tableMadeOfAnEndlessQuery, .checkThatMakesAGigabyte, .rowsOfManyShapes: break
+        case .tableMadeOfAnEndlessQuery, .checkThatMakesAGigabyte, .fullTextOfAnEndlessView, .rowsOfManyShapes: break
         }
         try Data(bytes).write(to: URL(fileURLWithPath: path))
         if let companion { try Data(companion.bytes).write(to: URL(fileURLWithPath: path + companion.suffix)) }
@@ -152,6 +155,11 @@ import Testing
                 sql = "CREATE TABLE u AS WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
             case .checkThatMakesAGigabyte: sql = "CREATE TABLE u (a CHECK (length(hex(zeroblob(400000000))) > a))"
             case .rowsOfManyShapes: sql = "CREATE TABLE u (a)"
+            case .fullTextOfAnEndlessView:
+                let query = "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS id, i AS text FROM n"
+                try db.execute(sql: "CREATE VIEW v AS \(query)")
+                try db.execute(sql: "CREATE VIRTUAL TABLE f USING fts5(text, content='v', content_rowid='id')")
+                return
             default: return
             }
             let columns = hostile == .rowsOfManyShapes ? 600 : 1
