@@ -15,10 +15,10 @@ func salvageForever(path: String, folder: String, first: Int) throws {
     }
 }
 
-/// Salvages a file, and says what it has taken: pages read, the most memory, and the rows saved and lost.
+/// Salvages a file, and says its cost and its result, or the error.
 ///
 /// ```
-/// 1520 pages read, 14680064 bytes, 12 rows, 3 lost, complete
+/// 1520 pages read, 14680064 bytes, 12 rows, 3 lost
 /// ```
 func salvageOnce(path: String, target: String) throws {
     // The memory of the process before it begins.
