@@ -1,8 +1,23 @@
 #include "FaultVFS.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "OverlayVFS.h"
+
+enum { DAMAGES_COUNT = 64 };
+
+// Bytes that can't be read.
+typedef struct {
+    char *path;
+    int64_t offset;
+    int64_t count;
+} damage;
+
+// The path of an open database, journal or log, which SQLite keeps while it is open. NULL for other files.
+typedef struct {
+    const char *path;
+} fault_file;
 
 struct fault_vfs {
     overlay_vfs base;
@@ -13,6 +28,8 @@ struct fault_vfs {
     int64_t failures;
     int code;
     int sticky;
+    int damage_count;
+    damage damages[DAMAGES_COUNT];
 };
 
 // What an operation has to answer: SQLITE_OK to go on.
@@ -32,8 +49,24 @@ static int fault(fault_vfs *vfs, uint32_t operation, int own_code) {
 
 // MARK: - Files
 
+// Whether some of these bytes can't be read.
+static int is_damaged(fault_vfs *vfs, sqlite3_file *file, int count, sqlite3_int64 offset) {
+    const char *path = ((fault_file *)overlay_bytes(&vfs->base, file))->path;
+    int found = 0;
+    if (path == NULL) return 0;
+    pthread_mutex_lock(&vfs->mutex);
+    for (int i = 0; i < vfs->damage_count && !found; i++) {
+        damage *damage = &vfs->damages[i];
+        found = offset < damage->offset + damage->count && damage->offset < offset + count
+            && strcmp(path, damage->path) == 0;
+    }
+    pthread_mutex_unlock(&vfs->mutex);
+    return found;
+}
+
 static int file_read(sqlite3_file *file, void *buffer, int count, sqlite3_int64 offset) {
     int code = fault(overlay_of(file), FAULT_READ, SQLITE_IOERR_READ);
+    if (code == SQLITE_OK && is_damaged(overlay_of(file), file, count, offset)) return SQLITE_IOERR_READ;
     if (code == SQLITE_OK) return original(file)->xRead(file, buffer, count, offset);
     int half = count / 2;
     if (half > 0) original(file)->xRead(file, buffer, half, offset);
@@ -108,7 +141,10 @@ static void replace(sqlite3_io_methods *methods) {
 static int vfs_open(sqlite3_vfs *base, const char *path, sqlite3_file *file, int flags, int *out_flags) {
     file->pMethods = NULL;
     int code = fault((fault_vfs *)base, FAULT_OPEN, SQLITE_CANTOPEN);
-    return code != SQLITE_OK ? code : overlay_open((overlay_vfs *)base, path, file, flags, out_flags);
+    if (code != SQLITE_OK) return code;
+    int keeps = flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_WAL);
+    ((fault_file *)overlay_bytes((overlay_vfs *)base, file))->path = keeps ? path : NULL;
+    return overlay_open((overlay_vfs *)base, path, file, flags, out_flags);
 }
 
 static int vfs_delete(sqlite3_vfs *base, const char *path, int sync) {
@@ -124,7 +160,7 @@ static int vfs_access(sqlite3_vfs *base, const char *path, int flags, int *resul
 }
 
 fault_vfs *fault_vfs_register(const char *name) {
-    fault_vfs *vfs = overlay_create(sizeof(fault_vfs), 0, name, replace);
+    fault_vfs *vfs = overlay_create(sizeof(fault_vfs), sizeof(fault_file), name, replace);
     if (vfs == NULL) return NULL;
     pthread_mutex_init(&vfs->mutex, NULL);
     vfs->base.base.xOpen = vfs_open;
@@ -141,6 +177,19 @@ void fault_vfs_arm(fault_vfs *vfs, uint32_t mask, int64_t nth, int code, int sti
     vfs->failures = 0;
     vfs->code = code;
     vfs->sticky = sticky;
+    pthread_mutex_unlock(&vfs->mutex);
+}
+
+void fault_vfs_damage(fault_vfs *vfs, const char *path, int64_t offset, int64_t count) {
+    pthread_mutex_lock(&vfs->mutex);
+    char *own_path = vfs->damage_count < DAMAGES_COUNT ? strdup(path) : NULL;
+    if (own_path != NULL) vfs->damages[vfs->damage_count++] = (damage){own_path, offset, count};
+    pthread_mutex_unlock(&vfs->mutex);
+}
+
+void fault_vfs_repair(fault_vfs *vfs) {
+    pthread_mutex_lock(&vfs->mutex);
+    while (vfs->damage_count > 0) free(vfs->damages[--vfs->damage_count].path);
     pthread_mutex_unlock(&vfs->mutex);
 }
 

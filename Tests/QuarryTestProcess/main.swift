@@ -20,6 +20,12 @@ do {
         try backUpForever(path: arguments[1], kind: DatabaseKind(arguments[2]), target: arguments[3])
     case "restore":
         try restoreForever(path: arguments[1], kind: DatabaseKind(arguments[2]), sources: Array(arguments[3...]))
+    case "salvage":
+        try salvageForever(path: arguments[1], folder: arguments[2], first: Int(arguments[3])!)
+    case "salvage-once":
+        try salvageOnce(path: arguments[1], target: arguments[2])
+    case "meet-damage":
+        try meetDamage(path: arguments[1], kind: DatabaseKind(arguments[2]), backup: arguments[3], name: arguments[4])
     case "deliver":
         try deliverForever(path: arguments[1], kind: DatabaseKind(arguments[2]))
     case "follow":

@@ -68,7 +68,10 @@ public final class FaultVFS: @unchecked Sendable {
         self.vfs = vfs
     }
 
-    deinit { disarm() }
+    deinit {
+        disarm()
+        repair()
+    }
 
     /// Makes an operation fail.
     ///
@@ -80,6 +83,16 @@ public final class FaultVFS: @unchecked Sendable {
     public func arm(_ operations: Operations, nth: Int, code: ResultCode? = nil, andAllAfter: Bool = false) {
         fault_vfs_arm(vfs, operations.rawValue, Int64(nth), code?.rawValue ?? 0, andAllAfter ? 1 : 0)
     }
+
+    /// Makes each read fail that touches some bytes of a file, as on a disk with bad sectors.
+    ///
+    /// - parameter path: the full path.
+    public func damage(_ path: String, _ bytes: Range<Int>) {
+        fault_vfs_damage(vfs, path, Int64(bytes.lowerBound), Int64(bytes.count))
+    }
+
+    /// Lets all bytes be read again.
+    public func repair() { fault_vfs_repair(vfs) }
 
     /// Lets all operations succeed.
     public func disarm() { fault_vfs_disarm(vfs) }

@@ -1,12 +1,14 @@
 import QuarryCore
 
-/// The path at which a backup will be: a name in a folder.
+/// The path at which a backup, or another new file, will be: a name in a folder.
 struct BackupTarget {
     let folder: String
     let name: String
     let files: FileOperations
     /// The operation, for errors.
     let operation: String
+    /// The error of a file that exists and may not be replaced.
+    private let refusal: String
 
     var path: String { folder == "" ? name : folder == "/" ? "/" + name : folder + "/" + name }
 
@@ -15,9 +17,14 @@ struct BackupTarget {
 
     /// - parameter path: a path, never a URI.
     /// - throws: `SQLITE_CANTOPEN` for a path that can't be one of a backup.
-    init(_ path: String, _ files: FileOperations, _ operation: String) throws {
+    /// - parameter refusal: the error of a file that exists and may not be replaced.
+    init(
+        _ path: String, _ files: FileOperations, _ operation: String,
+        refusal: String = "the file exists, and BackupOptions.replacesExisting is false"
+    ) throws {
         self.files = files
         self.operation = operation
+        self.refusal = refusal
         guard path != "" else { throw Self.error(operation, "the path is empty") }
         guard !path.utf8.contains(0) else {
             // The system would use the file that the part before the NUL names.
@@ -47,7 +54,7 @@ struct BackupTarget {
     func check(replacesExisting: Bool, source: FileOperations.Identity?) throws {
         if let status = try Self.status(path, files, operation) {
             if status.identity == source { throw Self.error(operation, "it is the file of the database itself") }
-            if !replacesExisting { throw Self.existsAlready(operation) }
+            if !replacesExisting { throw existsAlready() }
         }
         for suffix in ["-wal", "-journal"] {
             // SQLite would apply it to the new file:
@@ -71,9 +78,7 @@ struct BackupTarget {
         try calling(operation) { try files.status(path) }
     }
 
-    static func existsAlready(_ operation: String) -> DatabaseError {
-        error(operation, "the file exists, and BackupOptions.replacesExisting is false")
-    }
+    func existsAlready() -> DatabaseError { Self.error(operation, refusal) }
 
     private static func error(_ operation: String, _ reason: String) -> DatabaseError {
         DatabaseError(resultCode: .SQLITE_CANTOPEN, message: "\(operation): \(reason)")

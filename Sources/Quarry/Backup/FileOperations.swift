@@ -8,12 +8,13 @@ import QuarryCore
     import Glibc
 #endif
 
-/// The calls of the file system that backups make themselves. SQLite makes the others, through its VFS.
+/// The calls of the file system that backups, salvages and quarantines make themselves. SQLite makes the others,
+/// through its VFS.
 ///
 /// Each call asks `fault` first, so that tests can make any of them fail.
 struct FileOperations: Sendable {
     enum Kind: String, Sendable, CaseIterable {
-        case create, lock, permissions, sync, syncFolder, rename, link, remove, list, status
+        case create, lock, permissions, write, sync, syncFolder, rename, link, remove, list, status
     }
 
     /// Returns the number of the error with which a call fails instead of being made; 0 to make it.
@@ -99,6 +100,16 @@ struct FileOperations: Sendable {
     /// The corresponding C function is `fchmod`: unlike at the creation, the process's mask doesn't apply.
     func setPermissions(_ permissions: mode_t, of file: Descriptor, _ path: String) throws {
         _ = try call(.permissions, path) { fchmod(file.number, permissions) }
+    }
+
+    /// Writes all bytes at the end of a file. The corresponding C function is `write`.
+    func write(_ bytes: [UInt8], to file: Descriptor, _ path: String) throws {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = try call(.write, path) { rest.withUnsafeBytes { Self.write(file.number, $0) } }
+            guard count > 0 else { throw Failure(kind: .write, path: path, number: EIO) }
+            rest = rest.dropFirst(Int(count))
+        }
     }
 
     /// Waits until a file is on the disk. The corresponding C function is `fsync`.
@@ -212,6 +223,16 @@ struct FileOperations: Sendable {
         #endif
     }
 
+    private static func write(_ descriptor: CInt, _ bytes: UnsafeRawBufferPointer) -> CInt {
+        #if canImport(Darwin)
+            CInt(Darwin.write(descriptor, bytes.baseAddress, min(bytes.count, 1 << 30)))
+        #elseif canImport(Musl)
+            CInt(Musl.write(descriptor, bytes.baseAddress, min(bytes.count, 1 << 30)))
+        #else
+            CInt(Glibc.write(descriptor, bytes.baseAddress, min(bytes.count, 1 << 30)))
+        #endif
+    }
+
     private func openNew(_ path: String, _ permissions: mode_t) -> CInt {
         let flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC
         #if canImport(Darwin)
@@ -251,6 +272,7 @@ extension FileOperations.Failure {
             case (.syncFolder, _): .SQLITE_IOERR_DIR_FSYNC
             case (.remove, _): .SQLITE_IOERR_DELETE
             case (.lock, _): .SQLITE_IOERR_LOCK
+            case (.write, _): .SQLITE_IOERR_WRITE
             case (.rename, _), (.link, _), (.permissions, _): .SQLITE_IOERR
             }
         return DatabaseError(resultCode: code, message: "\(operation): could not \(verb) \(path): \(reason)")
@@ -261,6 +283,7 @@ extension FileOperations.Failure {
         case .create: "create"
         case .lock: "lock"
         case .permissions: "set the permissions of"
+        case .write: "write"
         case .sync, .syncFolder: "sync"
         case .rename, .link: "make"
         case .remove: "remove"

@@ -8,7 +8,7 @@ import QuarryCore
     import Glibc
 #endif
 
-/// The file beside its target that a backup writes, until it is complete.
+/// The file beside its target that a backup or a salvage writes, until it is complete.
 ///
 /// ```
 /// players.sqlite                                  the target
@@ -68,11 +68,11 @@ final class PartialFile: Sendable {
             do {
                 isLinked = try files.link(path, to: target.path)
             } catch let failure as FileOperations.Failure where failure.number == EEXIST {
-                throw BackupTarget.existsAlready(target.operation)
+                throw target.existsAlready()
             }
             if !isLinked {
                 // Without second names, another process could make a file of the same name between these two calls.
-                if try files.status(target.path) != nil { throw BackupTarget.existsAlready(target.operation) }
+                if try files.status(target.path) != nil { throw target.existsAlready() }
                 try files.rename(path, to: target.path)
             }
             do {
@@ -96,7 +96,7 @@ final class PartialFile: Sendable {
         for companion in Self.companions + [""] { try? target.files.remove(path + companion) }
     }
 
-    /// Removes the files of backups that were killed.
+    /// Removes the files of backups and salvages that were killed.
     ///
     /// - parameter isTarget: whether a name is the name of a target.
     static func removeLeftovers(in folder: String, _ files: FileOperations, of isTarget: (String) -> Bool) throws {

@@ -40,6 +40,9 @@ struct Restoration: Sendable {
     let source: RestoreSource
     /// The copy that gets a number; nil for a database without numbers in the file.
     let numbered: NumberedSource?
+    /// Whether the content still has to be replaced; nil if it has to be in any case. Asked again if another process
+    /// has written meanwhile.
+    var isNeeded: (@Sendable () throws -> Bool)?
 
     init(
         of database: RestoredDatabase, _ path: String, _ check: BackupCheck, _ files: FileOperations, followsTask: Bool
@@ -50,54 +53,73 @@ struct Restoration: Sendable {
     }
 
     /// Waits for the running accesses, and replaces the content.
-    func run(_ origin: AccessRequest.Origin = .user) throws {
+    ///
+    /// - returns: false if that wasn't needed any more.
+    @discardableResult
+    func run(_ origin: AccessRequest.Origin = .user) throws -> Bool {
         try database.writer.perform(database.request(origin)) { db in try run(db) }
     }
 
     /// As the synchronous `run`; waiting suspends the task.
-    func run(_ origin: AccessRequest.Origin = .user) async throws {
+    @discardableResult
+    func run(_ origin: AccessRequest.Origin = .user) async throws -> Bool {
         try await database.writer.perform(database.request(origin)) { db in try run(db) }
     }
 
     /// Replaces the content, in the database's exclusive access. Writes are no longer refused on account of damage.
-    private func run(_ db: Database) throws {
+    private func run(_ db: Database) throws -> Bool {
         let refusal = db.writeRefusal
         db.refuseWrites(with: nil)
+        let isReplaced: Bool
         do {
-            try replaceContent(of: db)
+            isReplaced = try replaceContent(of: db)
         } catch {
             db.refuseWrites(with: refusal)
             throw error
         }
         database.core.corruptionIfMade?.databaseWasRestored()
+        return isReplaced
     }
 
-    private func replaceContent(of db: Database) throws {
+    private func replaceContent(of db: Database) throws -> Bool {
         do {
             try checkIsOtherFile(db)
             try checkEncoding(db)
-            try withPageSize(of: db) { try withDurableJournal(of: db) { try replace(db) } }
+            return try withPageSize(of: db) { try withDurableJournal(of: db) { try replace(db) } }
         } catch let error as DatabaseError {
             throw RestoreSource.naming(error, source.operation)
         }
     }
 
-    private func replace(_ db: Database) throws {
-        guard let numbered else {
-            _ = try source.read { source in try db.replaceContent(with: source) }
-            return
-        }
+    /// - returns: false if that wasn't needed any more.
+    private func replace(_ db: Database) throws -> Bool {
         var isReplaced = false
+        var attempt = 0
         while !isReplaced {
-            let known = max(db.lastStoredCommitNumber ?? 0, database.core.journal.commitNumber.rawValue)
-            let last = max(known, db.commitNumberInFile ?? 0, source.commitNumber ?? 0)
+            attempt += 1
+            let number = nextNumber(db)
             let version = db.lastDataVersion
-            let number = last == .max ? .max : last + 1
-            isReplaced = try numbered.read(numbered: number) { source in
-                // Another process may have used the number before the lock was taken.
-                try db.replaceContent(with: source, commitNumber: number) { db.lastDataVersion == version }
+            guard try isNeeded?() ?? true else { return false }
+            if let numbered {
+                isReplaced = try numbered.read(numbered: number) { source in
+                    // Another process may have used the number before the lock was taken.
+                    try db.replaceContent(with: source, commitNumber: number) { db.lastDataVersion == version }
+                }
+            } else {
+                // A file that can't be read at all may have a new version each time.
+                let isCurrent = { isNeeded == nil || attempt == 4 || db.lastDataVersion == version }
+                isReplaced = try source.read { source in try db.replaceContent(with: source, isCurrent: isCurrent) }
             }
         }
+        return true
+    }
+
+    /// The number of the commit that replaces the content; 0 for a database without numbers in the file.
+    private func nextNumber(_ db: Database) -> Int {
+        guard numbered != nil else { return 0 }
+        let known = max(db.lastStoredCommitNumber ?? 0, database.core.journal.commitNumber.rawValue)
+        let last = max(known, db.commitNumberInFile ?? 0, source.commitNumber ?? 0)
+        return last == .max ? .max : last + 1
     }
 
     private func checkIsOtherFile(_ db: Database) throws {
@@ -120,7 +142,7 @@ struct Restoration: Sendable {
     }
 
     /// Leaves WAL mode for a source with another page size, which a log can't have.
-    private func withPageSize(of db: Database, _ body: () throws -> Void) throws {
+    private func withPageSize(of db: Database, _ body: () throws -> Bool) throws -> Bool {
         guard let pageSize = try? db.pageSize(), pageSize != source.pageSize else { return try body() }
         let sizes = "the file has pages of \(source.pageSize) bytes, the database of \(pageSize)"
         guard let path = db.mainFilePath else {
@@ -139,7 +161,7 @@ struct Restoration: Sendable {
         }
         let result = Result { try body() }
         try db.activateWAL(path: path)
-        try result.get()
+        return try result.get()
     }
 
     /// Makes the transaction one that neither a killed process nor a power failure can leave half done.
@@ -148,7 +170,7 @@ struct Restoration: Sendable {
     /// PRAGMA main.synchronous = FULL
     /// PRAGMA main.journal_mode = DELETE  -- if it is OFF or MEMORY
     /// ```
-    private func withDurableJournal(of db: Database, _ body: () throws -> Void) throws {
+    private func withDurableJournal(of db: Database, _ body: () throws -> Bool) throws -> Bool {
         let synchronous = try db.synchronousMode()
         let mode = db.mainFilePath == nil ? nil : try? db.journalMode()
         let isUnsafe = mode == .off || mode == .memory
@@ -159,6 +181,6 @@ struct Restoration: Sendable {
             if synchronous == .off || synchronous == .normal { try? db.setSynchronousMode(synchronous) }
         }
         if isUnsafe { try db.setJournalMode(.delete) }
-        try body()
+        return try body()
     }
 }

@@ -103,17 +103,18 @@ final class CorruptionKeeper: Sendable {
         tell(.confirmed(report), configuration)
         guard case .handle(let decide) = configuration.corruptionPolicy else { return }
         do {
-            switch await decide(report) {
-            case .none: break
-            case .readOnly: refuseWrites(report)
-            case .quarantine:
-                refuseWrites(report)
-                try await quarantine(report, configuration)
+            let action = await decide(report)
+            // The program may have restored the database meanwhile, and written to it.
+            guard state.withLock({ $0.knownDamage?.file }) == report.file else {
+                return tell(.repaired(report), configuration)
+            }
+            if action != .none { refuseWrites(report) }
+            switch action {
+            case .none, .readOnly: break
+            case .quarantine: _ = try await quarantine(report, configuration)
             case .restore(let path):
-                refuseWrites(report)
-                try await quarantine(report, configuration)
+                guard try await quarantine(report, configuration) else { return }
                 try await restore(from: path, of: report, configuration)
-                tell(.restored(report, fromPath: path), configuration)
             }
         } catch {
             tell(.failed(path: report.path, error), configuration)
@@ -128,9 +129,11 @@ final class CorruptionKeeper: Sendable {
             message: "\(report.label ?? report.path) is damaged, and can only be read (Configuration.corruptionPolicy)")
         let token = core.setups.add(.atBeginning { db in db.refuseWrites(with: error) })
         refusal.withLock { $0 = token }
+        // It may have been restored meanwhile.
+        if state.withLock({ $0.knownDamage?.file }) != report.file { databaseWasRestored() }
     }
 
-    /// The content of the database was replaced: it isn't damaged any more, and can be written.
+    /// The database isn't damaged any more, and can be written: its content was replaced, or a check has found nothing.
     func databaseWasRestored() {
         state.withLock { $0.fileWasRestored() }
         guard let core, let token = refusal.withLock({ $0.take() }) else { return }
@@ -139,13 +142,20 @@ final class CorruptionKeeper: Sendable {
     }
 
     /// Copies the damaged file, with its log, while the connection that writes does nothing.
-    private func quarantine(_ report: CorruptionReport, _ configuration: Configuration) async throws {
+    ///
+    /// - returns: false if the file isn't damaged any more.
+    private func quarantine(_ report: CorruptionReport, _ configuration: Configuration) async throws -> Bool {
         guard let writer = core?.runners?.writer else { throw DatabaseError.connectionIsClosed() }
-        let copy = Quarantine.path(for: report.path)
-        try await writer.perform(AccessRequest(.bare, origin: .library)) { _ in
-            try Quarantine.copy(report.path, to: copy, vfs: configuration.vfs)
+        guard try integrity(report.path, configuration).isDamaged else {
+            databaseWasRestored()
+            tell(.repaired(report), configuration)
+            return false
+        }
+        let copy = try await writer.perform(AccessRequest(.bare, origin: .library)) { _ in
+            try Quarantine.copy(report.path, vfs: configuration.vfs)
         }
         tell(.quarantined(report, path: copy), configuration)
+        return true
     }
 
     /// Replaces the content of the database by that of a backup, while no access runs.
@@ -153,8 +163,11 @@ final class CorruptionKeeper: Sendable {
         guard let core, let database = RestoredDatabase(core, path: report.path, configuration) else {
             throw DatabaseError.connectionIsClosed()
         }
-        let restoration = try Restoration(of: database, path, .quick, FileOperations(), followsTask: false)
-        try await restoration.run(.library)
+        var restoration = try Restoration(of: database, path, .quick, FileOperations(), followsTask: false)
+        // Another process may have restored the file first, and written to it.
+        restoration.isNeeded = { try self.integrity(report.path, configuration).isDamaged }
+        let isRestored = try await restoration.run(.library)
+        tell(isRestored ? .restored(report, fromPath: path) : .repaired(report), configuration)
     }
 }
 

@@ -41,11 +41,14 @@ public struct CorruptionReport: Sendable {
 public enum CorruptionEvent: Sendable {
     /// A check has confirmed that the file is damaged.
     case confirmed(CorruptionReport)
-    /// A statement has failed as with a damaged file, but a check has found nothing: a function of the program has
-    /// thrown `SQLITE_CORRUPT`, for example. For a while, such errors are not checked again.
+    /// A statement has failed as with a damaged file, but a check of the main database has found nothing: a function of
+    /// the program has thrown `SQLITE_CORRUPT`, or an attached database is damaged. For a while, such errors are not
+    /// checked again.
     case falseAlarm(DatabaseError)
     /// The damaged file, with its log, was copied: `players.sqlite.corrupt-20260131T120000Z`.
     case quarantined(CorruptionReport, path: String)
+    /// The file was found in order before anything was done: the program, or another process, has restored it.
+    case repaired(CorruptionReport)
     /// The content was replaced by that of a backup.
     case restored(CorruptionReport, fromPath: String)
     /// A check or a reaction has failed.
@@ -64,7 +67,8 @@ public enum CorruptionPolicy: Sendable {
     /// The damage is reported. Reads and writes go on.
     case report
     /// From the confirmation on, accesses can only read: writes throw `SQLITE_CORRUPT`, "… is damaged". Restoring or
-    /// replacing the file lets them write again.
+    /// replacing the file lets them write again, and so does a `checkIntegrity` that finds nothing, after another
+    /// process has restored it.
     case readOnly
     /// A closure decides. It runs on a thread of the library, and may use the database.
     case handle(@Sendable (CorruptionReport) async -> CorruptionAction)
@@ -83,7 +87,7 @@ public enum CorruptionAction: Sendable, Hashable {
     /// The damaged file, with its log, is copied beside it, and accesses can only read from now on.
     case quarantine
     /// The damaged file, with its log, is copied beside it. Then its content is replaced by that of a backup, which is
-    /// checked first. If that fails, accesses can only read.
+    /// checked first. If that fails, accesses can only read. If the file is in order by then, nothing is replaced.
     case restore(fromPath: String)
 }
 

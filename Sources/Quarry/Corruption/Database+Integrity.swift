@@ -139,6 +139,8 @@ struct VirtualTableText {
     let module: String
     /// Whether a full-text table keeps no text: `content=''`.
     let isContentless: Bool
+    /// Whether the text of a full-text table is in another table or a view: `content='note'`.
+    let hasExternalContent: Bool
 
     init(_ sql: String) {
         // Names in quotes may have any words.
@@ -152,6 +154,7 @@ struct VirtualTableText {
         module = String(rest.drop { $0.isWhitespace }.prefix { $0.isLetter || $0.isNumber || $0 == "_" })
         let dense = rest.filter { !$0.isWhitespace }
         isContentless = dense.contains("content=''") || dense.contains("content=\"\"")
+        hasExternalContent = !isContentless && dense.contains("content=")
     }
 
     /// The text without the first name in quotes, if that is the table's.

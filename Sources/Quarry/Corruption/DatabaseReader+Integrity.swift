@@ -97,6 +97,7 @@ extension DatabaseReader {
     /// ```
     ///
     /// Damage is known after a check has confirmed it: `checkIntegrity`, or that of `Configuration.onCorruption(_:)`.
+    /// It is forgotten once the database is restored, or a check of the level `full` finds nothing.
     public var knownCorruption: CorruptionReport? { groupReader?.core.corruptionIfMade?.knownDamage }
 
     /// Runs the checks that need a connection that writes; nil if there is none.
@@ -108,6 +109,9 @@ extension DatabaseReader {
     private func noting(_ report: IntegrityReport, _ path: String?) -> IntegrityReport {
         if report.isDamaged, let path, let core = groupReader?.core {
             core.corruption.damageWasFound(report, path: path, configuration)
+        } else if !report.isDamaged, report.level == .full, knownCorruption != nil {
+            // The program, or another process, has restored the file.
+            groupReader?.core.corruptionIfMade?.databaseWasRestored()
         }
         return report
     }

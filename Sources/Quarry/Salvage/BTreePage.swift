@@ -46,10 +46,14 @@ struct BTreePage {
         let pointers = start + (kind.isLeaf ? 8 : 12)
         // https://www.sqlite.org/fileformat2.html: zero means 65536.
         let content = rawContent == 0 ? 65_536 : rawContent
-        let maximumCount = max(0, (usableSize - pointers) / 2)
+        // SQLite's own limit: a cell has at least four bytes, and a pointer.
+        let maximumCount = max(0, (usableSize - pointers) / 6)
         brokenCellCount = max(0, count - maximumCount)
         rightChild = kind.isLeaf ? 0 : bytes.bigEndian32(at: start + 8) ?? 0
         let contentStart = max(min(content, usableSize), pointers)
+        // Cells don't overlap. If a damaged pointer makes one do, the others needn't be lost; but many overlapping
+        // cells would make a large database of a small one.
+        var spaceLeft = 2 * usableSize
         var offsets: Set<Int> = []
         for index in 0..<min(count, maximumCount) {
             guard let offset = bytes.bigEndian16(at: pointers + 2 * index), offset >= pointers, offset < usableSize,
@@ -59,8 +63,13 @@ struct BTreePage {
                 brokenCellCount += 1
                 continue
             }
+            spaceLeft -= cell.local.count
             // A cell among the pointers is no cell of SQLite's.
-            if offset < contentStart, offset < pointers + 2 * count { brokenCellCount += 1 } else { cells.append(cell) }
+            if offset < contentStart && offset < pointers + 2 * count || spaceLeft < 0 {
+                brokenCellCount += 1
+            } else {
+                cells.append(cell)
+            }
         }
         if count > 0, cells.isEmpty, kind.isLeaf { return nil }
     }

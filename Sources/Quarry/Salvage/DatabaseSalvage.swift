@@ -24,6 +24,8 @@ public struct DatabaseSalvage: Sendable {
     /// `lost_and_found`.
     public var includesFreePages = false
 
+    var files = FileOperations()
+
     /// The salvage of a damaged file.
     ///
     /// ```swift
@@ -46,13 +48,16 @@ public struct DatabaseSalvage: Sendable {
     /// }
     /// ```
     ///
-    /// - parameter target: the path of the new file, which must not exist. It is written beside, under a name that
-    ///   begins with that path, and renamed at the end. A process that is killed meanwhile leaves that other file.
+    /// - parameter target: the path of the new file, which must not exist. It is written under another name,
+    ///   `.players.sqlite.9f86d081884c7d65.partial`, and renamed at the end. A process that is killed meanwhile leaves
+    ///   that file, and the next salvage or backup with the same target removes it. The permissions are those of the
+    ///   damaged file.
     /// - parameter progress: called from time to time. Its error ends the salvage, and is thrown.
     /// - returns: what was saved and lost.
-    /// - throws: `SQLITE_CANTOPEN` if the damaged file doesn't exist, or if the target does; `SQLITE_NOTADB` for an
-    ///   empty file; `SQLITE_BUSY` if a connection is just writing the file; errors of writing the target, such as
-    ///   `SQLITE_FULL`; `SQLITE_CORRUPT` if it can't be read back; the error of `progress`. Then no target exists.
+    /// - throws: `SQLITE_CANTOPEN` if the damaged file doesn't exist, or if the target does, or has a log or journal
+    ///   beside it; `SQLITE_NOTADB` for an empty file; `SQLITE_BUSY` if a connection is just writing the file; errors
+    ///   of writing the target, such as `SQLITE_FULL`; `SQLITE_CORRUPT` if it can't be read back; the error of
+    ///   `progress`. Then no target exists.
     public func salvage(
         into target: String, progress: ((SalvageProgress) throws -> Void)? = nil
     ) throws -> SalvageReport {
@@ -87,27 +92,36 @@ public struct DatabaseSalvage: Sendable {
     private func run(
         _ target: String, followsTask: Bool, _ tick: @escaping (SalvageProgress) throws -> Void
     ) throws -> SalvageReport {
-        try NewFile.checkIsAbsent(target)
+        let newFile = try BackupTarget(target, files, "salvage of \(path) into \(target)", refusal: "the file exists")
+        try newFile.check(replacesExisting: false, source: nil)
         let source = try PageSource(path: path, vfs: configuration.vfs)
         let stamp = source.stamp()
         let salvager = Salvager(source, target: target, includesFreePages: includesFreePages, tick)
         try salvager.readSchema()
-        let file = NewFile(for: target)
-        defer { file.remove() }
+        // A leftover that can't be removed is no reason to save nothing.
+        try? PartialFile.removeLeftovers(in: newFile.folderPath, files) { $0 == newFile.name }
+        let permissions = try newFile.calling { try files.status(path)?.permissions }
+        let file = try PartialFile(newFile, permissions: permissions)
+        defer { file.discard() }
         try write(salvager, file.path, followsTask: followsTask)
         var report = salvager.report
         report.unreadablePages = source.unreadable.first(1000)
+        report.unreadableCompanions = source.unreadableCompanions
         report.sourceWasWritten = source.stamp() != stamp
         try tick(
             SalvageProgress(
                 phase: .check, readPageCount: source.readCount, pageCount: report.pageCount,
                 savedRowCount: report.savedRowCount))
-        report.integrity = try check(file.path, followsTask: followsTask)
-        if let problem = report.integrity.problems.first(where: { $0.kind == .structure }) {
+        report.integrity = try check(file.path, source, followsTask: followsTask)
+        // Virtual tables may contradict themselves, as newer versions of SQLite say; pages may not.
+        let problems = report.integrity.problems
+        if let problem = problems.first(where: { $0.kind == .structure && ($0.page ?? $0.rootPage) != nil }) {
             throw DatabaseError(
                 resultCode: .SQLITE_CORRUPT, message: "the new file can't be read back: \(problem)")
         }
-        try file.publish()
+        try newFile.calling { try file.removeCompanions() }
+        if followsTask { try Task.checkCancellation() }
+        try file.publish(replacesExisting: false)
         return report
     }
 
@@ -118,11 +132,12 @@ public struct DatabaseSalvage: Sendable {
             "PRAGMA encoding = '\(header.encoding.name)'", "PRAGMA page_size = \(header.pageSize)",
             "PRAGMA auto_vacuum = \(header.isAutoVacuum ? header.isIncrementalVacuum ? 2 : 1 : 0)",
         ]
-        // The file has no content that a journal would have to bring back; statements that fail do.
-        pragmas += ["PRAGMA journal_mode = MEMORY", "PRAGMA synchronous = FULL"]
+        // The file is removed after an error, and synced at its end. Only statements that fail need a journal.
+        pragmas += ["PRAGMA journal_mode = MEMORY", "PRAGMA synchronous = OFF"]
         let database = try open(path, readonly: false, first: pragmas, followsTask: followsTask)
         defer { try? database.close() }
         try AccessRunner.frame(database, nil, followsTask: followsTask) { db in
+            try limitMemory(db, salvager.source)
             let target = SalvageTarget(
                 db, encoding: header.encoding, tableNames: Set(salvager.objects.map(\.name)))
             try db.inTransaction(.immediate) {
@@ -139,15 +154,23 @@ public struct DatabaseSalvage: Sendable {
         }
     }
 
-    private func check(_ path: String, followsTask: Bool) throws -> IntegrityReport {
+    private func check(_ path: String, _ source: PageSource, followsTask: Bool) throws -> IntegrityReport {
         // A new connection: that which wrote the file has parts of it in memory.
         let database = try open(path, readonly: false, first: [], followsTask: followsTask)
         defer { try? database.close() }
         return try AccessRunner.frame(database, nil, followsTask: followsTask) { db in
+            try limitMemory(db, source)
             let report = try db.integrityReport(.quick, maximumProblems: 1000) { _ in }
             let (failures, unchecked) = try db.checkFullText(writes: true) { _ in }
             return report.adding(failures, unchecked: unchecked)
         }
+    }
+
+    /// The expressions of a schema may make values of any size, such as `zeroblob(1e9)`: those that are much larger
+    /// than the file are refused.
+    private func limitMemory(_ db: Database, _ source: PageSource) throws {
+        let size = 4 * source.pageCount * source.header.pageSize
+        try db.setLimit(.length, to: min(max(size, 1 << 24), Int(Int32.max)))
     }
 
     private func open(_ path: String, readonly: Bool, first pragmas: [String], followsTask: Bool) throws -> Database {

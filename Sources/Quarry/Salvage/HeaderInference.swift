@@ -34,9 +34,8 @@ struct HeaderInference {
 
     /// The bytes behind the last cell, which are the same on all pages.
     private static func reservedSize(_ source: PageSource, _ size: Int) -> Int {
-        let step = max(1, source.pageCount / 64)
         var end = 0
-        for number in stride(from: UInt32(2), through: max(2, source.pageCount), by: UInt32.Stride(step)) {
+        for number in source.samplePageNumbers where number > 1 {
             guard let bytes = source.page(number), let page = BTreePage(bytes, number: number, usableSize: size),
                 page.isSound
             else { continue }

@@ -7,12 +7,14 @@ import QuarryCore
 /// ```
 struct LostAndFound {
     /// The name of the table: one that the damaged database doesn't have.
-    let name: String
+    private(set) var name = "lost_and_found"
     private(set) var rowCount = 0
     /// The number of values that didn't fit, of rows with more values than a table can have columns.
     private(set) var cutValueCount = 0
     private var columnCount = 0
     private var isCreated = false
+    /// The names of the tables that the damaged database has, in small letters.
+    private let names: Set<String>
     private var statements: [Shape: Statement] = [:]
 
     private struct Shape: Hashable {
@@ -23,9 +25,14 @@ struct LostAndFound {
     private static let fixedColumns = ["page", "table", "reason", "fieldCount", "id"]
 
     init(avoiding names: Set<String>) {
-        let taken = Set(names.map { $0.lowercased() })
-        name =
-            (["lost_and_found"] + (0...).lazy.prefix(taken.count + 1).map { "lost_and_found_\($0)" })
+        self.names = Set(names.map { $0.lowercased() })
+    }
+
+    private func freeName(_ db: Database) throws -> String {
+        // The text of a damaged schema may have created a table under another name than the schema says.
+        let made = try String.fetchAll(db, sql: "SELECT lower(name) FROM main.sqlite_master")
+        let taken = names.union(made)
+        return (["lost_and_found"] + (0...taken.count).lazy.map { "lost_and_found_\($0)" })
             .first { !taken.contains($0) } ?? "lost_and_found"
     }
 
@@ -40,6 +47,7 @@ struct LostAndFound {
         try makeColumns(values.count, db)
         let shape = Shape(count: values.count, cast: cast)
         let statement = try statements[shape] ?? makeStatement(shape, db)
+        if statements.count >= 64 { statements.removeAll() }
         statements[shape] = statement
         let fixed: [DatabaseValue] = [
             DatabaseValue(rawStorage: .int64(Int64(row.page))),
@@ -54,6 +62,7 @@ struct LostAndFound {
 
     private mutating func makeColumns(_ count: Int, _ db: Database) throws {
         if !isCreated {
+            name = try freeName(db)
             try db.execute(
                 sql: """
                     CREATE TABLE main.\(name.quotedDatabaseIdentifier) \

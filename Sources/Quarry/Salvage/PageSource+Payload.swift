@@ -2,7 +2,7 @@
 /// <https://www.sqlite.org/fileformat2.html#cell_payload_overflow_pages>.
 ///
 /// Chains of damaged files may be long, circular, and shared by many cells. In all, each page is read a few times at
-/// most.
+/// most, and a chain that is longer than any record of SQLite's isn't followed.
 struct PayloadReader {
     private let source: PageSource
     /// The overflow pages that were read.
@@ -12,13 +12,17 @@ struct PayloadReader {
 
     init(_ source: PageSource) {
         self.source = source
-        visited = PageSet(count: source.pageCount)
-        budget = 16 * Int(source.pageCount) + 1024
+        visited = source.emptySet()
+        budget = 16 * source.pageCount + 1024
     }
+
+    /// The longest record that SQLite is built for, unless told otherwise: <https://www.sqlite.org/limits.html>.
+    private static let maximumSize = 1_000_000_000
 
     /// The bytes of a cell's record, or the first ones if its chain of pages is broken.
     mutating func payload(_ page: [UInt8], _ cell: BTreePage.Cell) -> (bytes: [UInt8], isComplete: Bool) {
         var bytes = Array(page[cell.local])
+        guard cell.payloadSize <= Self.maximumSize else { return (bytes, false) }
         var next = cell.overflow
         var chain: Set<UInt32> = []
         while bytes.count < cell.payloadSize {

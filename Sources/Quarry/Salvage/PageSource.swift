@@ -15,10 +15,13 @@ final class PageSource {
     private(set) var header: FileHeader
     /// Whether the header was read, and not inferred.
     private(set) var hasHeader: Bool
-    /// The number of pages, also of those that are missing at the end of the file.
-    private(set) var pageCount: UInt32 = 0
+    /// The pages from 1 on that the file has, and that belong to the database.
+    private var filePageCount: UInt32 = 0
+    /// The pages behind them, which the log or the journal has, in order.
+    private var laterPages: [UInt32] = []
     /// The pages that can't be read from the file.
     private(set) var unreadable = PageSet(count: 0)
+    /// The number of readings of pages, also of those that have failed.
     private(set) var readCount = 0
 
     /// The most recently read page.
@@ -70,13 +73,41 @@ final class PageSource {
     /// Sets the size of pages while it is being inferred, and for good.
     func setPageSize(_ size: Int) {
         let pagesOfFile = UInt32(clamping: (fileSize + Int64(size) - 1) / Int64(size))
-        pageCount = log?.pageCount ?? journal?.pageCount ?? pagesOfFile
-        unreadable = PageSet(count: pageCount)
+        let limit = log?.pageCount ?? journal?.pageCount ?? pagesOfFile
+        filePageCount = min(pagesOfFile, limit)
+        let overlay = log?.offsets ?? journal?.offsets ?? [:]
+        laterPages = overlay.keys.filter { $0 > filePageCount && $0 <= limit }.sorted()
+        unreadable = emptySet()
         lastPage = nil
     }
 
+    /// The numbers of the pages that exist, in order.
+    ///
+    /// A damaged journal may claim billions of pages: only those that are somewhere count.
+    var pageNumbers: some Sequence<UInt32> { (0..<pageCount).lazy.map(pageNumber) }
+
+    /// Up to 128 of those numbers, from the whole file.
+    var samplePageNumbers: some Sequence<UInt32> {
+        stride(from: 0, to: pageCount, by: max(1, pageCount / 64)).lazy.map(pageNumber)
+    }
+
+    private func pageNumber(_ index: Int) -> UInt32 {
+        index < Int(filePageCount) ? UInt32(index) + 1 : laterPages[index - Int(filePageCount)]
+    }
+
+    /// The number of pages that exist.
+    var pageCount: Int { Int(filePageCount) + laterPages.count }
+
+    /// The number of the last page that exists.
+    var lastPageNumber: UInt32 { laterPages.last ?? filePageCount }
+
+    func emptySet() -> PageSet { PageSet(count: filePageCount) }
+
     /// The number of frames of the log that count, and of those behind them.
     var logFrames: (used: Int, ignored: Int) { (log?.frameCount ?? 0, log?.ignoredFrameCount ?? 0) }
+
+    /// The log or the journal, if a part of it couldn't be read.
+    var unreadableCompanions: [String] { [logFile, journalFile].compactMap { $0 }.filter(\.hasFailed).map(\.path) }
 
     /// The number of pages whose content is that before an unfinished transaction.
     var journalPageCount: Int { journal?.offsets.count ?? 0 }
@@ -92,8 +123,9 @@ final class PageSource {
 
     /// The bytes of a page; nil if it can't be read, or isn't in the file.
     func page(_ number: UInt32) -> [UInt8]? {
-        guard number > 0, number <= pageCount else { return nil }
+        guard number > 0, number <= lastPageNumber else { return nil }
         if let lastPage, lastPage.number == number { return lastPage.bytes }
+        readCount += 1
         let size = header.pageSize
         let bytes =
             overlaidPage(number, size: size) ?? file.bytes(size, at: Int64(number - 1) * Int64(size))
@@ -101,7 +133,6 @@ final class PageSource {
             unreadable.insert(number)
             return nil
         }
-        readCount += 1
         lastPage = (number, bytes)
         return bytes
     }
@@ -120,39 +151,52 @@ final class PageSource {
 /// A file of a damaged database, which is only read.
 final class SourceFile {
     private var handle: DatabaseFileHandle
+    let path: String
     let size: Int64
+    /// Whether bytes that the file has couldn't be read.
+    private(set) var hasFailed = false
 
     /// - throws: `SQLITE_CANTOPEN`; `SQLITE_BUSY` if a connection is just writing the database.
     init(path: String, kind: DatabaseFileHandle.Kind, vfs: String?) throws {
         var handle = try DatabaseFileHandle(path: path, kind: kind, vfs: vfs)
         if kind == .database { try handle.lockShared() }
         size = try handle.size()
+        self.path = path
         self.handle = handle
     }
 
     /// Bytes of the file; nil if they can't be read, or if the file ends before.
-    func bytes(_ count: Int, at offset: Int64) -> [UInt8]? { try? handle.bytes(count, at: offset) }
+    func bytes(_ count: Int, at offset: Int64) -> [UInt8]? {
+        do {
+            return try handle.bytes(count, at: offset)
+        } catch {
+            if error.extendedResultCode != .SQLITE_IOERR_SHORT_READ { hasFailed = true }
+            return nil
+        }
+    }
 }
 
-/// A set of pages: one bit each.
+/// A set of pages: one bit for each page of the file.
 struct PageSet {
     private var words: [UInt64]
-    private(set) var insertedCount = 0
+    /// Pages behind those of the file. Damaged pages refer to any number.
+    private var later: Set<UInt32> = []
 
+    /// - parameter count: the number of pages of the file.
     init(count: UInt32) { words = [UInt64](repeating: 0, count: Int(count) / 64 + 1) }
 
     func contains(_ page: UInt32) -> Bool {
         let word = Int(page) / 64
-        return word < words.count && words[word] & (1 << UInt64(page % 64)) != 0
+        return word < words.count ? words[word] & (1 << UInt64(page % 64)) != 0 : later.contains(page)
     }
 
     /// - returns: whether the page was not yet in the set.
     @discardableResult
     mutating func insert(_ page: UInt32) -> Bool {
         let word = Int(page) / 64
-        guard word < words.count, words[word] & (1 << UInt64(page % 64)) == 0 else { return false }
+        guard word < words.count else { return later.insert(page).inserted }
+        guard words[word] & (1 << UInt64(page % 64)) == 0 else { return false }
         words[word] |= 1 << UInt64(page % 64)
-        insertedCount += 1
         return true
     }
 
@@ -165,6 +209,6 @@ struct PageSet {
                 pages.append(index * 64 + bit)
             }
         }
-        return pages
+        return pages + later.sorted().prefix(count - pages.count).map(Int.init)
     }
 }

@@ -94,6 +94,9 @@ public struct SalvageReport: Sendable {
     /// The number of frames of the write-ahead log that were used, and of those that weren't: they belong to no
     /// finished commit, or follow a damaged one.
     public internal(set) var logFrames: (used: Int, ignored: Int) = (0, 0)
+    /// The log and the journal, if a part of them can't be read: commits may be missing, or changes of a transaction
+    /// that didn't end may be in the tables.
+    public internal(set) var unreadableCompanions: [String] = []
     /// The number of pages that were taken from the journal of an unfinished transaction.
     public internal(set) var journalPageCount = 0
     /// Whether a connection has written to the file meanwhile: rows may be missing, or old.
@@ -119,8 +122,8 @@ public struct SalvageReport: Sendable {
 
     /// Whether nothing was lost.
     public var isComplete: Bool {
-        !headerIsDamaged && !schemaIsDamaged && unreadablePages.isEmpty && lostObjects.isEmpty
-            && lostAndFoundRowCount == 0 && !sourceWasWritten && tables.allSatisfy(\.isComplete)
+        !headerIsDamaged && !schemaIsDamaged && unreadablePages.isEmpty && unreadableCompanions.isEmpty
+            && lostObjects.isEmpty && lostAndFoundRowCount == 0 && !sourceWasWritten && tables.allSatisfy(\.isComplete)
     }
 }
 
@@ -131,6 +134,7 @@ extension SalvageReport: CustomStringConvertible {
         if headerIsDamaged { lines.append("the header is damaged: pages of \(pageSize) bytes were inferred") }
         if schemaIsDamaged { lines.append("a part of the schema is lost") }
         if sourceWasWritten { lines.append("the file was written meanwhile") }
+        lines += unreadableCompanions.map { "a part of \($0) can't be read" }
         if logFrames.ignored > 0 { lines.append("\(logFrames.ignored) frames of the write-ahead log were not used") }
         for table in tables where !table.isComplete || table.orphanedRowCount > 0 {
             var text = "\(table.name): \(table.savedRowCount) rows saved"

@@ -53,8 +53,7 @@ final class SalvageTarget {
     /// The table as created in the target; nil if there is none with that name.
     func table(_ name: String) throws -> Table? {
         let found = try QuarryCore.Row.fetchOne(
-            db, sql: "SELECT type, wr FROM pragma_table_list WHERE schema = 'main' AND name = ? COLLATE NOCASE",
-            arguments: [name])
+            db, sql: "SELECT type, wr FROM pragma_table_list(?) WHERE schema = 'main'", arguments: [name])
         guard let found else { return nil }
         let (type, isWithoutRowID): (String, Bool) = (found[0], found[1])
         guard type == "table" || type == "shadow" else { return nil }
@@ -201,7 +200,8 @@ final class SalvageTarget {
             condition = "\(name.quotedDatabaseIdentifier) = ?"
             arguments = [DatabaseValue(rawStorage: .int64(rowID))]
         } else {
-            let usable = columns.filter { $0.1.databaseValue(encoding) != nil }
+            // The key comes first. SQLite limits the depth of expressions: <https://www.sqlite.org/limits.html>.
+            let usable = columns.prefix(500).filter { $0.1.databaseValue(encoding) != nil }
             condition = usable.map { "\($0.0.name.quotedDatabaseIdentifier) IS ?" }.joined(separator: " AND ")
             arguments = usable.compactMap { $0.1.databaseValue(encoding) }
             if condition.isEmpty { condition = "1" }

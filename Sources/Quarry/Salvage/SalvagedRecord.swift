@@ -15,6 +15,9 @@ struct SalvagedRecord: Equatable {
     /// Whether no value is missing, and no bytes are left.
     var isComplete: Bool
 
+    /// The most values that SQLite can be built for: <https://www.sqlite.org/limits.html#max_column>.
+    private static let maximumCount = 32_767
+
     /// - parameter payload: the bytes of the record, or the first ones.
     /// - returns: nil if they aren't the beginning of a record.
     init?(_ payload: [UInt8]) {
@@ -25,7 +28,7 @@ struct SalvagedRecord: Equatable {
         var types: [Int] = []
         while position < min(end, payload.count) {
             guard let (type, length) = payload.varint(at: position, end: end), let type = Int(exactly: type),
-                type != 10, type != 11
+                type != 10, type != 11, types.count < Self.maximumCount
             else { return nil }
             types.append(type)
             position += length

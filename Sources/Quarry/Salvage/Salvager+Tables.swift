@@ -71,6 +71,12 @@ extension Salvager {
         else { return }
         try mayGoOn(always: true)
         let name = table.name.quotedDatabaseIdentifier
+        if text.hasExternalContent, try takesTooLong(name, target) {
+            // The check of the new file would read it, too.
+            try target.db.execute(sql: "DROP TABLE main.\(name)")
+            return note(
+                table, DatabaseError(resultCode: .SQLITE_INTERRUPT, message: "reading the text takes too long"))
+        }
         do {
             try target.db.inSavepoint {
                 try target.db.execute(sql: "INSERT INTO main.\(name) (\(name)) VALUES ('rebuild')")
@@ -78,6 +84,29 @@ extension Salvager {
             }
         } catch let error as DatabaseError where SalvageTarget.concernsObject(error) {
             note(table, error)
+        }
+    }
+
+    /// Whether the text of a full-text table, which a view may make, takes much longer than the file is large: the
+    /// query of a view may never end. A query is interrupted here, because interrupted writes end the transaction:
+    /// <https://www.sqlite.org/c3ref/interrupt.html>.
+    private func takesTooLong(_ name: String, _ target: SalvageTarget) throws -> Bool {
+        var callsLeft = 100_000 + source.pageCount * source.header.pageSize
+        let hooks = target.db.hooks
+        // Each call comes after a thousand steps.
+        let client = hooks.onProgress {
+            callsLeft -= 1
+            return callsLeft > 0
+        }
+        defer { hooks.remove(client) }
+        do {
+            _ = try Int.fetchOne(target.db, sql: "SELECT count(*) FROM main.\(name)")
+            return false
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_INTERRUPT && callsLeft <= 0 {
+            return true
+        } catch let error as DatabaseError where SalvageTarget.concernsObject(error) {
+            // The rebuilding fails, too.
+            return false
         }
     }
 
@@ -119,7 +148,7 @@ extension Salvager {
             }
         }
         note(holes, index)
-        if !holes.isEmpty { damagedTables.append(DamagedTable(table: table, holes: holes)) }
+        if !holes.isEmpty { damagedTables.append(DamagedTable(table: table, keys: HoleKeys(holes))) }
     }
 
     private func note(_ table: SalvageReport.Table) { report.tables.append(table) }
@@ -240,7 +269,7 @@ extension Salvager {
         guard !holes.isEmpty else { return }
         let table = SalvageTarget.Table(
             name: "sqlite_sequence", shape: shape, rowIDName: "rowid", isWithoutRowID: false)
-        damagedTables.append(DamagedTable(table: table, holes: holes))
+        damagedTables.append(DamagedTable(table: table, keys: HoleKeys(holes)))
     }
 
     func noteSequence(_ record: SalvagedRecord, _ encoding: FileHeader.Encoding) {

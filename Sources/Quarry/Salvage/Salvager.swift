@@ -29,7 +29,7 @@ final class Salvager {
     /// A table with holes.
     struct DamagedTable {
         let table: SalvageTarget.Table
-        let holes: [TreeHole]
+        let keys: HoleKeys
     }
 
     init(
@@ -52,7 +52,7 @@ final class Salvager {
         guard always || tickCount % 64 == 0 else { return }
         try tick(
             SalvageProgress(
-                phase: phase, readPageCount: source.readCount, pageCount: Int(source.pageCount),
+                phase: phase, readPageCount: source.readCount, pageCount: source.pageCount,
                 savedRowCount: report.savedRowCount))
     }
 
@@ -89,7 +89,7 @@ final class Salvager {
     func readSchema() throws {
         try begin(.schema)
         report.pageSize = source.header.pageSize
-        report.pageCount = Int(source.pageCount)
+        report.pageCount = source.pageCount
         report.headerIsDamaged = !source.hasHeader
         report.logFrames = source.logFrames
         report.journalPageCount = source.journalPageCount
@@ -102,9 +102,7 @@ final class Salvager {
         guard !holes.isEmpty || objects.isEmpty && source.pageCount > 1 || !source.hasHeader else { return }
         report.schemaIsDamaged = !holes.isEmpty
         if report.schemaIsDamaged { mayHaveUnknownTables = true }
-        var number: UInt32 = 1
-        while number < source.pageCount {
-            number += 1
+        for number in source.pageNumbers where number > 1 {
             try mayGoOn()
             guard !walk.used.contains(number), let content = orphan(number), content.page.kind == .tableLeaf else {
                 continue
@@ -144,7 +142,7 @@ final class Salvager {
     private func inferEncoding() {
         var zeros = [0, 0]
         var byteCount = 0
-        for number in stride(from: UInt32(1), through: source.pageCount, by: max(1, Int(source.pageCount) / 64)) {
+        for number in source.samplePageNumbers {
             guard let content = orphan(number), content.page.kind != .tableInterior else { continue }
             for case .text(let bytes) in content.page.cells.prefix(16).flatMap({ record(content, $0)?.values ?? [] }) {
                 for (index, byte) in bytes.prefix(256).enumerated() where byte == 0 { zeros[index % 2] += 1 }
@@ -171,9 +169,7 @@ final class Salvager {
     func salvageOrphans(_ target: SalvageTarget) throws {
         try begin(.orphans)
         let free = source.freePages(used: walk.used)
-        var number: UInt32 = 0
-        while number < source.pageCount {
-            number += 1
+        for number in source.pageNumbers {
             try mayGoOn()
             guard !walk.used.contains(number) else { continue }
             let isFree = free.pages.contains(number)
@@ -203,9 +199,11 @@ final class Salvager {
     /// The tables with a hole in which a page's rows fit, the one that they fit best first.
     private func tablesWithHole(for rows: [SalvageTarget.Row], ofIndex: Bool) -> [SalvageTarget.Table] {
         let records = rows.map(\.record).filter(\.isComplete)
+        let rowIDs = rows.compactMap(\.rowID)
+        let keys = (rowIDs.min() ?? 0)...(rowIDs.max() ?? 0)
         let candidates = damagedTables.compactMap { damaged -> (table: SalvageTarget.Table, fit: Int)? in
             guard damaged.table.isWithoutRowID == ofIndex,
-                ofIndex || damaged.holes.contains(where: { Self.contains($0, rows) })
+                ofIndex || damaged.keys.contain(keys)
             else { return nil }
             return damaged.table.shape.fit(records).map { (damaged.table, $0) }
         }
@@ -214,10 +212,6 @@ final class Salvager {
 
     /// Whether a page that fits these tables belongs to the first one: it can't be that of another table.
     private func isCertain(_ tables: [SalvageTarget.Table]) -> Bool { tables.count == 1 && !mayHaveUnknownTables }
-
-    private static func contains(_ hole: TreeHole, _ rows: [SalvageTarget.Row]) -> Bool {
-        rows.allSatisfy { row in row.rowID.map(hole.keys.contains) ?? false }
-    }
 
     /// Places a page of a table WITHOUT ROWID. Pages of indexes are left out: indexes are made anew.
     private func placeEntries(_ rows: [SalvageTarget.Row], _ target: SalvageTarget, isFree: Bool) throws {

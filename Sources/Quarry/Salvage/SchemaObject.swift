@@ -1,4 +1,5 @@
 import QuarryCore
+import QuarrySQL
 
 /// A row of `sqlite_schema`: <https://www.sqlite.org/schematab.html>.
 struct SchemaObject: Hashable {
@@ -50,7 +51,10 @@ struct SchemaObject: Hashable {
             case .view: ["CREATE VIEW "]
             case .trigger: ["CREATE TRIGGER "]
             }
-        return prefixes.contains(where: hasPrefix) ? sql : nil
+        guard let sql, let prefix = prefixes.first(where: hasPrefix) else { return nil }
+        // SQLite keeps no CREATE TABLE … AS SELECT. Such a text would be run, and might not end.
+        if prefix == "CREATE TABLE ", !SQLWords.beginsWithNameAndList(sql.dropFirst(prefix.count)) { return nil }
+        return sql
     }
 
     private func hasPrefix(_ prefix: String) -> Bool {

@@ -31,6 +31,31 @@ struct TreeHole: Sendable {
     }
 }
 
+/// The keys of missing rows, to be searched.
+struct HoleKeys {
+    /// In the order of their first keys, with the greatest key of the holes up to there.
+    private var ranges: [(first: Int64, last: Int64)] = []
+
+    init(_ holes: [TreeHole]) {
+        ranges = holes.compactMap { hole in
+            if hole.keys.low == .max { return nil }
+            return (hole.keys.low.map { $0 + 1 } ?? .min, hole.keys.high ?? .max)
+        }
+        ranges.sort { $0.first < $1.first }
+        for index in ranges.indices.dropFirst() { ranges[index].last = max(ranges[index].last, ranges[index - 1].last) }
+    }
+
+    /// Whether a page with these keys may be missing in one hole.
+    func contain(_ keys: ClosedRange<Int64>) -> Bool {
+        var (low, high) = (0, ranges.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if ranges[middle].first <= keys.lowerBound { low = middle + 1 } else { high = middle }
+        }
+        return low > 0 && ranges[low - 1].last >= keys.upperBound
+    }
+}
+
 /// Walks the trees of a damaged file: every page that can be reached and used, in the order of keys.
 struct TreeWalk {
     /// A page with records, which a tree uses.
@@ -55,13 +80,17 @@ struct TreeWalk {
     private(set) var used: PageSet
     /// The pages that two trees use: one of them is wrong, and it isn't known which.
     private var usedTwice: PageSet
+    /// How often pages were read that couldn't be used.
+    private var refusals: [UInt32: Int] = [:]
+    /// A damaged tree may refer to a page of another tree. Trees that do so again and again would take forever to walk.
+    private static let maximumRefusals = 64
     /// SQLite's own limit is 20: <https://www.sqlite.org/src/file/src/btreeInt.h>.
     private static let maximumDepth = 20
 
     init(_ source: PageSource) {
         self.source = source
-        used = PageSet(count: source.pageCount)
-        usedTwice = PageSet(count: source.pageCount)
+        used = source.emptySet()
+        usedTwice = source.emptySet()
     }
 
     /// Walks a tree.
@@ -81,29 +110,33 @@ struct TreeWalk {
                 hole(.tooDeep)
                 continue
             }
-            guard number > 0, number <= source.pageCount else {
+            guard number > 0, number <= source.lastPageNumber else {
                 hole(.outsideFile)
                 continue
             }
-            guard !usedTwice.contains(number) else {
+            guard !usedTwice.contains(number), refusals[number, default: 0] < Self.maximumRefusals else {
                 hole(.usedTwice)
                 continue
             }
+            func refuse(_ reason: TreeHole.Reason) {
+                refusals[number, default: 0] += 1
+                hole(reason)
+            }
             guard let bytes = source.page(number) else {
-                hole(.unreadable)
+                refuse(.unreadable)
                 continue
             }
             guard let page = BTreePage(bytes, number: number, usableSize: source.header.usableSize) else {
-                hole(.notATreePage)
+                refuse(.notATreePage)
                 continue
             }
             guard page.kind.isTable == (kind == .table), number == root || number != 1 else {
-                hole(.wrongKind)
+                refuse(.wrongKind)
                 continue
             }
             let content = Content(number: number, bytes: bytes, page: page, keys: keys)
             if page.kind != .tableInterior, !page.cells.isEmpty, try !belongs(content, accepts) {
-                hole(.wrongContent)
+                refuse(.wrongContent)
                 continue
             }
             if !used.insert(number) {
@@ -159,17 +192,17 @@ extension PageSource {
     ///
     /// - parameter used: the pages that trees use, which aren't unused whatever the list says.
     func freePages(used: PageSet) -> (pages: PageSet, isSound: Bool) {
-        var pages = PageSet(count: pageCount)
+        var pages = emptySet()
         guard hasHeader else { return (pages, false) }
         var next = header.freelistTrunk
         var count = 0
         while next > 0 {
-            guard next <= pageCount, !pages.contains(next), !used.contains(next), let trunk = page(next),
-                let following = trunk.bigEndian32(at: 0), following <= pageCount,
+            guard next <= lastPageNumber, !pages.contains(next), !used.contains(next), let trunk = page(next),
+                let following = trunk.bigEndian32(at: 0), following <= lastPageNumber,
                 let leafCount = trunk.bigEndian32(at: 4), leafCount <= UInt32(header.usableSize / 4 - 2)
             else { return (pages, false) }
             let leaves = (0..<Int(leafCount)).compactMap { trunk.bigEndian32(at: 8 + 4 * $0) }
-            guard leaves.allSatisfy({ $0 > 1 && $0 <= pageCount }), Set(leaves).count == leaves.count else {
+            guard leaves.allSatisfy({ $0 > 1 && $0 <= lastPageNumber }), Set(leaves).count == leaves.count else {
                 return (pages, false)
             }
             pages.insert(next)

@@ -39,6 +39,20 @@ extension SQLWords {
         return text
     }
 
+    /// Whether some SQL begins with a name and an opening parenthesis.
+    package static func beginsWithNameAndList(_ sql: some StringProtocol) -> Bool {
+        var scanner = SQLScanner(String(sql))
+        var nameEnd: Int?
+        while let token = scanner.next() {
+            let word = String(decoding: scanner.bytes[token.range], as: UTF8.self)
+            if word.isSpaceOrComment { continue }
+            // A doubled quote continues the name.
+            if let nameEnd, nameEnd < token.range.lowerBound || word.unquoted == nil { return word == "(" }
+            nameEnd = token.range.upperBound
+        }
+        return false
+    }
+
     /// A column or a constraint of a CREATE TABLE.
     package struct TablePart {
         /// The first word, without quotes.

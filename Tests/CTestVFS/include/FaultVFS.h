@@ -30,6 +30,12 @@ void fault_vfs_arm(fault_vfs *vfs, uint32_t mask, int64_t nth, int code, int sti
 // Lets all operations succeed.
 void fault_vfs_disarm(fault_vfs *vfs);
 
+// Makes reads fail that touch some bytes of a file, until `fault_vfs_repair`: up to 64 such ranges. The path is the full one.
+void fault_vfs_damage(fault_vfs *vfs, const char *path, int64_t offset, int64_t count);
+
+// Makes the bytes of all files readable again.
+void fault_vfs_repair(fault_vfs *vfs);
+
 // The number of operations of the mask since it was armed.
 int64_t fault_vfs_count(fault_vfs *vfs);
 

@@ -59,9 +59,9 @@ struct CorruptionEvents {
 
     init() { (events, continuation) = AsyncStream.makeStream() }
 
-    func listen(in configuration: inout Configuration) {
-        configuration.onCorruption { [continuation] event in continuation.yield(event) }
-    }
+    func listen(in configuration: inout Configuration) { configuration.onCorruption { yield($0) } }
+
+    func yield(_ event: CorruptionEvent) { continuation.yield(event) }
 
     /// The next event.
     func next() async -> CorruptionEvent? {

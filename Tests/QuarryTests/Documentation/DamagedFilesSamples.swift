@@ -23,7 +23,7 @@ import Testing
 
     @Test func checksAndPolicies() async throws {
         let log = log
-        let backup = folder.file("backup.sqlite")
+        let backups = BackupFolder(path: folder.path, name: "players")
         var config = Configuration()
         config.onCorruption { event in
             switch event {
@@ -34,7 +34,9 @@ import Testing
         }
         config.corruptionPolicy = .readOnly  // writes throw SQLITE_CORRUPT, "players is damaged, …"
         config.corruptionPolicy = .handle { report in
-            report.integrity.problems.allSatisfy { $0.kind == .index } ? .none : .restore(fromPath: backup)
+            if report.integrity.problems.allSatisfy({ $0.kind == .index }) { return .none }
+            guard let newest = try? await backups.newestGood() else { return .quarantine }  // a BackupFolder
+            return .restore(fromPath: newest.path)
         }
         let dbPool = try DatabasePool(path: database(), configuration: config)
         let report = try await dbPool.checkIntegrity(.quick)

@@ -14,7 +14,7 @@ import Testing
     static let firstSeed = environment["QUARRY_SALVAGE_SEED"].flatMap { UInt64($0) }
 
     @Test func rowsOnUndamagedPagesAreSalvaged() async throws {
-        try await onOwnThread {
+        try await onOwnThread(within: 1700) {
             for number in 0..<Self.count {
                 let seed = Self.firstSeed.map { $0 &+ UInt64(number) } ?? .random(in: 0 ... .max)
                 do {
@@ -36,7 +36,7 @@ import Testing
             let report = try DatabaseSalvage(path: database.path).salvage(into: folder.file("whole"))
             #expect(report.isComplete, "seed \(seed): \(report)")
             #expect(
-                try compare(expected, pages: expected.pages, folder.file("whole"), report).inTable
+                try SavedRows(folder.file("whole"), report).check(expected, pages: expected.pages).inTable
                     == expected.rows.count,
                 "seed \(seed)")
         }
@@ -49,34 +49,11 @@ import Testing
         #expect(FileCopy.bytes(database.path + "-wal") == damaged.1, "seed \(seed)")
         let source = try PageSource(path: database.path, vfs: nil)
         let pages = expected.pages.indices.map { $0 == 0 ? nil : source.page(UInt32($0)) }
-        let saved = try compare(expected, pages: pages, folder.file("salvaged"), report)
+        let saved = try SavedRows(folder.file("salvaged"), report).check(expected, pages: pages)
         print(
             """
             seed \(seed): \(damage), \(saved.all) of \(expected.rows.count) rows on undamaged pages, all of them saved, \
             \(saved.inTable) in their tables
             """)
-    }
-
-    /// - parameter pages: the present content of the pages.
-    /// - returns: the number of rows that had to be saved.
-    private static func compare(
-        _ expected: ExpectedRows, pages: [[UInt8]?], _ path: String, _ report: SalvageReport
-    ) throws -> (all: Int, inTable: Int) {
-        let tables = try ExpectedRows.selectedRows(path: path).mapValues { Set($0.rows.values) }
-        let lost = try DatabaseQueue(path: path).read { db in
-            try report.lostAndFoundTable.map { try RowText.lostAndFound($0, db) } ?? []
-        }
-        var (count, inTable) = (0, 0)
-        for row in expected.rows {
-            guard row.pages.allSatisfy({ expected.pages[Int($0)] == pages[Int($0)] }) else { continue }
-            count += 1
-            if tables[row.table]?.contains(row.selected) == true {
-                inTable += 1
-            } else if !lost.contains(row.stored) {
-                throw ExpectedRows.Mismatch(
-                    description: "lost: \(row.table) \(row.stored.prefix(200)) of pages \(row.pages), \(report)")
-            }
-        }
-        return (count, inTable)
     }
 }

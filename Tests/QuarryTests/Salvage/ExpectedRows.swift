@@ -21,7 +21,7 @@ struct ExpectedRows {
 
     init(path: String) throws {
         let source = try PageSource(path: path, vfs: nil)
-        for number in 1...source.pageCount { pages.append(source.page(number)) }
+        for number in 1...source.lastPageNumber { pages.append(source.page(number)) }
         let salvager = Salvager(source, target: "", includesFreePages: false) { _ in }
         try salvager.readSchema()
         // Opened as SQLite would, on a copy of the state.
@@ -53,7 +53,7 @@ struct ExpectedRows {
                 throw Mismatch(description: "SQLite has other rows in \(object.name)")
             }
         }
-        for number in 1...source.pageCount {
+        for number in 1...source.lastPageNumber {
             guard let bytes = pages[Int(number)],
                 let page = BTreePage(bytes, number: number, usableSize: source.header.usableSize)
             else { continue }
@@ -95,6 +95,40 @@ struct ExpectedRows {
             }
             return tables
         }
+    }
+}
+
+/// The rows of a salvaged file.
+struct SavedRows {
+    private let tables: [String: Set<String>]
+    private let lost: Set<String>
+    private let report: SalvageReport
+
+    init(_ path: String, _ report: SalvageReport) throws {
+        self.report = report
+        tables = try ExpectedRows.selectedRows(path: path).mapValues { Set($0.rows.values) }
+        lost = try DatabaseQueue(path: path).read { db in
+            try report.lostAndFoundTable.map { try RowText.lostAndFound($0, db) } ?? []
+        }
+    }
+
+    /// Throws unless all rows on undamaged pages were saved.
+    ///
+    /// - parameter pages: the present content of the pages.
+    /// - returns: the number of rows that had to be saved, and of those in their tables.
+    func check(_ expected: ExpectedRows, pages: [[UInt8]?]) throws -> (all: Int, inTable: Int) {
+        var (count, inTable) = (0, 0)
+        for row in expected.rows {
+            guard row.pages.allSatisfy({ expected.pages[Int($0)] == pages[Int($0)] }) else { continue }
+            count += 1
+            if tables[row.table]?.contains(row.selected) == true {
+                inTable += 1
+            } else if !lost.contains(row.stored) {
+                throw ExpectedRows.Mismatch(
+                    description: "lost: \(row.table) \(row.stored.prefix(200)) of pages \(row.pages), \(report)")
+            }
+        }
+        return (count, inTable)
     }
 }
 

@@ -6,7 +6,7 @@ public struct FuzzInputs<Generator: RandomNumberGenerator> {
     /// Inputs for a target.
     public init(_ target: FuzzTarget, using generator: Generator) {
         self.generator = generator
-        seeds = target.seeds.map { Array($0.utf8) }
+        seeds = target.seeds
     }
 
     /// A seed, or two, with some bytes changed, left out, or written twice.

@@ -1,7 +1,7 @@
 import Foundation
 import Quarry
 
-/// A parser of untrusted text or bytes.
+/// A reader of untrusted text or bytes.
 public enum FuzzTarget: String, CaseIterable, Sendable {
     case dates
     case components
@@ -10,6 +10,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case statements
     case interpolation
     case patterns
+    case salvage
 
     /// Throws a `Violation` if what must hold for any bytes doesn't hold for these. It never traps.
     public func check(_ bytes: [UInt8]) throws {
@@ -21,12 +22,16 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .statements: try Statements.check(bytes)
         case .interpolation: try Interpolation.check(bytes)
         case .patterns: try Patterns.check(bytes)
+        case .salvage: try Salvaging.check(bytes)
         }
     }
 
     /// Inputs to begin with.
-    public var seeds: [String] {
+    public var seeds: [[UInt8]] { self == .salvage ? Salvaging.seeds : textSeeds.map { Array($0.utf8) } }
+
+    private var textSeeds: [String] {
         switch self {
+        case .salvage: []
         case .dates, .components:
             [
                 "2024-02-29", "2024-02-29 12:30", "2024-02-29T12:30:59", "2024-02-29 12:30:59.123",
