@@ -58,7 +58,7 @@ import Testing
         }
         print("\(hostile): \(pageCount) pages, \(outcome)")
         #expect(outcome.pagesRead <= 10 * pageCount + 1000)
-        #expect(outcome.memory < 32_000_000)
+        #expect(outcome.memory < 40_000_000)
         #expect(outcome.targetSize <= 5 * pageCount * Self.pageSize + 20_000)
         let expected =
             switch hostile {

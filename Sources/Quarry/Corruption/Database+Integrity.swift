@@ -41,10 +41,23 @@ extension Database {
         do {
             let cursor = try String.fetchCursor(makeStatement(sql: "PRAGMA main.\(name)(\(maximumCount))"))
             while let row = try cursor.next() { rows.append(row) }
-        } catch let error as DatabaseError where error.saysThatFileIsDamaged && !rows.isEmpty {
+        } catch let error as DatabaseError where error.saysThatFileIsDamaged {
+            if rows.isEmpty { rows = try problemsOfTables(name, after: error) }
             rows.append(error.message ?? "\(error)")
         }
         return rows == ["ok"] ? [] : rows
+    }
+
+    /// Checks the tables one by one: a virtual table that can't be opened makes newer versions of SQLite end the check
+    /// before it has begun.
+    private func problemsOfTables(_ check: String, after error: DatabaseError) throws -> [String] {
+        let roots = try Row.fetchAll(self, sql: "SELECT name, rootpage FROM main.sqlite_master WHERE type = 'table'")
+        guard roots.contains(where: { $0[1] as Int? ?? 0 == 0 }) else { throw error }
+        return try roots.filter { $0[1] as Int? ?? 0 > 0 }.flatMap { row in
+            let name = (row[0] as String).quotedDatabaseIdentifier
+            let problems = try String.fetchAll(self, sql: "PRAGMA main.\(check)(\(name))")
+            return problems == ["ok"] ? [] : problems
+        }
     }
 
     private func brokenForeignKeys(maximumCount: Int) throws -> [ForeignKeyViolation] {

@@ -91,7 +91,7 @@ extension Salvager {
     /// query of a view may never end. A query is interrupted here, because interrupted writes end the transaction:
     /// <https://www.sqlite.org/c3ref/interrupt.html>.
     private func takesTooLong(_ name: String, _ target: SalvageTarget) throws -> Bool {
-        var callsLeft = 100_000 + source.pageCount * source.header.pageSize
+        var callsLeft = 10_000 + source.pageCount * source.header.pageSize / 10
         let hooks = target.db.hooks
         // Each call comes after a thousand steps.
         let client = hooks.onProgress {

@@ -123,6 +123,26 @@ import Testing
         }
     }
 
+    /// Newer versions of SQLite open virtual tables to check them, and end the check if one can't be opened.
+    @Test func virtualTablesThatCannotBeOpenedTakeNothingElseWithThem() throws {
+        let path = try make(
+            """
+            CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT); INSERT INTO note VALUES (1, 'one'), (2, 'two');
+            CREATE VIRTUAL TABLE place USING rtree(id, x0, x1); INSERT INTO place VALUES (1, 2, 3);
+            """)
+        var configuration = Configuration()
+        configuration.defensive = false
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        try queue.write { db in try db.execute(sql: "UPDATE place_node SET data = x'0001'") }
+        try queue.close()
+        let report = try salvage(path)
+        #expect(report.savedRowCount == 4 && report.lostAndFoundRowCount == 0, "\(report)")
+        try inNewFile { db throws in
+            #expect(try String.fetchAll(db, sql: "SELECT text FROM note") == ["one", "two"])
+            #expect(try String.fetchAll(db, sql: "SELECT hex(data) FROM place_node") == ["0001"])
+        }
+    }
+
     @Test func tablesOfAnyNameAreMade() throws {
         let names = [#""a ""quoted"" name""#, "[b (c)]", "`d``e`", "'f'", "été", #""as""#, "g/* ( */", "h -- (\n"]
         let path = try make(
