@@ -87,6 +87,21 @@ struct BackupTests {
         #expect(try packages(in: path) == 15)
     }
 
+    /// A backup is made before a new version changes the tables, and has them as they are.
+    @Test func aCatalogueOfTheFirstVersion() async throws {
+        let folder = try TemporaryFolder()
+        let path = try await folder.catalogue(3)
+        let first = try await Catalog.open(path: path)
+        try await first.revertToFirstVersion()
+        try await first.close()
+        let before = bytes(path)
+        let target = folder.path + "/backup.sqlite"
+        #expect(await Self.backUp(path, to: target).status == 0)
+        #expect(bytes(path) == before)
+        let hasSearch = try await DatabaseQueue(path: target).read { db in try db.tableExists("package_search") }
+        #expect(!hasSearch)
+    }
+
     @Test func anExistingFileIsReplacedIfWanted() async throws {
         let folder = try TemporaryFolder()
         let path = try await folder.catalogue(3)

@@ -82,6 +82,18 @@ struct RestoreTests {
         try await catalog.close()
     }
 
+    /// The way back from a version that has changed the tables.
+    @Test func aCatalogueOfANewerVersionIsReplaced() async throws {
+        let folder = try TemporaryFolder()
+        let path = try await folder.catalogue(3)
+        try await DatabaseQueue(path: path).write {
+            try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('of tomorrow')")
+        }
+        let backup = try await folder.catalogue(12, "backup.sqlite")
+        #expect(await Self.restore(path, from: backup).status == 0)
+        #expect(try packages(in: path) == 12)
+    }
+
     @Test(arguments: [false, true]) func whatIsNoBackup(thereIsACatalogue: Bool) async throws {
         let folder = try TemporaryFolder()
         let path = thereIsACatalogue ? try await folder.catalogue(3) : folder.path + "/c.sqlite"
