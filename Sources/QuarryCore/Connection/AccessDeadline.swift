@@ -18,7 +18,7 @@ package struct AccessDeadline: Sendable, Equatable {
     ) {
         let (sum, isTooLarge) = now.addingReportingOverflow(length.nanoseconds)
         end = isTooLarge ? .max : sum
-        seconds = Double(length.components.seconds) + Double(length.components.attoseconds) * 1e-18
+        seconds = Double(length.components.seconds) + Double(length.components.attoseconds) / 1e18
         self.subject = subject
     }
 
