@@ -18,7 +18,7 @@ package struct AccessDeadline: Sendable, Equatable {
     ) {
         let (sum, isTooLarge) = now.addingReportingOverflow(length.nanoseconds)
         end = isTooLarge ? .max : sum
-        seconds = Double(length.components.seconds) + Double(length.components.attoseconds) * 1e-18
+        seconds = Double(length.components.seconds) + Double(length.components.attoseconds) / 1e18
         self.subject = subject
     }
 
@@ -30,6 +30,9 @@ package struct AccessDeadline: Sendable, Equatable {
         seconds = 0
         subject = .access
     }
+
+    /// Whether the length is more than zero.
+    package var hasTime: Bool { seconds > 0 }
 
     /// The error of an access that has no time left at its beginning.
     package var hasNoTime: DatabaseError {

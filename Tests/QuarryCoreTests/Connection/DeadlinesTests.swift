@@ -24,6 +24,12 @@ import Testing
         #expect(AccessDeadline(after: .seconds(-3), now: 7).end == 7)
     }
 
+    /// Lengths that a product with 10⁻¹⁸ isn't.
+    @Test(arguments: [(30, "0.03 seconds"), (70, "0.07 seconds"), (1_100, "1.1 seconds"), (60_000, "60.0 seconds")])
+    func lengthsInWords(_ milliseconds: Int, _ text: String) {
+        #expect(deadline(milliseconds).text == text)
+    }
+
     @Test func noDeadlineIsSet() {
         var deadlines = Deadlines()
         #expect(!deadlines.isSet)
