@@ -8,12 +8,13 @@ import QuarryCore
     import Glibc
 #endif
 
-/// The calls of the file system that backups make themselves. SQLite makes the others, through its VFS.
+/// The calls of the file system that backups, salvage and quarantine make themselves. SQLite makes the others, through
+/// its VFS.
 ///
 /// Each call asks `fault` first, so that tests can make any of them fail.
 struct FileOperations: Sendable {
     enum Kind: String, Sendable, CaseIterable {
-        case create, lock, permissions, sync, syncFolder, rename, link, remove, list, status
+        case create, lock, permissions, write, sync, syncFolder, rename, link, remove, list, status
     }
 
     /// Returns the number of the error with which a call fails instead of being made; 0 to make it.
@@ -24,6 +25,9 @@ struct FileOperations: Sendable {
         let kind: Kind
         let path: String
         let number: CInt
+
+        /// Whether another file has the name that a file should get.
+        var isOfTakenName: Bool { number == EEXIST }
 
         /// The system's reason: `No space left on device`.
         var reason: String { String(cString: strerror(number)) }
@@ -101,6 +105,15 @@ struct FileOperations: Sendable {
         _ = try call(.permissions, path) { fchmod(file.number, permissions) }
     }
 
+    /// Writes bytes at the end of what was written. The corresponding C function is `write`.
+    func write(_ bytes: [UInt8], to file: Descriptor, _ path: String) throws {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = try call(.write, path) { CInt(clamping: rest.withUnsafeBytes { Self.write(file.number, $0) }) }
+            rest = rest.dropFirst(Int(count))
+        }
+    }
+
     /// Waits until a file is on the disk. The corresponding C function is `fsync`.
     func sync(_ file: Descriptor, _ path: String) throws { _ = try call(.sync, path) { fsync(file.number) } }
 
@@ -138,6 +151,27 @@ struct FileOperations: Sendable {
         }
     }
 
+    /// Gives a file a name that no other file has, and waits until the name is on the disk.
+    ///
+    /// - parameter folder: the path of the folder of the new name.
+    /// - throws: `Failure`: the file doesn't have the name. See `Failure.isOfTakenName`.
+    func publish(_ path: String, as newPath: String, in folder: String) throws {
+        let isLinked = try link(path, to: newPath)
+        if !isLinked {
+            // Without second names, another process could make a file of the same name between these two calls.
+            if try exists(newPath) { throw Failure(kind: .rename, path: newPath, number: EEXIST) }
+            try rename(path, to: newPath)
+        }
+        do {
+            try syncFolder(folder)
+        } catch {
+            try? remove(newPath)
+            throw error
+        }
+        // From here on the file is complete, and a name that stays is a leftover.
+        if isLinked { try? remove(path) }
+    }
+
     /// Removes a file, if it isn't missing. The corresponding C function is `unlink`.
     func remove(_ path: String) throws {
         do {
@@ -145,6 +179,23 @@ struct FileOperations: Sendable {
         } catch {
             guard error.number == ENOENT else { throw error }
         }
+    }
+
+    /// Whether there is anything at a path, be it a link that leads nowhere. The corresponding C function is `lstat`.
+    func exists(_ path: String) throws -> Bool {
+        var status = stat()
+        do {
+            _ = try call(.status, path) { lstat(path, &status) }
+            return true
+        } catch {
+            guard error.number == ENOENT else { throw error }
+            return false
+        }
+    }
+
+    /// The path of the folder of a path.
+    static func folder(of path: String) -> String {
+        path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     }
 
     /// The properties of a file, after following links; nil if it is missing. The corresponding C functions are `lstat`
@@ -212,6 +263,16 @@ struct FileOperations: Sendable {
         #endif
     }
 
+    private static func write(_ descriptor: CInt, _ bytes: UnsafeRawBufferPointer) -> Int {
+        #if canImport(Darwin)
+            Darwin.write(descriptor, bytes.baseAddress, bytes.count)
+        #elseif canImport(Musl)
+            Musl.write(descriptor, bytes.baseAddress, bytes.count)
+        #else
+            Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+        #endif
+    }
+
     private func openNew(_ path: String, _ permissions: mode_t) -> CInt {
         let flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC
         #if canImport(Darwin)
@@ -251,6 +312,7 @@ extension FileOperations.Failure {
             case (.syncFolder, _): .SQLITE_IOERR_DIR_FSYNC
             case (.remove, _): .SQLITE_IOERR_DELETE
             case (.lock, _): .SQLITE_IOERR_LOCK
+            case (.write, _): .SQLITE_IOERR_WRITE
             case (.rename, _), (.link, _), (.permissions, _): .SQLITE_IOERR
             }
         return DatabaseError(resultCode: code, message: "\(operation): could not \(verb) \(path): \(reason)")
@@ -261,6 +323,7 @@ extension FileOperations.Failure {
         case .create: "create"
         case .lock: "lock"
         case .permissions: "set the permissions of"
+        case .write: "write"
         case .sync, .syncFolder: "sync"
         case .rename, .link: "make"
         case .remove: "remove"

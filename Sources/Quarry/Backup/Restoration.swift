@@ -101,7 +101,9 @@ struct Restoration: Sendable {
     }
 
     private func checkIsOtherFile(_ db: Database) throws {
-        guard let path = db.mainFilePath, try FileOperations().status(path)?.identity == source.identity else { return }
+        guard let path = db.mainFilePath else { return }
+        let identity = try BackupTarget.calling(source.operation) { try source.files.status(path)?.identity }
+        guard identity == source.identity else { return }
         throw RestoreSource.isOwnFile(source.operation)
     }
 
@@ -138,7 +140,7 @@ struct Restoration: Sendable {
                 message: "\(source.operation): \(sizes), which can change only while no other connection is open")
         }
         let result = Result { try body() }
-        try db.activateWAL(path: path)
+        try db.restoringSettings { try db.activateWAL(path: path) }
         try result.get()
     }
 
@@ -155,8 +157,10 @@ struct Restoration: Sendable {
         if synchronous == .off || synchronous == .normal { try db.setSynchronousMode(.full) }
         defer {
             // Settings of the connection, which SQLite changes without touching the file.
-            if isUnsafe, let mode { try? db.setJournalMode(mode) }
-            if synchronous == .off || synchronous == .normal { try? db.setSynchronousMode(synchronous) }
+            db.restoringSettings {
+                if isUnsafe, let mode { try? db.setJournalMode(mode) }
+                if synchronous == .off || synchronous == .normal { try? db.setSynchronousMode(synchronous) }
+            }
         }
         if isUnsafe { try db.setJournalMode(.delete) }
         try body()

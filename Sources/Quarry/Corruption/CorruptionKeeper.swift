@@ -141,10 +141,9 @@ final class CorruptionKeeper: Sendable {
     /// Copies the damaged file, with its log, while the connection that writes does nothing.
     private func quarantine(_ report: CorruptionReport, _ configuration: Configuration) async throws {
         guard let writer = core?.runners?.writer else { throw DatabaseError.connectionIsClosed() }
-        let copy = Quarantine.path(for: report.path)
-        try await writer.perform(AccessRequest(.bare, origin: .library)) { _ in
-            try Quarantine.copy(report.path, to: copy, vfs: configuration.vfs)
-        }
+        let quarantine = Quarantine(of: report.path, vfs: configuration.vfs, FileOperations())
+        let copy = quarantine.newPath()
+        try await writer.perform(AccessRequest(.bare, origin: .library)) { _ in try quarantine.copy(to: copy) }
         tell(.quarantined(report, path: copy), configuration)
     }
 

@@ -24,6 +24,8 @@ public struct DatabaseSalvage: Sendable {
     /// `lost_and_found`.
     public var includesFreePages = false
 
+    var files = FileOperations()
+
     /// The salvage of a damaged file.
     ///
     /// ```swift
@@ -87,12 +89,11 @@ public struct DatabaseSalvage: Sendable {
     private func run(
         _ target: String, followsTask: Bool, _ tick: @escaping (SalvageProgress) throws -> Void
     ) throws -> SalvageReport {
-        try NewFile.checkIsAbsent(target)
+        let file = try NewFile(for: target, files)
         let source = try PageSource(path: path, vfs: configuration.vfs)
         let stamp = source.stamp()
         let salvager = Salvager(source, target: target, includesFreePages: includesFreePages, tick)
         try salvager.readSchema()
-        let file = NewFile(for: target)
         defer { file.remove() }
         try write(salvager, file.path, followsTask: followsTask)
         var report = salvager.report

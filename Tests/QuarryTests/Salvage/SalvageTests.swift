@@ -1,7 +1,8 @@
 import Foundation
-import Quarry
 import QuarryTestSupport
 import Testing
+
+@testable import Quarry
 
 /// Salvage of schemas, virtual tables, sequences and constraints, and its failures.
 @Suite("Salvage", .timeLimit(.minutes(2))) struct SalvageTests {
@@ -190,6 +191,54 @@ import Testing
         _ path: String, _ target: String, stopAt phase: SalvageProgress.Phase, _ error: any Error
     ) throws {
         _ = try DatabaseSalvage(path: path).salvage(into: target) { if $0.phase == phase { throw error } }
+    }
+
+    /// The calls of the file system that salvage makes itself, also where files have no second names.
+    @Test(arguments: [true, false]) func eachFailingCallLeavesNoTornTarget(hasLinks: Bool) throws {
+        let file = try DamagedFile(path: folder.file("db"))
+        let source = FileCopy.bytes(file.path)
+        let target = folder.file("new")
+        let always: @Sendable (FileOperations.Kind) -> CInt = { $0 == .link && !hasLinks ? EPERM : 0 }
+        let count = try FileCalls.eachFails(with: EIO, always: always) { files throws in
+            FileCopy.remove(target)
+            var salvage = DatabaseSalvage(path: file.path)
+            salvage.files = files
+            #expect(try salvage.salvage(into: target).integrity.isIntact)
+        } check: { call, failure in
+            if let failure {
+                let message = (failure as? DatabaseError)?.message ?? ""
+                #expect(message.hasPrefix("salvage into \(target): could not "), "\(failure)")
+                #expect(message.contains(call.path), "\(failure)")
+            } else {
+                #expect(call.kind == .remove)
+                try inNewFile { db throws in #expect(try db.integrityCheck() == [], "\(call)") }
+                FileCopy.remove(target)
+            }
+            let names = try FileCopy.names(in: folder.path)
+            #expect(names == ["db"] || call.kind == .remove && names.count == 2, "\(call): \(names)")
+            for name in names where name != "db" { FileCopy.remove(folder.file(name)) }
+            #expect(FileCopy.bytes(file.path) == source)
+            #expect(try folder.openFiles == [])
+        }
+        #expect(count > 7)
+    }
+
+    /// A file that appears during the salvage is kept.
+    @Test(arguments: [true, false]) func targetThatAppears(hasLinks: Bool) throws {
+        let path = try make("CREATE TABLE a (b)")
+        var salvage = DatabaseSalvage(path: path)
+        if !hasLinks { salvage.files.fault = { kind, _ in kind == .link ? EPERM : 0 } }
+        expectError(
+            .SQLITE_CANTOPEN, "a database can't be salvaged into \(folder.file("new")), which exists already"
+        ) {
+            try salvage.salvage(into: folder.file("new")) { progress in
+                if progress.phase == .check {
+                    try Data("mine".utf8).write(to: URL(fileURLWithPath: folder.file("new")))
+                }
+            }
+        }
+        #expect(FileCopy.bytes(folder.file("new")) == Array("mine".utf8))
+        #expect(try FileCopy.names(in: folder.path) == ["db", "new"])
     }
 
     @Test func eachFailingOperationLeavesTheSourceAndNoTornTarget() throws {
