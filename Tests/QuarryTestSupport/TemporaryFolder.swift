@@ -26,6 +26,16 @@ public final class TemporaryFolder: Sendable {
     /// The path of a file in the folder.
     public func file(_ name: String) -> String { path + "/" + name }
 
+    /// The paths of the files in the folder that the process has open, in order. A lock goes with its descriptor.
+    public var openFiles: [String] {
+        get throws {
+            let descriptors = "/proc/self/fd"
+            return try FileManager.default.contentsOfDirectory(atPath: descriptors).compactMap { name in
+                try? FileManager.default.destinationOfSymbolicLink(atPath: "\(descriptors)/\(name)")
+            }.filter { $0.hasPrefix(path) }.sorted()
+        }
+    }
+
     deinit {
         // A connection that closes meanwhile creates and deletes files, at which the removal stops.
         var tries = 0

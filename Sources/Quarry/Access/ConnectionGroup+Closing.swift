@@ -90,6 +90,12 @@ extension ConnectionGroup {
             resultCode: .SQLITE_BUSY, message: "unable to close \(name): an access of this thread still runs")
     }
 
+    /// Throws `SQLITE_BUSY` if closing would wait for work of this thread.
+    func checkWorkMayEnd() throws {
+        guard state.withLock({ $0.holders[0] == Database.currentThread }) else { return }
+        throw DatabaseError(resultCode: .SQLITE_BUSY, message: "unable to close: \(name) runs on this thread")
+    }
+
     /// Closes the connections under a barrier.
     func closeConnections() throws {
         var closed: [Database] = []

@@ -17,13 +17,15 @@ extension ConnectionGroup {
         }
     }
 
-    /// Closes all connections of some groups, after the accesses that were requested earlier.
+    /// Closes all connections of some groups, after the backups and accesses that were requested earlier.
     ///
     /// - parameter groups: as in `close(_:)`.
-    /// - throws: `SQLITE_BUSY` if an access doesn't end, if statements are left, or if this thread has one of the
-    ///   connections. Then the groups stay usable.
-    static func close(_ groups: [ConnectionGroup], _ period: GracePeriod) throws {
+    /// - parameter backups: the backups of the database; nil if there has been none.
+    /// - throws: `SQLITE_BUSY` if an access or a backup doesn't end, if statements are left, or if this thread has one
+    ///   of the connections. Then the groups stay usable.
+    static func close(_ groups: [ConnectionGroup], _ backups: BackupsInProgress?, _ period: GracePeriod) throws {
         guard try beginClosing(groups) else { return }
+        let groups = try withBackups(backups, groups)
         var machine = period.makeMachine(groups)
         var step = machine.begin()
         do {
@@ -48,8 +50,11 @@ extension ConnectionGroup {
     /// As the synchronous `close`, but waiting suspends the task, and closing runs on the library's threads.
     ///
     /// - throws: the errors of the synchronous `close`; `CancellationError` if the task is cancelled while it waits.
-    static func close(_ groups: [ConnectionGroup], _ period: GracePeriod, _ workers: WorkerThreads) async throws {
+    static func close(
+        _ groups: [ConnectionGroup], _ backups: BackupsInProgress?, _ period: GracePeriod, _ workers: WorkerThreads
+    ) async throws {
         guard try beginClosing(groups) else { return }
+        let groups = try withBackups(backups, groups)
         let token = AccessToken()
         let current = Lock<CurrentWait?>(nil)
         try await withTaskCancellationHandler {
@@ -146,6 +151,21 @@ extension ConnectionGroup {
         return true
     }
 
+    /// Adds the backups of some groups that refuse new ones. They come first: a backup may need accesses to end.
+    private static func withBackups(
+        _ backups: BackupsInProgress?, _ groups: [ConnectionGroup]
+    ) throws -> [ConnectionGroup] {
+        guard let backups = backups?.reading(groups) else { return groups }
+        do {
+            for backup in backups { try backup.checkWorkMayEnd() }
+        } catch {
+            abandonClosing(groups, heldCount: 0)
+            throw error
+        }
+        for backup in backups { backup.state.withLock { $0.machine.phase.beginClosing() } }
+        return backups + groups
+    }
+
     /// The connections are closed, by this call or by another one.
     private static func endClosing(_ groups: [ConnectionGroup], heldCount: Int) {
         guard heldCount == groups.count else { return abandonClosing(groups, heldCount: heldCount) }
@@ -189,12 +209,14 @@ extension ConnectionGroup {
             resultCode: .SQLITE_INTERRUPT, message: "Connection is closing: its grace period has ended")
         for access in runningAccesses { _ = end(access, error) }
         interrupt()
+        endWork?(error)
     }
 
     /// The error if interrupted accesses don't end.
     private static func stillRunning(_ groups: [ConnectionGroup], _ period: GracePeriod) -> DatabaseError {
         let accesses = groups.flatMap { group in
-            group.runningAccesses.map { access in
+            if group.endWork != nil { return group.state.withLock { $0.machine.leasedCount > 0 } ? [group.name] : [] }
+            return group.runningAccesses.map { access in
                 group.label(of: access).map { "the access “\($0)” of \(group.name)" }
                     ?? "an access without a label of \(group.name)"
             }
@@ -215,10 +237,10 @@ extension DatabaseReader {
     /// ```
     ///
     /// 1. From this call on, new accesses throw `SQLITE_MISUSE`, "Connection is closing". Running and waiting accesses
-    ///    go on, and so do accesses inside them.
+    ///    go on, and so do accesses inside them, running backups into files, and running restorations.
     /// 2. After the grace period, waiting accesses throw `SQLITE_MISUSE`, and the statements of running accesses throw
-    ///    `SQLITE_INTERRUPT`: their transactions are rolled back.
-    /// 3. When all accesses have ended, the connections are closed, as with `close()`.
+    ///    `SQLITE_INTERRUPT`: their transactions are rolled back. Backups and restorations throw it, too.
+    /// 3. When all accesses and backups have ended, the connections are closed, as with `close()`.
     ///
     /// Code of an access that runs no statement can't be interrupted. If an access hasn't ended after
     /// `interruptionTimeout`, the method throws `SQLITE_BUSY`, and the error names the access's label.
@@ -230,11 +252,12 @@ extension DatabaseReader {
     ///
     /// - parameter gracePeriod: how long accesses may go on; zero or less to interrupt them at once.
     /// - parameter interruptionTimeout: how long to wait for interrupted accesses.
-    /// - throws: `SQLITE_BUSY` if an access doesn't end, if statements are left, or inside an access of this thread.
+    /// - throws: `SQLITE_BUSY` if an access or a backup doesn't end, if statements are left, or inside an access of
+    ///   this thread or the closure of its backup.
     public func close(gracePeriod: Duration, interruptionTimeout: Duration = .seconds(5)) throws {
         guard let groupReader else { throw DatabaseError.foreignReader() }
         let period = ConnectionGroup.GracePeriod(length: gracePeriod, interruptionTimeout: interruptionTimeout)
-        try ConnectionGroup.close(groupReader.groups, period)
+        try ConnectionGroup.close(groupReader.groups, groupReader.core.backupsIfMade, period)
         groupReader.didClose()
     }
 
@@ -251,7 +274,8 @@ extension DatabaseReader {
     public func close(gracePeriod: Duration, interruptionTimeout: Duration = .seconds(5)) async throws {
         guard let groupReader else { throw DatabaseError.foreignReader() }
         let period = ConnectionGroup.GracePeriod(length: gracePeriod, interruptionTimeout: interruptionTimeout)
-        try await ConnectionGroup.close(groupReader.groups, period, groupReader.workers)
+        try await ConnectionGroup.close(
+            groupReader.groups, groupReader.core.backupsIfMade, period, groupReader.workers)
         groupReader.didClose()
     }
 }

@@ -27,6 +27,23 @@ extension ConnectionGroup {
         }
     }
 
+    /// Interrupts the statements that run on any of the connections.
+    func interrupt() {
+        state.withLock { state in
+            for connection in state.connections { connection?.database.interrupt() }
+        }
+    }
+
+    /// Whether a backup reads the connection of a running access.
+    func isReadByBackup(_ access: RunningAccess) -> Bool {
+        state.withLock { $0.connections[access.slot]?.database.isReadByBackup ?? false }
+    }
+
+    /// Whether a backup reads one of the connections.
+    var isReadByBackup: Bool {
+        state.withLock { state in state.connections.contains { $0?.database.isReadByBackup ?? false } }
+    }
+
     /// Ends a running access: its statements throw an error from now on.
     ///
     /// - returns: whether it was still running.

@@ -72,18 +72,23 @@ final class ConnectionGroup: Sendable {
     /// The group that a barrier of this group also waits for: a writer's readers. Meanwhile the writer is lent to their
     /// accesses.
     let barredGroup: ConnectionGroup?
+    /// Ends the work that has the slot of a group without connections; nil for a group of connections.
+    let endWork: (@Sendable (DatabaseError) -> Void)?
 
     /// - parameter connections: the connections that are already open.
+    /// - parameter endWork: ends the work for which a group without connections is made.
     /// - parameter open: opens another connection.
     init(
         _ name: String, capacity: Int, limits: Limits, connections: [Connection] = [], idleClock: IdleClock? = nil,
-        barredGroup: ConnectionGroup? = nil, open: @escaping @Sendable () throws -> Database
+        barredGroup: ConnectionGroup? = nil, endWork: (@Sendable (DatabaseError) -> Void)? = nil,
+        open: @escaping @Sendable () throws -> Database
     ) {
         self.name = name
         self.limits = limits
         self.open = open
         self.idleClock = idleClock
         self.barredGroup = barredGroup
+        self.endWork = endWork
         var slots: [Connection?] = connections
         slots += Array(repeating: nil, count: capacity - slots.count)
         state = Lock(

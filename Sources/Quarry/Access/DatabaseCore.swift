@@ -38,6 +38,14 @@ final class DatabaseCore: Sendable {
     /// The snapshots and stable readers; nil if there has been none.
     var pinnedReadersIfMade: PinnedReaders? { madePinnedReaders.load() }
 
+    private let madeBackups = AtomicLazyReference<BackupsInProgress>()
+
+    /// The running backups of the database.
+    var backups: BackupsInProgress { madeBackups.load() ?? madeBackups.storeIfNil(BackupsInProgress()) }
+
+    /// The running backups of the database; nil if there has been none.
+    var backupsIfMade: BackupsInProgress? { madeBackups.load() }
+
     private let madeTracers = AtomicLazyReference<TracerList>()
 
     /// The tracers of this database.

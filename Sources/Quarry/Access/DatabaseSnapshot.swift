@@ -13,10 +13,12 @@ import QuarryCore
 public final class DatabaseSnapshot: PinnedReader {
     let connections: PinnedConnections
 
+    /// - parameter kind: the kind of reader that reports name.
     init(
-        of database: any GroupWriter, connection: ConnectionGroup.Connection, workers: WorkerThreads, label: String
+        of database: any GroupWriter, connection: ConnectionGroup.Connection, workers: WorkerThreads,
+        kind: WALReader.Kind = .snapshot, label: String
     ) {
-        connections = PinnedConnections("a snapshot of", .snapshot, label, of: database, [connection], workers)
+        connections = PinnedConnections("a snapshot of", kind, label, of: database, [connection], workers)
     }
 }
 

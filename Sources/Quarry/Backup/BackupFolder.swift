@@ -74,7 +74,7 @@ public struct BackupFolder: Sendable {
     private func nextBackup() throws -> StoredBackup {
         try checkName()
         // The folder of a killed backup has its leftover, whose target had another time.
-        try? PartialFile.removeLeftovers(in: path, files) { time(ofName: $0) != nil }
+        PartialFile.removeLeftovers(in: path, files) { time(ofName: $0) != nil }
         var instant = now()
         while true {
             let backup = StoredBackup(folder: path, name: name(at: instant), milliseconds: instant, byteCount: 0)

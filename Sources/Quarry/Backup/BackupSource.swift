@@ -21,9 +21,10 @@ enum QueueFile {
 extension DatabaseSnapshot {
     /// Pins the last commit for a backup.
     ///
+    /// - parameter path: the path of the copy.
     /// - returns: also the number of that commit, if commits are counted.
     static func forBackup(
-        of database: any GroupWriter, _ operation: String, _ workers: WorkerThreads, followsTask: Bool
+        of database: any GroupWriter, _ path: String, _ workers: WorkerThreads, followsTask: Bool
     ) throws -> (DatabaseSnapshot, CommitNumber?) {
         let connections = try database.openConnections(count: 1, followsTask: followsTask)
         var number: CommitNumber?
@@ -33,7 +34,7 @@ extension DatabaseSnapshot {
             _ = try database.pinAlike(connections, followsTask: followsTask)
         }
         let snapshot = DatabaseSnapshot(
-            of: database, connection: connections[0], workers: workers, label: operation)
+            of: database, connection: connections[0], workers: workers, kind: .backup, label: path)
         return (snapshot, number)
     }
 }

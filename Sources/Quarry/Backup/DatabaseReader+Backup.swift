@@ -36,10 +36,14 @@ extension DatabaseReader {
         let database = try backedUpDatabase()
         let backup = try FileBackup(of: database, toFile: path, options, followsTask: false)
         defer { backup.discard() }
-        try database.copy(into: backup) { state in try progress?(state) }
-        let result = try backup.finish()
-        result.tell(progress)
-        return result
+        do {
+            try database.copy(into: backup) { state in try backup.telling { try progress?(state) } }
+            let result = try backup.finish()
+            backup.tell(result, progress)
+            return result
+        } catch {
+            throw backup.reason(of: error)
+        }
     }
 
     /// Copies the database into a file, as `backup(toFile:)`, on a thread of the library.
@@ -70,10 +74,18 @@ extension DatabaseReader {
             try Task.checkCancellation()
             let backup = try FileBackup(of: database, toFile: path, options, followsTask: true)
             defer { backup.discard() }
-            try await database.copyAsync(into: backup) { state in try progress?(state) }
-            let result = try backup.finish()
-            result.tell(progress)
-            return result
+            return try await withTaskCancellationHandler {
+                do {
+                    try await database.copyAsync(into: backup) { state in try backup.telling { try progress?(state) } }
+                    let result = try backup.finish()
+                    backup.tell(result, progress)
+                    return result
+                } catch {
+                    throw backup.reason(of: error)
+                }
+            } onCancel: {
+                backup.ending.token.cancel()
+            }
         }
     }
 
@@ -86,10 +98,13 @@ extension DatabaseReader {
     }
 }
 
-extension BackupResult {
+extension FileBackup {
     /// Tells that the file has its name: an error no longer ends the backup.
-    fileprivate func tell(_ progress: ((DatabaseBackupProgress) throws -> Void)?) {
-        try? progress?(DatabaseBackupProgress(remainingPageCount: 0, totalPageCount: pageCount, isCompleted: true))
+    fileprivate func tell(_ result: BackupResult, _ progress: ((DatabaseBackupProgress) throws -> Void)?) {
+        telling {
+            try? progress?(
+                DatabaseBackupProgress(remainingPageCount: 0, totalPageCount: result.pageCount, isCompleted: true))
+        }
     }
 }
 
@@ -116,7 +131,7 @@ extension GroupReader {
         }
         if let database = self as? any GroupWriter {
             let (snapshot, number) = try DatabaseSnapshot.forBackup(
-                of: database, backup.operation, WorkerThreads(connectionCount: 1), followsTask: false)
+                of: database, backup.path, WorkerThreads(connectionCount: 1), followsTask: false)
             defer { try? snapshot.close() }
             return try snapshot.copyPinned(into: backup, number: { _ in number }, progress)
         }
@@ -128,8 +143,14 @@ extension GroupReader {
         into backup: FileBackup, number: @escaping (Database) -> CommitNumber?,
         _ progress: @escaping (DatabaseBackupProgress) throws -> Void
     ) throws {
-        let lease = try readers.group.lease(.user)
-        defer { readers.group.release(lease) }
+        let group = readers.group
+        let lease = try group.lease(.user)
+        // A use of the connection by `progress` is refused: it would wait for the backup.
+        group.setHolder(Database.currentThread, of: lease.slot)
+        defer {
+            group.setHolder(nil, of: lease.slot)
+            group.release(lease)
+        }
         let kind = readRequest.kind
         try copySteps(into: backup, number: number, progress) { _, body in
             try AccessRunner.frame(lease.database, nil, kind: kind, body)
@@ -189,7 +210,7 @@ extension GroupReader {
         }
         if let database = self as? any GroupWriter {
             let (snapshot, commitNumber) = try DatabaseSnapshot.forBackup(
-                of: database, backup.operation, WorkerThreads(connectionCount: 1), followsTask: true)
+                of: database, backup.path, WorkerThreads(connectionCount: 1), followsTask: true)
             defer { try? snapshot.close() }
             return try await snapshot.copyPinned(into: backup, number: { _ in commitNumber }, progress)
         }
@@ -204,8 +225,14 @@ extension GroupReader {
         let kind = readRequest.kind
         let task = DeadlockDetector.newTask()
         defer { DeadlockDetector.end(task: task) }
+        let group = readers.group
         try await readers.withLease(task: task) { lease, token in
-            try await self.copySteps(into: backup, number: number, progress) { _, body in
+            let telling: @Sendable (DatabaseBackupProgress) throws -> Void = { state in
+                group.setHolder(Database.currentThread, of: lease.slot)
+                defer { group.setHolder(task, of: lease.slot) }
+                try progress(state)
+            }
+            try await self.copySteps(into: backup, number: number, telling) { _, body in
                 try AccessRunner.frame(lease.database, token, kind: kind, body)
             } abandon: {
                 _ = try? AccessRunner.frame(lease.database, nil) { _ in backup.abandon() }

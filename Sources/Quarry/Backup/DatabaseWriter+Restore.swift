@@ -42,12 +42,16 @@ extension DatabaseWriter {
     ///
     /// - throws: the errors of the synchronous `restore`; `CancellationError`.
     public func restore(from path: String, check: BackupCheck = .quick) async throws {
+        try await restore(from: path, check: check, FileOperations())
+    }
+
+    func restore(from path: String, check: BackupCheck, _ files: FileOperations) async throws {
         let database = try restoredDatabase()
         let workers = WorkerThreads(connectionCount: 1)
         defer { workers.shutDown() }
         let restoration = try await withTaskExecutorPreference(workers, isolation: nil) {
             try Task.checkCancellation()
-            return try Restoration(of: RestoredDatabase(database), path, check, FileOperations(), followsTask: true)
+            return try Restoration(of: RestoredDatabase(database), path, check, files, followsTask: true)
         }
         try await restoration.run()
     }

@@ -17,8 +17,13 @@ final class FileBackup: @unchecked Sendable {
     private let target: BackupTarget
     private let configuration: Configuration
     private let setups: ConnectionSetups
-    /// Whether the backup is cancelled with the task that runs it.
+    /// Whether opening the copy is cancelled with the task that runs the backup.
     private let followsTask: Bool
+    /// Cancels the backup, or ends it, from another thread.
+    let ending = BackupEnding()
+    private let inProgress: BackupsInProgress
+    /// Closing the database waits for it.
+    private let work: ConnectionGroup
     private let start = SystemClock.monotonicNanoseconds()
     private var pace: BackupPace
     private var partial: PartialFile?
@@ -41,7 +46,12 @@ final class FileBackup: @unchecked Sendable {
         try options.check(operation)
         pace = BackupPace(options, now: SystemClock.monotonicNanoseconds())
         target = try BackupTarget(path, options.files, operation)
+        inProgress = database.core.backups
+        work = inProgress.add("the \(operation)", of: database.readers.group, ending)
     }
+
+    /// The path of the file.
+    var path: String { target.path }
 
     // MARK: - Copying
 
@@ -52,12 +62,13 @@ final class FileBackup: @unchecked Sendable {
         pageSize = try db.pageSize()
         let status = try target.calling { try db.mainFilePath.flatMap { try options.files.status($0) } }
         try target.check(replacesExisting: options.replacesExisting, source: status?.identity)
-        // A leftover that can't be removed is no reason to have no backup.
-        try? PartialFile.removeLeftovers(in: target.folderPath, options.files) { $0 == target.name }
+        PartialFile.removeLeftovers(in: target.folderPath, options.files) { $0 == target.name }
         partial = try PartialFile(target, permissions: status?.permissions)
         let copy = try openCopy()
         self.copy = copy
-        running = try AccessRunner.frame(copy, nil) { copy in try naming { try RunningBackup(from: db, to: copy) } }
+        running = try AccessRunner.frame(copy, ending.token) { copy in
+            try naming { try RunningBackup(from: db, to: copy) }
+        }
         return try step(db, number: number)
     }
 
@@ -87,7 +98,7 @@ final class FileBackup: @unchecked Sendable {
     /// - returns: nil after the last step.
     func step(_ db: Database, number: (Database) -> CommitNumber?) throws -> DatabaseBackupProgress? {
         guard let copy, let running else { throw isOver() }
-        return try AccessRunner.frame(copy, nil) { _ in
+        return try AccessRunner.frame(copy, ending.token) { _ in
             let state = try naming { try running.step(pace.pageCount(pageSize: pageSize)) }
             if state.isCompleted {
                 commitNumber = number(db)
@@ -151,7 +162,7 @@ final class FileBackup: @unchecked Sendable {
         guard let partial else { throw isOver() }
         let pageCount = try check(partial)
         let byteCount = try target.calling { try options.files.status(partial.path)?.byteCount ?? 0 }
-        if followsTask { try Task.checkCancellation() }
+        if ending.token.isCancelled { throw CancellationError() }
         try partial.publish(replacesExisting: options.replacesExisting)
         self.partial = nil
         return BackupResult(
@@ -209,19 +220,34 @@ final class FileBackup: @unchecked Sendable {
             try AccessRunner.frame(db, nil) { db in try setups.prepare(db) }
             return db
         }
-        return try naming { try AccessRunner.frame(db, nil, followsTask: followsTask, body) }
+        return try naming { try AccessRunner.frame(db, ending.token, body) }
     }
 
-    /// Removes all files, unless the backup is complete.
+    /// Ends the backup, and removes all files, unless it is complete.
     func discard() {
         // Its release needs no access any more: `abandon` was called, or the source is closed.
         running = nil
         copy = nil
         partial?.discard()
         partial = nil
+        inProgress.remove(work)
+    }
+
+    /// Runs code of the program, which must not wait for the backup.
+    func telling(_ body: () throws -> Void) rethrows {
+        work.setHolder(Database.currentThread, of: 0)
+        defer { work.setHolder(nil, of: 0) }
+        try body()
     }
 
     // MARK: - Errors
+
+    /// The error that the program gets: the reason, if the backup was ended.
+    func reason(of error: any Error) -> any Error {
+        guard let reason = ending.error else { return error }
+        return DatabaseError(
+            resultCode: reason.extendedResultCode, message: "\(operation): \(reason.message ?? "")")
+    }
 
     /// Runs a part of the backup, whose errors name the backup rather than the file beside the target.
     private func naming<T>(_ body: () throws -> T) throws -> T {

@@ -26,6 +26,9 @@ struct FileOperations: Sendable {
         let path: String
         let number: CInt
 
+        /// Whether another file has the name that a file should get.
+        var isOfTakenName: Bool { number == EEXIST }
+
         /// The system's reason: `No space left on device`.
         var reason: String { String(cString: strerror(number)) }
     }
@@ -149,6 +152,27 @@ struct FileOperations: Sendable {
         }
     }
 
+    /// Gives a file a name that no other file has, and waits until the name is on the disk.
+    ///
+    /// - parameter folder: the path of the folder of the new name.
+    /// - throws: `Failure`: the file doesn't have the name. See `Failure.isOfTakenName`.
+    func publish(_ path: String, as newPath: String, in folder: String) throws {
+        let isLinked = try link(path, to: newPath)
+        if !isLinked {
+            // Without second names, another process could make a file of the same name between these two calls.
+            if try exists(newPath) { throw Failure(kind: .rename, path: newPath, number: EEXIST) }
+            try rename(path, to: newPath)
+        }
+        do {
+            try syncFolder(folder)
+        } catch {
+            try? remove(newPath)
+            throw error
+        }
+        // From here on the file is complete, and a name that stays is a leftover.
+        if isLinked { try? remove(path) }
+    }
+
     /// Removes a file, if it isn't missing. The corresponding C function is `unlink`.
     func remove(_ path: String) throws {
         do {
@@ -156,6 +180,23 @@ struct FileOperations: Sendable {
         } catch {
             guard error.number == ENOENT else { throw error }
         }
+    }
+
+    /// Whether there is anything at a path, be it a link that leads nowhere. The corresponding C function is `lstat`.
+    func exists(_ path: String) throws -> Bool {
+        var status = stat()
+        do {
+            _ = try call(.status, path) { lstat(path, &status) }
+            return true
+        } catch {
+            guard error.number == ENOENT else { throw error }
+            return false
+        }
+    }
+
+    /// The path of the folder of a path.
+    static func folder(of path: String) -> String {
+        path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     }
 
     /// The properties of a file, after following links; nil if it is missing. The corresponding C functions are `lstat`

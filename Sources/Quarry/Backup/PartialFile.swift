@@ -64,25 +64,11 @@ final class PartialFile: Sendable {
                 try files.rename(path, to: target.path)
                 return try files.syncFolder(target.folderPath)
             }
-            let isLinked: Bool
             do {
-                isLinked = try files.link(path, to: target.path)
-            } catch let failure as FileOperations.Failure where failure.number == EEXIST {
+                try files.publish(path, as: target.path, in: target.folderPath)
+            } catch let failure as FileOperations.Failure where failure.isOfTakenName {
                 throw target.existsAlready()
             }
-            if !isLinked {
-                // Without second names, another process could make a file of the same name between these two calls.
-                if try files.status(target.path) != nil { throw target.existsAlready() }
-                try files.rename(path, to: target.path)
-            }
-            do {
-                try files.syncFolder(target.folderPath)
-            } catch {
-                try? files.remove(target.path)
-                throw error
-            }
-            // From here on the backup is complete, and a name that stays is a leftover.
-            if isLinked { try? files.remove(path) }
         }
     }
 
@@ -96,20 +82,24 @@ final class PartialFile: Sendable {
         for companion in Self.companions + [""] { try? target.files.remove(path + companion) }
     }
 
-    /// Removes the files of backups and salvages that were killed.
+    /// Removes the files of backups and salvages that were killed, as far as possible.
     ///
     /// - parameter isTarget: whether a name is the name of a target.
-    static func removeLeftovers(in folder: String, _ files: FileOperations, of isTarget: (String) -> Bool) throws {
-        let names = try files.list(folder)
-        for name in names {
+    static func removeLeftovers(in folder: String, _ files: FileOperations, of isTarget: (String) -> Bool) {
+        for name in (try? files.list(folder)) ?? [] {
             guard name.hasPrefix("."), name.hasSuffix(suffix) else { continue }
             let parts = name.dropFirst().dropLast(suffix.count)
             guard let dot = parts.lastIndex(of: "."), isTarget(String(parts[..<dot])),
                 parts[parts.index(after: dot)...].utf8.count == 16
             else { continue }
-            let path = folder + "/" + name
-            guard let file = try files.open(toLock: path), try files.lock(file, path) ?? false else { continue }
-            for companion in companions + [""] { try files.remove(path + companion) }
+            // A leftover that can't be removed keeps neither the others nor the next backup.
+            try? removeLeftover(folder + "/" + name, files)
         }
+    }
+
+    private static func removeLeftover(_ path: String, _ files: FileOperations) throws {
+        guard let file = try files.open(toLock: path), try files.lock(file, path) ?? false else { return }
+        // The companions first: without the file, nothing would find them.
+        for companion in companions + [""] { try files.remove(path + companion) }
     }
 }

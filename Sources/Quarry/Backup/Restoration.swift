@@ -123,7 +123,9 @@ struct Restoration: Sendable {
     }
 
     private func checkIsOtherFile(_ db: Database) throws {
-        guard let path = db.mainFilePath, try FileOperations().status(path)?.identity == source.identity else { return }
+        guard let path = db.mainFilePath else { return }
+        let identity = try BackupTarget.calling(source.operation) { try source.files.status(path)?.identity }
+        guard identity == source.identity else { return }
         throw RestoreSource.isOwnFile(source.operation)
     }
 
@@ -160,7 +162,7 @@ struct Restoration: Sendable {
                 message: "\(source.operation): \(sizes), which can change only while no other connection is open")
         }
         let result = Result { try body() }
-        try db.activateWAL(path: path)
+        try db.restoringSettings { try db.activateWAL(path: path) }
         return try result.get()
     }
 
@@ -177,8 +179,10 @@ struct Restoration: Sendable {
         if synchronous == .off || synchronous == .normal { try db.setSynchronousMode(.full) }
         defer {
             // Settings of the connection, which SQLite changes without touching the file.
-            if isUnsafe, let mode { try? db.setJournalMode(mode) }
-            if synchronous == .off || synchronous == .normal { try? db.setSynchronousMode(synchronous) }
+            db.restoringSettings {
+                if isUnsafe, let mode { try? db.setJournalMode(mode) }
+                if synchronous == .off || synchronous == .normal { try? db.setSynchronousMode(synchronous) }
+            }
         }
         if isUnsafe { try db.setJournalMode(.delete) }
         return try body()

@@ -5,6 +5,7 @@ final class RestoreSource: Sendable {
     private let connection: ConnectionGroup.Connection
     /// The operation, for errors.
     let operation: String
+    let files: FileOperations
     let identity: FileOperations.Identity
     let pageSize: Int
     let encoding: String
@@ -19,6 +20,7 @@ final class RestoreSource: Sendable {
     ) throws {
         let operation = "restoring \(database.configuration.label ?? database.path) from \(path)"
         self.operation = operation
+        self.files = files
         identity = try Self.look(at: path, files, operation)
         // Opening the database by another name would miss its log.
         if let own = try? files.status(database.path), own.identity == identity { throw Self.isOwnFile(operation) }

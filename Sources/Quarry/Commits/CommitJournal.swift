@@ -309,6 +309,9 @@ final class CommitJournal: Sendable {
             }
         }
         for (waiter, commits) in waiters { waiter.resume(returning: commits) }
+        // The snapshots of a closed pool learn of no commit, either.
+        let isWriter = database is any GroupWriter
+        endWaiters { $0 === database || isWriter && !($0 is any GroupWriter) }
     }
 
     /// The commits of a reader up to a number.
@@ -349,22 +352,34 @@ final class CommitJournal: Sendable {
 
     /// Waits until a commit has happened.
     ///
-    /// - returns: false if the task was cancelled.
-    func wait(for number: CommitNumber) async -> Bool {
+    /// - parameter database: the one whose closing ends the wait.
+    /// - throws: `CancellationError`; `SQLITE_MISUSE` if the database is closed.
+    func wait(for number: CommitNumber, of database: any GroupReader) async throws {
         let id = state.withLock { $0.numberWaiters.makeID() }
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let result = state.withLock { state -> Bool? in
-                    if state.clock.commitNumber >= number { return true }
-                    if Task.isCancelled { return false }
-                    state.numberWaiters.add(id, number, continuation)
+        let end = await withTaskCancellationHandler {
+            await withCheckedContinuation { (continuation: NumberWaiters.Waiter) in
+                let end = state.withLock { state -> NumberWaiters.End? in
+                    if state.clock.commitNumber >= number { return .commit }
+                    if Task.isCancelled { return .cancellation }
+                    state.numberWaiters.add(id, number, of: database, continuation)
                     return nil
                 }
-                if let result { continuation.resume(returning: result) }
+                if let end { return continuation.resume(returning: end) }
+                // It may have been closed before the waiter was added.
+                if database.learnsOfNoCommit { endWaiters { $0 === database } }
             }
         } onCancel: {
-            state.withLock { $0.numberWaiters.remove(id) }?.resume(returning: false)
+            state.withLock { $0.numberWaiters.remove(id) }?.resume(returning: .cancellation)
         }
+        switch end {
+        case .commit: break
+        case .cancellation: throw CancellationError()
+        case .closing: throw DatabaseError.connectionIsClosed()
+        }
+    }
+
+    private func endWaiters(of isClosed: (any GroupReader) -> Bool) {
+        for waiter in state.withLock({ $0.numberWaiters.takeAll(of: isClosed) }) { waiter.resume(returning: .closing) }
     }
 
     // MARK: - Waking
@@ -388,7 +403,7 @@ final class CommitJournal: Sendable {
                 return (ready, state.numberWaiters.takeAll(upTo: state.clock.commitNumber))
             }
             for (waiter, commits) in readers { waiter.resume(returning: commits) }
-            for waiter in numbers { waiter.resume(returning: true) }
+            for waiter in numbers { waiter.resume(returning: .commit) }
         }
         if pause == 0 {
             DispatchQueue.global().async(execute: wakeAll)
@@ -407,34 +422,6 @@ final class OtherCommitObserver: Sendable {
 
 /// A task that waits for commits.
 typealias CommitWaiter = CheckedContinuation<[DatabaseCommit], Never>
-
-/// The tasks that wait for a number.
-struct NumberWaiters {
-    private var waiters: [Int: (number: CommitNumber, continuation: CheckedContinuation<Bool, Never>)] = [:]
-    private var lastID = 0
-
-    var count: Int { waiters.count }
-    var isEmpty: Bool { waiters.isEmpty }
-
-    mutating func makeID() -> Int {
-        lastID += 1
-        return lastID
-    }
-
-    mutating func add(_ id: Int, _ number: CommitNumber, _ continuation: CheckedContinuation<Bool, Never>) {
-        waiters[id] = (number, continuation)
-    }
-
-    mutating func remove(_ id: Int) -> CheckedContinuation<Bool, Never>? {
-        waiters.removeValue(forKey: id)?.continuation
-    }
-
-    mutating func takeAll(upTo number: CommitNumber) -> [CheckedContinuation<Bool, Never>] {
-        let ready = waiters.filter { $0.value.number <= number }
-        for id in ready.keys { waiters[id] = nil }
-        return ready.values.map(\.continuation)
-    }
-}
 
 extension CommitJournal: CommitListener {
     func databaseWillCommit() { state.withLock { $0.clock.commitWillHappen() } }

@@ -97,4 +97,10 @@ final class CommitReader: Sendable {
 
 extension GroupReader {
     var isClosed: Bool { groups.contains { $0.isClosed } }
+
+    /// Whether it is closed, or a snapshot whose pool is.
+    var learnsOfNoCommit: Bool {
+        if isClosed || self is any GroupWriter { return isClosed }
+        return core.runners?.writer.group.isClosed ?? true
+    }
 }

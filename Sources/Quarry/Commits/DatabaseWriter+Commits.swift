@@ -98,12 +98,12 @@ extension DatabaseReader {
     /// try await dbPool.waitForCommit(number)
     /// ```
     ///
-    /// - throws: `CancellationError`.
+    /// - throws: `CancellationError`; `SQLITE_MISUSE` if the database is closed before.
     public func waitForCommit(_ number: CommitNumber) async throws {
         guard let database = groupReader else { return }
         let journal = database.core.journal
         journal.startCounting(of: database)
-        guard await journal.wait(for: number) else { throw CancellationError() }
+        try await journal.wait(for: number, of: database)
     }
 }
 

@@ -73,11 +73,12 @@ public final class StableReader: PinnedReader {
     /// ```
     ///
     /// - returns: the commits since the previous state; none if that had the commit.
-    /// - throws: the errors of `advance`; `CancellationError`.
+    /// - throws: the errors of `advance`; `CancellationError`; `SQLITE_MISUSE` if the reader or its pool is closed
+    ///   before.
     @discardableResult
     public func advance(to number: CommitNumber) async throws -> [DatabaseCommit] {
         guard commitNumber < number else { return [] }
-        guard await commits.journal.wait(for: number) else { throw CancellationError() }
+        try await commits.journal.wait(for: number, of: self)
         return try await advance()
     }
 

@@ -99,7 +99,7 @@ public struct DatabaseSalvage: Sendable {
         let salvager = Salvager(source, target: target, includesFreePages: includesFreePages, tick)
         try salvager.readSchema()
         // A leftover that can't be removed is no reason to save nothing.
-        try? PartialFile.removeLeftovers(in: newFile.folderPath, files) { $0 == newFile.name }
+        PartialFile.removeLeftovers(in: newFile.folderPath, files) { $0 == newFile.name }
         let permissions = try newFile.calling { try files.status(path)?.permissions }
         let file = try PartialFile(newFile, permissions: permissions)
         defer { file.discard() }

@@ -15,7 +15,7 @@ final class LogKeeper: Sendable {
         /// The snapshots and stable readers at the last tick.
         var pinned: Set<Int> = []
         /// The stale readers that were reported.
-        var reported: Set<ReaderID> = []
+        var reported: Set<ReportedReader> = []
         var hasWarnedOfProcess = false
     }
 
@@ -23,6 +23,12 @@ final class LogKeeper: Sendable {
     private enum ReaderID: Hashable {
         case pinned(Int)
         case read(ConnectionGroup.RunningAccess)
+    }
+
+    /// A snapshot is reported again if it is stale after its backup.
+    private struct ReportedReader: Hashable {
+        let id: ReaderID
+        let kind: WALReader.Kind
     }
 
     /// The size of a page as long as it isn't known: <https://www.sqlite.org/pragma.html#pragma_page_size>.
@@ -238,7 +244,9 @@ final class LogKeeper: Sendable {
         let reads = state.withLock { $0.reads }.map { access, start in
             (
                 id: ReaderID.read(access),
-                reader: WALReader(kind: .read, label: readers?.group.label(of: access), age: age(start))
+                reader: WALReader(
+                    kind: readers?.group.isReadByBackup(access) ?? false ? .backup : .read,
+                    label: readers?.group.label(of: access), age: age(start))
             )
         }
         return (pinned + reads).sorted { $0.reader.age > $1.reader.age }
@@ -249,9 +257,9 @@ final class LogKeeper: Sendable {
         guard let age = settings.wal.staleReaders.age, state.withLock({ $0.machine.isHeldBack }) else { return }
         let stale = allReaders(core).filter { $0.reader.age >= .seconds(age) }
         let new = state.withLock { state in
-            let new = stale.filter { !state.reported.contains($0.id) }
-            state.reported = Set(stale.map(\.id))
-            return new
+            let readers = stale.map { ReportedReader(id: $0.id, kind: $0.reader.kind) }
+            defer { state.reported = Set(readers) }
+            return zip(stale, readers).filter { !state.reported.contains($0.1) }.map(\.0)
         }
         for (_, reader) in new {
             ErrorLog.log(
@@ -259,7 +267,8 @@ final class LogKeeper: Sendable {
             tell(.staleReader(reader))
         }
         guard case .end = settings.wal.staleReaders else { return }
-        for (id, reader) in stale where end(id, reader, core) {
+        // A backup is no forgotten reader: it ends by itself.
+        for (id, reader) in stale where reader.kind != .backup && end(id, reader, core) {
             state.withLock { state in
                 state.statistics.endedReaderCount += 1
                 state.machine.readerDidEnd()

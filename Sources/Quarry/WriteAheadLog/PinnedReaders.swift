@@ -1,15 +1,18 @@
 import QuarryCore
 import Synchronization
 
-/// The snapshots and stable readers of a database.
+/// The snapshots and stable readers of a database, and its backups.
 final class PinnedReaders: Sendable {
     /// A snapshot or stable reader, and since when it has had its state.
     struct Entry: Sendable {
-        let kind: WALReader.Kind
+        fileprivate let ownKind: WALReader.Kind
         let label: String
         let loss: SnapshotLoss
         fileprivate(set) var start: UInt64
         fileprivate let group: WeakGroup
+
+        /// Its own kind, unless a backup reads through it.
+        var kind: WALReader.Kind { group.group?.isReadByBackup ?? false ? .backup : ownKind }
     }
 
     fileprivate struct WeakGroup: Sendable {
@@ -23,7 +26,7 @@ final class PinnedReaders: Sendable {
     func add(_ kind: WALReader.Kind, label: String, _ loss: SnapshotLoss, _ group: ConnectionGroup) -> Int {
         let id = lastID.wrappingAdd(1, ordering: .relaxed).newValue
         let entry = Entry(
-            kind: kind, label: label, loss: loss, start: SystemClock.monotonicNanoseconds(),
+            ownKind: kind, label: label, loss: loss, start: SystemClock.monotonicNanoseconds(),
             group: WeakGroup(group: group))
         entries.withLock { $0[id] = entry }
         return id

@@ -21,10 +21,10 @@ public enum WALEvent: Sendable {
     case logIsLarge(bytes: Int, readers: [WALReader])
 
     /// A reader is older than `Configuration.wal.staleReaders` allows, and keeps the log from being emptied. It is
-    /// reported once.
+    /// reported once. A backup is a reader, too.
     case staleReader(WALReader)
 
-    /// A stale reader was ended: its reads throw `SQLITE_ABORT`.
+    /// A stale reader was ended: its reads throw `SQLITE_ABORT`. A backup never is.
     case readerWasEnded(WALReader)
 
     /// Another process has the file open, and this version of SQLite has a bug by which a file can be corrupted when
@@ -79,13 +79,16 @@ public struct WALReader: Sendable {
         case stableReader
         /// A read of a pool that hasn't ended.
         case read
+        /// A backup, also one that reads through a snapshot or a stable reader.
+        case backup
     }
 
     /// The kind.
     public let kind: Kind
 
     /// The label that its maker has given it: that of `makeSnapshot`, or `Database.accessLabel`. By default, a snapshot
-    /// or stable reader has the place in the source where it was made; a read has none.
+    /// or stable reader has the place in the source where it was made; a read has none. A backup of the database itself
+    /// has the path of its file.
     public let label: String?
 
     /// The time since it began to read its state, at least: the beginning of a read is noticed within a second.
@@ -100,6 +103,7 @@ extension WALReader: CustomStringConvertible {
             case .snapshot: "snapshot"
             case .stableReader: "stable reader"
             case .read: "read"
+            case .backup: "backup"
             }
         let label = label.map { " \"\($0)\"" } ?? ""
         return "the \(name)\(label), which is \(age.tenthsOfSeconds) seconds old"
@@ -146,7 +150,7 @@ public struct WALStatistics: Sendable {
     /// The last checkpoint that the library has run.
     public internal(set) var lastCheckpoint: WALCheckpoint?
 
-    /// The oldest reader of this pool that is known: snapshots, stable readers, and reads that have run for more than a
-    /// second.
+    /// The oldest reader of this pool that is known: snapshots, stable readers, backups, and reads that have run for
+    /// more than a second.
     public internal(set) var oldestReader: WALReader?
 }

@@ -54,7 +54,7 @@ extension Configuration {
         public var staleReaders = StaleReaders.report(after: 60)
 
         /// The treatment of readers that keep the log from being emptied for long: snapshots, stable readers, and
-        /// reads that don't end.
+        /// reads that don't end. Backups are reported, and never ended.
         ///
         /// ```swift
         /// config.wal.staleReaders = .end(after: 300)

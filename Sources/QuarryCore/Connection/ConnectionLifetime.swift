@@ -83,6 +83,14 @@ final class ConnectionLifetime: StatementFinalizer, @unchecked Sendable {
     /// The counts of the connection, for statistics.
     let counters = ConnectionCounters()
 
+    private let backup = Atomic<Bool>(false)
+
+    /// Whether a backup reads the database. Other threads may ask.
+    var isReadByBackup: Bool {
+        get { backup.load(ordering: .relaxed) }
+        set { backup.store(newValue, ordering: .relaxed) }
+    }
+
     /// The connection, for functions that take a pointer. Valid until the lifetime is released or closed.
     @usableFromInline
     let pointer: SQLiteConnection

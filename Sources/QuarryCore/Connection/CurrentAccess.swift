@@ -34,6 +34,9 @@ struct CurrentAccess {
     /// runs.
     var refusesToWait = false
 
+    /// Whether statements that restore settings run, although another thread has ended the access.
+    var isRestoring = false
+
     /// The error that the end of the access throws: the error of a method that can't throw, or of a change whose cursor
     /// was released before its end.
     private(set) var error: (any Error)?
@@ -80,11 +83,6 @@ struct CurrentAccess {
     mutating func takeError() -> (any Error)? { error.take() }
 
     // MARK: - Cancellation
-
-    /// Whether the access can be cancelled at all.
-    var canBeCancelled: Bool {
-        if case .none = cancellation { false } else { true }
-    }
 
     /// Whether the access is cancelled and heeds the cancellation.
     @inline(__always)

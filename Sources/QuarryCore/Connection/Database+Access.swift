@@ -164,6 +164,12 @@ extension Database {
     /// - returns: whether the access was running, and hadn't been ended.
     package func end(access number: Int, _ error: DatabaseError) -> Bool { lifetime.end(access: number, error) }
 
+    /// The error with which another thread has ended the access; nil if none has.
+    @inline(__always)
+    var endError: DatabaseError? {
+        lifetime.hasEndedAccess ? lifetime.endError(ofAccess: access.number) : nil
+    }
+
     /// Interrupts the running statements, from any thread: <https://www.sqlite.org/c3ref/interrupt.html>.
     ///
     /// The caller prevents the connection from being closed meanwhile.
@@ -211,6 +217,14 @@ extension Database {
             access.heedCancellation(endsShield: token != nil)
         }
         return try body()
+    }
+
+    /// Runs `body`, which restores the connection's settings, also in an access that was cancelled, or ended by another
+    /// thread.
+    package func restoringSettings<T>(_ body: () throws -> T) rethrows -> T {
+        access.isRestoring = true
+        defer { access.isRestoring = false }
+        return try withoutCancellation(body)
     }
 
     /// Frees as much memory as possible: <https://www.sqlite.org/c3ref/db_release_memory.html>.

@@ -36,7 +36,7 @@ extension Database {
         if isInterruption || primary == .SQLITE_BUSY, access.isCancelled {
             return CancellationError()
         }
-        if isInterruption, let error = lifetime.endError(ofAccess: access.number) {
+        if isInterruption || primary == .SQLITE_BUSY, let error = endError {
             return traced(error.with(sql: sql), statement)
         }
         if isInterruption || primary == .SQLITE_BUSY,

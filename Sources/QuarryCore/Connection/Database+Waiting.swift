@@ -33,7 +33,7 @@ extension Database {
     }
 
     private var mayWait: Bool {
-        !access.refusesToWait && (access.ignoresCancellation || !access.isCancelled && timeLeft > 0)
+        !access.refusesToWait && (access.ignoresCancellation || !access.isCancelled && endError == nil && timeLeft > 0)
     }
 
     /// The nanoseconds that the running statement and its access may still take. Notes if none are left.

@@ -2,10 +2,13 @@
 final class OpenBackup {
     /// Nil once the backup has ended.
     var handle: BackupHandle?
+    private let source: ConnectionLifetime
 
-    init?(from source: SQLiteConnection, to destination: SQLiteConnection) {
-        guard let handle = BackupHandle(from: source, to: destination) else { return nil }
+    init?(from source: ConnectionLifetime, to destination: SQLiteConnection) {
+        guard let handle = BackupHandle(from: source.pointer, to: destination) else { return nil }
         self.handle = consume handle
+        self.source = source
+        source.isReadByBackup = true
     }
 
     var isRunning: Bool { handle != nil }
@@ -15,6 +18,7 @@ final class OpenBackup {
     /// - returns: SQLite's code; nil if the backup had ended.
     func finish() -> CInt? {
         guard let handle = handle.take() else { return nil }
+        source.isReadByBackup = false
         return handle.finish()
     }
 

@@ -29,10 +29,9 @@ extension Database {
         guard destDb !== self else { throw DatabaseError.backupToItself() }
         guard pagesPerStep != 0 else { throw DatabaseError.misuse("pagesPerStep is 0: nothing would be copied") }
         let backup = try RunningBackup(from: self, to: destDb)
-        // A single step of all pages can't be cancelled. In a transaction nothing changes between steps, so several
-        // steps do the same.
-        let isDivisible = isInsideTransaction && (access.canBeCancelled || destDb.access.canBeCancelled)
-        let pages = pagesPerStep < 0 && isDivisible ? 1024 : pagesPerStep
+        // A single step of all pages can be neither cancelled nor ended. In a transaction nothing changes between
+        // steps, so several steps do the same.
+        let pages = pagesPerStep < 0 && isInsideTransaction ? 1024 : pagesPerStep
         while true {
             let state = try backup.step(pages)
             if state.isCompleted || pagesPerStep > 0, let progress {

@@ -10,7 +10,7 @@ extension Database {
             throw DatabaseError(
                 resultCode: .SQLITE_READONLY, message: "\(operation()): attempt to write a readonly database")
         }
-        try checkCancellation()
+        try checkGoesOn()
         if transaction.isAborted(isAutocommit: ConnectionCalls.isAutocommit(pointer)) {
             throw abortedTransactionError()
         }
@@ -25,6 +25,12 @@ extension Database {
 
     package func checkCancellation() throws {
         if access.isCancelled { throw CancellationError() }
+    }
+
+    /// Throws if the access is cancelled, or if another thread has ended it.
+    func checkGoesOn() throws {
+        try checkCancellation()
+        if let endError { throw endError }
     }
 
     /// The error of an operation that failed, with the operation's description.

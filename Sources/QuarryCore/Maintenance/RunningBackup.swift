@@ -30,7 +30,7 @@ package final class RunningBackup {
         }
         // Its pages are about to be replaced as a whole.
         destination.openBackup?.abandon()
-        guard let open = OpenBackup(from: source.pointer, to: destination.pointer) else {
+        guard let open = OpenBackup(from: source.lifetime, to: destination.pointer) else {
             throw destination.error(
                 destination.lastErrorCode.rawValue,
                 operation: "backup of \(source.description) to \(destination.description)")
@@ -45,12 +45,12 @@ package final class RunningBackup {
     ///
     /// - parameter pages: their number; 0 to take the locks alone; negative for all.
     /// - returns: whether the destination has been replaced, and how many pages are left.
-    /// - throws: the error that has ended the backup: the destination is as it was; `CancellationError`, after which
-    ///   the backup can go on.
+    /// - throws: the error that has ended the backup: the destination is as it was; `CancellationError`, and the error
+    ///   with which another thread has ended an access, after which the backup can go on.
     package func step(_ pages: CInt) throws -> DatabaseBackupProgress {
         try source.checkAccess()
-        try source.checkCancellation()
-        try destination.checkCancellation()
+        try source.checkGoesOn()
+        try destination.checkGoesOn()
         var tries = 0
         while true {
             guard let code = (open.handle?.step(pages)).map({ ResultCode(rawValue: $0) }) else { throw wasAbandoned() }
@@ -97,6 +97,8 @@ package final class RunningBackup {
             destination.reportLog()
             return destination.contentWasReplaced()
         }
+        // The wait for a lock has ended with the access.
+        if code.primaryResultCode == .SQLITE_BUSY, let error = source.endError ?? destination.endError { throw error }
         let error = destination.error(failure, operation: operation)
         throw finishCode == failure || !(error is DatabaseError)
             ? error
@@ -108,6 +110,9 @@ package final class RunningBackup {
 extension Database {
     /// Whether a backup reads this database.
     var isBackedUp: Bool { isTellingOfBackup || openBackup?.isRunning ?? false }
+
+    /// Whether a backup reads this database. May be read from any thread.
+    package var isReadByBackup: Bool { lifetime.isReadByBackup }
 
     /// Makes SQLite report a log that has grown by a backup, which it does at the end of the next statement. After
     /// `contentWasReplaced` that would count as another commit.

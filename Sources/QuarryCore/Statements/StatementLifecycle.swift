@@ -166,7 +166,7 @@ extension Database {
     /// Throws if another thread has ended the access.
     @inline(never)
     private func checkHasNotEnded(_ statement: Statement) throws {
-        guard let error = lifetime.endError(ofAccess: access.number), !mayEndTransaction(statement) else { return }
+        guard let error = endError, !access.isRestoring, !mayEndTransaction(statement) else { return }
         throw error.with(sql: statement.sql)
     }
 

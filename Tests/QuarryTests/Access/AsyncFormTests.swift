@@ -233,34 +233,6 @@ import Testing
         #expect(try await pool.makeSnapshotPoolAsync().read { db in try db.values().count } > 1)
     }
 
-    /// A task that is cancelled while `prepareDatabase` runs on a connection of a snapshot gets none.
-    @Test(arguments: [true, false]) func makingASnapshotIsCancelledWhileItOpens(isPool: Bool) async throws {
-        let opened = Recorded(0)
-        let isOpening = Step("a connection is being opened")
-        let mayGoOn = Step("the task is cancelled")
-        var configuration = Configuration()
-        configuration.prepareDatabase { _ in
-            guard
-                opened.update({
-                    $0 += 1
-                    return $0
-                }) == 2
-            else { return }
-            isOpening.reach()
-            try mayGoOn.wait()
-        }
-        let pool = try DatabasePool(path: folder.file("a.sqlite"), configuration: configuration)
-        let making = Task {
-            isPool
-                ? try await pool.makeSnapshotPoolAsync() : try await pool.makeSnapshotAsync() as any DatabaseReader
-        }
-        try await isOpening.reached()
-        making.cancel()
-        mayGoOn.reach()
-        await #expect(throws: CancellationError.self) { _ = try await making.value }
-        #expect(try await pool.makeSnapshotAsync().read { db in db.isInsideTransaction })
-    }
-
     // MARK: - Backups
 
     @Test(arguments: WriterKind.allCases, WriterKind.allCases)

@@ -175,14 +175,6 @@ import Testing
         FileManager.default.fileExists(atPath: folder.file("a.sqlite\(suffix)"))
     }
 
-    /// The descriptors of this process that are open on files of the folder.
-    private func openFiles() throws -> [String] {
-        let descriptors = "/proc/self/fd"
-        return try FileManager.default.contentsOfDirectory(atPath: descriptors).compactMap { name in
-            try? FileManager.default.destinationOfSymbolicLink(atPath: "\(descriptors)/\(name)")
-        }.filter { $0.hasPrefix(folder.path) }
-    }
-
     @Test(arguments: [true, false]) func theLogIsRemoved(closes: Bool) async throws {
         do {
             let pool = try DatabasePool(path: folder.file("a.sqlite"))
@@ -223,10 +215,10 @@ import Testing
                 }
                 mayEnd.reach()
                 for thread in threads { #expect(try await thread.value == 0) }
-                #expect(try !openFiles().isEmpty)
+                #expect(try !folder.openFiles.isEmpty)
                 if closes { try writer.close() }
             }
-            try await until("all connections are closed: \(try openFiles())") { try openFiles().isEmpty }
+            try await until("all connections are closed: \(try folder.openFiles)") { try folder.openFiles.isEmpty }
         }
     #endif
 

@@ -80,4 +80,32 @@ import Testing
         for holder in holders { try await holder.value }
         for task in tasks { try await task.value }
     }
+
+    /// Readers with connections of their own, whose opening takes long.
+    @Test(arguments: OwnReaderTests.OwnReader.allCases) func readersThatOpen(
+        _ reader: OwnReaderTests.OwnReader
+    ) async throws {
+        let folder = try TemporaryFolder()
+        let count = 2 * CooperativePool.width
+        let mayOpen = Step("another task has run")
+        let opening = Recorded(0)
+        let isMade = Recorded(false)
+        var configuration = Configuration()
+        configuration.maximumReaderCount = 1
+        configuration.prepareDatabase { _ in
+            guard isMade.value else { return }
+            opening.update { $0 += 1 }
+            try mayOpen.wait()
+        }
+        let pools = try (0..<count).map { index in
+            try DatabasePool(path: folder.file("\(index).sqlite"), configuration: configuration)
+        }
+        isMade.update { $0 = true }
+        let tasks = pools.map { pool in Task { try await reader.make(pool).closeAsync() } }
+        try await until("all are being opened") { opening.value == count }
+        // Each of these needs a thread.
+        for _ in 0..<count { await Task { await Task.yield() }.value }
+        mayOpen.reach()
+        for task in tasks { try await task.value }
+    }
 }

@@ -16,83 +16,153 @@ import Testing
         target = try TemporaryFolder()
     }
 
-    /// The calls of one backup, and the number of those that are to be made before something happens.
-    private final class Calls: Sendable {
-        let made = Recorded<[FileOperations.Kind]>([])
+    /// The target of a backup before it begins.
+    enum Target: String, CaseIterable, Codable, CustomTestStringConvertible {
+        case absent, replaced, withoutLinks, withoutLocks, besideLeftovers
 
-        func operations(_ nth: Int, _ happens: @escaping @Sendable () -> CInt) -> FileOperations {
-            var files = FileOperations()
-            files.fault = { [made] kind, _ in
-                let count = made.update { made in
-                    made.append(kind)
-                    return made.count
-                }
-                return count == nth ? happens() : 0
+        var testDescription: String { rawValue }
+
+        /// The errors with which calls of a kind always fail.
+        @Sendable func always(_ kind: FileOperations.Kind) -> CInt {
+            switch (self, kind) {
+            case (.withoutLinks, .link): EPERM
+            case (.withoutLocks, .lock): ENOLCK
+            default: 0
             }
-            return files
         }
     }
 
-    private func prepared(_ options: BackupOptions, exists: Bool) throws {
-        for name in try target.names { try FileManager.default.removeItem(atPath: target.file(name)) }
-        if options.replacesExisting, exists { try Data("precious".utf8).write(to: URL(fileURLWithPath: path)) }
-    }
-
-    private func options(replaces: Bool, isCompact: Bool) -> BackupOptions {
+    private func options(_ target: Target = .absent, isCompact: Bool) -> BackupOptions {
         var options = BackupOptions()
-        options.replacesExisting = replaces
+        options.replacesExisting = target == .replaced
         options.compact = isCompact
         options.pagesPerStep = 2
         return options
     }
 
-    /// The state of the target: a whole backup, the file before, or nothing; and nothing else in the folder, unless it
-    /// can't be removed.
-    private func outcome(mayLeave: Bool = false) throws -> String {
-        let names = try target.names.filter { !mayLeave || !$0.hasSuffix(".partial") }
-        guard names == ["copy"] else { return names == [] ? "nothing" : "\(names)" }
-        if try Data(contentsOf: URL(fileURLWithPath: path)) == Data("precious".utf8) { return "before" }
-        return try contents(ofFile: path) == contents(ofFile: folder.file("db")) ? "whole" : "torn"
+    private func prepare(_ target: Target) throws {
+        for name in try self.target.names { try FileManager.default.removeItem(atPath: self.target.file(name)) }
+        switch target {
+        case .absent, .withoutLinks, .withoutLocks: break
+        case .replaced: try Data("precious".utf8).write(to: URL(fileURLWithPath: path))
+        case .besideLeftovers:
+            for name in ["0123456789abcdef.partial", "fedcba9876543210.partial", "fedcba9876543210.partial-journal"] {
+                try Data("leftover".utf8).write(to: URL(fileURLWithPath: self.target.file(".copy.\(name)")))
+            }
+        }
     }
 
-    @Test(arguments: [false, true], [false, true]) func eachCallFails(replaces: Bool, isCompact: Bool) throws {
-        let queue = try DatabaseQueue(path: folder.file("db"))
-        try queue.makePages(5)
-        for (number, code) in [(ENOSPC, ResultCode.SQLITE_FULL), (EIO, nil)] as [(CInt, ResultCode?)] {
-            var nth = 1
-            while true {
-                var options = options(replaces: replaces, isCompact: isCompact)
-                try prepared(options, exists: true)
-                let calls = Calls()
-                options.files = calls.operations(nth) { number }
-                var failure: (any Error)?
-                do { try queue.backup(toFile: path, options: options) } catch { failure = error }
-                guard calls.made.value.count >= nth else { break }
-                let kind = calls.made.value[nth - 1]
-                let outcome = try outcome(mayLeave: kind == .remove)
-                let name = "call \(nth), \(kind): \(outcome), \(failure.map { "\($0)" } ?? "no error")"
-                if let failure {
-                    #expect(["nothing", "before"].contains(outcome) || replaces && kind == .syncFolder, "\(name)")
-                    #expect(outcome != "torn", "\(name)")
-                    let error = failure as? DatabaseError
-                    #expect(
-                        error?.message?.hasPrefix("backup of \(queue.path) to \(path): could not ") == true, "\(name)")
-                    if let code { #expect(error?.resultCode == code, "\(name)") }
-                } else {
-                    // Without removing leftovers and names that aren't needed, it is still a backup.
-                    #expect(outcome == "whole", "\(name)")
-                    #expect([.list, .remove, .link].contains(kind), "\(name)")
-                }
-                nth += 1
+    @Test(arguments: Target.allCases, [false, true]) func eachCallFails(_ before: Target, isCompact: Bool) throws {
+        for kind in [WriterKind.fileQueue, .pool] {
+            for (number, code) in [(ENOSPC, ResultCode.SQLITE_FULL), (EIO, nil)] as [(CInt, ResultCode?)] {
+                try eachCallFails(kind, before, isCompact: isCompact, number, code)
             }
-            #expect(nth > 12)
         }
-        // A leftover of these is removed.
-        var last = options(replaces: replaces, isCompact: isCompact)
-        last.files = FileOperations()
-        try prepared(last, exists: true)
-        try queue.backup(toFile: path, options: last)
-        #expect(try outcome() == "whole")
+    }
+
+    private func eachCallFails(
+        _ kind: WriterKind, _ before: Target, isCompact: Bool, _ number: CInt, _ code: ResultCode?
+    ) throws {
+        let folder = try TemporaryFolder(isFast: true)
+        var configuration = Configuration()
+        // No checkpoint comes in between.
+        configuration.wal = .unmanaged
+        let writer = try kind.make(folder, configuration)
+        try writer.makePages(5)
+        let whole = try contents(of: writer)
+        // SQLite keeps descriptors that it can't close yet for the next connection.
+        try prepare(.absent)
+        try writer.backup(toFile: path)
+        let (bytes, descriptors) = (try folder.bytes, try folder.openFiles)
+        func outcome() throws -> String {
+            guard try target.names.contains("copy") else { return "nothing" }
+            if try Data(contentsOf: URL(fileURLWithPath: path)) == Data("precious".utf8) { return "before" }
+            return try contents(ofFile: path) == whole ? "whole" : "torn"
+        }
+        try prepare(before)
+        let count = try FileCalls.eachFails(with: number, always: before.always) { files in
+            try prepare(before)
+            var options = options(before, isCompact: isCompact)
+            options.files = files
+            try writer.backup(toFile: path, options: options)
+        } check: { call, failure in
+            let outcome = try outcome()
+            let name = "\(kind), \(call): \(outcome), \(failure.map { "\($0)" } ?? "no error")"
+            #expect(outcome != "torn", "\(name)")
+            if let failure {
+                let isUnsynced = before == .replaced && call.kind == .syncFolder
+                #expect(outcome == (isUnsynced ? "whole" : before == .replaced ? "before" : "nothing"), "\(name)")
+                let error = failure as? DatabaseError
+                let operation = "backup of \(writer.path) to \(path): could not "
+                #expect(error?.message?.hasPrefix(operation) == true, "\(name)")
+                #expect(error?.message?.contains(call.path) == true, "\(name)")
+                if let code { #expect(error?.resultCode == code, "\(name)") }
+            } else {
+                // Without removing leftovers and names that aren't needed, it is still a backup.
+                #expect(outcome == "whole", "\(name)")
+                #expect([.list, .remove, .link, .lock].contains(call.kind), "\(name)")
+            }
+            let others = try target.names.filter { $0 != "copy" }
+            let mayLeave = call.kind == .remove || before == .besideLeftovers
+            #expect(others.isEmpty || mayLeave && others.allSatisfy { $0.contains(".partial") }, "\(name): \(others)")
+            #expect(try folder.bytes == bytes, "\(name)")
+            #expect(try folder.openFiles == descriptors && target.openFiles == [], "\(name)")
+            // The next backup removes what is left.
+            var next = options(.replaced, isCompact: false)
+            next.check = .none
+            try writer.backup(toFile: path, options: next)
+            #expect(try target.names == ["copy"], "\(name)")
+        }
+        #expect(count > 11)
+        #expect(try outcome() == "whole" && target.names == ["copy"])
+        try writer.close()
+    }
+
+    /// Each call of a restoration: the content is the one before or that of the file.
+    @Test(arguments: [WriterKind.fileQueue, .walQueue, .pool], CallForm.allCases) func eachCallOfARestorationFails(
+        _ kind: WriterKind, _ form: CallForm
+    ) async throws {
+        let writer = try kind.make(folder)
+        try writer.makePages(5)
+        try writer.backup(toFile: path)
+        try writer.insertPage()
+        let (bytes, before) = (try target.bytes, try contents(of: writer))
+        try writer.backup(toFile: target.file("before"))
+        let restored = try contents(ofFile: path)
+        try await writer.restore(from: target.file("before"))
+        let descriptors = try folder.openFiles
+        var nth = 1
+        while true {
+            let calls = FileCalls()
+            let files = calls.operations(nth) { EIO }
+            var failure: (any Error)?
+            do {
+                switch form {
+                case .sync: try await onOwnThread { try writer.restore(from: path, check: .quick, files) }
+                case .async: try await writer.restore(from: path, check: .quick, files)
+                }
+            } catch { failure = error }
+            guard calls.made.value.count >= nth else { break }
+            let call = calls.made.value[nth - 1]
+            if let failure {
+                #expect(try contents(of: writer) == before, "\(call)")
+                let error = failure as? DatabaseError
+                #expect(error?.resultCode == .SQLITE_CANTOPEN, "\(failure)")
+                #expect(
+                    error?.message == """
+                        restoring \(writer.path) from \(path): could not look at \(call.path): Input/output error
+                        """, "\(failure)")
+            } else {
+                #expect(try contents(of: writer) == restored, "\(call)")
+                try await writer.restore(from: target.file("before"))
+            }
+            #expect(try folder.openFiles == descriptors, "\(call)")
+            #expect(try target.openFiles == [], "\(call)")
+            nth += 1
+        }
+        #expect(nth == 4)
+        #expect(try contents(of: writer) == restored)
+        #expect(try target.bytes.filter { $0.key == "copy" } == bytes)
     }
 
     @Test(arguments: [WriterKind.fileQueue, .walQueue, .pool, .memoryQueue], [false, true]) func cancelledAtEachCall(
@@ -103,9 +173,9 @@ import Testing
         let before = try contents(of: writer)
         var nth = 1
         while true {
-            var options = options(replaces: false, isCompact: isCompact)
-            try prepared(options, exists: false)
-            let calls = Calls()
+            var options = options(isCompact: isCompact)
+            try prepare(.absent)
+            let calls = FileCalls()
             options.files = calls.operations(nth) {
                 withUnsafeCurrentTask { $0?.cancel() }
                 return 0
@@ -135,7 +205,7 @@ import Testing
         for nth in 1...6 {
             let count = Recorded(0)
             let task = Task {
-                try await writer.backupAsync(toFile: path, options: options(replaces: false, isCompact: false)) { _ in
+                try await writer.backupAsync(toFile: path, options: options(isCompact: false)) { _ in
                     if count.update({ count in
                         count += 1
                         return count
@@ -195,6 +265,7 @@ import Testing
         try writer.makePages(5)
         try writer.backup(toFile: path)
         try writer.insertPage()
+        let synchronous = try writer.writeHere { db in try db.synchronousMode() }
         let other = try DatabaseQueue(path: writer.path)
         let mayEnd = Step("the lock may go")
         let isLocked = Step("the lock is held")
@@ -215,6 +286,7 @@ import Testing
         mayEnd.reach()
         try await lock.value
         #expect(try rowCount(of: writer) == 6)
+        #expect(try writer.writeHere { db in try db.synchronousMode() } == synchronous)
         try await writer.restore(from: path)
         #expect(try rowCount(of: writer) == 5)
     }

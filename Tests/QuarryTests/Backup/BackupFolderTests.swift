@@ -145,6 +145,73 @@ import Testing
         #expect(try folder.backups() == made.reversed())
     }
 
+    /// Each call of the file system fails, one run for each.
+    @Test func eachCallFails() throws {
+        let made = try make(4, apartBy: 1000)
+        try damage(made[3])
+        let (whole, bytes) = (try contents(of: queue), try files.bytes)
+        func failing(_ operations: FileOperations) -> BackupFolder {
+            var failing = folder
+            failing.files = operations
+            return failing
+        }
+        func check(_ call: FileCalls.Call, _ failure: (any Error)?) throws {
+            #expect(try files.openFiles == [])
+            guard let failure else { return }
+            let message = (failure as? DatabaseError)?.message ?? ""
+            #expect(message.hasPrefix("backups in \(files.path): could not "), "\(failure)")
+            #expect(message.contains(call.path), "\(failure)")
+        }
+        let listing = try FileCalls.eachFails(with: EIO) { operations throws in
+            #expect(try failing(operations).backups() == made.reversed())
+        } check: { call, failure in
+            try check(call, failure)
+            #expect(failure != nil)
+        }
+        #expect(listing == 5)
+        let looking = try FileCalls.eachFails(with: EIO) { operations throws in
+            #expect(try failing(operations).newestGoodHere() == made[2])
+        } check: { call, failure in
+            try check(call, failure)
+            #expect(failure != nil)
+        }
+        #expect(looking == 5)
+        #expect(try files.bytes == bytes)
+        let pruning = try FileCalls.eachFails(with: EIO) { operations throws in
+            for (name, data) in bytes { try data.write(to: URL(fileURLWithPath: files.file(name))) }
+            _ = try failing(operations).pruneHere(BackupRetention(count: 1))
+        } check: { call, failure in
+            try check(call, failure)
+            #expect(failure != nil)
+            let names = try files.names
+            // The newest good one, the newest, and what could not be removed, the oldest first.
+            #expect(Set(names).isSuperset(of: [made[2].name, made[3].name]), "\(call)")
+            if names.count == 3 { #expect(names[0] == made[1].name, "\(call)") }
+            _ = try folder.pruneHere(BackupRetention(count: 1))
+            #expect(try files.names == [made[2].name, made[3].name], "\(call)")
+        }
+        #expect(pruning == 9)
+        let backingUp = try FileCalls.eachFails(with: EIO) { operations throws in
+            time.update { $0 += 1000 }
+            var options = BackupOptions()
+            options.files = operations
+            _ = try failing(operations).makeBackup(of: queue, options: options)
+        } check: { call, failure in
+            #expect(try files.openFiles == [])
+            if let failure = failure as? DatabaseError {
+                #expect(failure.message?.contains("could not ") == true, "\(call): \(failure)")
+            }
+            // Whatever was made is whole, and no name of a backup is on anything else.
+            for backup in try folder.backups() where backup != made[3] {
+                #expect(try contents(ofFile: backup.path) == whole, "\(call)")
+            }
+        }
+        #expect(backingUp > 10)
+        try folder.makeBackup(of: queue)
+        let leftovers = try files.names.filter { $0.hasSuffix(".partial") }
+        #expect(leftovers == [], "the next backup removes what is left")
+    }
+
     @Test func leftoversOfOtherTimesAreRemoved() throws {
         let leftover = ".\(folder.name(at: 77)).0123456789abcdef.partial"
         let other = ".players2-2026-11-24T083112.345Z.sqlite.0123456789abcdef.partial"

@@ -47,6 +47,25 @@ extension DatabaseWriter {
         }
     }
 
+    /// Runs `body` while another connection holds the lock of the file, until the step is reached.
+    func whileLocked(_ body: (_ mayEnd: Step) async throws -> Void) async throws {
+        let (isLocked, mayEnd) = (Step("the lock is held"), Step("the lock may go"))
+        let lock = OwnThread { [path] in
+            let other = try DatabaseQueue(path: path)
+            try other.write { db in
+                try db.execute(sql: "UPDATE t SET b = 1 WHERE a = 1")
+                isLocked.reach()
+                try mayEnd.wait()
+            }
+            try other.close()
+        }
+        try await isLocked.reached()
+        defer { mayEnd.reach() }
+        try await body(mayEnd)
+        mayEnd.reach()
+        try await lock.value
+    }
+
     func insertPage() throws { try write { db in try db.execute(sql: "INSERT INTO t (b) VALUES (randomblob(3900))") } }
 }
 
@@ -55,12 +74,76 @@ extension TemporaryFolder {
     var names: [String] {
         get throws { try FileManager.default.contentsOfDirectory(atPath: path).sorted() }
     }
+
+    /// The bytes of each of its files, but for the index of a log, which is memory.
+    var bytes: [String: Data] {
+        get throws {
+            let files = try names.filter { !$0.hasSuffix("-shm") }
+            return Dictionary(
+                uniqueKeysWithValues: try files.map { ($0, try Data(contentsOf: URL(fileURLWithPath: file($0)))) })
+        }
+    }
+}
+
+/// The calls of the file system that the library makes, and the one at which something happens.
+final class FileCalls: Sendable {
+    struct Call: CustomStringConvertible {
+        let kind: FileOperations.Kind
+        let path: String
+
+        var description: String { "\(kind) \(path)" }
+    }
+
+    let made = Recorded<[Call]>([])
+
+    /// - parameter always: returns the number of the error with which calls of a kind always fail; 0 for none.
+    /// - parameter happens: called at a call; returns the number of its error.
+    func operations(
+        _ nth: Int, always: @escaping @Sendable (FileOperations.Kind) -> CInt = { _ in 0 },
+        _ happens: @escaping @Sendable () -> CInt
+    ) -> FileOperations {
+        var files = FileOperations()
+        files.fault = { [made] kind, path in
+            let count = made.update { made in
+                made.append(Call(kind: kind, path: path))
+                return made.count
+            }
+            return count == nth ? happens() : always(kind)
+        }
+        return files
+    }
+
+    /// Fails one call after the other, until none is left to fail.
+    ///
+    /// - parameter body: makes the calls.
+    /// - parameter check: is given the failed call, and the error that has followed.
+    /// - returns: the number of calls.
+    static func eachFails(
+        with number: CInt, always: @escaping @Sendable (FileOperations.Kind) -> CInt = { _ in 0 },
+        _ body: (FileOperations) throws -> Void, check: (Call, (any Error)?) throws -> Void
+    ) throws -> Int {
+        var nth = 1
+        while true {
+            let calls = FileCalls()
+            let files = calls.operations(nth, always: always) { number }
+            var failure: (any Error)?
+            do { try body(files) } catch { failure = error }
+            guard calls.made.value.count >= nth else {
+                if let failure { throw failure }
+                return nth - 1
+            }
+            try check(calls.made.value[nth - 1], failure)
+            nth += 1
+        }
+    }
 }
 
 /// The synchronous forms, for tests that are asynchronous.
-extension DatabaseWriter {
+extension DatabaseReader {
     func readHere<T>(_ body: (Database) throws -> T) throws -> T { try read(body) }
+}
 
+extension DatabaseWriter {
     func writeHere<T>(_ body: (Database) throws -> T) throws -> T { try writeWithoutTransaction(body) }
 }
 

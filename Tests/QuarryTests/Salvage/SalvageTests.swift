@@ -1,7 +1,8 @@
 import Foundation
-import Quarry
 import QuarryTestSupport
 import Testing
+
+@testable import Quarry
 
 /// Salvage of schemas, virtual tables, sequences and constraints, and its failures.
 @Suite("Salvage", .timeLimit(.minutes(2))) struct SalvageTests {
@@ -303,5 +304,22 @@ import Testing
         _ path: String, _ target: String, stopAt phase: SalvageProgress.Phase, _ error: any Error
     ) throws {
         _ = try DatabaseSalvage(path: path).salvage(into: target) { if $0.phase == phase { throw error } }
+    }
+
+    /// A file that appears during the salvage is kept.
+    @Test(arguments: [true, false]) func targetThatAppears(hasLinks: Bool) throws {
+        let path = try make("CREATE TABLE a (b)")
+        var salvage = DatabaseSalvage(path: path)
+        if !hasLinks { salvage.files.fault = { kind, _ in kind == .link ? EPERM : 0 } }
+        let operation = "salvage of \(path) into \(folder.file("new"))"
+        expectError(.SQLITE_CANTOPEN, "\(operation): the file exists") {
+            try salvage.salvage(into: folder.file("new")) { progress in
+                if progress.phase == .check {
+                    try Data("mine".utf8).write(to: URL(fileURLWithPath: folder.file("new")))
+                }
+            }
+        }
+        #expect(FileCopy.bytes(folder.file("new")) == Array("mine".utf8))
+        #expect(try FileCopy.names(in: folder.path) == ["db", "new"])
     }
 }

@@ -183,6 +183,86 @@ import Testing
         #expect(error?.resultCode == .SQLITE_ABORT && error?.message?.contains("was ended") ?? false, "\(error as Any)")
     }
 
+    /// A reader of a backup.
+    enum BackedUp: String, CaseIterable, Codable {
+        case pool, snapshot, snapshotPool, stableReader, read
+
+        var label: String? { self == .pool ? nil : self == .read ? "copy" : "report" }
+
+        func reader(of pool: DatabasePool) throws -> any DatabaseReader {
+            switch self {
+            case .pool, .read: pool
+            case .snapshot: try pool.makeSnapshot(label: label)
+            case .snapshotPool: try pool.makeSnapshotPool(label: label)
+            case .stableReader: try pool.makeStableReader(label: label)
+            }
+        }
+    }
+
+    /// A backup is no forgotten reader: it is named, and goes on.
+    @Test(arguments: BackedUp.allCases, [true, false]) func backupsAreNotEnded(
+        _ kind: BackedUp, isAsync: Bool
+    ) async throws {
+        let log = try ending()
+        for _ in 0..<20 { try log.write(kilobytes: 8) }
+        let target = log.folder.file("copy")
+        let reader = try kind.reader(of: log.pool)
+        let (hasBegun, mayGoOn) = (Step("some pages are copied"), Step("the keeper has looked"))
+        let progress: @Sendable (DatabaseBackupProgress) throws -> Void = { _ in
+            hasBegun.reach()
+            try mayGoOn.wait()
+        }
+        let backup = Task {
+            let pool = log.pool
+            var options = BackupOptions()
+            options.pagesPerStep = 4
+            switch (kind, isAsync) {
+            case (.read, true):
+                try await pool.backupAsync(to: DatabaseQueue(path: target), pagesPerStep: 4, progress: progress)
+            case (.read, false):
+                try await onOwnThread {
+                    let copy = try DatabaseQueue(path: target)
+                    try copy.barrierWriteWithoutTransaction { destination in
+                        try pool.read { db in
+                            db.accessLabel = kind.label
+                            try db.backup(to: destination, pagesPerStep: 4, progress: progress)
+                        }
+                    }
+                }
+            case (_, true): _ = try await reader.backupAsync(toFile: target, options: options, progress: progress)
+            case (_, false):
+                _ = try await onOwnThread { [options] in
+                    try reader.backup(toFile: target, options: options, progress: progress)
+                }
+            }
+        }
+        try await hasBegun.reached()
+        try log.write()
+        _ = log.keeper?.tick()
+        try await look(log)
+        let named = try #require(log.staleReaders.first)
+        #expect(log.staleReaders.count == 1 && named.kind == .backup, "\(log.staleReaders)")
+        let label = kind == .pool ? target : kind == .read && isAsync ? nil : kind.label
+        #expect(named.label == label)
+        #expect("\(named)".hasPrefix(label.map { "the backup \"\($0)\", which is " } ?? "the backup, which is "))
+        #expect(log.writer.walStatistics?.oldestReader?.kind == .backup)
+        #expect(log.endedReaders.isEmpty && log.writer.walStatistics?.endedReaderCount == 0)
+        mayGoOn.reach()
+        try await backup.value
+        let count = try await DatabaseQueue(path: target).read { db in
+            try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM page")
+        }
+        #expect(count == 20)
+        // A reader that the program has forgotten afterwards is ended as ever.
+        guard kind != .pool, kind != .read else { return }
+        try await until("the forgotten reader is ended") {
+            _ = log.keeper?.tick()
+            return !log.endedReaders.isEmpty
+        }
+        #expect(log.endedReaders.map(\.label) == ["report"] && log.staleReaders.count == 2)
+        await expectError(.SQLITE_ABORT) { try await reader.read { _ in } }
+    }
+
     /// A read that ends by itself a moment before it would be ended takes nothing from the next one.
     @Test func readsThatEndMeanwhile() async throws {
         let log = try ending { $0.maximumReaderCount = 1 }

@@ -180,7 +180,14 @@ import Testing
         let blocked = Task { try pool.synchronousWrite() }
         // On a thread of its own: the task blocks one of Swift's, of which there may be only one.
         let watcher = Thread {
-            while pool.statistics.writer.waiters == 0 { sched_yield() }
+            let end = ContinuousClock.now + .seconds(60)
+            while pool.statistics.writer.waiters == 0 {
+                guard ContinuousClock.now < end else {
+                    Issue.record("the task doesn't wait")
+                    break
+                }
+                sched_yield()
+            }
             mayEnd.reach()
         }
         watcher.start()
