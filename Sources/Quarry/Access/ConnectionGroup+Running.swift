@@ -53,11 +53,4 @@ extension ConnectionGroup {
             state.connections[access.slot]?.database.end(access: access.number, error) ?? false
         }
     }
-
-    /// Interrupts the statements that run on any of the connections.
-    func interrupt() {
-        state.withLock { state in
-            for connection in state.connections { connection?.database.interrupt() }
-        }
-    }
 }
