@@ -68,8 +68,9 @@ import Testing
     ) throws {
         let folder = try TemporaryFolder(isFast: true)
         var configuration = Configuration()
-        // No checkpoint comes in between.
+        // No checkpoint comes in between, and no unused connection is closed.
         configuration.wal = .unmanaged
+        configuration.persistentReadOnlyConnections = true
         let writer = try kind.make(folder, configuration)
         try writer.makePages(5)
         let whole = try contents(of: writer)
@@ -126,7 +127,10 @@ import Testing
     @Test(arguments: [WriterKind.fileQueue, .walQueue, .pool], CallForm.allCases) func eachCallOfARestorationFails(
         _ kind: WriterKind, _ form: CallForm
     ) async throws {
-        let writer = try kind.make(folder)
+        var configuration = Configuration()
+        configuration.wal = .unmanaged
+        configuration.persistentReadOnlyConnections = true
+        let writer = try kind.make(folder, configuration)
         try writer.makePages(5)
         try writer.backup(toFile: path)
         try writer.insertPage()
