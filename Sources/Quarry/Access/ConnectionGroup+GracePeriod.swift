@@ -20,12 +20,12 @@ extension ConnectionGroup {
     /// Closes all connections of some groups, after the backups and accesses that were requested earlier.
     ///
     /// - parameter groups: as in `close(_:)`.
-    /// - parameter backups: the backups of the database; nil if there has been none.
+    /// - parameter core: has the backups of the database.
     /// - throws: `SQLITE_BUSY` if an access or a backup doesn't end, if statements are left, or if this thread has one
     ///   of the connections. Then the groups stay usable.
-    static func close(_ groups: [ConnectionGroup], _ backups: BackupsInProgress?, _ period: GracePeriod) throws {
+    static func close(_ groups: [ConnectionGroup], _ core: DatabaseCore, _ period: GracePeriod) throws {
         guard try beginClosing(groups) else { return }
-        let groups = try withBackups(backups, groups)
+        let groups = try withBackups(of: core, groups)
         var machine = period.makeMachine(groups)
         var step = machine.begin()
         do {
@@ -51,10 +51,10 @@ extension ConnectionGroup {
     ///
     /// - throws: the errors of the synchronous `close`; `CancellationError` if the task is cancelled while it waits.
     static func close(
-        _ groups: [ConnectionGroup], _ backups: BackupsInProgress?, _ period: GracePeriod, _ workers: WorkerThreads
+        _ groups: [ConnectionGroup], _ core: DatabaseCore, _ period: GracePeriod, _ workers: WorkerThreads
     ) async throws {
         guard try beginClosing(groups) else { return }
-        let groups = try withBackups(backups, groups)
+        let groups = try withBackups(of: core, groups)
         let token = AccessToken()
         let current = Lock<CurrentWait?>(nil)
         try await withTaskCancellationHandler {
@@ -153,9 +153,9 @@ extension ConnectionGroup {
 
     /// Adds the backups of some groups that refuse new ones. They come first: a backup may need accesses to end.
     private static func withBackups(
-        _ backups: BackupsInProgress?, _ groups: [ConnectionGroup]
+        of core: DatabaseCore, _ groups: [ConnectionGroup]
     ) throws -> [ConnectionGroup] {
-        guard let backups = backups?.reading(groups) else { return groups }
+        guard let backups = core.backupsIfMade?.reading(groups) else { return groups }
         do {
             for backup in backups { try backup.checkWorkMayEnd() }
         } catch {
@@ -257,7 +257,7 @@ extension DatabaseReader {
     public func close(gracePeriod: Duration, interruptionTimeout: Duration = .seconds(5)) throws {
         guard let groupReader else { throw DatabaseError.foreignReader() }
         let period = ConnectionGroup.GracePeriod(length: gracePeriod, interruptionTimeout: interruptionTimeout)
-        try ConnectionGroup.close(groupReader.groups, groupReader.core.backupsIfMade, period)
+        try ConnectionGroup.close(groupReader.groups, groupReader.core, period)
         groupReader.didClose()
     }
 
@@ -274,8 +274,7 @@ extension DatabaseReader {
     public func close(gracePeriod: Duration, interruptionTimeout: Duration = .seconds(5)) async throws {
         guard let groupReader else { throw DatabaseError.foreignReader() }
         let period = ConnectionGroup.GracePeriod(length: gracePeriod, interruptionTimeout: interruptionTimeout)
-        try await ConnectionGroup.close(
-            groupReader.groups, groupReader.core.backupsIfMade, period, groupReader.workers)
+        try await ConnectionGroup.close(groupReader.groups, groupReader.core, period, groupReader.workers)
         groupReader.didClose()
     }
 }

@@ -26,8 +26,9 @@ extension DatabaseReader {
     ///   ignored.
     /// - returns: the size, the duration and the number of the commit.
     /// - throws: `SQLITE_CANTOPEN` for a path where no backup can be; `SQLITE_FULL`; `SQLITE_CORRUPT` if the check
-    ///   finds a problem; `SQLITE_MISUSE` inside an access of a queue or a transaction of a pool's writer; other
-    ///   `DatabaseError`s; the error of `progress`.
+    ///   finds a problem; `SQLITE_MISUSE` inside an access of a queue or a transaction of a pool's writer;
+    ///   `SQLITE_INTERRUPT` if the database closes, and its grace period has ended; other `DatabaseError`s; the error
+    ///   of `progress`.
     @discardableResult
     public func backup(
         toFile path: String, options: BackupOptions = BackupOptions(),

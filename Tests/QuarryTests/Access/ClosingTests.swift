@@ -249,6 +249,8 @@ import Testing
         var configuration = Configuration()
         configuration.vfs = disk.name
         configuration.maximumWaiters = 0
+        // No checkpoint comes before closing.
+        configuration.wal = .unmanaged
         let writer = try kind.make(folder, configuration)
         try await onOwnThread { try writer.makeTable(1) }
         disk.stall()

@@ -50,6 +50,8 @@ extension DatabaseWriter {
     /// Runs `body` while another connection holds the lock of the file, until the step is reached.
     func whileLocked(_ body: (_ mayEnd: Step) async throws -> Void) async throws {
         let (isLocked, mayEnd) = (Step("the lock is held"), Step("the lock may go"))
+        // Connections that close at the same moment may both leave the log.
+        let mayClose = Step("this database is closed")
         let lock = OwnThread { [path] in
             let other = try DatabaseQueue(path: path)
             try other.write { db in
@@ -57,12 +59,13 @@ extension DatabaseWriter {
                 isLocked.reach()
                 try mayEnd.wait()
             }
+            try mayClose.wait()
             try other.close()
         }
         try await isLocked.reached()
-        defer { mayEnd.reach() }
+        defer { for step in [mayEnd, mayClose] { step.reach() } }
         try await body(mayEnd)
-        mayEnd.reach()
+        for step in [mayEnd, mayClose] { step.reach() }
         try await lock.value
     }
 
