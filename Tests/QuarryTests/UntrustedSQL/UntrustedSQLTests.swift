@@ -126,6 +126,10 @@ import Testing
         ("SELECT sqlite_version()", "calling sqlite_version isn't allowed"),
         ("SELECT changes()", "calling changes isn't allowed"),
         ("SELECT fts3_tokenizer('simple')", "calling fts3_tokenizer isn't allowed"),
+        // Functions that SQLite doesn't interrupt.
+        ("SELECT trim(hex(zeroblob(9)), '0')", "calling trim isn't allowed"),
+        ("SELECT rtrim(' x')", "calling rtrim isn't allowed"),
+        ("SELECT LTRIM(' x')", "calling ltrim isn't allowed"),
         // Everything but SELECT.
         ("DELETE FROM player", "DELETE isn't allowed: only SELECT is"),
         ("REPLACE INTO player VALUES (1, 1, 'x')", "REPLACE isn't allowed: only SELECT is"),
@@ -243,7 +247,8 @@ import Testing
             "SELECT value FROM json_each('[\(Array(repeating: "1", count: 1001).joined(separator: ","))]')",
             .SQLITE_TOOBIG
         ),
-        ("SELECT zeroblob(600000), zeroblob(600000)", .SQLITE_TOOBIG),
+        ("SELECT \(Array(repeating: "zeroblob(99999)", count: 11).joined(separator: ","))", .SQLITE_TOOBIG),
+        ("SELECT length(zeroblob(100001))", .SQLITE_TOOBIG),
         ("SELECT 1; SELECT 2", .SQLITE_MISUSE),
         ("", .SQLITE_ERROR),
         ("SELECT 1\0; DROP TABLE player", .SQLITE_MISUSE),
