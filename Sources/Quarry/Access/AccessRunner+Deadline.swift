@@ -10,6 +10,7 @@ extension AccessRunner {
         if TracerList.hasAny, let traced = tracing(request, isAsynchronous: false) {
             return try Self.delivering(traced.trace) { try perform(traced, until: deadline, body) }
         }
+        guard deadline.hasTime else { throw deadline.hasNoTime }
         let lease = try group.lease(until: deadline, request.trace)
         defer { group.release(lease) }
         return try lease.withDatabase { db in
@@ -24,6 +25,7 @@ extension AccessRunner {
         if TracerList.hasAny, let traced = tracing(request, isAsynchronous: true) {
             return try await Self.delivering(traced.trace) { try await perform(traced, until: deadline, body) }
         }
+        guard deadline.hasTime else { throw deadline.hasNoTime }
         if mustYield(request.placement) { await Task.yield() }
         let place = TaskPlace(
             request, group, workers, mayRunInline(request.placement) ? .inlineTask : .offloadedTask,
@@ -70,9 +72,7 @@ extension DatabaseReader {
     /// The reader that has the connections, and the deadline of an access that begins now.
     fileprivate func limited(_ timeout: Duration) throws -> (any GroupReader, AccessDeadline) {
         guard let groupReader else { throw DatabaseError.foreignReader() }
-        let deadline = AccessDeadline(after: timeout)
-        guard timeout > .zero else { throw deadline.hasNoTime }
-        return (groupReader, deadline)
+        return (groupReader, AccessDeadline(after: timeout))
     }
 }
 

@@ -31,6 +31,9 @@ package struct AccessDeadline: Sendable, Equatable {
         subject = .access
     }
 
+    /// Whether the length is more than zero.
+    package var hasTime: Bool { seconds > 0 }
+
     /// The error of an access that has no time left at its beginning.
     package var hasNoTime: DatabaseError {
         DatabaseError(resultCode: .SQLITE_BUSY, message: "\(subject.rawValue): it can't begin within \(text)")

@@ -48,6 +48,22 @@ import Testing
         #expect(tracer.failures.count == 3)
     }
 
+    /// An access that has no time left when it is asked for.
+    @Test func accessWithoutTimeIsTold() async throws {
+        let database = try TracedDatabase()
+        let tracer = RecordingTracer([.errors, .accesses])
+        database.pool.addTracer(tracer)
+        expectError(.SQLITE_BUSY) { try database.pool.read(timeout: .zero) { _ in } }
+        await expectError(.SQLITE_BUSY) { try await database.pool.write(timeout: .seconds(-1)) { _ in } }
+        #expect(
+            tracer.failures.map(\.error.message) == [
+                "access timeout: it can't begin within 0.0 seconds",
+                "access timeout: it can't begin within -1.0 seconds",
+            ])
+        #expect(tracer.accesses.map(\.beginning.role) == [.reader, .writer])
+        #expect(tracer.accesses.allSatisfy { $0.connection == nil && $0.hold == .zero })
+    }
+
     /// The error that ends an access.
     @Test func outcomeIsRedacted() throws {
         let database = try TracedDatabase()
