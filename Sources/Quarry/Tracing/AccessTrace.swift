@@ -122,11 +122,7 @@ final class AccessTrace: AccessTracer, @unchecked Sendable {
     }
 
     func statementWillStart(_ statement: Statement, _ db: Database) {
-        if events.isFull {
-            let label = db.accessLabel
-            shared.withLock { $0.label = label }
-            deliver()
-        }
+        deliverIfFull(db)
         shared.withLock { shared in
             shared.sql = statement.sql
             shared.runningCount = statements.runningCount + 1
@@ -152,6 +148,8 @@ final class AccessTrace: AccessTracer, @unchecked Sendable {
     func errorWasMade(_ error: DatabaseError, _ statement: Statement?, _ db: Database) {
         if let statement { note(error.extendedResultCode, of: statement.sqliteStatement) }
         guard interests.contains(.errors) else { return }
+        // Statements that can't be prepared never begin.
+        deliverIfFull(db)
         let severity = DatabaseTraceEvent.Severity(
             of: error, origin: beginning.origin, isRetried: db.refusesToWait)
         events.append(.failure(error, severity))
@@ -283,6 +281,14 @@ final class AccessTrace: AccessTracer, @unchecked Sendable {
     }
 
     // MARK: - Delivery
+
+    /// Delivers the collected events in the middle of the access, if they are many.
+    private func deliverIfFull(_ db: Database) {
+        guard events.isFull else { return }
+        let label = db.accessLabel
+        shared.withLock { $0.label = label }
+        deliver()
+    }
 
     /// Delivers the collected events.
     private func deliver() {

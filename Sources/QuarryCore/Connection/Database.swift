@@ -105,7 +105,7 @@ public final class Database {
     @exclusivity(unchecked)
     var knownDefinitions: (stamp: Int, definitions: [TableName: String?]) = (0, [:])
 
-    /// Whether a view has a join whose tables SQLite doesn't report; nil before the first look.
+    /// The views that have joins whose tables SQLite doesn't report; nil before the first look.
     @exclusivity(unchecked)
     var knownHidingViews: HidingViews?
 

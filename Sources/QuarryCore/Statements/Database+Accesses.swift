@@ -279,9 +279,14 @@ extension Substring.UTF8View {
 }
 
 extension String.UTF8View {
+    /// The runs of letters and underscores.
+    var words: [Substring.UTF8View] {
+        split { !(UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 | 0x20 || $0 == UInt8(ascii: "_")) }
+    }
+
     /// Whether the text has one of some words, which are given in capitals.
     func hasWord(in words: [String]) -> Bool {
-        split { !(UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 | 0x20 || $0 == UInt8(ascii: "_")) }.contains { word in
+        self.words.contains { word in
             words.contains { $0.utf8.count == word.count && $0.utf8.elementsEqual(word.lazy.map { $0 & 0xDF }) }
         }
     }

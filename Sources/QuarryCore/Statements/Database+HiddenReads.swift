@@ -5,30 +5,37 @@ extension Database {
     /// SQLite doesn't tell the authorizer which columns such a join compares, nor, if it compares several, that it
     /// reads the tables. The statement's program names them: <https://www.sqlite.org/opcode.html#OpenRead>.
     func hiddenReads(ofSQL sql: String) -> DatabaseRegion {
-        guard sql.utf8.hasWord(in: Self.joinsThatHide) || hasViewsThatHide else { return DatabaseRegion() }
+        guard sql.utf8.hasWord(in: HidingViews.joins) || hidingViews.mayBeNamed(in: sql) else {
+            return DatabaseRegion()
+        }
         return openedTables(ofSQL: sql) ?? .fullDatabase
     }
 
-    private static var joinsThatHide: [String] { ["NATURAL", "USING"] }
-
-    /// Whether a view has such a join.
-    private var hasViewsThatHide: Bool {
+    /// The views that have such a join, or that read one which has.
+    private var hidingViews: HidingViews {
         let schemas = schemas.values.sorted()
         let state = HidingViews.State(stamp: schemaStamp, versions: schemas.map { version(ofSchema: $0) })
-        if let known = knownHidingViews, known.state == state { return known.exist }
-        let exist = schemas.contains { schema in
-            let sql = "SELECT sql FROM \(schema.quotedDatabaseIdentifier).sqlite_master WHERE type = 'view'"
-            let found = withUnnotedStatement(sql) { view in
-                while view.step() == StatementHandle.row {
-                    let sql = StatementColumns.string(view.pointer, 0) ?? ""
-                    if sql.utf8.hasWord(in: Self.joinsThatHide) { return true }
+        if let known = knownHidingViews, known.state == state { return known }
+        let views: [HidingViews.View]? = schemas.reduce([]) { views, schema in
+            let sql = "SELECT name, sql FROM \(schema.quotedDatabaseIdentifier).sqlite_master WHERE type = 'view'"
+            return withUnnotedStatement(sql) { view in
+                var views = views
+                while true {
+                    switch view.step() {
+                    case StatementHandle.row: break
+                    case StatementHandle.done: return views
+                    default: return nil
+                    }
+                    views?.append(
+                        HidingViews.View(
+                            name: StatementColumns.string(view.pointer, 0) ?? "",
+                            sql: StatementColumns.string(view.pointer, 1) ?? ""))
                 }
-                return false
             }
-            return found ?? true
         }
-        knownHidingViews = HidingViews(state: state, exist: exist)
-        return exist
+        let hidingViews = HidingViews(of: views, state)
+        knownHidingViews = hidingViews
+        return hidingViews
     }
 
     /// <https://www.sqlite.org/pragma.html#pragma_schema_version>
@@ -89,7 +96,7 @@ extension Database {
     }
 }
 
-/// Whether a view, in a state of the schemas, has a join whose tables SQLite doesn't report.
+/// The views, in a state of the schemas, whose joins SQLite doesn't report.
 struct HidingViews {
     /// Other connections change the versions. This one may roll back a change, and make another with the same version.
     struct State: Equatable {
@@ -97,6 +104,36 @@ struct HidingViews {
         let versions: [Int64?]
     }
 
+    struct View {
+        let name: String
+        let sql: String
+    }
+
+    /// The words of joins whose columns SQLite doesn't report.
+    static let joins = ["NATURAL", "USING"]
+
     let state: State
-    let exist: Bool
+
+    /// The words of the names of the views; nil if any SQL may name one.
+    private let words: [String]?
+
+    /// - parameter views: all views; nil if they are unknown.
+    init(of views: [View]?, _ state: State) {
+        self.state = state
+        words = views.flatMap { Self.words(ofHiding: $0) }
+    }
+
+    private static func words(ofHiding views: [View]) -> [String]? {
+        var words: [String] = []
+        var others = views
+        while let index = others.firstIndex(where: { $0.sql.utf8.hasWord(in: joins + words) }) {
+            let wordsOfName = others.remove(at: index).name.utf8.words
+            guard !wordsOfName.isEmpty else { return nil }
+            words += wordsOfName.map { String(decoding: $0.map { $0 & 0xDF }, as: UTF8.self) }
+        }
+        return words
+    }
+
+    /// Whether some SQL has a word of the name of such a view.
+    func mayBeNamed(in sql: String) -> Bool { words.map { sql.utf8.hasWord(in: $0) } ?? true }
 }

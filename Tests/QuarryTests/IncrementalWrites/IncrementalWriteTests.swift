@@ -385,6 +385,36 @@ import Testing
         }
     }
 
+    /// Two threads that have a writer each, and write incrementally with the other's: one of them is refused.
+    @Test func deadlock() async throws {
+        let pools = try ["one", "two"].map { try DatabasePool(path: folder.file($0)) }
+        for pool in pools { try pool.makeTable() }
+        let haveBegun = [Step("the first has its writer"), Step("the second has its writer")]
+        let threads = [0, 1].map { number in
+            OwnThread {
+                try pools[number].write { db in
+                    try db.insert(number)
+                    haveBegun[number].reach()
+                    try haveBegun[1 - number].wait()
+                    do {
+                        try pools[1 - number].writeIncrementally([7, 8]) { db, value in try db.insert(value) }
+                        return true
+                    } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+                        #expect(error.message?.hasPrefix("deadlock: ") == true)
+                        return false
+                    }
+                }
+            }
+        }
+        var areWritten: [Bool] = []
+        for thread in threads { areWritten.append(try await thread.value) }
+        #expect(areWritten.count { $0 } == 1)
+        for (number, pool) in pools.enumerated() {
+            let expected = areWritten[1 - number] ? [number, 7, 8] : [number]
+            #expect(try await pool.read { db in try db.values() } == expected)
+        }
+    }
+
     @Test func readOnlyDatabases() async throws {
         let (writer, _) = try writer(.pool)
         try await writer.closeAsync()

@@ -67,6 +67,37 @@ import Testing
         }
     }
 
+    /// Statements that read no such view keep their columns and their tables.
+    @Test func otherStatements() throws {
+        try createView()
+        try pool.write { db in
+            try db.execute(
+                sql: #"""
+                    CREATE VIEW outer_members AS SELECT name FROM members;
+                    CREATE VIEW "a ""1""" AS SELECT name FROM main."OUTER_members";
+                    CREATE VIEW captains AS SELECT name FROM captain;
+                    CREATE VIRTUAL TABLE search USING fts5(body);
+                    """#)
+        }
+        #expect(try region(of: "SELECT name FROM player").description == "player(name)")
+        #expect(try region(of: "SELECT name FROM captains").description == "captain(name),captains(name)")
+        #expect(try !region(of: "SELECT body FROM search").isFullDatabase)
+        for view in ["Members", "outer_members", #""a ""1""""#] {
+            let region = try region(of: "SELECT COUNT(*) FROM \(view)")
+            #expect(region.isModified(byEventsOfKind: .update(tableName: "captain", columnNames: ["id"])), "\(view)")
+            #expect(!region.isFullDatabase)
+        }
+    }
+
+    /// A name without a letter may be written in any statement.
+    @Test func namesWithoutWords() throws {
+        try pool.write { db in
+            try db.execute(sql: "CREATE VIEW \"1\" AS SELECT player.name FROM player JOIN captain USING (id)")
+        }
+        let region = try region(of: "SELECT name FROM \"1\"")
+        #expect(region.isModified(byEventsOfKind: .update(tableName: "captain", columnNames: ["id"])))
+    }
+
     /// A policy decides on the statements of its user, not on those that find out what these read.
     @Test func untrustedSQL() throws {
         try createView()

@@ -48,6 +48,24 @@ import Testing
         #expect(tracer.failures.count == 3)
     }
 
+    /// Errors of SQL that can't be prepared are delivered in parts, too: an access keeps a limited number.
+    @Test func manyErrorsAreToldInParts() throws {
+        let database = try TracedDatabase()
+        let tracer = RecordingTracer(.errors)
+        database.pool.addTracer(tracer)
+        let count = 2 * TracedEvents.capacity + 10
+        let countInside = try database.pool.write { db in
+            db.accessLabel = "clean up"
+            for number in 0..<count { _ = try? db.execute(sql: "DELETE FROM team\(number)") }
+            return tracer.failures.count
+        }
+        #expect(countInside == 2 * TracedEvents.capacity)
+        #expect(tracer.failures.count == count)
+        #expect(tracer.failures.allSatisfy { $0.label == "clean up" })
+        #expect(tracer.failures.first?.error.message == "no such table: team0")
+        #expect(tracer.failures.last?.error.message == "no such table: team\(count - 1)")
+    }
+
     /// An access that has no time left when it is asked for.
     @Test func accessWithoutTimeIsTold() async throws {
         let database = try TracedDatabase()

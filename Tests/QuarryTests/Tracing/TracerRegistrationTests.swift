@@ -142,6 +142,35 @@ import Testing
         #expect(tracer.statements.count == 302 && codes.value == [.SQLITE_MISUSE])
     }
 
+    /// A tracer that closes the database: refused while the access runs, which goes on.
+    @Test(arguments: [WriterKind.memoryQueue, .walQueue, .pool], [true, false]) func tracerClosesTheDatabase(
+        kind: WriterKind, hasGracePeriod: Bool
+    ) async throws {
+        let folder = try TemporaryFolder()
+        let writer = try kind.make(folder)
+        try writer.makeTable()
+        let codes = Recorded<[ResultCode?]>([])
+        let tracer = RecordingTracer(.statements) { _ in
+        } _: { _ in
+            do {
+                try hasGracePeriod ? writer.close(gracePeriod: .zero) : writer.close()
+                codes.update { $0.append(nil) }
+            } catch { codes.update { $0.append((error as? DatabaseError)?.resultCode) } }
+        }
+        writer.addTracer(tracer)
+        let count = try await onOwnThread {
+            try writer.write { db in
+                for number in 0..<300 { try db.insert(number) }
+                #expect(codes.value == Array(repeating: .SQLITE_BUSY, count: 256))
+                return try db.count()
+            }
+        }
+        #expect(count == 300)
+        // The other events came when the connection had been given back.
+        #expect(codes.value.dropFirst(256).allSatisfy { $0 == nil })
+        await expectError(.SQLITE_MISUSE, "Connection is closed") { try await writer.read { _ in } }
+    }
+
     /// A tracer of connections that reads the only reader while it is opened.
     @Test func tracerUsesTheConnectionThatIsOpened() throws {
         let database = try TracedDatabase { $0.maximumReaderCount = 1 }

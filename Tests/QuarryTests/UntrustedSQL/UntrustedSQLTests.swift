@@ -367,6 +367,33 @@ import Testing
         expectError(.SQLITE_MISUSE) { try queue.fetchUntrusted("SELECT 1", policy: wrong) }
     }
 
+    /// A function of the program that runs SQL: the policy decides on that, too.
+    @Test(arguments: [
+        ("SELECT secret FROM team", "reading team.secret isn't allowed"),
+        ("ROLLBACK", "ROLLBACK isn't allowed: only SELECT is"),
+        ("DELETE FROM account", "DELETE isn't allowed: only SELECT is"),
+        ("ATTACH ':memory:' AS more", "ATTACH isn't allowed: only SELECT is"),
+    ]) func functionsThatRunSQL(_ sql: String, _ message: String) throws {
+        let queue = try queue()
+        var policy = policy
+        policy.allowFunctions(["RUN"])
+        try queue.write { db in
+            // It runs in the access of this connection alone.
+            nonisolated(unsafe) unowned let db = db
+            db.add(
+                function: DatabaseFunction("run", argumentCount: 0) { _ in
+                    try db.execute(sql: sql)
+                    return 1
+                })
+            expectError(.SQLITE_AUTH, message) {
+                try db.withUntrustedSQL(policy) { try Int.fetchOne(db, sql: "SELECT run() FROM player") }
+            }
+            #expect(db.isInsideTransaction)
+            let count = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM account")
+            #expect(count == 1)
+        }
+    }
+
     /// A table that comes between two blocks is judged, too.
     @Test func theSchemaChanges() throws {
         let queue = try queue()
