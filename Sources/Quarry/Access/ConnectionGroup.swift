@@ -112,11 +112,6 @@ final class ConnectionGroup: Sendable {
 
     var isClosed: Bool { state.withLock { $0.machine.isClosed } }
 
-    /// Whether no access has a connection, or waits for one.
-    var isIdle: Bool {
-        state.withLock { $0.machine.leasedCount == 0 && $0.machine.waiterCount == 0 && !$0.machine.hasBarrier }
-    }
-
     /// Whether closing waits for the running accesses.
     var isClosing: Bool { state.withLock { $0.machine.isClosing } }
 

@@ -10,6 +10,8 @@ import Testing
     init() throws { folder = try TemporaryFolder() }
 
     private static let short = Duration.milliseconds(10)
+    /// Long enough for an access to reach its statement, on a busy machine.
+    private static let reaching = Duration.milliseconds(250)
 
     private func pool(_ configuration: Configuration = Configuration()) throws -> DatabasePool {
         var configuration = configuration
@@ -138,13 +140,13 @@ import Testing
         let mayEnd = Step("the write has given up")
         let holder = try await hold(true, other, until: mayEnd)
         for error in [
-            await expectError(DatabaseError.self) { try await writer.write(timeout: Self.short) { _ in } },
+            await expectError(DatabaseError.self) { try await writer.write(timeout: Self.reaching) { _ in } },
             try await onOwnThread {
-                expectError(DatabaseError.self) { try writer.write(timeout: Self.short) { _ in } }
+                expectError(DatabaseError.self) { try writer.write(timeout: Self.reaching) { _ in } }
             },
         ] {
             #expect(error?.resultCode == .SQLITE_BUSY)
-            #expect(error?.message == "access timeout: it waited for a lock for longer than 0.01 seconds")
+            #expect(error?.message == "access timeout: it waited for a lock for longer than 0.25 seconds")
         }
         mayEnd.reach()
         try await holder.value
@@ -168,8 +170,8 @@ import Testing
             }
         }
         try await hasRead.reached()
-        await expectError(.SQLITE_BUSY, "access timeout: it waited for a lock for longer than 0.01 seconds") {
-            try await writer.write(timeout: Self.short) { db in try db.insert(1) }
+        await expectError(.SQLITE_BUSY, "access timeout: it waited for a lock for longer than 0.25 seconds") {
+            try await writer.write(timeout: Self.reaching) { db in try db.insert(1) }
         }
         mayEnd.reach()
         try await holder.value
@@ -183,22 +185,22 @@ import Testing
         try writer.makeTable(1)
         for error in [
             await expectError(DatabaseError.self) {
-                try await writer.read(timeout: Self.short) { db in try db.runForever() }
+                try await writer.read(timeout: Self.reaching) { db in try db.runForever() }
             },
             await expectError(DatabaseError.self) {
-                try await writer.write(timeout: Self.short) { db in
+                try await writer.write(timeout: Self.reaching) { db in
                     try db.insert(2)
                     try db.runForever()
                 }
             },
             try await onOwnThread {
                 expectError(DatabaseError.self) {
-                    try writer.read(timeout: Self.short) { db in try db.runForever() }
+                    try writer.read(timeout: Self.reaching) { db in try db.runForever() }
                 }
             },
             try await onOwnThread {
                 expectError(DatabaseError.self) {
-                    try writer.write(timeout: Self.short) { db in
+                    try writer.write(timeout: Self.reaching) { db in
                         try db.execute(
                             sql: """
                                 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
@@ -209,7 +211,7 @@ import Testing
             },
         ] {
             #expect(error?.resultCode == .SQLITE_INTERRUPT)
-            #expect(error?.message == "access timeout: it ran longer than 0.01 seconds")
+            #expect(error?.message == "access timeout: it ran longer than 0.25 seconds")
         }
         // The deadline is forgotten: these statements take more steps than the progress handler lets pass.
         let long = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20000) SELECT COUNT(*) FROM n"
@@ -224,8 +226,8 @@ import Testing
             try pool.makeSnapshot(), try pool.makeSnapshotPool(), try pool.makeStableReader(),
             AnyDatabaseReader(try pool.makeSnapshot()),
         ] as [any DatabaseReader] {
-            await expectError(.SQLITE_INTERRUPT, "access timeout: it ran longer than 0.01 seconds") {
-                try await snapshot.read(timeout: Self.short) { db in try db.runForever() }
+            await expectError(.SQLITE_INTERRUPT, "access timeout: it ran longer than 0.25 seconds") {
+                try await snapshot.read(timeout: Self.reaching) { db in try db.runForever() }
             }
             #expect(try await snapshot.read(timeout: .seconds(60)) { db in try db.values() } == [])
         }
@@ -235,18 +237,18 @@ import Testing
     @Test(arguments: WriterKind.allCases) func nothingIsCommittedAfterTheDeadline(_ kind: WriterKind) async throws {
         let writer = try kind.make(folder)
         try writer.makeTable(1)
-        await expectError(.SQLITE_INTERRUPT, "access timeout: it ran longer than 0.01 seconds") {
-            try await writer.write(timeout: Self.short) { db in
+        await expectError(.SQLITE_INTERRUPT, "access timeout: it ran longer than 0.25 seconds") {
+            try await writer.write(timeout: Self.reaching) { db in
                 try db.insert(2)
                 try? db.runForever()
-                expectError(.SQLITE_INTERRUPT, "access timeout: it ran longer than 0.01 seconds") { try db.insert(3) }
+                expectError(.SQLITE_INTERRUPT, "access timeout: it ran longer than 0.25 seconds") { try db.insert(3) }
                 #expect(db.isInsideTransaction)
             }
         }
         #expect(try await writer.read { db in try db.values() } == [1])
         // A read has nothing to lose.
         #expect(
-            try await writer.read(timeout: Self.short) { db in
+            try await writer.read(timeout: Self.reaching) { db in
                 let values = try db.values()
                 try? db.runForever()
                 return values
@@ -262,8 +264,8 @@ import Testing
         }
         configuration.statementTimeout = 600
         let patient = try DatabaseQueue(configuration: configuration)
-        await expectError(.SQLITE_INTERRUPT, "access timeout: it ran longer than 0.01 seconds") {
-            try await patient.read(timeout: Self.short) { db in try db.runForever() }
+        await expectError(.SQLITE_INTERRUPT, "access timeout: it ran longer than 0.25 seconds") {
+            try await patient.read(timeout: Self.reaching) { db in try db.runForever() }
         }
     }
 
@@ -309,8 +311,8 @@ import Testing
         let pool = try pool()
         try await onOwnThread {
             try pool.read(timeout: .seconds(600)) { db in
-                expectError(.SQLITE_INTERRUPT, "access timeout: it ran longer than 0.01 seconds") {
-                    try pool.write(timeout: Self.short) { db in try db.runForever() }
+                expectError(.SQLITE_INTERRUPT, "access timeout: it ran longer than 0.25 seconds") {
+                    try pool.write(timeout: Self.reaching) { db in try db.runForever() }
                 }
                 try pool.write { db in try db.insert(1) }
                 #expect(try db.values() == [])

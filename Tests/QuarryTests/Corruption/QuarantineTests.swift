@@ -23,7 +23,9 @@ import Testing
         for number in [EIO, ENOSPC] {
             let count = try FileCalls.eachFails(with: number) { files in
                 let copy = try Quarantine.copy(file.path, vfs: nil, files)
-                #expect(FileCopy.bytes(copy) == bytes["db"].map(Array.init) && FileCopy.bytes(copy + "-wal") == bytes["db-wal"].map(Array.init))
+                #expect(
+                    FileCopy.bytes(copy) == bytes["db"].map(Array.init)
+                        && FileCopy.bytes(copy + "-wal") == bytes["db-wal"].map(Array.init))
                 remove(copy)
             } check: { call, failure throws in
                 let error = failure as? DatabaseError

@@ -91,6 +91,7 @@ extension SalvageReport {
         if headerIsDamaged { lines.append("  the header is damaged: pages of \(pageSize) bytes were inferred") }
         if schemaIsDamaged { lines.append("  a part of the schema is lost: tables may be missing") }
         if !unreadablePages.isEmpty { lines.append("  \(unreadablePages.count.grouped) pages can't be read") }
+        lines += unreadableCompanions.map { "  a part of \($0) can't be read: commits may be missing" }
         if sourceWasWritten { lines.append("  the file was written meanwhile: salvage it again") }
         if !integrity.isIntact { lines.append("  problems of the new file: `catalog check` lists them") }
         return lines.joined(separator: "\n") + "\n"
