@@ -49,7 +49,8 @@ struct ConnectionHandle: ~Copyable {
             ).with(circumstances: ": it is \(kind.rawValue) - while opening \(path)")
         }
         var pointer: OpaquePointer?
-        let code = sqlite3_open_v2(path, &pointer, mode.flags, vfs)
+        // `withCString`: a string that is passed to C is copied, in two blocks.
+        let code = path.withCString { sqlite3_open_v2($0, &pointer, mode.flags, vfs) }
         guard code == SQLITE_OK, let pointer else {
             let reason = pointer.flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) }
             let systemReason = code == SQLITE_CANTOPEN ? Self.systemReason(pointer, path, vfs) : ""

@@ -21,7 +21,8 @@ enum FileKind: String {
     /// - parameter path: a path, or a URI: <https://www.sqlite.org/uri.html>.
     init?(databasePath path: String) {
         var status = stat()
-        guard path != ":memory:", stat(Self.filePath(path), &status) == 0 else { return nil }
+        // `withCString`: a string that is passed to C is copied, in two blocks.
+        guard path != ":memory:", Self.filePath(path).withCString({ stat($0, &status) }) == 0 else { return nil }
         switch status.st_mode & S_IFMT {
         case S_IFDIR: self = .folder
         case S_IFIFO: self = .pipe
