@@ -14,26 +14,6 @@ import Testing
         var description: String
     }
 
-    /// Starts a process, and kills it at some moment after it has written some lines.
-    ///
-    /// - returns: its lines.
-    private static func killed(_ arguments: [String], _ generator: inout SeededGenerator) throws -> [String] {
-        let lines = Int.random(in: 0...6, using: &generator)
-        let turns = Int.random(in: 0..<(lines == 0 ? 20_000_000 : 3_000_000), using: &generator)
-        let child = try ChildProcess(arguments)
-        var said: [String] = []
-        for _ in 0..<lines {
-            guard let line = try child.readLine() else { break }
-            said.append(line)
-        }
-        var turn = 0
-        while turn < turns { turn += 1 }
-        child.kill()
-        let exit = try child.wait()
-        guard exit.status == .signal(SIGKILL), exit.errors == "" else { throw Broken(description: "\(exit)") }
-        return said + exit.lines
-    }
-
     private static func rows(_ reader: any DatabaseReader) throws -> Int {
         try reader.read { db in
             let problems = try String.fetchAll(db, sql: "PRAGMA integrity_check")
@@ -66,7 +46,8 @@ import Testing
             for round in 1...Self.kills {
                 let name = "seed \(seed), \(round)"
                 do {
-                    let said = try Self.killed(["backup", folder.file("db"), kind, target.file("copy")], &generator)
+                    let child = try ChildProcess(["backup", folder.file("db"), kind, target.file("copy")])
+                    let said = try child.killAtRandom(afterLines: 0...6, &generator)
                     last = said.compactMap { Int($0) }.last ?? last
                     for line in said where line.hasPrefix("backup ") { lastBackup = Int(line.dropFirst(7)) ?? -1 }
                     let names = try FileManager.default.contentsOfDirectory(atPath: target.path)
@@ -133,7 +114,8 @@ import Testing
             for round in 1...Self.kills {
                 let name = "seed \(seed), \(round)"
                 do {
-                    let said = try Self.killed(["restore", folder.file("db"), kind, a, b], &generator)
+                    let child = try ChildProcess(["restore", folder.file("db"), kind, a, b])
+                    let said = try child.killAtRandom(afterLines: 0...6, &generator)
                     if let words = said.last?.split(separator: " "), words.count == 2 {
                         last = (sources[String(words[0])] ?? -1, Int(words[1]) ?? -1)
                     }

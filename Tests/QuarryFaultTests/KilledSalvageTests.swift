@@ -94,7 +94,7 @@ import Testing
                 let name = "seed \(seed), \(round)"
                 do {
                     let child = try ChildProcess(["salvage", path, targets.path, "\(number)"])
-                    let said = try Self.killed(child, &generator)
+                    let said = try child.killAtRandom(afterLines: 0...60, &generator)
                     let begun = said.filter { $0.hasPrefix("begin ") }.compactMap { Int($0.dropFirst(6)) }
                     let ended = said.filter { $0.hasPrefix("end ") }.map { $0.split(separator: " ") }
                     killedBefore[said.last.map { String($0.prefix { $0 != " " }) } ?? "start", default: 0] += 1
@@ -125,7 +125,7 @@ import Testing
                     // The next salvage with that target removes them.
                     if last > 0 {
                         try? FileManager.default.removeItem(atPath: targets.file("\(last)"))
-                        try DatabaseSalvage(path: path).salvage(into: targets.file("\(last)"))
+                        _ = try DatabaseSalvage(path: path).salvage(into: targets.file("\(last)"))
                         let names = try FileManager.default.contentsOfDirectory(atPath: targets.path)
                         if names.contains(where: { Int($0) == nil }) { problems.append("\(name): left: \(names)") }
                         for name in names { try FileManager.default.removeItem(atPath: targets.file(name)) }
@@ -142,24 +142,5 @@ import Testing
             return problems
         }
         #expect(problems == [])
-    }
-
-    /// Kills a process at some moment after it has written some lines.
-    ///
-    /// - returns: its lines.
-    private static func killed(_ child: ChildProcess, _ generator: inout SeededGenerator) throws -> [String] {
-        let lines = Int.random(in: 0...60, using: &generator)
-        let turns = Int.random(in: 0..<(lines == 0 ? 20_000_000 : 3_000_000), using: &generator)
-        var said: [String] = []
-        for _ in 0..<lines {
-            guard let line = try child.readLine() else { break }
-            said.append(line)
-        }
-        var turn = 0
-        while turn < turns { turn += 1 }
-        child.kill()
-        let exit = try child.wait()
-        guard exit.status == .signal(SIGKILL), exit.errors == "" else { throw Broken(description: "\(exit)") }
-        return said + exit.lines
     }
 }

@@ -13,7 +13,7 @@ final class CorruptionKeeper: Sendable {
 
     /// A statement has failed as with a damaged file. Called inside its access: nothing may wait here.
     func connection(_ db: Database, didFailWith error: DatabaseError) {
-        // A check for nobody would only keep the file open, beyond the life of the database.
+        // Without a handler or a policy, a check would only keep the file open after the database is closed.
         guard db.configuration.handlesCorruption, let path = db.mainFilePath,
             let file = CorruptionReport.FileIdentity(path: path),
             state.withLock({ $0.errorDidHappen(file, now: SystemClock.monotonicNanoseconds()) })

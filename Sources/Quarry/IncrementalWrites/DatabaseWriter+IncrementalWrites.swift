@@ -1,7 +1,7 @@
 public import QuarryCore
 
 extension DatabaseWriter {
-    /// Writes in steps, and lets others write in between: long work that makes nobody wait for longer than a step.
+    /// Writes in steps, and lets other accesses write in between: they wait for one step, not for the whole write.
     ///
     /// ```swift
     /// try dbPool.writeIncrementally { step in
@@ -13,15 +13,15 @@ extension DatabaseWriter {
     /// BEGIN IMMEDIATE TRANSACTION
     /// DELETE FROM event …
     /// DELETE FROM event …
-    /// COMMIT TRANSACTION       -- somebody waits: they write, and then the next transaction begins
+    /// COMMIT TRANSACTION       -- another access waits: it writes before the next transaction begins
     /// BEGIN IMMEDIATE TRANSACTION
     /// DELETE FROM event …
     /// COMMIT TRANSACTION
     /// ```
     ///
-    /// Steps share a transaction as long as nobody waits for the connection. After a commit the write waits behind
-    /// those who wait, without overtaking anybody, and for as long as it has to: the limits of
-    /// `Configuration.acquireTimeout` and `Configuration.maximumWaiters` apply to its first transaction only.
+    /// Steps share a transaction until another access waits for the connection. After a commit the write takes the last
+    /// place in the queue, and waits there as long as it has to: `Configuration.acquireTimeout` and
+    /// `Configuration.maximumWaiters` apply to its first transaction only.
     ///
     /// An error rolls back the steps of its transaction, and earlier transactions stay. Closing the database, with
     /// or without a grace period, waits for the open transaction; then the write throws.

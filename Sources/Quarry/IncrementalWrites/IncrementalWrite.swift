@@ -14,13 +14,13 @@ public struct IncrementalWritePace: Sendable, Hashable {
     /// ms than with zero, and makes the others wait that much longer.
     public var minimumHold: Duration
 
-    /// The time after which a transaction is committed although nobody waits: other processes wait unseen.
+    /// The time after which a transaction is committed even if no access waits: those of other processes can't be seen.
     public var maximumHold: Duration
 
     /// A pace.
     ///
     /// - parameter minimumHold: the time for which a transaction goes on although others wait.
-    /// - parameter maximumHold: the time after which it is committed although nobody waits.
+    /// - parameter maximumHold: the time after which it is committed even if no access waits.
     public init(minimumHold: Duration = .zero, maximumHold: Duration = .milliseconds(100)) {
         self.minimumHold = minimumHold
         self.maximumHold = maximumHold

@@ -62,19 +62,19 @@ import Testing
         let writer = OwnThread {
             try pool.write { db in
                 db.add(
-                    function: DatabaseFunction("sleep", argumentCount: 0) { _ in
+                    function: DatabaseFunction("waitForTracer", argumentCount: 0) { _ in
                         isRunning.reach()
                         try isTold.wait()
                         return 1
                     })
-                _ = try Int.fetchOne(db, sql: "SELECT sleep()")
+                _ = try Int.fetchOne(db, sql: "SELECT waitForTracer()")
             }
         }
         try await isRunning.reached()
         try await pool.write { _ in }
         _ = try await writer.value
         let holder = try #require(tracer.waits.first?.holders.first)
-        #expect(holder.sql == "SELECT sleep()" && holder.isRunning && holder.label == nil)
+        #expect(holder.sql == "SELECT waitForTracer()" && holder.isRunning && holder.label == nil)
     }
 
     /// A holder that began before the tracer was added is named by its label alone.
