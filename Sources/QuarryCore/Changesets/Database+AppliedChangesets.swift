@@ -52,7 +52,9 @@ extension Database {
         _ onConflict: (Changeset.Conflict) throws -> Changeset.Conflict.Resolution
     ) throws -> AppliedChangeset {
         let defersForeignKeys = try Bool.fetchOne(self, sql: "PRAGMA defer_foreign_keys") ?? false
-        if let monitor { monitor.operationWillStart(accesses(ofStatements: plan.statements), self) }
+        if let monitor {
+            monitor.operationWillStart((try? accesses(ofStatements: plan.statements)) ?? .unknown, self)
+        }
         if deadlines.isSet { try deadlinesWillSee(isCommit: false, mayEndTransaction: false, sql: nil) }
         let (outcome, conflicts) = withoutActuallyEscaping(onConflict) { onConflict in
             let conflicts = ConflictResolver(self, onConflict)

@@ -82,7 +82,13 @@ extension Database {
         }
         for table in tables ?? [] {
             try checkName(table, of: "table")
-            if let obstacle = sessionFacts(ofTable: table, schema: schema).obstacle {
+            let facts: (obstacle: SessionTables.Obstacle?, isShadow: Bool)
+            do {
+                facts = try sessionFacts(ofTable: table, schema: schema)
+            } catch {
+                throw self.error(error.code, operation: "could not make a changeset")
+            }
+            if let obstacle = facts.obstacle {
                 throw DatabaseError.misuse(
                     "no changeset can be made of \(schema).\(table): \(obstacle.description)")
             }

@@ -32,28 +32,40 @@ final class SessionTables {
     /// Whether the session notes the changes of a table, which is about to change.
     func accepts(_ table: String, schema: String, _ db: Database) -> Bool {
         if let answer = answers[table] { return answer }
-        let answer = decide(table, schema, db)
-        answers[table] = answer
-        return answer
+        do {
+            let answer = try decide(table, schema, db)
+            answers[table] = answer
+            return answer
+        } catch {
+            // Not kept: the statement that changes the table is interrupted, too.
+            omit(table)
+            return false
+        }
     }
 
-    private func decide(_ table: String, _ schema: String, _ db: Database) -> Bool {
+    private func decide(_ table: String, _ schema: String, _ db: Database) throws(LookupFailure) -> Bool {
         if let names { return names.contains(table.lowercasedASCII) }
         // SQLite's own statistics, which ANALYZE makes anew.
         if table.lowercasedASCII.hasPrefix("sqlite_") { return false }
-        let facts = db.sessionFacts(ofTable: table, schema: schema)
+        let facts = try db.sessionFacts(ofTable: table, schema: schema)
         guard facts.obstacle == nil, !facts.isShadow else {
-            omitted.append(table)
+            omit(table)
             return false
         }
         return true
+    }
+
+    private func omit(_ table: String) {
+        if !omitted.contains(table) { omitted.append(table) }
     }
 }
 
 extension Database {
     /// Whether a session can note the changes of a table, and whether the table is the storage of a virtual table:
     /// <https://www.sqlite.org/vtab.html#xshadowname>.
-    func sessionFacts(ofTable table: String, schema: String) -> (obstacle: SessionTables.Obstacle?, isShadow: Bool) {
+    func sessionFacts(
+        ofTable table: String, schema: String
+    ) throws(LookupFailure) -> (obstacle: SessionTables.Obstacle?, isShadow: Bool) {
         let (name, schemaName) = (table.quotedText, schema.quotedText)
         let sql = """
             SELECT type = 'view', type = 'virtual', type = 'shadow',
@@ -61,7 +73,8 @@ extension Database {
                 EXISTS (SELECT 1 FROM pragma_table_xinfo(\(name), \(schemaName)) WHERE hidden IN (2, 3))
             FROM pragma_table_list WHERE name = \(name) COLLATE NOCASE AND schema = \(schemaName) COLLATE NOCASE
             """
-        guard let facts = schemaFacts(sql: sql, columnCount: 5) else { return (.missing, false) }
+        let rows = try lookUp(sql) { row in (0..<5).map { StatementColumns.int64(row, $0) } }
+        guard let facts = rows.first else { return (.missing, false) }
         let obstacle: SessionTables.Obstacle? =
             if facts[0] != 0 {
                 .view

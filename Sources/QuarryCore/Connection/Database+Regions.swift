@@ -40,7 +40,7 @@ extension Database {
     private func noteOwnReads() {
         guard let accessRecorder, accessRecorder.hasOwnReport else { return }
         let report = accessRecorder.takeOwnReport()
-        if readRegion != nil { readRegion?.region.formUnion(reads(of: report)) }
+        if readRegion != nil { readRegion?.region.formUnion((try? reads(of: report)) ?? .fullDatabase) }
     }
 
     /// Says that a region is read, in a way that this connection can't see.

@@ -10,7 +10,7 @@ extension Database {
         if let known = statement.accesses, known.stamp == stamp, known.repreparations == repreparations {
             return known.value
         }
-        let accesses = findAccesses(of: statement, stamp, repreparations)
+        guard let accesses = try? findAccesses(of: statement, stamp, repreparations) else { return .unknown }
         statement.accesses = (accesses, stamp, repreparations)
         return accesses
     }
@@ -18,53 +18,26 @@ extension Database {
     @inline(never)
     private func findAccesses(
         of statement: Statement, _ stamp: Int, _ repreparations: CInt
-    ) -> StatementAccesses {
+    ) throws(LookupFailure) -> StatementAccesses {
         guard statement.hasAccesses else { return .none }
-        if let known = statement.accessReport.take(), known.stamp == stamp, repreparations == 0 {
-            return makeAccesses(known.report, sql: statement.sql)
+        if let known = statement.accessReport, known.stamp == stamp, repreparations == 0 {
+            let accesses = try makeAccesses(known.report, sql: statement.sql)
+            statement.accessReport = nil
+            return accesses
         }
-        let recorder = startRecordingAccesses()
-        let (isPrepared, report) = recorder.recording {
-            withStatement(statement.sql) { _ in true } ?? false
-        }
-        return isPrepared ? makeAccesses(report, sql: statement.sql) : .unknown
+        let (report, count) = try report(ofStatements: [statement.sql])
+        return count == 0 ? .unknown : try makeAccesses(report, sql: statement.sql)
     }
 
-    /// The tables and columns that statements would read and change. Statements that can't be prepared are left out.
-    func accesses(ofStatements texts: [String]) -> StatementAccesses {
-        let (_, report) = startRecordingAccesses().recording {
-            for text in texts { _ = withStatement(text) { _ in true } }
-        }
-        return makeAccesses(report, sql: "")
+    /// The tables and columns that statements would read and change. Statements that aren't valid are left out.
+    func accesses(ofStatements texts: [String]) throws(LookupFailure) -> StatementAccesses {
+        try makeAccesses(try report(ofStatements: texts).report, sql: "")
     }
 
     /// Runs an operation that prepares statements of SQLite's own, whose accesses aren't of interest.
     func withOwnStatements<T>(_ body: () throws -> T) rethrows -> T {
         guard let accessRecorder else { return try body() }
         return try accessRecorder.recording(body).value
-    }
-
-    /// The first row of a query about the schema, whose accesses aren't of interest; nil if there is none. May be
-    /// called in the middle of another statement.
-    func schemaFacts(sql: String, columnCount: CInt) -> [Int]? {
-        withOwnStatements {
-            withStatement(sql) { statement in
-                guard statement.step() == StatementHandle.row else { return nil }
-                return (0..<columnCount).map { Int(StatementColumns.int64(statement.pointer, $0)) }
-            }
-        }
-    }
-
-    /// Prepares SQL for the length of a call; nil if it can't be prepared.
-    private func withStatement<T>(_ sql: String, _ body: (borrowing StatementHandle) -> T?) -> T? {
-        withSQL(sql) { text in
-            var start = 0
-            switch StatementHandle.prepare(pointer, sql: text, from: &start, persistent: false) {
-            case .statement(let handle): return body(handle)
-            case .empty: return nil
-            case .failure: return nil
-            }
-        }
     }
 
     /// Makes the connection note the tables that statements access when they are prepared.
@@ -85,12 +58,14 @@ extension Database {
     }
 
     /// The accesses that a preparation has reported.
-    func makeAccesses(_ report: AccessRecorder.Report, sql: String) -> StatementAccesses {
+    func makeAccesses(
+        _ report: AccessRecorder.Report, sql: String
+    ) throws(LookupFailure) -> StatementAccesses {
         let report = report.withoutDeclarations(sql: sql)
         var changes = DatabaseRegion()
         for table in report.insertions + report.deletions { changes.formUnion(DatabaseRegion(table)) }
         for update in report.updates {
-            let columns = changesOtherColumns(update, sql: sql) ? nil : Set(update.columns.map(\.lowercasedASCII))
+            let columns = try changesOtherColumns(update, sql: sql) ? nil : Set(update.columns.map(\.lowercasedASCII))
             changes.formUnion(DatabaseRegion(update.table, columns: columns))
         }
         for table in report.definitions { changes.formUnion(DatabaseRegion(table)) }
@@ -98,25 +73,25 @@ extension Database {
         let isVacuum = Substring(sql).utf8.firstWord == "VACUUM"
         let changesSchema = (report.insertions + report.deletions).contains { $0.isSchemaTable }
         let isDefinition = isVacuum || changesSchema || !report.definitions.isEmpty
-        var reads = reads(of: report)
-        if !isDefinition { reads.formUnion(hiddenReads(ofSQL: sql)) }
+        var reads = try reads(of: report)
+        if !isDefinition { reads.formUnion(try hiddenReads(ofSQL: sql)) }
         return StatementAccesses(
             reads: reads, changes: isVacuum ? .fullDatabase : changes,
             kinds: isDefinition ? [] : report.kinds, isDefinition: isDefinition, triggers: report.triggers)
     }
 
     /// The tables and columns that a preparation has reported as read.
-    func reads(of report: AccessRecorder.Report) -> DatabaseRegion {
+    func reads(of report: AccessRecorder.Report) throws(LookupFailure) -> DatabaseRegion {
         var reads = DatabaseRegion()
         for (table, columns) in report.reads { reads.formUnion(DatabaseRegion(table, columns: columns)) }
         for read in report.readsOfPresence {
-            for table in tables(of: read) { reads.formUnion(DatabaseRegion(table, columns: [])) }
+            for table in try tables(of: read) { reads.formUnion(DatabaseRegion(table, columns: [])) }
         }
         return reads
     }
 
     /// The tables that a read of the presence of rows may mean: <https://www.sqlite.org/lang_naming.html>.
-    private func tables(of read: AccessRecorder.Report.PresenceRead) -> [TableName] {
+    private func tables(of read: AccessRecorder.Report.PresenceRead) throws(LookupFailure) -> [TableName] {
         let name =
             switch read.table.lowercasedASCII {
             case "sqlite_schema": "sqlite_master"
@@ -126,59 +101,59 @@ extension Database {
         var schemas = ["temp", "main"]
         // The table of that name in `temp` is meant only if its schema is written.
         if name.isSameName(as: "sqlite_master") { schemas = ["main"] }
-        if hasAttached { schemas += attachedSchemas }
+        if hasAttached { schemas += try attachedSchemas }
         let tables = schemas.lazy.filter { ConnectionCalls.hasTable(self.pointer, schema: $0, named: name) }
             .map { TableName(schema: $0, name: name) }
         return read.isNested ? Array(tables) : Array(tables.prefix(1))
     }
 
     /// The attached schemas, in the order in which SQLite searches them.
-    private var attachedSchemas: [String] { schemas.filter { $0.key > 1 }.sorted { $0.key < $1.key }.map(\.value) }
+    private var attachedSchemas: [String] {
+        get throws(LookupFailure) { try schemas.filter { $0.key > 1 }.sorted { $0.key < $1.key }.map(\.value) }
+    }
 
     /// The schemas by their numbers: 0 for `main`, 1 for `temp` if there is one, higher ones for the attached.
     var schemas: [Int: String] {
-        let names = withUnnotedStatement("PRAGMA database_list") { statement in
-            var names: [Int: String] = [:]
-            while statement.step() == StatementHandle.row {
-                guard let name = StatementColumns.string(statement.pointer, 1) else { continue }
-                names[Int(StatementColumns.int64(statement.pointer, 0))] = name
+        get throws(LookupFailure) {
+            let names = try lookUp("PRAGMA database_list") { row in
+                (Int(StatementColumns.int64(row, 0)), StatementColumns.string(row, 1) ?? "")
             }
-            return names
+            return Dictionary(names) { first, _ in first }
         }
-        return names ?? [:]
-    }
-
-    /// As `withStatement`, for a statement whose accesses are of no interest.
-    @discardableResult
-    func withUnnotedStatement<T>(_ sql: String, _ body: (borrowing StatementHandle) -> T?) -> T? {
-        guard let accessRecorder else { return withOwnStatement(sql, body) }
-        return accessRecorder.pausing { withOwnStatement(sql, body) }
-    }
-
-    private func withOwnStatement<T>(_ sql: String, _ body: (borrowing StatementHandle) -> T?) -> T? {
-        guard let statementPolicy else { return withStatement(sql, body) }
-        return statementPolicy.withoutRefusals { withStatement(sql, body) }
     }
 
     /// Whether a statement that has failed may have kept its changes: `ON CONFLICT FAIL`, `RAISE(FAIL, …)`.
     func mayKeepChangesOfFailure(_ accesses: StatementAccesses, sql: String) -> Bool {
         if sql.utf8.hasWord(in: ["FAIL"]) { return true }
-        let tables = accesses.changes.tableNames ?? []
-        return tables.contains { definition(of: $0, type: "table")?.utf8.hasWord(in: ["FAIL"]) ?? false }
-            || accesses.triggers.contains { definition(of: $0, type: "trigger")?.utf8.hasWord(in: ["FAIL"]) ?? true }
+        do {
+            for table in accesses.changes.tableNames ?? [] {
+                if try definition(of: table, type: "table")?.utf8.hasWord(in: ["FAIL"]) ?? false { return true }
+            }
+            for trigger in accesses.triggers {
+                if try definition(of: trigger, type: "trigger")?.utf8.hasWord(in: ["FAIL"]) ?? true { return true }
+            }
+            return false
+        } catch {
+            return true
+        }
     }
 
     /// Whether the preupdate hook tells the changed rows of a table: not those of a virtual table, and no rowids of a
     /// table WITHOUT ROWID.
     func tellsRows(of table: TableName) -> Bool {
-        !(definition(of: table, type: "table")?.utf8.hasWord(in: ["VIRTUAL", "WITHOUT"]) ?? false)
+        do {
+            return try !(definition(of: table, type: "table")?.utf8.hasWord(in: ["VIRTUAL", "WITHOUT"]) ?? false)
+        } catch {
+            return false
+        }
     }
 
-    /// The columns of the keys of a table's rows; nil if the preupdate hook doesn't tell its rows.
+    /// The columns of the keys of a table's rows; nil if the preupdate hook doesn't tell its rows, and if they can't be
+    /// found now.
     func keyColumns(of table: TableName) -> KeyColumns? {
         if knownKeyColumns.stamp != schemaStamp { knownKeyColumns = (schemaStamp, [:]) }
         if let known = knownKeyColumns.columns[table] { return known }
-        let columns = findKeyColumns(of: table)
+        guard let columns = try? findKeyColumns(of: table) else { return nil }
         knownKeyColumns.columns[table] = .some(columns)
         return columns
     }
@@ -191,22 +166,24 @@ extension Database {
     /// As `keyColumns(of:)`, without running SQL: nil if they were not asked for before.
     func knownKeyColumns(of table: TableName) -> KeyColumns? { knownKeyColumns.columns[table] ?? nil }
 
-    private func findKeyColumns(of table: TableName) -> KeyColumns? {
-        guard let definition = definition(of: table, type: "table"), !definition.utf8.hasWord(in: ["VIRTUAL"]) else {
-            return nil
-        }
+    private func findKeyColumns(of table: TableName) throws(LookupFailure) -> KeyColumns? {
+        guard let definition = try definition(of: table, type: "table"), !definition.utf8.hasWord(in: ["VIRTUAL"])
+        else { return nil }
         let schema = table.schema.quotedDatabaseIdentifier
-        let sql = "PRAGMA \(schema).table_xinfo(\(table.name.quotedDatabaseIdentifier))"
         var parts: [(position: Int, number: Int, type: String)] = []
-        withUnnotedStatement(sql) { statement in
-            var number = 0
-            while statement.step() == StatementHandle.row {
-                let position = Int(StatementColumns.int64(statement.pointer, 5))
-                let type = StatementColumns.string(statement.pointer, 2) ?? ""
-                if position > 0 { parts.append((position, number, type)) }
-                // A virtual generated column isn't stored: https://www.sqlite.org/pragma.html#pragma_table_xinfo
-                if StatementColumns.int64(statement.pointer, 6) != 2 { number += 1 }
-            }
+        var number = 0
+        for column in try lookUp(
+            "PRAGMA \(schema).table_xinfo(\(table.name.quotedDatabaseIdentifier))",
+            { row in
+                (
+                    position: Int(StatementColumns.int64(row, 5)), type: StatementColumns.string(row, 2) ?? "",
+                    isVirtual: StatementColumns.int64(row, 6) == 2
+                )
+            })
+        {
+            if column.position > 0 { parts.append((column.position, number, column.type)) }
+            // A virtual generated column isn't stored: https://www.sqlite.org/pragma.html#pragma_table_xinfo
+            if !column.isVirtual { number += 1 }
         }
         parts.sort { $0.position < $1.position }
         let isWithoutRowID = definition.utf8.hasWord(in: ["WITHOUT"])
@@ -221,15 +198,20 @@ extension Database {
 
     /// Whether an update may change other columns than SQLite reports: rowids, columns that are computed from others,
     /// columns of virtual tables, and rows that the conflict resolution `REPLACE` deletes.
-    private func changesOtherColumns(_ update: AccessRecorder.Report.Update, sql: String) -> Bool {
+    private func changesOtherColumns(
+        _ update: AccessRecorder.Report.Update, sql: String
+    ) throws(LookupFailure) -> Bool {
         if update.columns.contains("ROWID") || sql.utf8.hasWord(in: ["REPLACE"]) { return true }
-        let table = definition(of: update.table, type: "table")
+        let table = try definition(of: update.table, type: "table")
         if table?.utf8.hasWord(in: ["VIRTUAL", "GENERATED", "AS", "REPLACE"]) ?? true { return true }
-        return update.triggers.contains { definition(of: $0, type: "trigger")?.utf8.hasWord(in: ["REPLACE"]) ?? true }
+        for trigger in update.triggers {
+            if try definition(of: trigger, type: "trigger")?.utf8.hasWord(in: ["REPLACE"]) ?? true { return true }
+        }
+        return false
     }
 
-    /// The SQL that has created a table or a trigger; nil for SQLite's own tables, and if it can't be read.
-    private func definition(of name: TableName, type: String) -> String? {
+    /// The SQL that has created a table or a trigger; nil for SQLite's own tables.
+    private func definition(of name: TableName, type: String) throws(LookupFailure) -> String? {
         if knownDefinitions.stamp != schemaStamp { knownDefinitions = (schemaStamp, [:]) }
         if let known = knownDefinitions.definitions[name] { return known }
         let text = "'" + name.name.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
@@ -237,9 +219,7 @@ extension Database {
             SELECT sql FROM \(name.schema.quotedDatabaseIdentifier).sqlite_master \
             WHERE type = '\(type)' AND name = \(text) COLLATE NOCASE
             """
-        let definition = withUnnotedStatement(sql) { statement in
-            statement.step() == StatementHandle.row ? StatementColumns.string(statement.pointer, 0) : nil
-        }
+        let definition = try lookUp(sql) { StatementColumns.string($0, 0) }.first ?? nil
         knownDefinitions.definitions[name] = .some(definition)
         return definition
     }

@@ -4,74 +4,60 @@ extension Database {
     ///
     /// SQLite doesn't tell the authorizer which columns such a join compares, nor, if it compares several, that it
     /// reads the tables. The statement's program names them: <https://www.sqlite.org/opcode.html#OpenRead>.
-    func hiddenReads(ofSQL sql: String) -> DatabaseRegion {
-        guard sql.utf8.hasWord(in: HidingViews.joins) || hidingViews.mayBeNamed(in: sql) else {
-            return DatabaseRegion()
+    func hiddenReads(ofSQL sql: String) throws(LookupFailure) -> DatabaseRegion {
+        if Substring(sql).utf8.firstUnreportedJoin == nil {
+            guard try hidingViews.mayBeNamed(in: sql) else { return DatabaseRegion() }
         }
-        return openedTables(ofSQL: sql) ?? .fullDatabase
+        return try openedTables(ofSQL: sql) ?? .fullDatabase
     }
 
     /// The views that have such a join, or that read one which has.
     private var hidingViews: HidingViews {
-        let schemas = schemas.values.sorted()
-        let state = HidingViews.State(stamp: schemaStamp, versions: schemas.map { version(ofSchema: $0) })
-        if let known = knownHidingViews, known.state == state { return known }
-        let views: [HidingViews.View]? = schemas.reduce([]) { views, schema in
-            let sql = "SELECT name, sql FROM \(schema.quotedDatabaseIdentifier).sqlite_master WHERE type = 'view'"
-            return withUnnotedStatement(sql) { view in
-                var views = views
-                while true {
-                    switch view.step() {
-                    case StatementHandle.row: break
-                    case StatementHandle.done: return views
-                    default: return nil
-                    }
-                    views?.append(
-                        HidingViews.View(
-                            name: StatementColumns.string(view.pointer, 0) ?? "",
-                            sql: StatementColumns.string(view.pointer, 1) ?? ""))
+        get throws(LookupFailure) {
+            let schemas = try schemas.values.sorted()
+            var state = HidingViews.State(stamp: schemaStamp, versions: [])
+            for schema in schemas { state.versions += try version(ofSchema: schema) }
+            if let known = knownHidingViews, known.state == state { return known }
+            var views: [HidingViews.View] = []
+            for schema in schemas {
+                let sql = "SELECT name, sql FROM \(schema.quotedDatabaseIdentifier).sqlite_master WHERE type = 'view'"
+                views += try lookUp(sql) { view in
+                    HidingViews.View(
+                        name: StatementColumns.string(view, 0) ?? "", sql: StatementColumns.string(view, 1) ?? "")
                 }
             }
+            let hidingViews = HidingViews(of: views, state)
+            knownHidingViews = hidingViews
+            return hidingViews
         }
-        let hidingViews = HidingViews(of: views, state)
-        knownHidingViews = hidingViews
-        return hidingViews
     }
 
     /// <https://www.sqlite.org/pragma.html#pragma_schema_version>
-    private func version(ofSchema schema: String) -> Int64? {
-        withUnnotedStatement("PRAGMA \(schema.quotedDatabaseIdentifier).schema_version") { row in
-            row.step() == StatementHandle.row ? StatementColumns.int64(row.pointer, 0) : nil
-        }
+    private func version(ofSchema schema: String) throws(LookupFailure) -> [Int64] {
+        try lookUp("PRAGMA \(schema.quotedDatabaseIdentifier).schema_version") { StatementColumns.int64($0, 0) }
     }
 
-    /// The tables that the statement's program opens; nil if they can't be found.
-    private func openedTables(ofSQL sql: String) -> DatabaseRegion? {
-        let opened: Set<OpenedTree>? = withUnnotedStatement("EXPLAIN \(sql)") { program in
-            var opened: Set<OpenedTree> = []
-            while true {
-                switch program.step() {
-                case StatementHandle.row: break
-                case StatementHandle.done: return opened
-                default: return nil
-                }
-                switch StatementColumns.string(program.pointer, 1) {
-                case "OpenRead", "ReopenIdx":
-                    opened.insert(
-                        OpenedTree(
-                            schema: Int(StatementColumns.int64(program.pointer, 4)),
-                            rootPage: StatementColumns.int64(program.pointer, 3)))
-                // A virtual table reads what it wants.
-                case "VOpen": return nil
-                default: break
-                }
+    /// The tables that the statement's program opens; nil if they can't be known.
+    private func openedTables(ofSQL sql: String) throws(LookupFailure) -> DatabaseRegion? {
+        var opened: Set<OpenedTree> = []
+        var readsVirtualTable = false
+        _ = try lookUp("EXPLAIN \(sql)") { operation in
+            switch StatementColumns.string(operation, 1) {
+            case "OpenRead", "ReopenIdx":
+                opened.insert(
+                    OpenedTree(
+                        schema: Int(StatementColumns.int64(operation, 4)),
+                        rootPage: StatementColumns.int64(operation, 3)))
+            // A virtual table reads what it wants.
+            case "VOpen": readsVirtualTable = true
+            default: break
             }
         }
-        guard let opened else { return nil }
-        let schemas = schemas
+        guard !readsVirtualTable else { return nil }
+        let schemas = try schemas
         var region = DatabaseRegion()
         for tree in opened {
-            guard let schema = schemas[tree.schema], let table = table(ofRootPage: tree.rootPage, in: schema) else {
+            guard let schema = schemas[tree.schema], let table = try table(ofRootPage: tree.rootPage, in: schema) else {
                 return nil
             }
             region.formUnion(DatabaseRegion(table))
@@ -86,13 +72,11 @@ extension Database {
         let rootPage: Int64
     }
 
-    private func table(ofRootPage page: Int64, in schema: String) -> TableName? {
+    private func table(ofRootPage page: Int64, in schema: String) throws(LookupFailure) -> TableName? {
         if page == 1 { return TableName(schema: schema, name: "sqlite_master") }
         let sql = "SELECT tbl_name FROM \(schema.quotedDatabaseIdentifier).sqlite_master WHERE rootpage = \(page)"
-        return withUnnotedStatement(sql) { row in
-            guard row.step() == StatementHandle.row else { return nil }
-            return StatementColumns.string(row.pointer, 0).map { TableName(schema: schema, name: $0) }
-        }
+        let names = try lookUp(sql) { StatementColumns.string($0, 0) }
+        return (names.first ?? nil).map { TableName(schema: schema, name: $0) }
     }
 }
 
@@ -101,32 +85,31 @@ struct HidingViews {
     /// Other connections change the versions. This one may roll back a change, and make another with the same version.
     struct State: Equatable {
         let stamp: Int
-        let versions: [Int64?]
+        var versions: [Int64]
     }
 
     struct View {
         let name: String
         let sql: String
-    }
 
-    /// The words of joins whose columns SQLite doesn't report.
-    static let joins = ["NATURAL", "USING"]
+        var hasUnreportedJoin: Bool { Substring(sql).utf8.firstUnreportedJoin != nil }
+    }
 
     let state: State
 
     /// The words of the names of the views; nil if any SQL may name one.
     private let words: [String]?
 
-    /// - parameter views: all views; nil if they are unknown.
-    init(of views: [View]?, _ state: State) {
+    /// - parameter views: all views.
+    init(of views: [View], _ state: State) {
         self.state = state
-        words = views.flatMap { Self.words(ofHiding: $0) }
+        words = Self.words(ofHiding: views)
     }
 
     private static func words(ofHiding views: [View]) -> [String]? {
         var words: [String] = []
         var others = views
-        while let index = others.firstIndex(where: { $0.sql.utf8.hasWord(in: joins + words) }) {
+        while let index = others.firstIndex(where: { $0.hasUnreportedJoin || $0.sql.utf8.hasWord(in: words) }) {
             let wordsOfName = others.remove(at: index).name.utf8.words
             guard !wordsOfName.isEmpty else { return nil }
             words += wordsOfName.map { String(decoding: $0.map { $0 & 0xDF }, as: UTF8.self) }

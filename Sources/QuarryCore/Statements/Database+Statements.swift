@@ -189,12 +189,12 @@ extension Database {
         }
         guard let statement = result.statement else { return result }
         if !report.deletions.isEmpty, let monitor {
-            let accesses = makeAccesses(report, sql: statement.sql)
-            if monitor.asksForDeletions(accesses, self) {
+            let accesses = try? makeAccesses(report, sql: statement.sql)
+            if accesses.map({ monitor.asksForDeletions($0, self) }) ?? true {
                 let again = try recorder.pausing {
                     try prepareUnrecorded(text, from: start, sql: sql, persistent: persistent)
                 }
-                again.statement?.accesses = (accesses, stamp, 0)
+                if let accesses { again.statement?.accesses = (accesses, stamp, 0) }
                 again.statement?.expiryAtPreparation = -1
                 return again
             }

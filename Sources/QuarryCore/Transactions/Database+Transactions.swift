@@ -145,8 +145,23 @@ extension Database {
 
     private func rollbackToSavepoint() throws {
         try withoutCancellation {
-            try run(.rollbackToSavepoint)
-            try run(.releaseSavepoint)
+            try runDespiteInterruption(.rollbackToSavepoint)
+            try runDespiteInterruption(.releaseSavepoint)
+        }
+    }
+
+    /// Runs a statement that takes changes back.
+    ///
+    /// A statement that was interrupted and not reset keeps the interruption alive, as does the blob that FTS5 holds
+    /// open between two statements. They are ended then. A cursor that didn't know would begin again.
+    private func runDespiteInterruption(_ statement: ControlStatement) throws {
+        do {
+            try run(statement)
+        } catch let error as DatabaseError where error.isInterruptionError && isInsideTransaction {
+            stopAllStatements()
+            if !openBlobs.isEmpty { closeBlobs() }
+            ConnectionCalls.resetAllStatements(pointer)
+            try run(statement)
         }
     }
 
@@ -212,14 +227,8 @@ extension Database {
         guard isInsideTransaction else { return }
         try withoutCancellation {
             do {
-                try run(.rollback)
-            } catch let error as DatabaseError where error.isInterruptionError {
-                // A statement that was interrupted and never reset keeps the interruption alive. Its cursor is stopped
-                // too: a cursor that didn't know would begin again.
-                stopAllStatements()
-                ConnectionCalls.resetAllStatements(pointer)
-                if isInsideTransaction { try run(.rollback) }
-            }
+                try runDespiteInterruption(.rollback)
+            } catch let error as DatabaseError where error.isInterruptionError && !isInsideTransaction {}
         }
     }
 

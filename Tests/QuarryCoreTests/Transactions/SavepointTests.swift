@@ -182,4 +182,31 @@ struct SavepointTests {
             }
         }
     }
+
+    /// FTS5 holds a blob open between statements, which keeps an interruption alive.
+    @Test(arguments: [false, true]) func rollbackAfterAnInterruption(fails: Bool) throws {
+        try withTable { db throws in
+            try db.execute(
+                sql: "CREATE VIRTUAL TABLE docs USING fts5(body); INSERT INTO docs VALUES ('a b'), ('c d'), ('e f')")
+            try db.inTransaction {
+                try insert(1, db)
+                let change = {
+                    try db.inSavepoint {
+                        try insert(2, db)
+                        try db.execute(
+                            sql: "DELETE FROM docs WHERE rowid = 2; UPDATE docs SET body = 'g' WHERE rowid = 1")
+                        db.interrupt()
+                        if fails { throw Failure() }
+                        return .rollback
+                    }
+                }
+                if fails { #expect(throws: Failure.self, performing: change) } else { try change() }
+                #expect(try values(db) == [1])
+                #expect(try String.fetchAll(db, sql: "SELECT body FROM docs") == ["a b", "c d", "e f"])
+                return .commit
+            }
+            #expect(try values(db) == [1])
+            #expect(try Int.fetchAll(db, sql: "SELECT rowid FROM docs WHERE docs MATCH 'a OR c OR g'") == [1, 2])
+        }
+    }
 }

@@ -53,6 +53,19 @@ import Testing
         #expect(writer.lastCommitNumber == third.number)
     }
 
+    /// The connection finds the key of a table after an interruption that has kept it from doing so.
+    @Test(arguments: WriterKind.allCases) func changedKeysAfterAnInterruption(_ kind: WriterKind) async throws {
+        let writer = try make(kind)
+        var commits = writer.commits(keys: true).makeAsyncIterator()
+        try await writer.writeWithoutTransaction { db in
+            let insertion = try db.makeStatement(sql: "INSERT INTO country VALUES ('FR', 'France')")
+            try withLastingInterruption(db) { expectError(.SQLITE_INTERRUPT) { try insertion.execute() } }
+            try insertion.execute()
+        }
+        let commit = try #require(await commits.next())
+        #expect(commit.changes.changedKeys(in: "country") == ["FR": .inserted])
+    }
+
     @Test(arguments: WriterKind.allCases) func changedKeys(_ kind: WriterKind) async throws {
         let writer = try make(kind)
         var commits = writer.commits(keys: true).makeAsyncIterator()

@@ -283,7 +283,7 @@ import Testing
             try db.execute(sql: "ATTACH ? AS other", arguments: [path])
         }
         try await queue.read { db in
-            expectError(.SQLITE_CORRUPT) {
+            _ = expectError(.SQLITE_CORRUPT) {
                 try Int.fetchOne(db, sql: "SELECT count(name || id) FROM other.player NOT INDEXED")
             }
         }

@@ -9,22 +9,7 @@ import Testing
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// The form of the call.
-    enum Form: CaseIterable, Codable {
-        case thread
-        case task
-
-        func write(
-            _ writer: any DatabaseWriter,
-            _ pace: IncrementalWritePace = IncrementalWritePace(maximumHold: .seconds(600)),
-            _ step: @escaping @Sendable (IncrementalWriteStep) throws -> IncrementalWriteStep.Completion
-        ) async throws -> IncrementalWriteResult {
-            switch self {
-            case .thread: try await onOwnThread { try writer.writeIncrementally(pace, step) }
-            case .task: try await writer.writeIncrementally(pace, step)
-            }
-        }
-    }
+    typealias Form = IncrementalWriteForm
 
     private func writer(
         _ kind: WriterKind, _ configuration: Configuration = Configuration()
@@ -91,6 +76,44 @@ import Testing
         for other in others.value { counts.append(try await other.value) }
         #expect(counts == [1, 4, 7, 10, 13, 16, 19, 22, 25, 28])
         #expect(try await writer.read { db in try db.count() } == 31)
+    }
+
+    /// A barrier comes in between, and so do changes of the schema, of the step and of others.
+    @Test(arguments: Form.allCases) func barriersAndSchemaChangesInBetween(form: Form) async throws {
+        let (writer, group) = try writer(.pool)
+        let others = Recorded<[OwnThread<Void>]>([])
+        let result = try await form.write(writer) { step in
+            try step.db.execute(sql: "ALTER TABLE t ADD COLUMN step\(step.index)")
+            try step.db.insertAll(step.index)
+            guard step.index < 2 else { return .done }
+            let other = OwnThread { [index = step.index] in
+                try writer.barrierWriteWithoutTransaction { db in
+                    try db.execute(sql: "CREATE TABLE barrier\(index) (a); ATTACH ':memory:' AS more; DETACH more")
+                }
+            }
+            others.update { $0.append(other) }
+            try spin(until: "the barrier waits") { group.waiterCount == 1 }
+            return .next
+        }
+        #expect(result == IncrementalWriteResult(stepCount: 3, transactionCount: 3))
+        for other in others.value { try await other.value }
+        let (rows, tables) = try await writer.read { db in
+            (
+                try Row.fetchAll(db, sql: "SELECT * FROM t").map { $0.map { Int.fromDatabaseValue($0.1) } },
+                try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema ORDER BY name")
+            )
+        }
+        #expect(rows == [[0, 0, nil, nil], [1, 1, 1, nil], [2, 2, 2, 2]])
+        #expect(tables == ["barrier0", "barrier1", "t"])
+    }
+
+    /// The synchronous form on a thread of Swift's.
+    @Test func inATask() async throws {
+        let (writer, _) = try writer(.pool)
+        func write() throws -> IncrementalWriteResult {
+            try writer.writeIncrementally(1...2) { db, number in try db.insert(number) }
+        }
+        #expect(try await Task { try write() }.value.stepCount == 2)
     }
 
     /// Several wait: all of them come before the next step.
@@ -160,33 +183,21 @@ import Testing
         configuration.maximumWaiters = 1
         configuration.acquireTimeout = 0.001
         let (writer, group) = try writer(.pool, configuration)
-        let runner = try #require(writer.groupReader as? any GroupWriter).writer
-        let hasBegun = Step("the holder has begun")
-        let mayEnd = Step("the holder may end")
-        let holders = Recorded<[OwnThread<Void>]>([])
+        let next = try NextWrite(of: writer)
         let incremental = Task {
             try await form.write(writer) { step in
                 try step.db.insert(step.index)
                 guard step.index == 0 else { return .done }
-                // The limits don't apply to it.
-                let holder = OwnThread {
-                    try runner.perform(AccessRequest(.write, origin: .library)) { _ in
-                        hasBegun.reach()
-                        try mayEnd.wait()
-                    }
-                }
-                holders.update { $0.append(holder) }
-                try spin(until: "the holder waits") { group.waiterCount == 1 }
+                try next.request()
                 return .next
             }
         }
-        try await hasBegun.reached()
+        try await next.hasBegun.reached()
         try await until("the incremental write waits") { group.waiterCount == 1 }
         // Its place doesn't count: another one may wait, and gives up after its time.
         await expectError(.SQLITE_BUSY) { try await writer.write { _ in } }
-        mayEnd.reach()
+        try await next.end()
         #expect(try await incremental.value.transactionCount == 2)
-        for holder in holders.value { try await holder.value }
         // The first transaction has the limits of a write.
         let isHeld = Step("it is held")
         let isFree = Step("it is free")
@@ -309,29 +320,19 @@ import Testing
     /// While it waits for its next transaction.
     @Test func cancelledWait() async throws {
         let (writer, group) = try writer(.pool)
-        let hasBegun = Step("the holder has begun")
-        let mayEnd = Step("the holder may end")
-        let holders = Recorded<[OwnThread<Void>]>([])
+        let next = try NextWrite(of: writer)
         let task = Task {
             try await writer.writeIncrementally { step in
                 try step.db.insert(step.index)
-                let holder = OwnThread {
-                    try writer.write { _ in
-                        hasBegun.reach()
-                        try mayEnd.wait()
-                    }
-                }
-                holders.update { $0.append(holder) }
-                try spin(until: "the holder waits") { group.waiterCount == 1 }
+                try next.request()
                 return .next
             }
         }
-        try await hasBegun.reached()
+        try await next.hasBegun.reached()
         try await until("the incremental write waits") { group.waiterCount == 1 }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
-        mayEnd.reach()
-        for holder in holders.value { try await holder.value }
+        try await next.end()
         #expect(try await writer.read { db in try db.values() } == [0])
     }
 

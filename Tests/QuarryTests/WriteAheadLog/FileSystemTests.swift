@@ -66,6 +66,10 @@ import Testing
             #expect(FileSystem.otherProcess(withDatabase: log.folder.file("db")) == nil)
             _ = try await log.checkpoint(count: 1)
             let path = log.folder.file("db")
+            let isAffected = LogKeeper.corruptingVersions.contains(Database.sqliteLibVersionNumber)
+            let warnings: @Sendable () -> Int = {
+                log.events.value.count { if case .otherProcessMayCorrupt = $0 { true } else { false } }
+            }
             try await onOwnThread {
                 let child = try ChildProcess(["commit", path, "pool", "commit"])
                 _ = try child.readLine()
@@ -81,14 +85,11 @@ import Testing
                         return log.checkpoints.count > count
                     }
                 }
+                // The look at the locks follows the event of the checkpoint.
+                if isAffected { try spin(until: "a warning") { warnings() > 0 } }
                 child.kill()
                 _ = try child.wait()
             }
-            let isAffected = LogKeeper.corruptingVersions.contains(Database.sqliteLibVersionNumber)
-            let warnings: @Sendable () -> Int = {
-                log.events.value.count { if case .otherProcessMayCorrupt = $0 { true } else { false } }
-            }
-            if isAffected { try await until("a warning") { warnings() > 0 } }
             #expect(warnings() == (isAffected ? 1 : 0))
         }
     #endif

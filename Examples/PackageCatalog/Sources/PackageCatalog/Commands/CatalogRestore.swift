@@ -22,10 +22,7 @@ public struct CatalogRestore: Sendable {
     ///
     /// - returns: the exit status: 0; 1 after an error; 130 if the task was cancelled.
     public func run() async -> Int32 {
-        await console.reportingErrors(database: database) { path in
-            try await run(path: path)
-            return 0
-        }
+        await console.reportingErrors(database: database) { path in try await run(path: path) }
     }
 
     private func run(path: String) async throws {

@@ -31,7 +31,6 @@ public struct CatalogWatch: Sendable {
     public func run() async -> Int32 {
         await console.reportingErrors(database: options.database) { path in
             if let follow { try await run(follow, path: path) } else { try await run(path: path) }
-            return 0
         }
     }
 

@@ -18,6 +18,14 @@ public struct Console: Sendable {
 }
 
 extension Console {
+    /// Runs a command whose exit status is 0 unless it throws.
+    func reportingErrors(database: String?, _ command: (String) async throws -> Void) async -> Int32 {
+        await reportingErrors(database: database) { path in
+            try await command(path)
+            return 0
+        }
+    }
+
     /// Runs a command, and reports an error in one line on standard error.
     ///
     /// - parameter database: the file that errors of SQLite concern; nil for the default database.
