@@ -360,7 +360,7 @@ import Testing
     }
 
     private static func insideAccesses(_ writer: any DatabaseWriter) throws {
-        try writer.write { _ in
+        _ = try writer.write { _ in
             expectError(.SQLITE_MISUSE, "Database methods are not reentrant.") {
                 try writer.writeIncrementally { _ in .done }
             }
