@@ -83,6 +83,8 @@ struct LeaseStateMachine<Waiter> {
         let isFirst: Bool
         /// Whether a barrier of this group may wait for the access, which then borrows the connection.
         let borrows: Bool
+        /// Whether the access may go on with the transaction of the access before it.
+        let joins: Bool
         let arrival: UInt64
         /// When the waiter gives up, if it is a task; `UInt64.max` for never. Threads look at the time themselves.
         let deadline: UInt64
@@ -197,10 +199,11 @@ struct LeaseStateMachine<Waiter> {
     /// - parameter isFirst: whether the request goes before all waiters.
     /// - parameter borrows: whether barriers of this group wait for the access, and so lend it their connection.
     /// - parameter deadline: when a waiting task gives up.
+    /// - parameter joins: whether the access may go on with the transaction of the access before it.
     mutating func acquire(
         _ request: Request, _ waiter: @autoclosure () -> Waiter, _ waiterKind: WaiterKind,
         _ origin: AccessRequest.Origin = .user, _ requester: ClosingPhase.Requester = .newcomer, isFirst: Bool = false,
-        borrows: Bool = false, deadline: UInt64 = .max, now: UInt64
+        borrows: Bool = false, deadline: UInt64 = .max, joins: Bool = false, now: UInt64
     ) -> Answer {
         if !phase.isOpen, let refusal: Refusal = phase.refusal(of: requester) { return .refused(refusal) }
         switch request {
@@ -219,7 +222,7 @@ struct LeaseStateMachine<Waiter> {
         lastID += 1
         let entry = QueueEntry(
             id: lastID, request: request, waiterKind: waiterKind, origin: origin, isFirst: isFirst, borrows: borrows,
-            arrival: now, deadline: waiterKind == .thread ? .max : deadline)
+            joins: joins, arrival: now, deadline: waiterKind == .thread ? .max : deadline)
         if isFirst {
             entries.prepend(entry)
             waiters.prepend(waiter())
@@ -281,6 +284,16 @@ struct LeaseStateMachine<Waiter> {
         }
         idle.append((slot, tick))
         return entries.isEmpty ? [] : pump(now: now())
+    }
+
+    /// A connection doesn't come back, but goes on to the waiter at the front, with its open transaction.
+    ///
+    /// - returns: nil if that waiter doesn't join.
+    mutating func pass(_ slot: Int) -> Action? {
+        guard phase.isOpen, !hasBarrier, entries.first?.joins ?? false, !retiring.contains(slot) else { return nil }
+        let waiter = waiters[0]
+        remove(at: 0)
+        return .grant(waiter, .connection(slot))
     }
 
     /// A slot comes back without a connection, which couldn't be opened.
