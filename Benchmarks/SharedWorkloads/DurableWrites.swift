@@ -14,11 +14,12 @@ package struct DurableWrites: Sendable {
     /// - parameter groupCommit: whether writes share transactions, where the library has that.
     package init(path: String, synchronous: String, groupCommit: Bool) throws {
         var configuration = Configuration()
-        configuration.prepareDatabase { db in try db.execute(sql: "PRAGMA synchronous = \(synchronous)") }
         #if BENCH_QUARRY
             configuration.groupCommit = groupCommit
         #endif
         pool = try DatabasePool(path: path, configuration: configuration)
+        // A setup comes before a pool's own setting.
+        try pool.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA synchronous = \(synchronous)") }
         try pool.write { db in
             try db.execute(sql: "CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT, score INTEGER)")
         }
@@ -32,7 +33,9 @@ package struct DurableWrites: Sendable {
         }
     }
 
-    package func count() throws -> Int { try pool.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t") ?? 0 } }
+    package func count() throws -> Int {
+        try pool.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t") ?? 0 }
+    }
 
     package func close() throws { try pool.close() }
 }

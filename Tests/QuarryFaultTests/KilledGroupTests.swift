@@ -3,7 +3,7 @@ import Quarry
 import QuarryTestSupport
 import Testing
 
-/// A process whose writes share transactions is killed: every acknowledged write is there, none twice, none half.
+/// A process whose writes share transactions is killed: every acknowledged write is kept, none twice, none half.
 @Suite("Killed groups", .timeLimit(.minutes(10)), .serialized) struct KilledGroupTests {
     /// How often the process is killed: `QUARRY_KILLS`, or 20.
     static let count = ProcessInfo.processInfo.environment["QUARRY_KILLS"].flatMap { Int($0) } ?? 20
@@ -33,7 +33,10 @@ import Testing
                 return numbers + exit.lines.compactMap { Int($0) }
             }
             acknowledged.formUnion(numbers)
-            first = max(first, try await onOwnThread { [acknowledged] in try check(path, acknowledged, "seed \(seed), round \(round)") } + 1)
+            first = max(
+                first,
+                try await onOwnThread { [acknowledged] in try check(path, acknowledged, "seed \(seed), round \(round)")
+                } + 1)
         }
         print("KilledGroupTests: \(acknowledged.count) acknowledged writes, \(Self.count) kills")
         #expect(acknowledged.count > Self.count)

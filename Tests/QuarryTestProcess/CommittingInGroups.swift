@@ -3,7 +3,7 @@ import Quarry
 /// Commits with 64 tasks at once that share transactions, and says the number of each write when it is acknowledged,
 /// until it is killed.
 ///
-/// Write `n` inserts row `n` and two rows `n` into `twice`: a write is whole, or it isn't there.
+/// Write `n` inserts row `n` and two rows `n` into `twice`: a write is whole, or absent.
 func commitInGroupsForever(path: String, first: Int) async throws {
     var configuration = Configuration()
     configuration.synchronous = .full

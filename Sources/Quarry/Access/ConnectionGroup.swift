@@ -467,16 +467,6 @@ final class ConnectionGroup: Sendable {
         _ = consume dropped
     }
 
-    /// Takes the waiter at the front out of the queue, if it joins transactions: it gets the lease of the access that
-    /// asks, which hands it over with `perform`.
-    func pass(_ lease: Lease) -> Machine.Action? {
-        state.withLock { state in
-            guard let action = state.machine.pass(lease.slot) else { return nil }
-            if state.counts.timedCount > 0 { endTiming(lease.slot) }
-            return action
-        }
-    }
-
     func perform(_ actions: [Machine.Action], endsJob: Bool) {
         if endsJob { WorkerThreads.endingJob { perform(actions) } } else { perform(actions) }
     }

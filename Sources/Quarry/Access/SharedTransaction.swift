@@ -104,7 +104,8 @@ extension AccessRunner {
         let client = request.trace?.accessWillRun(db)
         var (result, end) = machine.isFirst ? db.runFirstPart(body) : db.runLaterPart(body)
         request.trace?.bodyDidEnd(db)
-        let next = end == .lost || !db.mayBeJoined || !machine.mayGoOn(now: SystemClock.monotonicNanoseconds())
+        let next =
+            end == .lost || !db.mayBeJoined || !machine.mayGoOn(now: SystemClock.monotonicNanoseconds())
             ? nil : group.pass(lease)
         switch machine.partDidEnd(end, hasNext: next != nil) {
         case .pass:
@@ -145,12 +146,25 @@ extension AccessRunner {
     }
 }
 
+extension ConnectionGroup {
+    /// Takes the waiter at the front out of the queue, if it joins transactions: it gets the lease of the access that
+    /// asks, which hands it over with `perform`.
+    func pass(_ lease: Lease) -> Machine.Action? {
+        state.withLock { state in
+            guard let action = state.machine.pass(lease.slot) else { return nil }
+            if state.counts.timedCount > 0 { endTiming(lease.slot) }
+            return action
+        }
+    }
+}
+
 extension DatabaseError {
     /// The error of the writes whose transaction another write has lost.
     fileprivate static func sharedTransactionWasLost(_ error: any Error) -> DatabaseError {
         let reason = (error as? DatabaseError).map { "\($0.extendedResultCode): \($0.message ?? "")" } ?? "\(error)"
         return DatabaseError(
             resultCode: .SQLITE_ABORT,
-            message: "the transaction that this write shared with others was rolled back: one of them failed (\(reason))")
+            message:
+                "the transaction that this write shared with others was rolled back: one of them failed (\(reason))")
     }
 }

@@ -8,21 +8,8 @@
 //     COMMIT TRANSACTION
 //
 // Each part is an access of its own, on a thread of its own. SQLite rolls the whole transaction back if a change inside
-// a savepoint is interrupted (https://www.sqlite.org/c3ref/interrupt.html), so cancelling a later part doesn't interrupt
-// changes.
-
-/// The parts of the open transaction, as far as writes may share it.
-struct TransactionParts {
-    /// The number of earlier parts whose changes are kept.
-    var keptCount = 0
-
-    /// `sqlite3_total_changes` at the beginning of the transaction.
-    var totalChanges = 0
-
-    /// Whether a statement has run that may have changed more than rows, such as a PRAGMA: it concerns whoever has the
-    /// connection next.
-    var hasRunOther = false
-}
+// a savepoint is interrupted (https://www.sqlite.org/c3ref/interrupt.html), so cancelling a later part doesn't
+// interrupt changes.
 
 /// The end of a part of a transaction that writes share.
 package enum PartEnd {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Quarry
 
-/// Who goes on with a shared transaction, and who ends it.
+/// The decisions who goes on with a shared transaction, and who ends it.
 @Suite struct GroupCommitStateMachineTests {
     private let limits = GroupCommitStateMachine.Limits(count: 4, time: 100)
 

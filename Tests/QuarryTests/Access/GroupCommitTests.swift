@@ -240,7 +240,11 @@ import Testing
             { writer in try await writer.barrierWriteWithoutTransaction { db in try db.insert(row: 10) } },
             { writer in
                 try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
-                    writer.asyncWrite { db in try db.insert(row: 10) } completion: { _, result in done.resume(with: result) }
+                    writer.asyncWrite { db in
+                        try db.insert(row: 10)
+                    } completion: { _, result in
+                        done.resume(with: result)
+                    }
                 }
             },
             { writer in try await onOwnThread { try writer.write { db in try db.insert(row: 10) } } },
@@ -387,7 +391,12 @@ import Testing
         let clock = Recorded(0)
         let writer = try make { configuration in
             configuration.transactionClock = .custom { _ in
-                Date(timeIntervalSinceReferenceDate: Double(clock.update { $0 += 1; return $0 }))
+                Date(
+                    timeIntervalSinceReferenceDate: Double(
+                        clock.update {
+                            $0 += 1
+                            return $0
+                        }))
             }
         }
         clock.update { $0 = 0 }
@@ -415,7 +424,7 @@ import Testing
 
     /// One commit has the changes of all writes. Its origin is known for each of them.
     @Test func commits() async throws {
-        // Nothing of the library's own stands in line.
+        // No access of the library's own waits.
         let writer = try make { $0.otherProcesses = .ignored }
         var commits = writer.commits(keys: true).makeAsyncIterator()
         let last = Self.write { db in
