@@ -16,6 +16,7 @@ let package = Package(
         .executable(name: "quarry-allocations", targets: ["quarry-allocations"]),
         .executable(name: "quarry-scaling", targets: ["quarry-scaling"]),
         .executable(name: "quarry-processes", targets: ["quarry-processes"]),
+        .executable(name: "quarry-writes", targets: ["quarry-writes"]),
         .executable(name: "grdb-programs", targets: ["grdb-programs"]),
     ],
     dependencies: [
@@ -71,6 +72,15 @@ let package = Package(
             name: "quarry-processes",
             dependencies: [
                 .product(name: "Quarry", package: "Quarry"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings),
+
+        // Durable writes of many tasks.
+        .executableTarget(
+            name: "quarry-writes",
+            dependencies: [
+                "CSQLiteBench", "GRDBWorkloads", "QuarryWorkloads",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),

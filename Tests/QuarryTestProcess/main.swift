@@ -14,6 +14,8 @@ do {
     switch arguments.first {
     case "commit":
         try commitForever(path: arguments[1], kind: DatabaseKind(arguments[2]), work: arguments[3])
+    case "commit-in-groups":
+        try await commitInGroupsForever(path: arguments[1], first: Int(arguments[2])!)
     case "count":
         try count(path: arguments[1], kind: DatabaseKind(arguments[2]), name: arguments[3], rounds: Int(arguments[4])!)
     case "backup":

@@ -45,13 +45,18 @@ struct AccessRequest: Sendable {
     /// A group whose connections must all be idle while the access runs.
     let barrier: ConnectionGroup?
     let origin: Origin
+    /// Whether the write shares its transaction with those that wait behind it.
+    let sharesCommit: Bool
     /// Collects the events of the access, if it is traced.
     var trace: AccessTrace?
 
-    init(_ kind: Kind, _ placement: Placement = .offloaded, origin: Origin = .user) {
+    init(
+        _ kind: Kind, _ placement: Placement = .offloaded, origin: Origin = .user, sharesCommit: Bool = false
+    ) {
         self.kind = kind
         self.placement = placement
         self.origin = origin
+        self.sharesCommit = sharesCommit
         barrier = nil
     }
 
@@ -62,6 +67,7 @@ struct AccessRequest: Sendable {
         placement = .offloaded
         self.barrier = barrier
         self.origin = origin
+        sharesCommit = false
     }
 }
 

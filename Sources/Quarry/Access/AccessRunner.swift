@@ -13,6 +13,8 @@ final class AccessRunner: Sendable {
     let role: DatabaseTraceEvent.Connection.Role
     /// The tracers of the configuration; nil if it has none.
     let configuredTracers: TracerList?
+    /// The transaction that writes share; used by the access that has the connection.
+    let groupCommit = Lock(GroupCommit())
 
     /// - parameter configuredTracers: the tracers of the configuration.
     init(
@@ -62,6 +64,7 @@ final class AccessRunner: Sendable {
         if TracerList.hasAny, let traced = tracing(request, isAsynchronous: true) {
             return try await performTraced(traced, body)
         }
+        if request.sharesCommit { return try await performSharing(request, body) }
         if mustYield(request.placement) { await Task.yield() }
         // The task doesn't wait here, so it needs no queue entry, no token and no cancellation handler.
         if request.placement == .inline, let lease = group.leaseAtOnce() {
@@ -379,7 +382,8 @@ struct TaskPlace: Sendable {
         barrier = request.barrier
         self.waiterKind = waiterKind
         barrierWaiter = request.barrier == nil ? nil : TaskWaiter(workers, .offloadedTask)
-        turn = group.request(token, workers, waiterKind, request.origin, request.trace)
+        turn = group.request(
+            token, workers, waiterKind, request.origin, request.trace, joins: request.sharesCommit && deadline == nil)
         executor = if case .waiter(let waiter) = turn { waiter } else { workers }
     }
 

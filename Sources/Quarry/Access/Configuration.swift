@@ -281,6 +281,24 @@ public struct Configuration: Sendable {
     /// Where asynchronous accesses run.
     public var asyncExecution = AsyncExecution.automatic
 
+    /// Whether asynchronous writes that wait for the connection share a transaction.
+    ///
+    /// ```swift
+    /// config.groupCommit = true
+    /// try await dbPool.write { db in try player.insert(db) }
+    /// ```
+    /// ```sql
+    /// BEGIN IMMEDIATE TRANSACTION
+    /// INSERT INTO player …       -- one task
+    /// SAVEPOINT quarry
+    /// INSERT INTO player …       -- another
+    /// RELEASE SAVEPOINT quarry
+    /// COMMIT TRANSACTION
+    /// ```
+    ///
+    /// See <doc:GroupCommit>. In-memory databases have no use for it.
+    public var groupCommit = false
+
     // MARK: - Write-ahead log
 
     /// How the write-ahead log is kept small.

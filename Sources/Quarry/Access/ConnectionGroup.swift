@@ -281,7 +281,7 @@ final class ConnectionGroup: Sendable {
         _ waiter: TaskWaiter, _ token: AccessToken, _ request: Machine.Request = .connection,
         _ origin: AccessRequest.Origin = .user, _ trace: AccessTrace? = nil,
         _ requester: ClosingPhase.Requester = .newcomer, isFirst: Bool = false,
-        deadline: AccessDeadline? = nil, task: UInt = 0
+        deadline: AccessDeadline? = nil, task: UInt = 0, joins: Bool = false
     ) {
         let requester = origin != .user && requester == .newcomer ? .admitted : requester
         let answer: Machine.Answer? = state.withLock { state in
@@ -291,7 +291,8 @@ final class ConnectionGroup: Sendable {
             let now = SystemClock.monotonicNanoseconds()
             let end = min(waitingEnd(origin, requester, now), deadline?.end ?? .max)
             let answer = state.machine.acquire(
-                request, waiter, waiter.waiterKind, origin, requester, isFirst: isFirst, deadline: end, now: now)
+                request, waiter, waiter.waiterKind, origin, requester, isFirst: isFirst, deadline: end, joins: joins,
+                now: now)
             if case .wait(let id) = answer {
                 waiter.id = id
                 waiter.deadline = deadline
@@ -344,14 +345,14 @@ final class ConnectionGroup: Sendable {
     /// - parameter workers: the threads that go on with the task, if it is offloaded.
     func request(
         _ token: AccessToken, _ workers: WorkerThreads, _ waiterKind: Machine.WaiterKind,
-        _ origin: AccessRequest.Origin, _ trace: AccessTrace?
+        _ origin: AccessRequest.Origin, _ trace: AccessTrace?, joins: Bool = false
     ) -> LeaseOrWaiter {
         state.lock()
         let lease = token.isCancelled ? nil : idleLease(waiterKind)
         state.unlock()
         if let lease { return .lease(lease) }
         let waiter = TaskWaiter(workers, waiterKind)
-        request(waiter, token, .connection, origin, trace, deadline: token.deadline)
+        request(waiter, token, .connection, origin, trace, deadline: token.deadline, joins: joins)
         return .waiter(waiter)
     }
 

@@ -93,7 +93,8 @@ public final class DatabasePool: GroupWriter {
         readRequest = AccessRequest(.pinnedRead, configuration.asyncExecution.readPlacement(inMemory: false))
         let writePlacement = configuration.asyncExecution.writePlacement(inMemory: false)
         writeRequest = AccessRequest(.bare, writePlacement)
-        transactionRequest = AccessRequest(.write, writePlacement)
+        transactionRequest = AccessRequest(
+            .write, writePlacement, sharesCommit: configuration.groupCommit && writePlacement == .offloaded)
         core.keepLog(writer, readers: readers, database)
     }
 

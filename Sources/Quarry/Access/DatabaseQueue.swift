@@ -138,7 +138,8 @@ public final class DatabaseQueue: GroupWriter {
         readRequest = AccessRequest(.read, configuration.asyncExecution.readPlacement(inMemory: isInMemory))
         let writePlacement = configuration.asyncExecution.writePlacement(inMemory: isInMemory)
         writeRequest = AccessRequest(.bare, writePlacement)
-        transactionRequest = AccessRequest(.write, writePlacement)
+        transactionRequest = AccessRequest(
+            .write, writePlacement, sharesCommit: configuration.groupCommit && writePlacement == .offloaded)
         if !isInMemory { core.keepLog(runner, readers: runner, database) }
     }
 

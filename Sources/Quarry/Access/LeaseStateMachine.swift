@@ -39,41 +39,6 @@ struct LeaseStateMachine<Waiter> {
         case offloadedTask
     }
 
-    /// The answer to a served request.
-    enum Grant: Equatable {
-        /// The connection in a slot.
-        case connection(Int)
-        /// A slot without a connection: the access opens one.
-        case open(Int)
-        /// All connections.
-        case all
-    }
-
-    enum Refusal: Equatable {
-        case closed
-        /// Closing has begun, and lets the accesses end that were requested earlier.
-        case closing
-        /// Closing has waited for the access as long as it may.
-        case gracePeriodEnded
-        case tooManyWaiters(Int)
-    }
-
-    enum Answer: Equatable {
-        case granted(Grant)
-        case wait(id: Int)
-        case refused(Refusal)
-    }
-
-    /// An action for the caller, once the lock is released.
-    enum Action {
-        case grant(Waiter, Grant)
-        /// The waiter may ask again with `retry`.
-        case wake(Waiter)
-        case refuse(Waiter, Refusal)
-        /// The connection of a slot has to be dropped.
-        case drop(Int)
-    }
-
     /// A waiter's position in the queue. It holds no reference, because each step copies several entries.
     private struct QueueEntry {
         let id: Int
@@ -83,6 +48,8 @@ struct LeaseStateMachine<Waiter> {
         let isFirst: Bool
         /// Whether a barrier of this group may wait for the access, which then borrows the connection.
         let borrows: Bool
+        /// Whether the access may go on with the transaction of the access before it.
+        let joins: Bool
         let arrival: UInt64
         /// When the waiter gives up, if it is a task; `UInt64.max` for never. Threads look at the time themselves.
         let deadline: UInt64
@@ -197,10 +164,11 @@ struct LeaseStateMachine<Waiter> {
     /// - parameter isFirst: whether the request goes before all waiters.
     /// - parameter borrows: whether barriers of this group wait for the access, and so lend it their connection.
     /// - parameter deadline: when a waiting task gives up.
+    /// - parameter joins: whether the access may go on with the transaction of the access before it.
     mutating func acquire(
         _ request: Request, _ waiter: @autoclosure () -> Waiter, _ waiterKind: WaiterKind,
         _ origin: AccessRequest.Origin = .user, _ requester: ClosingPhase.Requester = .newcomer, isFirst: Bool = false,
-        borrows: Bool = false, deadline: UInt64 = .max, now: UInt64
+        borrows: Bool = false, deadline: UInt64 = .max, joins: Bool = false, now: UInt64
     ) -> Answer {
         if !phase.isOpen, let refusal: Refusal = phase.refusal(of: requester) { return .refused(refusal) }
         switch request {
@@ -219,7 +187,7 @@ struct LeaseStateMachine<Waiter> {
         lastID += 1
         let entry = QueueEntry(
             id: lastID, request: request, waiterKind: waiterKind, origin: origin, isFirst: isFirst, borrows: borrows,
-            arrival: now, deadline: waiterKind == .thread ? .max : deadline)
+            joins: joins, arrival: now, deadline: waiterKind == .thread ? .max : deadline)
         if isFirst {
             entries.prepend(entry)
             waiters.prepend(waiter())
@@ -281,6 +249,16 @@ struct LeaseStateMachine<Waiter> {
         }
         idle.append((slot, tick))
         return entries.isEmpty ? [] : pump(now: now())
+    }
+
+    /// A connection doesn't come back, but goes on to the waiter at the front, with its open transaction.
+    ///
+    /// - returns: nil if that waiter doesn't join.
+    mutating func pass(_ slot: Int) -> Action? {
+        guard phase.isOpen, !hasBarrier, entries.first?.joins ?? false, !retiring.contains(slot) else { return nil }
+        let waiter = waiters[0]
+        remove(at: 0)
+        return .grant(waiter, .connection(slot))
     }
 
     /// A slot comes back without a connection, which couldn't be opened.

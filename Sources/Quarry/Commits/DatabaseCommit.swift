@@ -21,12 +21,21 @@ public struct DatabaseCommit: Sendable {
         case missed
     }
 
+    /// A write of a commit.
+    public struct Write: Sendable {
+        /// The value of `Database.commitOrigin` in the write.
+        public let origin: String?
+        /// The value of `Database.commitUserInfo` in the write.
+        public let userInfo: (any Sendable)?
+    }
+
     /// All that is known of a commit. One object, so that a copy for each of a hundred readers retains nothing else.
     private final class Content: Sendable {
         let number: CommitNumber
         let changes: DatabaseChanges
         let origin: String?
         let userInfo: (any Sendable)?
+        let sharers: [Write]
         let source: Source
 
         init(_ number: CommitNumber, _ changes: DatabaseChanges, _ note: CommitNote?, _ source: Source) {
@@ -34,6 +43,7 @@ public struct DatabaseCommit: Sendable {
             self.changes = changes
             origin = note?.origin
             userInfo = note?.userInfo
+            sharers = note?.parts.map { Write(origin: $0.origin, userInfo: $0.userInfo) } ?? []
             self.source = source
         }
     }
@@ -46,11 +56,16 @@ public struct DatabaseCommit: Sendable {
     /// The tables and keys that have changed.
     public var changes: DatabaseChanges { content.changes }
 
-    /// The value of `Database.commitOrigin` in the transaction.
+    /// The value of `Database.commitOrigin` in the transaction; nil if several writes share the commit.
     public var origin: String? { content.origin }
 
-    /// The value of `Database.commitUserInfo` in the transaction.
+    /// The value of `Database.commitUserInfo` in the transaction; nil if several writes share the commit.
     public var userInfo: (any Sendable)? { content.userInfo }
+
+    /// The writes that share the commit, in their order; one, unless `Configuration.groupCommit` is set.
+    public var writes: [Write] {
+        content.sharers.isEmpty ? [Write(origin: content.origin, userInfo: content.userInfo)] : content.sharers
+    }
 
     /// The source of the commit.
     public var source: Source { content.source }

@@ -143,5 +143,16 @@ package struct CommitNote: Sendable {
     package var origin: String?
     package var userInfo: (any Sendable)?
 
+    /// The remarks of each write that shares the transaction; none if it is that of one write.
+    package private(set) var parts: [CommitNote] = []
+
     package init() {}
+
+    /// The remarks about a transaction that writes share.
+    ///
+    /// - parameter last: the remarks of the last write. The others have made none: no write joins one that has.
+    init(ofParts count: Int, last: CommitNote?) {
+        parts = Array(repeating: CommitNote(), count: count)
+        if let last { parts[count - 1] = last }
+    }
 }

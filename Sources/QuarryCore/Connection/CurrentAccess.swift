@@ -11,6 +11,8 @@ struct CurrentAccess {
         case task
         /// Cancelled from any thread, by a token, which also interrupts the connection.
         case token(AccessToken)
+        /// Cancelled from any thread, by a token that doesn't interrupt the connection.
+        case uninterrupted(AccessToken)
     }
 
     /// A different number for each access.
@@ -91,7 +93,7 @@ struct CurrentAccess {
         switch cancellation {
         case .none: false
         case .task: ignoringDepth == 0 && Task.isCancelled
-        case .token(let token): ignoringDepth == 0 && token.isCancelled
+        case .token(let token), .uninterrupted(let token): ignoringDepth == 0 && token.isCancelled
         }
     }
 

@@ -285,7 +285,7 @@ extension Database {
     package func suspendAccess() {
         stopAllStatements()
         if !openBlobs.isEmpty { closeBlobs() }
-        _ = endCancellation()
+        if endCancellation() { ConnectionCalls.forgetInterruption(pointer) }
         lifetime.leave()
     }
 }

@@ -49,7 +49,10 @@ extension Database {
     /// `sqlite3_interrupt` alone isn't enough: it raises a flag, which SQLite clears when a statement starts while no
     /// other statement runs. A statement that is just about to start may miss it.
     func installCancellation() {
-        _ = hooks.onProgress { [unowned self] in !access.isCancelled }
+        _ = hooks.onProgress { [unowned self] in
+            // Interrupting a change would roll back the changes of the other writes, too.
+            !access.isCancelled || transaction.isShared && ConnectionCalls.isChanging(pointer)
+        }
     }
 
     /// Interrupts the statements of `body` when a time has come, and ignores the error of that.

@@ -164,6 +164,10 @@ public final class Database {
     @exclusivity(unchecked)
     var transaction = TransactionStateMachine()
 
+    /// The parts of the open transaction, if writes may share it.
+    @exclusivity(unchecked)
+    var parts = TransactionParts()
+
     /// The date of the current transaction, in seconds since the reference date.
     @exclusivity(unchecked)
     var transactionSeconds: Result<Double, any Error>?

@@ -10,6 +10,9 @@ struct TransactionStateMachine: Equatable {
     /// mode.
     private(set) var isWrapped = false
 
+    /// Whether the transaction has changes of other writes, which the running one must not commit or roll back.
+    var isShared = false
+
     /// Whether the wrapper's transaction was ended by a statement that ran inside it: `COMMIT`, `ROLLBACK`.
     private(set) var wasLeft = false
 
@@ -17,6 +20,8 @@ struct TransactionStateMachine: Equatable {
         case run
         /// The statement's transaction has ended: SQLite has rolled it back, or SQL has ended it.
         case abort
+        /// The statement would end a transaction that other writes share.
+        case refuse
     }
 
     enum Event: Equatable {
@@ -54,7 +59,8 @@ struct TransactionStateMachine: Equatable {
 
     func statementWillStart(_ kind: StatementKind, isAutocommit: Bool) -> Admission {
         // A rollback has nothing to do then, and reports so itself.
-        isAborted(isAutocommit: isAutocommit) && kind != .rollback ? .abort : .run
+        if isAborted(isAutocommit: isAutocommit), kind != .rollback { return .abort }
+        return isShared && (kind == .commit || kind == .rollback) ? .refuse : .run
     }
 
     mutating func statementDidEnd(

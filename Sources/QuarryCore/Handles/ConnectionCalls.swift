@@ -210,6 +210,17 @@ enum ConnectionCalls {
         return false
     }
 
+    /// Whether a statement that writes is running. The corresponding C functions are `sqlite3_next_stmt` and
+    /// `sqlite3_stmt_readonly`.
+    static func isChanging(_ connection: SQLiteConnection) -> Bool {
+        var statement = sqlite3_next_stmt(connection, nil)
+        while let current = statement {
+            if sqlite3_stmt_busy(current) != 0, sqlite3_stmt_readonly(current) == 0 { return true }
+            statement = sqlite3_next_stmt(connection, current)
+        }
+        return false
+    }
+
     /// Ends every running statement of the connection. The corresponding C functions are `sqlite3_next_stmt` and
     /// `sqlite3_reset`.
     static func resetAllStatements(_ connection: SQLiteConnection) {

@@ -137,15 +137,21 @@ extension Database {
         if access.isReadOnly, !statement.isReadonly || access.isSealed { try checkMayRunReadOnly(statement) }
         if access.isCancelled, !mayEndTransaction(statement) { throw CancellationError() }
         if lifetime.hasEndedAccess { try checkHasNotEnded(statement) }
-        if transaction.isWrapped,
-            transaction.statementWillStart(statement.kind, isAutocommit: ConnectionCalls.isAutocommit(pointer))
-                == .abort
-        {
-            throw abortedTransactionError(sql: statement.sql)
+        if transaction.isWrapped {
+            let isAutocommit = ConnectionCalls.isAutocommit(pointer)
+            let admission = transaction.statementWillStart(statement.kind, isAutocommit: isAutocommit)
+            if admission != .run { throw refusal(of: statement, admission) }
         }
         if watchesStatements { try watchersWillSee(statement) }
         lifetime.counters.runStatements.increment()
         if deadlines.isSet { try deadlinesWillSee(statement) }
+    }
+
+    @inline(never)
+    private func refusal(of statement: Statement, _ admission: TransactionStateMachine.Admission) -> DatabaseError {
+        admission == .abort
+            ? abortedTransactionError(sql: statement.sql)
+            : DatabaseError.misuse("a write can't end a transaction that other writes share", sql: statement.sql)
     }
 
     @inline(never)
@@ -235,6 +241,7 @@ extension Database {
         if let monitor, statement.mayChange {
             monitor.statementDidEnd(statement, succeeded: succeeded, hasStepped: true, self)
         }
+        if case .other = statement.kind { parts.hasRunOther = true }
         let changeCount = schemaClock.changeCount
         let isAutocommit = ConnectionCalls.isAutocommit(pointer)
         schemaClock.statementDidEnd(

@@ -143,7 +143,7 @@ extension Database {
         }
     }
 
-    private func rollbackToSavepoint() throws {
+    func rollbackToSavepoint() throws {
         try withoutCancellation {
             try runDespiteInterruption(.rollbackToSavepoint)
             try runDespiteInterruption(.releaseSavepoint)

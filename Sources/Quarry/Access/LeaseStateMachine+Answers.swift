@@ -1,0 +1,38 @@
+// The answers of the machine.
+
+extension LeaseStateMachine {
+    /// The answer to a served request.
+    enum Grant: Equatable {
+        /// The connection in a slot.
+        case connection(Int)
+        /// A slot without a connection: the access opens one.
+        case open(Int)
+        /// All connections.
+        case all
+    }
+
+    enum Refusal: Equatable {
+        case closed
+        /// Closing has begun, and lets the accesses end that were requested earlier.
+        case closing
+        /// Closing has waited for the access as long as it may.
+        case gracePeriodEnded
+        case tooManyWaiters(Int)
+    }
+
+    enum Answer: Equatable {
+        case granted(Grant)
+        case wait(id: Int)
+        case refused(Refusal)
+    }
+
+    /// An action for the caller, once the lock is released.
+    enum Action {
+        case grant(Waiter, Grant)
+        /// The waiter may ask again with `retry`.
+        case wake(Waiter)
+        case refuse(Waiter, Refusal)
+        /// The connection of a slot has to be dropped.
+        case drop(Int)
+    }
+}

@@ -1,0 +1,170 @@
+import QuarryCore
+
+/// The state of a connection whose writes may share transactions.
+struct GroupCommit: Sendable {
+    /// A transaction that an access has left open for the next.
+    struct OpenTransaction {
+        let machine: GroupCommitStateMachine
+        /// Tells the writes of its end.
+        let end: TransactionEnd
+    }
+
+    var limits = GroupCommitStateMachine.Limits()
+    var openTransaction: OpenTransaction?
+}
+
+/// The end of a transaction, for which the writes that share it wait.
+final class TransactionEnd: Sendable {
+    private enum State {
+        case open([UnsafeContinuation<Result<Void, any Error>, Never>])
+        case ended(Result<Void, any Error>)
+    }
+
+    private let state = Lock(State.open([]))
+
+    /// Waits until the transaction has ended. It can't be cancelled: the write has been made.
+    ///
+    /// - throws: the reason why it was rolled back.
+    func wait() async throws {
+        try await withUnsafeContinuation { continuation in
+            let result: Result<Void, any Error>? = state.withLock { state in
+                switch state {
+                case .open(let waiting):
+                    state = .open(waiting + [continuation])
+                    return nil
+                case .ended(let result): return result
+                }
+            }
+            if let result { continuation.resume(returning: result) }
+        }.get()
+    }
+
+    /// The transaction has ended.
+    func resolve(_ result: Result<Void, any Error>) {
+        let waiting = state.withLock { state -> [UnsafeContinuation<Result<Void, any Error>, Never>] in
+            guard case .open(let waiting) = state else { return [] }
+            state = .ended(result)
+            return waiting
+        }
+        for continuation in waiting { continuation.resume(returning: result) }
+    }
+}
+
+// Writes that share a transaction with those that wait behind them.
+
+extension AccessRunner {
+    /// The outcome of a write that has run.
+    private enum Part<T: Sendable>: Sendable {
+        /// Its transaction has ended, or its changes were rolled back alone.
+        case ended(Result<T, any Error>)
+        /// Its changes are kept if the transaction is committed.
+        case waits(TransactionEnd, Result<T, any Error>)
+    }
+
+    /// Runs a write for a task: in a transaction of its own, or in that of the write before it.
+    func performSharing<T: Sendable>(
+        _ request: AccessRequest, _ body: @Sendable (Database) throws -> T
+    ) async throws -> T {
+        let place = TaskPlace(request, group, workers, .offloadedTask)
+        let part = try await withTaskCancellationHandler {
+            try await withTaskExecutorPreference(place.executor, isolation: nil) {
+                let lease = try await group.lease(place.turn)
+                return runPart(request, lease, place.token, body)
+            }
+        } onCancel: {
+            place.cancel()
+        }
+        switch part {
+        case .ended(let result): return try result.get()
+        case .waits(let end, let result):
+            try await end.wait()
+            return try result.get()
+        }
+    }
+
+    private func runPart<T>(
+        _ request: AccessRequest, _ lease: ConnectionGroup.Lease, _ token: AccessToken,
+        _ body: (Database) throws -> T
+    ) -> Part<T> {
+        let db = lease.database
+        let (shared, limits) = groupCommit.withLock { ($0.openTransaction.take(), $0.limits) }
+        do {
+            if shared != nil {
+                try db.joinTransaction(token)
+            } else {
+                if token.isCancelled { throw CancellationError() }
+                try db.beginAccess(token)
+            }
+        } catch {
+            group.release(lease, endsJob: true)
+            shared?.end.resolve(.failure(DatabaseError.sharedTransactionWasLost(error)))
+            return .ended(.failure(error))
+        }
+        var machine = shared?.machine ?? GroupCommitStateMachine(limits, now: SystemClock.monotonicNanoseconds())
+        let client = request.trace?.accessWillRun(db)
+        var (result, end) = machine.isFirst ? db.runFirstPart(body) : db.runLaterPart(body)
+        request.trace?.bodyDidEnd(db)
+        let next =
+            end == .lost || !db.mayBeJoined || !machine.mayGoOn(now: SystemClock.monotonicNanoseconds())
+            ? nil : group.pass(lease)
+        switch machine.partDidEnd(end, hasNext: next != nil) {
+        case .pass:
+            request.trace?.accessDidRun(db, client)
+            let transactionEnd = shared?.end ?? TransactionEnd()
+            if let error = db.leaveTransaction(keepsPart: end == .kept), case .success = result {
+                result = .failure(error)
+            }
+            groupCommit.withLock { [machine] in
+                $0.openTransaction = GroupCommit.OpenTransaction(machine: machine, end: transactionEnd)
+            }
+            if let next { group.perform([next], endsJob: true) }
+            return end == .kept ? .waits(transactionEnd, result) : .ended(result)
+        case .commit:
+            let commit = Result { try db.commitParts(keepsPart: end == .kept) }
+            if case .failure(let error) = commit, end == .kept { result = .failure(error) }
+            endPart(&result, request, lease, client)
+            shared?.end.resolve(commit)
+        case .end:
+            endPart(&result, request, lease, client)
+            if let shared, case .failure(let error) = result {
+                shared.end.resolve(.failure(DatabaseError.sharedTransactionWasLost(error)))
+            }
+        }
+        return .ended(result)
+    }
+
+    /// Ends the access of the last write of a transaction.
+    private func endPart<T>(
+        _ result: inout Result<T, any Error>, _ request: AccessRequest, _ lease: ConnectionGroup.Lease,
+        _ client: HookSlots.Client?
+    ) {
+        let db = lease.database
+        // The first error counts.
+        if let error = db.endAccess(), case .success = result { result = .failure(error) }
+        request.trace?.accessDidRun(db, client)
+        group.release(lease, endsJob: true)
+    }
+}
+
+extension ConnectionGroup {
+    /// Takes the waiter at the front out of the queue, if it joins transactions: it gets the lease of the access that
+    /// asks, which hands it over with `perform`.
+    func pass(_ lease: Lease) -> Machine.Action? {
+        state.withLock { state in
+            guard let action = state.machine.pass(lease.slot) else { return nil }
+            if state.counts.timedCount > 0 { endTiming(lease.slot) }
+            return action
+        }
+    }
+}
+
+extension DatabaseError {
+    /// The error of the writes whose transaction another write has lost.
+    fileprivate static func sharedTransactionWasLost(_ error: any Error) -> DatabaseError {
+        let reason = (error as? DatabaseError).map { "\($0.extendedResultCode): \($0.message ?? "")" } ?? "\(error)"
+        return DatabaseError(
+            resultCode: .SQLITE_ABORT,
+            message:
+                "the transaction that this write shared with others was rolled back: one of them failed (\(reason))")
+    }
+}

@@ -1,0 +1,12 @@
+/// The parts of the open transaction, as far as writes may share it.
+struct TransactionParts {
+    /// The number of earlier parts whose changes are kept.
+    var keptCount = 0
+
+    /// `sqlite3_total_changes` at the beginning of the transaction.
+    var totalChanges = 0
+
+    /// Whether a statement has run that may have changed more than rows, such as a PRAGMA: it concerns whoever has the
+    /// connection next.
+    var hasRunOther = false
+}

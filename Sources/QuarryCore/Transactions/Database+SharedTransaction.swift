@@ -1,0 +1,156 @@
+// A transaction that several writes share, one after the other:
+//
+//     BEGIN IMMEDIATE TRANSACTION     first part
+//     INSERT INTO player …
+//     SAVEPOINT quarry                later part
+//     INSERT INTO player …
+//     RELEASE SAVEPOINT quarry
+//     COMMIT TRANSACTION
+//
+// Each part is an access of its own, on a thread of its own. SQLite rolls the whole transaction back if a change inside
+// a savepoint is interrupted (https://www.sqlite.org/c3ref/interrupt.html), so cancelling a later part doesn't
+// interrupt changes.
+
+/// The end of a part of a transaction that writes share.
+package enum PartEnd {
+    /// The part's changes are kept until the transaction ends.
+    case kept
+    /// The part's changes were rolled back. The transaction is still open.
+    case undone
+    /// The transaction has ended, and was rolled back.
+    case lost
+}
+
+extension Database {
+    /// The number of changed rows above which no other write joins.
+    private static var maximumSharedChangeCount: Int { 10_000 }
+
+    /// Takes the connection for a write that joins the open transaction. A cancellation raises a flag only.
+    package func joinTransaction(_ token: AccessToken) throws {
+        access.begin(error: try lifetime.take())
+        lifetime.publish(access: access.number)
+        if access.follow(.uninterrupted(token)) { installCancellation() }
+    }
+
+    /// Begins a transaction that other writes may join, and runs its first part.
+    ///
+    /// An error of `body` rolls the transaction back.
+    package func runFirstPart<T>(_ body: (Database) throws -> T) -> (result: Result<T, any Error>, end: PartEnd) {
+        do {
+            try beginTransaction(.immediate)
+        } catch {
+            return (.failure(error), .lost)
+        }
+        parts = TransactionParts(totalChanges: ConnectionCalls.totalChanges(pointer))
+        transaction.wrapperDidBegin()
+        do {
+            let value = try runPart(body)
+            return (.success(value), .kept)
+        } catch {
+            // The first error counts.
+            transaction.wrapperWillEnd()
+            try? rollback()
+            return (.failure(error), .lost)
+        }
+    }
+
+    /// Runs a later part, in a savepoint. Its error rolls back the savepoint.
+    package func runLaterPart<T>(_ body: (Database) throws -> T) -> (result: Result<T, any Error>, end: PartEnd) {
+        let handlerCount = nextTransactionHandlers.count
+        transactionSeconds = Result { try currentSeconds() }
+        transaction.isShared = true
+        do {
+            if access.isCancelled { throw CancellationError() }
+            try run(.savepoint)
+        } catch {
+            return (.failure(error), endOfFailedPart(isUndone: isInsideTransaction))
+        }
+        do {
+            let value = try runPart(body)
+            // COMMIT would find the violations, and roll all parts back.
+            if hasDeferredForeignKeyViolations { throw DatabaseError.violatedForeignKeys() }
+            stopAllStatements()
+            try run(.releaseSavepoint)
+            return (.success(value), .kept)
+        } catch {
+            let isUndone = isInsideTransaction && (try? rollbackToSavepoint()) != nil
+            // The handlers are told of a rollback, whatever comes of the other parts.
+            for index in nextTransactionHandlers.indices.dropFirst(handlerCount) {
+                nextTransactionHandlers[index].onCommit = nextTransactionHandlers[index].onRollback
+            }
+            return (.failure(error), endOfFailedPart(isUndone: isUndone))
+        }
+    }
+
+    private func runPart<T>(_ body: (Database) throws -> T) throws -> T {
+        let value = takeTiming() ? try timed(body) : try body(self)
+        if transaction.isAborted(isAutocommit: ConnectionCalls.isAutocommit(pointer)) {
+            throw abortedTransactionError()
+        }
+        if access.isCancelled { throw CancellationError() }
+        return value
+    }
+
+    private func endOfFailedPart(isUndone: Bool) -> PartEnd {
+        guard !isUndone else { return .undone }
+        transactionWillEndForAllParts()
+        try? rollback()
+        return .lost
+    }
+
+    private func transactionWillEndForAllParts() {
+        transaction.isShared = false
+        transaction.wrapperWillEnd()
+    }
+
+    /// Whether another write may join the open transaction, after the part that has just ended.
+    package var mayBeJoined: Bool {
+        // The handlers belong to this access. An observer may refuse the commit.
+        !parts.hasRunOther && nextTransactionHandlers.isEmpty && changeMonitor?.observers.isEmpty ?? true
+            && !hasPendingSetups && !hasDeferredForeignKeyViolations
+            && ConnectionCalls.totalChanges(pointer) - parts.totalChanges < Self.maximumSharedChangeCount
+    }
+
+    /// Leaves the connection, and the open transaction, to the next part.
+    ///
+    /// - parameter keepsPart: whether the changes of the part that has just ended are kept.
+    /// - returns: the error of a method that can't throw, or of a change whose cursor was stopped.
+    package func leaveTransaction(keepsPart: Bool) -> (any Error)? {
+        if keepsPart { parts.keptCount += 1 }
+        stopAllStatements()
+        let error = access.takeError()
+        suspendAccess()
+        return error
+    }
+
+    /// Commits the transaction of all parts, or rolls it back if that fails.
+    ///
+    /// - parameter keepsPart: whether the changes of the part that has just ended are kept.
+    package func commitParts(keepsPart: Bool) throws {
+        transactionWillEndForAllParts()
+        guard parts.keptCount > 0 else { return try commitOrRollBack() }
+        commitNote = CommitNote(ofParts: parts.keptCount + (keepsPart ? 1 : 0), last: keepsPart ? commitNote : nil)
+        defer { commitNote = nil }
+        // The others have their results, and only wait for the disk.
+        try withoutCancellation { try commitOrRollBack() }
+    }
+
+    private func commitOrRollBack() throws {
+        do {
+            try commit()
+        } catch {
+            // The first error counts.
+            try? rollback()
+            throw error
+        }
+    }
+}
+
+extension DatabaseError {
+    /// The error of SQLite for a COMMIT that would violate deferred foreign keys.
+    fileprivate static func violatedForeignKeys() -> DatabaseError {
+        DatabaseError(
+            resultCode: .SQLITE_CONSTRAINT_FOREIGNKEY, message: "FOREIGN KEY constraint failed",
+            sql: ControlStatement.commit.sql)
+    }
+}
