@@ -1,4 +1,4 @@
-public import QuarryCore
+import QuarryCore
 
 extension DatabaseWriter {
     /// Writes in steps, and lets other accesses write in between: they wait for one step, not for the whole write.
@@ -35,13 +35,8 @@ extension DatabaseWriter {
         _ pace: IncrementalWritePace = IncrementalWritePace(),
         _ step: (IncrementalWriteStep) throws -> IncrementalWriteStep.Completion
     ) throws -> IncrementalWriteResult {
-        let runner = try incrementalRunner()
         var progress = IncrementalWriteProgress(pace)
-        while !progress.isDone {
-            let request = progress.nextRequest
-            try runner.performInLine(request) { db in try progress.run(db, in: runner.group, step) }
-            progress.transactionDidCommit()
-        }
+        try incrementalRunner().write(&progress, step) {}
         return progress.result
     }
 
@@ -63,73 +58,49 @@ extension DatabaseWriter {
         _ pace: IncrementalWritePace = IncrementalWritePace(),
         _ step: @Sendable (IncrementalWriteStep) throws -> IncrementalWriteStep.Completion
     ) async throws -> IncrementalWriteResult {
-        let runner = try incrementalRunner()
         var progress = IncrementalWriteProgress(pace)
-        while !progress.isDone {
-            let beginning = progress
-            progress = try await runner.perform(progress.nextRequest) { db in
-                var progress = beginning
-                try progress.run(db, in: runner.group, step)
-                return progress
-            }
-            progress.transactionDidCommit()
-        }
+        try await incrementalRunner().write(&progress, step) {}
         return progress.result
     }
 
-    /// Writes elements in order, and lets others write in between.
-    ///
-    /// ```swift
-    /// try dbPool.writeIncrementally(players) { db, player in try player.insert(db) }
-    /// ```
-    ///
-    /// Each element is a step: see `writeIncrementally(_:_:)`.
-    ///
-    /// - parameter elements: read once, as they are needed.
-    /// - parameter body: writes one element.
-    /// - returns: the numbers of elements and of transactions.
-    /// - throws: the error of `body`, after the rollback of the elements since the last commit; the errors of `write`.
-    @discardableResult
-    public func writeIncrementally<Element>(
-        _ elements: some Sequence<Element>, pace: IncrementalWritePace = IncrementalWritePace(),
-        _ body: (Database, Element) throws -> Void
-    ) throws -> IncrementalWriteResult {
-        var iterator = elements.makeIterator()
-        guard var element = iterator.next() else { return IncrementalWriteResult() }
-        return try writeIncrementally(pace) { step in
-            try body(step.db, element)
-            guard let next = iterator.next() else { return .done }
-            element = next
-            return .next
-        }
-    }
-
-    /// Writes as the synchronous `writeIncrementally` of elements; waiting suspends the task.
-    ///
-    /// ```swift
-    /// try await dbPool.writeIncrementally(players) { db, player in try player.insert(db) }
-    /// ```
-    ///
-    /// - throws: the errors of the synchronous `writeIncrementally`; `CancellationError`.
-    @discardableResult
-    public func writeIncrementally<Element>(
-        _ elements: some Sequence<Element> & Sendable, pace: IncrementalWritePace = IncrementalWritePace(),
-        _ body: @Sendable (Database, Element) throws -> Void
-    ) async throws -> IncrementalWriteResult {
-        let remaining = RemainingElements(elements)
-        guard remaining.first != nil else { return IncrementalWriteResult() }
-        return try await writeIncrementally(pace) { step in
-            guard let element = remaining.first else { return .done }
-            try body(step.db, element)
-            remaining.removeFirst()
-            return remaining.first == nil ? .done : .next
-        }
-    }
-
     /// Runs the transactions of an incremental write.
-    private func incrementalRunner() throws -> AccessRunner {
+    func incrementalRunner() throws -> AccessRunner {
         guard let writer = groupReader as? any GroupWriter else { throw DatabaseError.foreignReader() }
         return writer.writer
+    }
+}
+
+extension AccessRunner {
+    /// Runs the steps of an incremental write, in transactions, up to the last one.
+    ///
+    /// - parameter didCommit: called after each commit, without the connection.
+    func write(
+        _ progress: inout IncrementalWriteProgress,
+        _ step: (IncrementalWriteStep) throws -> IncrementalWriteStep.Completion, didCommit: () throws -> Void
+    ) throws {
+        while !progress.isDone {
+            try performInLine(progress.nextRequest) { db in try progress.run(db, in: group, step) }
+            progress.transactionDidCommit()
+            try didCommit()
+        }
+    }
+
+    /// As the synchronous `write`, for a task.
+    func write(
+        _ progress: inout IncrementalWriteProgress, isolation: isolated (any Actor)? = #isolation,
+        _ step: @Sendable (IncrementalWriteStep) throws -> IncrementalWriteStep.Completion,
+        didCommit: () throws -> Void
+    ) async throws {
+        while !progress.isDone {
+            let beginning = progress
+            progress = try await perform(progress.nextRequest) { db in
+                var progress = beginning
+                try progress.run(db, in: self.group, step)
+                return progress
+            }
+            progress.transactionDidCommit()
+            try didCommit()
+        }
     }
 }
 
@@ -155,18 +126,4 @@ extension IncrementalWriteProgress {
             try db.checkCancellation()
         }
     }
-}
-
-/// The elements of a sequence that no step has written.
-private final class RemainingElements<Elements: Sequence & Sendable>: @unchecked Sendable {
-    // Sendable: one step after another uses it.
-    private var iterator: Elements.Iterator
-    private(set) var first: Elements.Element?
-
-    init(_ elements: Elements) {
-        iterator = elements.makeIterator()
-        first = iterator.next()
-    }
-
-    func removeFirst() { first = iterator.next() }
 }

@@ -95,4 +95,7 @@ struct IncrementalWriteProgress: Sendable {
         result.transactionCount += 1
         beginning = nil
     }
+
+    /// More steps follow those that were the last ones.
+    mutating func goOn() { isDone = false }
 }

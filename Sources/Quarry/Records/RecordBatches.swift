@@ -37,21 +37,13 @@ extension MutablePersistableRecord {
     ) throws -> Int {
         var plan = try BatchPlan(self, table, db) { $0.insertKind(conflictResolution) }
         return try inBatch(db) {
-            var count = 0
             // A sequence returns copies of its elements; contiguous elements are inserted without copies.
             let inserted = try records.withContiguousStorageIfAvailable { records in
-                guard plan.isOfClass else { return try insertAll(db, records, plan.kind, plan.plan) }
                 var index = 0
-                while index < records.count {
-                    try plan.turn(to: records[index], db)
-                    let end = records[index...].firstIndex { type(of: $0) != plan.type } ?? records.count
-                    let part = UnsafeBufferPointer(rebasing: records[index..<end])
-                    count += try insertAll(db, part, plan.kind, plan.plan)
-                    index = end
-                }
-                return count
+                return try insertAll(db, records, &plan, combinedFrom: 1, &index)
             }
             if let inserted { return inserted }
+            var count = 0
             for record in records {
                 if plan.isOfClass { try plan.turn(to: record, db) }
                 if try insertCopy(of: record, db, plan.kind, plan.plan) { count += 1 }
@@ -61,12 +53,33 @@ extension MutablePersistableRecord {
     }
 
     private static func insertAll(
-        _ db: Database, _ records: UnsafeBufferPointer<Self>, _ kind: WriteKind, _ plan: RecordPlan
+        _ db: Database, _ records: UnsafeBufferPointer<Self>, _ plan: inout BatchPlan<Self>, combinedFrom start: Int,
+        _ index: inout Int
+    ) throws -> Int {
+        guard plan.isOfClass else { return try insertAll(db, records, plan.kind, plan.plan, start, &index) }
+        var count = 0
+        while index < records.count {
+            try plan.turn(to: records[index], db)
+            let end = records[index...].firstIndex { type(of: $0) != plan.type } ?? records.count
+            let part = UnsafeBufferPointer(rebasing: records[index..<end])
+            var partIndex = 0
+            defer { index += partIndex }
+            count += try insertAll(db, part, plan.kind, plan.plan, start, &partIndex)
+        }
+        return count
+    }
+
+    /// Inserts records with one plan.
+    ///
+    /// - parameter start: the index of the first record that may be inserted together with others. If it is 1, the
+    ///   first record tells the plan how.
+    /// - parameter index: the index of the first record; afterwards their number, or the index of the one that failed.
+    private static func insertAll(
+        _ db: Database, _ records: UnsafeBufferPointer<Self>, _ kind: WriteKind, _ plan: RecordPlan,
+        _ start: Int, _ index: inout Int
     ) throws -> Int {
         var count = 0
-        var index = 0
-        // The start of the records that may be inserted together: the first record tells the plan how.
-        var start = 1
+        var start = start
         while index < records.count {
             if index >= start, plan.callbacks.known.isSuperset(of: .inserts),
                 let batch = try plan.batch(kind, db), batch.size <= records.count - index
@@ -84,6 +97,19 @@ extension MutablePersistableRecord {
             index += 1
         }
         return count
+    }
+
+    /// Inserts records in a transaction that the caller rolls back if one fails.
+    ///
+    /// - parameter index: the number of inserted records, if one fails.
+    static func insertStep(
+        _ db: Database, _ records: [Self], onConflict conflictResolution: Database.ConflictResolution?,
+        table: String?, _ index: inout Int
+    ) throws -> Int {
+        var plan = try BatchPlan(self, table, db) { $0.insertKind(conflictResolution) }
+        return try records.withUnsafeBufferPointer { records in
+            try insertAll(db, records, &plan, combinedFrom: 0, &index)
+        }
     }
 
     /// Inserts records, all or none, and changes each as `insert` does: afterwards they have their ids.
@@ -138,6 +164,21 @@ extension MutablePersistableRecord {
             }
             return 0
         }
+    }
+
+    /// Upserts records in a transaction that the caller rolls back if one fails.
+    ///
+    /// - parameter index: the number of upserted records, if one fails.
+    static func upsertStep(
+        _ db: Database, _ records: [Self], table: String?, _ index: inout Int
+    ) throws -> Int {
+        var plan = try BatchPlan(self, table, db) { $0.upsertKind }
+        for var record in records {
+            if plan.isOfClass { try plan.turn(to: record, db) }
+            try record.upsert(db, plan.kind, plan.plan)
+            index += 1
+        }
+        return records.count
     }
 
     /// Upserts records, all or none, and changes each as `upsert` does: afterwards they have their ids.

@@ -33,6 +33,11 @@ final class NextWrite: Sendable {
 
     /// Waits until it waits. No limits apply to it.
     func request() throws {
+        start()
+        try spin(until: "the next write waits") { runner.group.waiterCount == 1 }
+    }
+
+    func start() {
         let thread = OwnThread { [runner, hasBegun, mayEnd] in
             try runner.perform(AccessRequest(.write, origin: .library)) { _ in
                 hasBegun.reach()
@@ -40,7 +45,6 @@ final class NextWrite: Sendable {
             }
         }
         threads.update { $0.append(thread) }
-        try spin(until: "the next write waits") { runner.group.waiterCount == 1 }
     }
 
     func end() async throws {

@@ -110,10 +110,10 @@ import Testing
     /// The synchronous form on a thread of Swift's.
     @Test func inATask() async throws {
         let (writer, _) = try writer(.pool)
-        func write() throws -> IncrementalWriteResult {
+        func write() throws -> BulkWriteProgress {
             try writer.writeIncrementally(1...2) { db, number in try db.insert(number) }
         }
-        #expect(try await Task { try write() }.value.stepCount == 2)
+        #expect(try await Task { try write() }.value.elementCount == 2)
     }
 
     /// Several wait: all of them come before the next step.
@@ -400,8 +400,8 @@ import Testing
                     do {
                         try pools[1 - number].writeIncrementally([7, 8]) { db, value in try db.insert(value) }
                         return true
-                    } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
-                        #expect(error.message?.hasPrefix("deadlock: ") == true)
+                    } catch let error as BulkWriteError where error.databaseError?.resultCode == .SQLITE_BUSY {
+                        #expect(error.databaseError?.message?.hasPrefix("deadlock: ") == true)
                         return false
                     }
                 }
@@ -437,16 +437,18 @@ import Testing
             try writer.writeIncrementally(1...3, pace: pace) { db, number in try db.insert(number) }
         }
         let async = try await writer.writeIncrementally([4, 5]) { db, number in try db.insert(number) }
-        #expect(sync == IncrementalWriteResult(stepCount: 3, transactionCount: 3))
-        #expect(async.stepCount == 2 && async.transactionCount == 1)
+        #expect(sync == BulkWriteProgress(elementCount: 3, rowCount: 3, transactionCount: 3))
+        #expect(async.elementCount == 2 && async.transactionCount == 1)
         #expect(try await writer.writeIncrementally([Int]()) { _, _ in }.transactionCount == 0)
         #expect(try await writer.read { db in try db.values() } == [1, 2, 3, 4, 5])
-        await expectError(.SQLITE_CONSTRAINT) {
+        let error = await #expect(throws: BulkWriteError.self) {
             try await writer.writeIncrementally([6, 7, 8], pace: pace) { db, number in
                 try db.insert(number)
                 if number == 7 { throw DatabaseError(resultCode: .SQLITE_CONSTRAINT) }
             }
         }
+        #expect(error?.elementIndex == 1 && error?.committed.elementCount == 1)
+        #expect(error?.databaseError?.resultCode == .SQLITE_CONSTRAINT)
         #expect(try await writer.read { db in try db.values() } == [1, 2, 3, 4, 5, 6])
     }
 
