@@ -1,17 +1,21 @@
 /// The events of a running import.
 enum ImportEvent: Sendable, Equatable {
     case malformed(file: String, MalformedStanza)
-    /// A batch has been committed.
+    /// Packages have been committed.
     case stored(ImportProgress)
 }
 
-/// Brings control files into a catalogue, one transaction for each batch.
+/// Brings control files into a catalogue, in batches whose steps let other accesses in between.
 ///
 ///     let importer = Importer(catalog: catalog, batchSize: 500)
 ///     let result = try await importer.run([ControlFile("/var/lib/dpkg/status")]) { event in … }
 ///
-/// Parsing happens outside of transactions, so the catalogue's writer is held only for as long as rows are written, and
-/// an error or a cancellation costs the batch in progress and nothing else.
+/// Parsing happens outside of transactions, so the catalogue's writer is held only for as long as rows are written. An
+/// error or a cancellation costs the open transaction and nothing else; so does the end of the process.
+///
+/// Of a file that is half imported, readers see some packages as the file has them, others as they were before, and
+/// those that the file no longer has: these are removed at the end. The next import of the file begins with its first
+/// package, and repairs all of that.
 struct Importer: Sendable {
     let catalog: Catalog
     let batchSize: Int
@@ -79,14 +83,11 @@ private struct ImportRun {
 
     private mutating func storeBatch(_ importID: Int64) async throws {
         guard !pending.isEmpty else { return }
-        let stored = try await catalog.store(pending, import: importID, after: progress)
-        progress.packages += pending.count
-        progress.added += stored.added
-        progress.updated += stored.updated
-        progress.rows += stored.rows
-        progress.batches += 1
-        progress.elapsed = .now - start
+        defer {
+            progress.elapsed = .now - start
+            onEvent(.stored(progress))
+        }
+        try await catalog.store(pending, import: importID, progress: &progress)
         pending.removeAll(keepingCapacity: true)
-        onEvent(.stored(progress))
     }
 }
