@@ -179,8 +179,10 @@ extension Catalog {
     }
 
     @discardableResult
-    func importText(_ text: String, batchSize: Int = 500, name: String = "status") async throws -> ImportProgress {
-        try await Importer(catalog: self, batchSize: batchSize).run([TextSource(text, name: name)]) { _ in }
+    func importText(
+        _ text: String, batchSize: Int = 500, name: String = "status", pace: IncrementalWritePace = importPace
+    ) async throws -> ImportProgress {
+        try await Importer(catalog: self, batchSize: batchSize, pace: pace).run([TextSource(text, name: name)]) { _ in }
     }
 
     /// Takes away what later versions of this program have added.

@@ -9,19 +9,22 @@ extension Catalog {
         }
     }
 
-    /// Stores packages in steps, and lets other accesses in between: an access waits for twenty packages at most. The
-    /// readers of a catalogue that grows see whole packages.
+    /// Stores packages in steps, and lets other accesses in between. The readers of a catalogue that grows see whole
+    /// packages.
     ///
     /// A package that the catalogue knows is updated in place: on a machine the one with the same name and
     /// architecture, in a list the one that has the same version, too.
     ///
     /// - parameter progress: how far the program has come. Each transaction notes it in the catalogue, which
     ///   `importProgress` tells. After an error it counts what was committed before.
-    func store(_ packages: [Package], import importID: Int64, progress: inout ImportProgress) async throws {
+    func store(
+        _ packages: [Package], import importID: Int64, progress: inout ImportProgress,
+        pace: IncrementalWritePace = importPace
+    ) async throws {
         guard !packages.isEmpty else { return }
         let writer = SharedWriter(PackageWriter(importID: importID, progress: progress))
         defer { progress = writer.state.withLock(\.committed) }
-        try await database.writeIncrementally { step in
+        try await database.writeIncrementally(pace) { step in
             if step.isNewTransaction {
                 writer.state.withLock { $0.transactionDidBegin() }
                 step.db.afterNextTransaction { _ in writer.state.withLock { $0.transactionDidCommit() } }
@@ -34,6 +37,10 @@ extension Catalog {
     }
 
     static let packagesPerStep = 20
+
+    /// Another access waits for 25 ms and a step. A commit costs as much as some steps: the index of the search gets a
+    /// segment in each transaction, and merges them.
+    static let importPace = IncrementalWritePace(minimumHold: .milliseconds(25))
 
     /// Ends an import, and returns how many packages it removed. Others are let in here, too.
     ///

@@ -1,3 +1,5 @@
+import Quarry
+
 /// The events of a running import.
 enum ImportEvent: Sendable, Equatable {
     case malformed(file: String, MalformedStanza)
@@ -19,10 +21,12 @@ enum ImportEvent: Sendable, Equatable {
 struct Importer: Sendable {
     let catalog: Catalog
     let batchSize: Int
+    let pace: IncrementalWritePace
 
-    init(catalog: Catalog, batchSize: Int = 500) {
+    init(catalog: Catalog, batchSize: Int = 500, pace: IncrementalWritePace = Catalog.importPace) {
         self.catalog = catalog
         self.batchSize = max(batchSize, 1)
+        self.pace = pace
     }
 
     /// - parameter onEvent: called in the order of events, by the task that imports.
@@ -30,7 +34,7 @@ struct Importer: Sendable {
     func run(
         _ sources: [any ControlFileSource], onEvent: @escaping (ImportEvent) -> Void
     ) async throws -> ImportProgress {
-        var run = ImportRun(catalog: catalog, batchSize: batchSize, onEvent: onEvent)
+        var run = ImportRun(importer: self, onEvent: onEvent)
         let sizes = sources.map(\.byteCount)
         run.progress.byteCount = sizes.contains(nil) ? nil : sizes.compactMap(\.self).reduce(0, +)
         for source in sources { try await run.add(source) }
@@ -39,16 +43,16 @@ struct Importer: Sendable {
 }
 
 private struct ImportRun {
-    let catalog: Catalog
-    let batchSize: Int
+    let importer: Importer
     let onEvent: (ImportEvent) -> Void
     var progress = ImportProgress()
     private let start = ContinuousClock.now
     private var pending: [Package] = []
 
-    init(catalog: Catalog, batchSize: Int, onEvent: @escaping (ImportEvent) -> Void) {
-        self.catalog = catalog
-        self.batchSize = batchSize
+    private var catalog: Catalog { importer.catalog }
+
+    init(importer: Importer, onEvent: @escaping (ImportEvent) -> Void) {
+        self.importer = importer
         self.onEvent = onEvent
     }
 
@@ -77,7 +81,7 @@ private struct ImportRun {
                 progress.skipped += 1
                 onEvent(.malformed(file: source.name, error))
             }
-            if pending.count == batchSize { try await storeBatch(importID) }
+            if pending.count == importer.batchSize { try await storeBatch(importID) }
         }
     }
 
@@ -87,7 +91,7 @@ private struct ImportRun {
             progress.elapsed = .now - start
             onEvent(.stored(progress))
         }
-        try await catalog.store(pending, import: importID, progress: &progress)
+        try await catalog.store(pending, import: importID, progress: &progress, pace: importer.pace)
         pending.removeAll(keepingCapacity: true)
     }
 }
