@@ -85,7 +85,9 @@ enum LibraryWorkloads {
         case .bindDate: try bindDate()
         case .bindText: try bindText()
         case .threadHop, .writeForReaderOfTables, .writeForTenReadersOfTables, .writeForHundredReadersOfTables,
-            .writeForReaderOfKeys, .writeForTenReadersOfKeys, .writeForHundredReadersOfKeys, .advanceOverCommits:
+            .writeForReaderOfKeys, .writeForTenReadersOfKeys, .writeForHundredReadersOfKeys, .advanceOverCommits,
+            .importCatalog,
+            .importCatalogOnDisk:
             nil
         }
     }

@@ -87,6 +87,9 @@ package enum BenchTask: String, CaseIterable, Sendable {
     case dataArray = "12.4"
     case bindDate = "12.5"
     case bindText = "12.6"
+    /// The import of the example, and the same in a file on a disk. C and Quarry have it.
+    case importCatalog = "13.1"
+    case importCatalogOnDisk = "13.2"
     /// A round trip to a thread of our own: what offloading costs before anything is done. Only the C side has it.
     case threadHop = "hop"
 }

@@ -86,6 +86,8 @@ extension BenchRow {
         row(.dataArray, "[Data]", .payments, .timesC(1.1)),
         row(.bindDate, "bind a Date", 50_000, .timesC(2)),
         row(.bindText, "bind a String of 24 bytes", 50_000, .timesC(1.5)),
+        row(.importCatalog, "import of a package list, in memory", CatalogData.count, .timesC(1.5)),
+        row(.importCatalogOnDisk, "same, pool on a disk", CatalogData.count, .timesC(1.5)),
         rows(.threadHop, "thread hop and back, nothing done there", 10_000, .none),
     ]
 

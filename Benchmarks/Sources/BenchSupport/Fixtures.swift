@@ -111,6 +111,7 @@ package final class Fixtures: Sendable {
     package let playerCount: Int
     package let paymentCount: Int
     private let folder: URL
+    private let diskFolder: URL
     private let template: URL
 
     /// - parameter scale: shrinks the tables.
@@ -125,8 +126,12 @@ package final class Fixtures: Sendable {
         let parent =
             FileManager.default.isWritableFile(atPath: sharedMemory.path)
             ? sharedMemory : FileManager.default.temporaryDirectory
-        folder = parent.appendingPathComponent("quarry-bench-\(UUID().uuidString)", isDirectory: true)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let name = "quarry-bench-\(UUID().uuidString)"
+        folder = parent.appendingPathComponent(name, isDirectory: true)
+        diskFolder = FileManager.default.temporaryDirectory.appendingPathComponent(name + "-disk", isDirectory: true)
+        for folder in [folder, diskFolder] {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        }
         template = folder.appendingPathComponent("template.sqlite")
         do {
             try build(template.path, itemCount, playerCount, paymentCount)
@@ -136,9 +141,9 @@ package final class Fixtures: Sendable {
         }
     }
 
-    /// Deletes the folder with all files. A folder that is gone already is fine.
+    /// Deletes the folders with all files. A folder that is gone already is fine.
     package func remove() {
-        try? FileManager.default.removeItem(at: folder)
+        for folder in [folder, diskFolder] { try? FileManager.default.removeItem(at: folder) }
     }
 
     /// The tables, for reading only: all peers share the file.
@@ -154,6 +159,11 @@ package final class Fixtures: Sendable {
     /// The path of a file that doesn't exist yet.
     package func newPath() -> String {
         newURL().path
+    }
+
+    /// The path of a file that doesn't exist yet, in the directory for temporary files.
+    package func newDiskPath() -> String {
+        diskFolder.appendingPathComponent("\(UUID().uuidString).sqlite").path
     }
 
     /// The key that the lookup with this number asks for: spread over the table, the same for all peers.

@@ -63,6 +63,8 @@ package struct CPeer: Peer {
         case .dataArray: try Self.values(fixtures, BenchSQL.selectReceipts, columnData, Checksum.of)
         case .bindDate: try Self.bindDates()
         case .bindText: try Self.bindTexts()
+        case .importCatalog: try Self.importCatalog(path: nil)
+        case .importCatalogOnDisk: try Self.importCatalog(path: { fixtures.newDiskPath() })
         case .threadHop: Self.threadHop()
         }
     }

@@ -36,7 +36,7 @@ struct ImportOptions: ParsableArguments {
     @OptionGroup
     var catalogue: DatabaseOption
 
-    @Option(help: ArgumentHelp("Number of packages per transaction.", valueName: "n"))
+    @Option(help: ArgumentHelp("Number of packages that are read before they are stored.", valueName: "n"))
     var batchSize = 500
 
     @Option(help: ArgumentHelp("Number of tasks that query the catalogue during the import.", valueName: "n"))
@@ -64,11 +64,11 @@ struct ImportCommand: AsyncParsableCommand {
         commandName: "import", abstract: "Import packages, and print what is in the catalogue. The default.",
         discussion: """
             Reads Debian control files: dpkg's status file, the package lists of apt, or any file given. Stores what \
-            they say in one transaction for each batch, while readers query the growing catalogue, and then prints \
-            what is in it. Running it again brings the catalogue up to date in place.
+            they say in steps, between which other programs may write, while readers query the growing catalogue, and \
+            then prints what is in it. Running it again brings the catalogue up to date in place.
 
             Malformed stanzas are reported as file:line: reason on standard error, and skipped. The exit status is 0, \
-            or 1 after an error, or 130 after Ctrl-C, which rolls back the batch in progress and keeps those before.
+            or 1 after an error, or 130 after Ctrl-C, which rolls back the open transaction and keeps those before.
             """)
 
     @OptionGroup

@@ -137,7 +137,7 @@ struct CatalogRunTests {
         #expect(bytes(foreign) == foreignBefore)
     }
 
-    @Test func aFullDiskKeepsTheBatchesBefore() async throws {
+    @Test func aFullDiskKeepsTheStepsBefore() async throws {
         let folder = try TemporaryFolder()
         let input = try folder.file("status", stanzas(2000))
         let path = try folder.file("c.sqlite")
@@ -147,7 +147,7 @@ struct CatalogRunTests {
         }
         #expect(result.status == 1)
         let kept = try #require(try packages(in: path))
-        #expect(kept > 0 && kept < 2000 && kept.isMultiple(of: 100))
+        #expect(kept > 0 && kept < 2000 && kept.isMultiple(of: Catalog.packagesPerStep))
         #expect(
             result.error.hasSuffix(
                 """
@@ -159,11 +159,13 @@ struct CatalogRunTests {
         #expect(again.output.contains("2,000 packages: \((2000 - kept).grouped) new, \(kept.grouped) updated"))
     }
 
-    @Test func aCancelledImportKeepsTheBatchesBefore() async throws {
+    @Test func aCancelledImportKeepsTheStepsBefore() async throws {
         let catalog = try await Catalog.inMemory()
         let task = Task {
             try await Importer(catalog: catalog, batchSize: 10).run([TextSource(stanzas(100))]) { event in
-                if case .stored(let progress) = event, progress.batches == 3 { withUnsafeCurrentTask { $0?.cancel() } }
+                if case .stored(let progress) = event, progress.packages == 30 {
+                    withUnsafeCurrentTask { $0?.cancel() }
+                }
             }
         }
         await #expect(throws: CancellationError.self) { try await task.value }
@@ -179,7 +181,7 @@ struct CatalogRunTests {
         try await run.says("10 packages")
         run.process.interrupt()
         #expect(await run.status() == 130)
-        let message = "interrupted: the batch in progress was rolled back; \(path) keeps the 10 packages stored before"
+        let message = "interrupted: the open transaction was rolled back; \(path) keeps the 10 packages stored before"
         #expect(run.error.hasSuffix("catalog: \(message)\n"))
         #expect(try packages(in: path) == 10)
         try run.input.fileHandleForWriting.close()

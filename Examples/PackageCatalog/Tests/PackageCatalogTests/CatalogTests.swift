@@ -175,7 +175,7 @@ struct CatalogTests {
         #expect(try await catalog.rows(Self.packages).count == 2)
     }
 
-    @Test func aBatchIsStoredWholeOrNotAtAll() async throws {
+    @Test func anErrorKeepsWhatWasCommittedBefore() async throws {
         let catalog = try await Catalog.inMemory()
         try await catalog.importText(stanzas(3))
         let importID = try await catalog.beginImport(of: "status")
@@ -185,7 +185,11 @@ struct CatalogTests {
         fresh.name = "fresh"
         fresh.installedSize = 1
         let batch = [fresh, broken]
-        let error = await #expect(throws: DatabaseError.self) { try await catalog.store(batch, import: importID) }
+        var progress = ImportProgress()
+        let error = await #expect(throws: DatabaseError.self) {
+            try await catalog.store(batch, import: importID, progress: &progress)
+        }
+        #expect(progress == ImportProgress())
         #expect(error?.resultCode == .SQLITE_CONSTRAINT)
         #expect(try await catalog.rows(Self.packages).map { $0.prefix(2) } == ["p0", "p1", "p2"])
         #expect(try await catalog.rows("SELECT name FROM names WHERE name = 'fresh'").isEmpty)
@@ -196,7 +200,7 @@ struct CatalogTests {
         let catalog = try await Catalog.open(path: folder.file("c.sqlite"), readers: 2)
         let load = ReadLoad(catalog: catalog, readers: 2)
         let (result, reads) = try await load.run { try await catalog.importText(stanzas(200), batchSize: 20) }
-        #expect(result.batches == 10)
+        #expect(result.transactions >= 10)
         #expect(reads.count >= 2)
         #expect(try await catalog.rows("PRAGMA journal_mode") == ["wal"])
         try await catalog.close()

@@ -28,16 +28,17 @@ struct StatsTests {
         #expect(result.status == 0)
         #expect(result.error == "")
         let first = try #require(
-            result.output.firstMatch(of: /Imported 12 packages in 3 batches, beside ([0-9,]+) reads\n/))
+            result.output.firstMatch(of: /Imported 12 packages in [0-9]+ transactions, beside ([0-9,]+) reads\n/))
         let reads = try #require(Int(first.1.replacing(",", with: "")))
-        // The beginning, three batches, and the end.
-        #expect(Self.row("transactions committed", in: result.output) == [5])
+        // The beginning, three batches, and three at the end; more if others wait, or if a step takes long.
+        let committed = try #require(Self.row("transactions committed", in: result.output)?.first)
+        #expect(committed >= 7)
         #expect(Self.row("transactions rolled back", in: result.output) == [0])
         #expect(Self.row("commits failed", in: result.output) == [0])
         let writer = try #require(Self.row("writer", in: result.output))
         #expect(writer[0] == 1 && writer[1] == 1 && writer[4] == 0)
         // The library's own accesses count, too: it looks after the log now and then.
-        #expect(writer[5] >= 5)
+        #expect(writer[5] >= 7)
         let readers = try #require(Self.row("readers", in: result.output))
         #expect(readers[1] == 3 && readers[3] == 0 && readers[4] == 0 && readers[5] == reads)
         let waits = try #require(Self.row("writer   wait", in: result.output))
@@ -76,10 +77,10 @@ struct StatsTests {
         let path = try await folder.catalogue(3)
         let all = await Self.run(CatalogRun.Options(database: path), .opening, slow: 0)
         let lines = all.error.split(separator: "\n")
-        let counting = try #require(lines.firstIndex { $0.contains("SELECT COUNT(*) AS \"packages\"") })
+        let counting = try #require(lines.firstIndex { $0.contains("FROM \"totals\"") })
         #expect(lines[counting].wholeMatch(of: /catalog: slow: [0-9.]+ (µs|ms|s), 1 rows: SELECT .*/) != nil)
         #expect(lines[counting + 1] == "  QUERY PLAN")
-        #expect(lines[counting + 2].contains("SCAN packages"))
+        #expect(lines[counting + 2].contains("SCAN totals"))
         let none = await Self.run(CatalogRun.Options(database: path), .opening, slow: 3_600_000)
         #expect(none.error == "")
     }

@@ -179,8 +179,10 @@ extension Catalog {
     }
 
     @discardableResult
-    func importText(_ text: String, batchSize: Int = 500, name: String = "status") async throws -> ImportProgress {
-        try await Importer(catalog: self, batchSize: batchSize).run([TextSource(text, name: name)]) { _ in }
+    func importText(
+        _ text: String, batchSize: Int = 500, name: String = "status", pace: IncrementalWritePace = importPace
+    ) async throws -> ImportProgress {
+        try await Importer(catalog: self, batchSize: batchSize, pace: pace).run([TextSource(text, name: name)]) { _ in }
     }
 
     /// Takes away what later versions of this program have added.
@@ -188,6 +190,18 @@ extension Catalog {
         try await database.write { db in
             try db.execute(
                 sql: """
+                    DROP TRIGGER totals_names_new; DROP TRIGGER totals_names_old;
+                    DROP TRIGGER totals_dependencies_new; DROP TRIGGER totals_dependencies_old;
+                    DROP TRIGGER totals_packages_new; DROP TRIGGER totals_packages_old;
+                    DROP TRIGGER totals_packages_update; DROP TRIGGER sections_new; DROP TRIGGER sections_old;
+                    DROP TRIGGER sections_update; DROP TRIGGER needing_new; DROP TRIGGER needing_old;
+                    DROP TRIGGER wishing_new; DROP TRIGGER wishing_old;
+                    DROP TABLE totals; DROP INDEX packages_by_size; DROP INDEX dependencies_by_target;
+                    DROP INDEX names_in_demand;
+                    CREATE INDEX packages_on_section_id ON packages(section_id);
+                    CREATE INDEX dependencies_on_target_id ON dependencies(target_id);
+                    ALTER TABLE names DROP COLUMN needing; ALTER TABLE names DROP COLUMN wishing;
+                    ALTER TABLE sections DROP COLUMN packages; ALTER TABLE sections DROP COLUMN installed_size;
                     DROP TRIGGER search_insert; DROP TRIGGER search_update; DROP TRIGGER search_delete;
                     DROP TABLE package_search; DROP VIEW package_texts; DROP TABLE grdb_migrations;
                     ALTER TABLE packages DROP COLUMN description;
@@ -196,5 +210,30 @@ extension Catalog {
                     PRAGMA user_version = 1
                     """)
         }
+    }
+}
+
+extension Catalog {
+    /// The stored counts that differ from the counted rows.
+    func miscounts() async throws -> [String] {
+        try await rows(
+            """
+            SELECT 'totals', * FROM totals WHERE (packages, available, installed_size, names, dependencies) <> (
+                SELECT count(*), count(*) FILTER (WHERE state = 'available'), ifnull(sum(installed_size), 0),
+                    (SELECT count(*) FROM names), (SELECT count(*) FROM dependencies)
+                FROM packages)
+            """)
+            + rows(
+                """
+                SELECT * FROM sections WHERE (packages, installed_size) <> (
+                    SELECT count(*), ifnull(sum(installed_size), 0) FROM packages WHERE section_id = sections.id)
+                """)
+            + rows(
+                """
+                SELECT * FROM names WHERE (needing, wishing) <> (
+                    SELECT count(DISTINCT package_id) FILTER (WHERE kind IN ('Depends', 'Pre-Depends')),
+                        count(DISTINCT package_id) FILTER (WHERE kind IN ('Recommends', 'Suggests'))
+                    FROM dependencies WHERE target_id = names.id)
+                """)
     }
 }

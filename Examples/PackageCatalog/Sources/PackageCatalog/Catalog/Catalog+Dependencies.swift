@@ -26,6 +26,9 @@ extension Catalog {
     /// The packages that a package needs, level by level, each name at its first occurrence. All alternatives count as
     /// needed.
     ///
+    /// Without `ANALYZE`: with statistics, SQLite 3.40 reads all dependencies into a Bloom filter first, which takes
+    /// twenty times as long.
+    ///
     /// - parameter depth: the last level. It ends circles, too.
     /// - returns: an empty list if nobody knows the name.
     func dependencyTree(of name: String, depth: Int) async throws -> [Branch] {

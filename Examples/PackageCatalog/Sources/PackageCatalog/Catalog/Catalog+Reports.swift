@@ -22,34 +22,31 @@ struct SectionSize: CatalogRow {
 }
 
 /// A section with its largest packages.
-struct SectionLargest: CatalogRow {
+struct SectionLargest: Sendable, Equatable {
     var name: String
     var packages: [PackageSize]
 }
 
-/// How many packages name another one, as a dependency or as a recommendation or suggestion.
+/// How many packages name another one, as a dependency or as a recommendation or suggestion. A package may name it in
+/// several entries, and counts once.
 struct Demand: CatalogRow {
     var name: String
     var needing, wishing: Int
 }
 
 extension CatalogCounts {
+    static let request = Totals.select { totals in
+        [
+            totals.packages, (totals.packages - totals.available).forKey("on_machine"), totals.available,
+            totals.installedSize, totals.names, totals.dependencies,
+            Section.select(count(.allColumns)).forKey("sections"),
+            Maintainer.select(count(.allColumns)).forKey("maintainers"),
+        ]
+    }
+    .asRequest(of: CatalogCounts.self)
+
     static func fetch(_ db: Database) throws -> CatalogCounts {
-        let request = Package.select { package in
-            [
-                count(.allColumns).forKey("packages"),
-                count(.allColumns, filter: package.state != Package.available).forKey("on_machine"),
-                count(.allColumns, filter: package.state == Package.available).forKey("available"),
-                (sum(package.installedSize) ?? 0).forKey("installed_size"),
-                Name.select(count(.allColumns)).forKey("names"),
-                Section.select(count(.allColumns)).forKey("sections"),
-                Maintainer.select(count(.allColumns)).forKey("maintainers"),
-                AlternativeRecord.select(count(.allColumns)).forKey("dependencies"),
-            ]
-        }
-        guard let counts = try request.asRequest(of: CatalogCounts.self).fetchOne(db) else {
-            throw DatabaseError(message: "an aggregate returned no row")
-        }
+        guard let counts = try request.fetchOne(db) else { throw DatabaseError(message: "no totals") }
         return counts
     }
 }
@@ -63,32 +60,38 @@ extension Catalog {
         }
     }
 
+    /// The packages that name no section are a group, too.
     func largestSections(limit: Int) async throws -> [SectionSize] {
         try await database.read { db in
-            let request = Package.select { package in
-                [count(.allColumns).forKey("packages"), (sum(package.installedSize) ?? 0).forKey("installed_size")]
+            let sections = Section.filter { $0.packages > 0 }.select { [$0.name, $0.packages, $0.installedSize] }
+            let others = Package.filter { $0.sectionID == nil }.select { package in
+                [DatabaseValue.null, count(.allColumns), sum(package.installedSize) ?? 0]
             }
-            return try request.annotated(withOptional: Package.section.select(\.name)).group(\.sectionID)
-                .order(Column("installed_size").detached.desc, Column("name").detached)
-                .limit(limit).asRequest(of: SectionSize.self).fetchAll(db)
+            .having(count(.allColumns) > 0)
+            return try sections.unionAll(others).order(Column("installed_size").desc, Column("name")).limit(limit)
+                .asRequest(of: SectionSize.self).fetchAll(db)
         }
     }
 
     /// The largest sections, each with its largest packages.
+    ///
+    /// One request for each section, which reads the first entries of an index: a request for all of them, with
+    /// `including(all:)`, would number all packages of these sections. Many small requests are fast in SQLite:
+    /// <https://www.sqlite.org/np1queryprob.html>.
     func largestBySection(sections: Int, packages: Int) async throws -> [SectionLargest] {
         try await database.read { db in
-            try Section.annotated(with: Section.packages.sum(\.installedSize).forKey("size"))
-                .order(Column("size").detached.desc, Column("name")).limit(sections)
-                .including(all: Section.packages.named().largestFirst().limit(packages))
-                .asRequest(of: SectionLargest.self).fetchAll(db)
+            try Section.order { [$0.installedSize.desc, $0.name] }.limit(sections).fetchAll(db).map { section in
+                let largest = section.request(for: Section.packages).named().largestFirst().limit(packages)
+                return SectionLargest(
+                    name: section.name, packages: try largest.asRequest(of: PackageSize.self).fetchAll(db))
+            }
         }
     }
 
     func mostDependedOn(limit: Int) async throws -> [Demand] {
         try await database.read { db in
-            try Name.having(Name.needing > 0).demand()
-                .order(Column("needing").detached.desc, Column("wishing").detached.desc, Column("name"))
-                .limit(limit).fetchAll(db)
+            try Name.filter { $0.needing > 0 }.order { [$0.needing.desc, $0.wishing.desc, $0.name] }.limit(limit)
+                .demand().fetchAll(db)
         }
     }
 }
@@ -104,14 +107,8 @@ extension DerivableRequest<Package> {
     }
 }
 
-extension Name {
-    /// A package may name another in several entries and counts once.
-    static let needing = mentions.count(distinct: \.packageID) { Dependency.Kind.needs.contains($0.kind) }
-    static let wishing = mentions.count(distinct: \.packageID) { Dependency.Kind.wishes.contains($0.kind) }
-}
-
 extension QueryInterfaceRequest<Name> {
     func demand() -> QueryInterfaceRequest<Demand> {
-        annotated(with: Name.needing.forKey("needing"), Name.wishing.forKey("wishing")).asRequest(of: Demand.self)
+        select { [$0.name, $0.needing, $0.wishing] }.asRequest(of: Demand.self)
     }
 }

@@ -1,12 +1,5 @@
 import Quarry
-
-/// The rows that a transaction wrote.
-struct StoredBatch: Sendable, Equatable {
-    var added = 0
-    var updated = 0
-    /// Rows written to all tables.
-    var rows = 0
-}
+import Synchronization
 
 extension Catalog {
     /// Starts an import of a file, and returns its number: higher than that of every import before it.
@@ -16,77 +9,139 @@ extension Catalog {
         }
     }
 
-    /// Stores packages in one transaction: all of them, or after an error or a cancellation none. The same transaction
-    /// notes how far the program has come, which `importProgress` tells.
+    /// Stores packages in steps, and lets other accesses in between. The readers of a catalogue that grows see whole
+    /// packages.
     ///
     /// A package that the catalogue knows is updated in place: on a machine the one with the same name and
     /// architecture, in a list the one that has the same version, too.
     ///
-    /// - parameter progress: what the program had stored before.
+    /// - parameter progress: how far the program has come. Each transaction notes it in the catalogue, which
+    ///   `importProgress` tells. After an error it counts what was committed before.
     func store(
-        _ packages: [Package], import importID: Int64, after progress: ImportProgress = ImportProgress()
-    ) async throws -> StoredBatch {
-        try await database.write { db in
-            var batch = try BatchWriter(db, importID: importID)
-            for package in packages { try batch.store(package) }
-            let rows = progress.rows + batch.stored.rows
-            _ = try ImportRecord.filter { $0.id == importID }.updateAll(db) {
-                [
-                    $0.packages.set(to: progress.packages + packages.count), $0.rows.set(to: rows),
-                    $0.bytesRead.set(to: progress.bytesRead), $0.byteCount.set(to: progress.byteCount),
-                ]
+        _ packages: [Package], import importID: Int64, progress: inout ImportProgress,
+        pace: IncrementalWritePace = importPace
+    ) async throws {
+        guard !packages.isEmpty else { return }
+        let writer = SharedWriter(PackageWriter(importID: importID, progress: progress))
+        defer { progress = writer.state.withLock(\.committed) }
+        try await database.writeIncrementally(pace) { step in
+            if step.isNewTransaction {
+                writer.state.withLock { $0.transactionDidBegin() }
+                step.db.afterNextTransaction { _ in writer.state.withLock { $0.transactionDidCommit() } }
             }
-            return batch.stored
+            let start = step.index * Self.packagesPerStep
+            let end = min(start + Self.packagesPerStep, packages.count)
+            try writer.state.withLock { try $0.store(packages[start..<end], in: step.db) }
+            return end == packages.count ? .done : .next
         }
     }
 
-    /// Ends an import, and returns how many packages it removed.
+    static let packagesPerStep = 20
+
+    /// Another access waits for 25 ms and a step. A commit costs as much as some steps: the index of the search gets a
+    /// segment in each transaction, and merges them.
+    static let importPace = IncrementalWritePace(minimumHold: .milliseconds(25))
+
+    /// Ends an import, and returns how many packages it removed. Others are let in here, too.
     ///
     /// - parameter removingAbsent: whether packages that an earlier import found in the same file, and this one
     ///   didn't, are removed.
     func finishImport(_ importID: Int64, removingAbsent: Bool) async throws -> Int {
-        try await database.write { db in
-            var removed = 0
-            if removingAbsent {
-                let source = ImportRecord.filter { $0.id == importID }.select(\.source)
-                let earlier = ImportRecord.filter { $0.id < importID && $0.source == source }.select(\.id)
-                removed = try Package.filter { earlier.contains($0.importID) }.deleteAll(db)
-            }
-            try Self.deleteOrphans(db)
-            return removed
+        let removed = removingAbsent ? try await removeAbsent(importID) : 0
+        try await deleteOrphans()
+        return removed
+    }
+
+    private func removeAbsent(_ importID: Int64) async throws -> Int {
+        let source = ImportRecord.filter { $0.id == importID }.select(\.source)
+        let earlier = ImportRecord.filter { $0.id < importID && $0.source == source }.select(\.id)
+        let absent = Package.filter { earlier.contains($0.importID) }.limit(Self.packagesPerStep)
+        let removed = Mutex(0)
+        try await database.writeIncrementally { step in
+            let count = try absent.deleteAll(step.db)
+            removed.withLock { $0 += count }
+            return count == 0 ? .done : .next
         }
+        return removed.withLock(\.self)
     }
 
     /// Deletes what nothing refers to any more.
-    private static func deleteOrphans(_ db: Database) throws {
-        let (package, mention) = (TableAlias<Package>(), TableAlias<AlternativeRecord>())
-        try ImportRecord.filter { $0.id != ImportRecord.select { max($0.id) } }
-            .joining(optional: ImportRecord.packages.aliased(package)).filter(!package.exists).deleteAll(db)
-        try Section.joining(optional: Section.packages.aliased(package)).filter(!package.exists).deleteAll(db)
-        try Maintainer.joining(optional: Maintainer.packages.aliased(package)).filter(!package.exists).deleteAll(db)
-        try Name.joining(optional: Name.packages.aliased(package)).joining(optional: Name.mentions.aliased(mention))
-            .filter(!package.exists && !mention.exists).deleteAll(db)
+    private func deleteOrphans() async throws {
+        try await database.write { db in
+            let package = TableAlias<Package>()
+            try ImportRecord.filter { $0.id != ImportRecord.select { max($0.id) } }
+                .joining(optional: ImportRecord.packages.aliased(package)).filter(!package.exists).deleteAll(db)
+            try Section.joining(optional: Section.packages.aliased(package)).filter(!package.exists).deleteAll(db)
+            try Maintainer.joining(optional: Maintainer.packages.aliased(package)).filter(!package.exists)
+                .deleteAll(db)
+        }
+        // There are many names, few of them orphans: each step looks at some.
+        let previous = Mutex(Int64.min)
+        try await database.writeIncrementally { step in
+            let first = previous.withLock(\.self)
+            let some = Name.filter { $0.id > first }.order(\.id).limit(2_000).select(\.id)
+            guard let last = try Int64.fetchAll(step.db, some).last else { return .done }
+            let (package, mention) = (TableAlias<Package>(), TableAlias<AlternativeRecord>())
+            try Name.filter { $0.id > first && $0.id <= last }
+                .joining(optional: Name.packages.aliased(package)).joining(optional: Name.mentions.aliased(mention))
+                .filter(!package.exists && !mention.exists).deleteAll(step.db)
+            previous.withLock { $0 = last }
+            return .next
+        }
     }
 }
 
-/// The statements of a batch, and the row ids that its packages share.
-///
-/// The ids live no longer than the transaction: after a rollback they would name rows that don't exist.
-private struct BatchWriter {
-    private(set) var stored = StoredBatch()
-    private let db: Database
-    private let importID: Int64
-    private let upsertPackage: Statement
-    private var names: InternedTable<Name>
-    private var sections: InternedTable<Section>
-    private var maintainers: InternedTable<Maintainer>
+/// The writer that the steps and the commits of an incremental write share.
+private final class SharedWriter: Sendable {
+    let state: Mutex<PackageWriter>
 
-    init(_ db: Database, importID: Int64) throws {
-        self.db = db
+    init(_ writer: PackageWriter) { state = Mutex(writer) }
+}
+
+/// How far an incremental write has come, and the row ids that its packages share.
+///
+/// The ids live no longer than a transaction: another access may delete their rows in between.
+private struct PackageWriter {
+    /// The progress at the last commit.
+    private(set) var committed: ImportProgress
+    private var progress: ImportProgress
+    private let importID: Int64
+    private var names = InternedTable<Name>()
+    private var sections = InternedTable<Section>()
+    private var maintainers = InternedTable<Maintainer>()
+
+    init(importID: Int64, progress: ImportProgress) {
         self.importID = importID
-        names = InternedTable(db)
-        sections = InternedTable(db)
-        maintainers = InternedTable(db)
+        self.progress = progress
+        committed = progress
+    }
+
+    mutating func transactionDidBegin() {
+        names = InternedTable()
+        sections = InternedTable()
+        maintainers = InternedTable()
+    }
+
+    mutating func transactionDidCommit() {
+        progress.transactions += 1
+        committed = progress
+    }
+
+    /// Stores some packages, and how far the program has come.
+    mutating func store(_ packages: ArraySlice<Package>, in db: Database) throws {
+        let upsert = try db.cachedStatement(sql: Self.upsertPackage)
+        for package in packages { try store(package, by: upsert, in: db) }
+        progress.packages += packages.count
+        progress.rows += names.takeInserted() + sections.takeInserted() + maintainers.takeInserted()
+        _ = try ImportRecord.filter { $0.id == importID }.updateAll(db) {
+            [
+                $0.packages.set(to: progress.packages), $0.rows.set(to: progress.rows),
+                $0.bytesRead.set(to: progress.bytesRead), $0.byteCount.set(to: progress.byteCount),
+            ]
+        }
+    }
+
+    private static let upsertPackage = {
         // max(): of two programs that import the same file, the one that started later decides what is absent.
         let update = """
             DO UPDATE SET version = excluded.version, state = excluded.state, section_id = excluded.section_id,
@@ -94,46 +149,59 @@ private struct BatchWriter {
                 download_size = excluded.download_size, summary = excluded.summary, description = excluded.description,
                 import_id = max(import_id, excluded.import_id), revision = revision + 1
             """
-        upsertPackage = try db.cachedStatement(
-            sql: """
-                INSERT INTO packages (name_id, architecture, version, state, section_id, maintainer_id,
-                    installed_size, download_size, summary, description, import_id)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT (name_id, architecture) WHERE state <> 'available' \(update)
-                ON CONFLICT (name_id, architecture, version) WHERE state = 'available' \(update)
-                RETURNING id, revision
-                """)
-    }
+        return """
+            INSERT INTO packages (name_id, architecture, version, state, section_id, maintainer_id,
+                installed_size, download_size, summary, description, import_id)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (name_id, architecture) WHERE state <> 'available' \(update)
+            ON CONFLICT (name_id, architecture, version) WHERE state = 'available' \(update)
+            RETURNING id, revision
+            """
+    }()
 
-    mutating func store(_ package: Package) throws {
+    private mutating func store(_ package: Package, by upsert: Statement, in db: Database) throws {
         let row = try Row.fetchOne(
-            upsertPackage,
+            upsert,
             arguments: [
-                try names.id(of: package.name), package.architecture, package.version, package.state,
-                try package.section.map { try sections.id(of: $0) },
-                try package.maintainer.map { try maintainers.id(of: $0) },
+                try names.id(of: package.name, in: db), package.architecture, package.version, package.state,
+                try package.section.map { try sections.id(of: $0, in: db) },
+                try package.maintainer.map { try maintainers.id(of: $0, in: db) },
                 package.installedSize, package.downloadSize, package.summary, package.description, importID,
             ])
         guard let row else { throw DatabaseError(message: "upsert returned no row") }
         let packageID = try row.decode(Int64.self, forColumn: "id")
-        if try row.decode(Int.self, forColumn: "revision") == 1 {
-            stored.added += 1
+        let isNew = try row.decode(Int.self, forColumn: "revision") == 1
+        let alternatives = try alternatives(of: package, packageID, in: db)
+        if isNew {
+            progress.added += 1
+            progress.rows += try AlternativeRecord.insertAll(db, alternatives)
         } else {
-            stored.updated += 1
-            try AlternativeRecord.filter { $0.packageID == packageID }.deleteAll(db)
+            progress.updated += 1
+            progress.rows += try replaceAlternatives(of: packageID, by: alternatives, in: db)
         }
-        stored.rows += try AlternativeRecord.insertAll(db, alternatives(of: package, packageID))
-        stored.rows += 1 + names.takeInserted() + sections.takeInserted() + maintainers.takeInserted()
+        progress.rows += 1
     }
 
-    private mutating func alternatives(of package: Package, _ packageID: Int64) throws -> [AlternativeRecord] {
+    /// Most packages of another import have the dependencies that they had.
+    private func replaceAlternatives(
+        of packageID: Int64, by alternatives: [AlternativeRecord], in db: Database
+    ) throws -> Int {
+        let stored = AlternativeRecord.filter { $0.packageID == packageID }
+        if try stored.order({ [$0.position, $0.alternative] }).fetchAll(db) == alternatives { return 0 }
+        try stored.deleteAll(db)
+        return try AlternativeRecord.insertAll(db, alternatives)
+    }
+
+    private mutating func alternatives(
+        of package: Package, _ packageID: Int64, in db: Database
+    ) throws -> [AlternativeRecord] {
         var records: [AlternativeRecord] = []
         for (position, dependency) in package.dependencies.enumerated() {
             for (number, alternative) in dependency.alternatives.enumerated() {
                 records.append(
                     AlternativeRecord(
                         packageId: packageID, position: position, alternative: number, kind: dependency.kind,
-                        targetId: try names.id(of: alternative.name), qualifier: alternative.qualifier,
+                        targetId: try names.id(of: alternative.name, in: db), qualifier: alternative.qualifier,
                         relation: alternative.requirement?.relation, version: alternative.requirement?.version,
                         architectures: alternative.architectures, profiles: alternative.profiles))
             }
@@ -144,21 +212,21 @@ private struct BatchWriter {
 
 /// A table of texts that are stored once.
 private struct InternedTable<Text: SharedText> {
-    private let db: Database
     private var ids: [String: Int64] = [:]
     private var inserted = 0
 
-    init(_ db: Database) { self.db = db }
-
-    mutating func id(of text: String) throws -> Int64 {
+    mutating func id(of text: String, in db: Database) throws -> Int64 {
         if let known = ids[text] { return known }
-        if let found = try Text.fetchOne(db, key: ["name": text]) {
-            ids[text] = found.id
+        let search = try db.cachedStatement(sql: "SELECT id FROM \(Text.databaseTableName) WHERE name = ?")
+        let id: Int64
+        if let found = try Int64.fetchOne(search, arguments: [text]) {
+            id = found
         } else {
-            ids[text] = try Text(id: nil, name: text).inserted(db).id
+            id = try Text(id: nil, name: text).inserted(db).id!
             inserted += 1
         }
-        return ids[text]!
+        ids[text] = id
+        return id
     }
 
     mutating func takeInserted() -> Int {

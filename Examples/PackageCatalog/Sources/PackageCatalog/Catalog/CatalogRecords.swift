@@ -35,6 +35,12 @@ protocol SharedText: Codable, FetchableRecord, MutablePersistableRecord where Co
 enum TextColumns {
     static let id = Column("id")
     static let name = Column("name")
+    /// Of names.
+    static let needing = Column("needing")
+    static let wishing = Column("wishing")
+    /// Of sections.
+    static let packages = Column("packages")
+    static let installedSize = Column("installed_size")
 }
 
 extension SharedText {
@@ -87,6 +93,19 @@ extension Package: TableRecord {
         static let sectionID = Column("section_id")
         static let installedSize = Column("installed_size")
         static let importID = Column("import_id")
+    }
+}
+
+/// The one row that counts the rows of the large tables.
+struct Totals: TableRecord {
+    static let databaseTableName = "totals"
+
+    enum Columns {
+        static let packages = Column("packages")
+        static let available = Column("available")
+        static let installedSize = Column("installed_size")
+        static let names = Column("names")
+        static let dependencies = Column("dependencies")
     }
 }
 

@@ -34,6 +34,7 @@ enum CatalogSchema {
                 t.add(column: "byte_count", .integer)
             }
         }
+        migrator.registerMigration("counts", migrate: createCounts)
         return migrator
     }()
 

@@ -57,7 +57,7 @@ public struct CatalogRun: Sendable {
             try await run(path: path, reporter: reporter)
             return 0
         } catch is CancellationError {
-            let lost = reporter.isImporting ? ": the batch in progress was rolled back" : ""
+            let lost = reporter.isImporting ? ": the open transaction was rolled back" : ""
             reporter.say("catalog: interrupted\(lost)\(kept(reporter, in: path))")
             return 130
         } catch let error as DatabaseError {
@@ -96,7 +96,7 @@ public struct CatalogRun: Sendable {
         reporter.finish()
         steps.add("import", result.packages, "packages", in: importTime)
         steps.add("", result.rows, "rows", in: importTime)
-        steps.add("", result.batches, "transactions", in: importTime)
+        steps.add("", result.transactions, "transactions", in: importTime)
         steps.add("read meanwhile", reads.count, "reads", in: reads.elapsed)
 
         console.output("Imported into \(path)\n" + Self.summary(of: result) + "\n\n")

@@ -39,6 +39,10 @@ public struct CatalogSalvage: Sendable {
             }
         }
         line.finish()
+        // The stored counts are of rows that may be lost.
+        let salvaged = try await DatabaseQueue.open(path: target)
+        try await salvaged.write(CatalogSchema.recount)
+        try await salvaged.closeAsync()
         for table in report.textTables { console.output("\(table)\n") }
         console.output(report.summary)
         return report.isComplete ? 0 : 1

@@ -50,7 +50,7 @@ public struct CatalogStats: Sendable {
             try await importer.run(files) { _ in }
         }
         console.output(
-            "Imported \(result.packages.grouped) packages in \(result.batches.grouped) batches, beside "
+            "Imported \(result.packages.grouped) packages in \(result.transactions.grouped) transactions, beside "
                 + "\(reads.count.grouped) reads\n\n")
         print(catalog.database.statistics.since(before))
         try await catalog.close()

@@ -47,7 +47,7 @@ public struct CatalogWatch: Sendable {
         let result = try await Importer(catalog: catalog, batchSize: options.batchSize).run(files) { _ in }
         watching.cancel()
         _ = await watching.result
-        console.output("\(try await catalog.counts().line)  (\(result.batches.grouped) transactions)\n")
+        console.output("\(try await catalog.counts().line)  (\(result.transactions.grouped) transactions)\n")
         try await catalog.close()
     }
 }

@@ -6,7 +6,7 @@ struct ImportProgress: Sendable, Equatable {
     var removed = 0
     /// Malformed stanzas.
     var skipped = 0
-    var batches = 0
+    var transactions = 0
     /// Rows written to all tables.
     var rows = 0
     var bytesRead = 0

@@ -1,24 +1,32 @@
+import Quarry
+
 /// The events of a running import.
 enum ImportEvent: Sendable, Equatable {
     case malformed(file: String, MalformedStanza)
-    /// A batch has been committed.
+    /// Packages have been committed.
     case stored(ImportProgress)
 }
 
-/// Brings control files into a catalogue, one transaction for each batch.
+/// Brings control files into a catalogue, in batches whose steps let other accesses in between.
 ///
 ///     let importer = Importer(catalog: catalog, batchSize: 500)
 ///     let result = try await importer.run([ControlFile("/var/lib/dpkg/status")]) { event in … }
 ///
-/// Parsing happens outside of transactions, so the catalogue's writer is held only for as long as rows are written, and
-/// an error or a cancellation costs the batch in progress and nothing else.
+/// Parsing happens outside of transactions, so the catalogue's writer is held only for as long as rows are written. An
+/// error or a cancellation costs the open transaction and nothing else; so does the end of the process.
+///
+/// Of a file that is half imported, readers see some packages as the file has them, others as they were before, and
+/// those that the file no longer has: these are removed at the end. The next import of the file begins with its first
+/// package, and repairs all of that.
 struct Importer: Sendable {
     let catalog: Catalog
     let batchSize: Int
+    let pace: IncrementalWritePace
 
-    init(catalog: Catalog, batchSize: Int = 500) {
+    init(catalog: Catalog, batchSize: Int = 500, pace: IncrementalWritePace = Catalog.importPace) {
         self.catalog = catalog
         self.batchSize = max(batchSize, 1)
+        self.pace = pace
     }
 
     /// - parameter onEvent: called in the order of events, by the task that imports.
@@ -26,7 +34,7 @@ struct Importer: Sendable {
     func run(
         _ sources: [any ControlFileSource], onEvent: @escaping (ImportEvent) -> Void
     ) async throws -> ImportProgress {
-        var run = ImportRun(catalog: catalog, batchSize: batchSize, onEvent: onEvent)
+        var run = ImportRun(importer: self, onEvent: onEvent)
         let sizes = sources.map(\.byteCount)
         run.progress.byteCount = sizes.contains(nil) ? nil : sizes.compactMap(\.self).reduce(0, +)
         for source in sources { try await run.add(source) }
@@ -35,16 +43,16 @@ struct Importer: Sendable {
 }
 
 private struct ImportRun {
-    let catalog: Catalog
-    let batchSize: Int
+    let importer: Importer
     let onEvent: (ImportEvent) -> Void
     var progress = ImportProgress()
     private let start = ContinuousClock.now
     private var pending: [Package] = []
 
-    init(catalog: Catalog, batchSize: Int, onEvent: @escaping (ImportEvent) -> Void) {
-        self.catalog = catalog
-        self.batchSize = batchSize
+    private var catalog: Catalog { importer.catalog }
+
+    init(importer: Importer, onEvent: @escaping (ImportEvent) -> Void) {
+        self.importer = importer
         self.onEvent = onEvent
     }
 
@@ -73,20 +81,17 @@ private struct ImportRun {
                 progress.skipped += 1
                 onEvent(.malformed(file: source.name, error))
             }
-            if pending.count == batchSize { try await storeBatch(importID) }
+            if pending.count == importer.batchSize { try await storeBatch(importID) }
         }
     }
 
     private mutating func storeBatch(_ importID: Int64) async throws {
         guard !pending.isEmpty else { return }
-        let stored = try await catalog.store(pending, import: importID, after: progress)
-        progress.packages += pending.count
-        progress.added += stored.added
-        progress.updated += stored.updated
-        progress.rows += stored.rows
-        progress.batches += 1
-        progress.elapsed = .now - start
+        defer {
+            progress.elapsed = .now - start
+            onEvent(.stored(progress))
+        }
+        try await catalog.store(pending, import: importID, progress: &progress, pace: importer.pace)
         pending.removeAll(keepingCapacity: true)
-        onEvent(.stored(progress))
     }
 }
