@@ -29,8 +29,11 @@ final class TransactionEnd: Sendable {
         try await withUnsafeContinuation { continuation in
             let result: Result<Void, any Error>? = state.withLock { state in
                 switch state {
-                case .open(let waiting):
-                    state = .open(waiting + [continuation])
+                case .open(var waiting):
+                    // Not copied: a thousand writes may wait.
+                    state = .open([])
+                    waiting.append(continuation)
+                    state = .open(waiting)
                     return nil
                 case .ended(let result): return result
                 }

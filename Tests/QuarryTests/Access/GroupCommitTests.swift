@@ -46,49 +46,23 @@ import Testing
         return writer
     }
 
-    private typealias Write = @Sendable (any GroupWriter) async throws -> Void
+    private typealias Write = WritesInLine.Write
 
-    /// A write that shares its transaction.
     private static func write(_ body: @escaping @Sendable (Database) throws -> Void) -> Write {
-        { writer in try await writer.write(body) }
+        WritesInLine.write(body)
     }
 
     /// A write of one row.
     private static func inserting(_ value: Int) -> Write { write { db in try db.insert(row: value) } }
 
-    /// Makes writes wait in this order behind an access, and then lets them run.
-    ///
-    /// - parameter whenInLine: called when all wait, with their tasks.
-    /// - returns: the errors; nil for a write that has succeeded.
     private func errors(
         of writes: [Write], in writer: any GroupWriter,
         whenInLine: ([Task<(any Error)?, Never>]) async throws -> Void = { _ in }
     ) async throws -> [(any Error)?] {
-        let (hasBegun, mayEnd) = (Step("the access has begun"), Step("the access may end"))
-        let access = OwnThread {
-            try writer.writeWithoutTransaction { _ in
-                hasBegun.reach()
-                try mayEnd.wait()
-            }
+        try await WritesInLine.errors(of: writes, in: writer) { tasks in
+            try await whenInLine(tasks)
+            _ = trace.take()
         }
-        try await hasBegun.reached()
-        let group = writer.writer.group
-        var tasks: [Task<(any Error)?, Never>] = []
-        for write in writes {
-            tasks.append(
-                Task {
-                    do { try await write(writer) } catch { return error }
-                    return nil
-                })
-            try await until("a write waits") { group.waiterCount == tasks.count }
-        }
-        try await whenInLine(tasks)
-        _ = trace.take()
-        mayEnd.reach()
-        var errors: [(any Error)?] = []
-        for task in tasks { errors.append(await task.value) }
-        try await access.value
-        return errors
     }
 
     private func values(_ writer: any GroupWriter) async throws -> [Int] {
@@ -453,5 +427,5 @@ private func until(cancelled task: Recorded<Task<(any Error)?, Never>?>) throws 
 
 extension Database {
     /// Inserts a row with SQL that shows it.
-    fileprivate func insert(row value: Int) throws { try execute(sql: "INSERT INTO t VALUES (\(value))") }
+    func insert(row value: Int) throws { try execute(sql: "INSERT INTO t VALUES (\(value))") }
 }
