@@ -13,14 +13,16 @@ final class AccessRunner: Sendable {
     let role: DatabaseTraceEvent.Connection.Role
     /// The tracers of the configuration; nil if it has none.
     let configuredTracers: TracerList?
-    /// The transaction that writes share; used by the access that has the connection.
-    let groupCommit = Lock(GroupCommit())
+    /// The transaction that writes share, used by the access that has the connection; nil if they share none.
+    let groupCommit: Lock<GroupCommit>?
 
     /// - parameter configuredTracers: the tracers of the configuration.
+    /// - parameter sharesCommits: whether writes share transactions.
     init(
         _ group: ConnectionGroup, workers: WorkerThreads, _ core: DatabaseCore, _ source: DatabaseTraceEvent.Source,
-        _ role: DatabaseTraceEvent.Connection.Role, configuredTracers: TracerList?
+        _ role: DatabaseTraceEvent.Connection.Role, configuredTracers: TracerList?, sharesCommits: Bool = false
     ) {
+        groupCommit = sharesCommits ? Lock(GroupCommit()) : nil
         self.group = group
         self.workers = workers
         self.core = core
@@ -64,7 +66,7 @@ final class AccessRunner: Sendable {
         if TracerList.hasAny, let traced = tracing(request, isAsynchronous: true) {
             return try await performTraced(traced, body)
         }
-        if request.sharesCommit { return try await performSharing(request, body) }
+        if request.sharesCommit, let groupCommit { return try await performSharing(request, groupCommit, body) }
         if mustYield(request.placement) { await Task.yield() }
         // The task doesn't wait here, so it needs no queue entry, no token and no cancellation handler.
         if request.placement == .inline, let lease = group.leaseAtOnce() {

@@ -89,7 +89,8 @@ public final class DatabasePool: GroupWriter {
                 "the writer of \(name)", capacity: 1, limits: configuration.groupLimits,
                 connections: [.init(database: database)], barredGroup: readers.group,
                 open: { throw DatabaseError.connectionIsClosed() }),
-            workers: workers, core, source, .writer, configuredTracers: tracers)
+            workers: workers, core, source, .writer, configuredTracers: tracers,
+            sharesCommits: configuration.groupCommit)
         readRequest = AccessRequest(.pinnedRead, configuration.asyncExecution.readPlacement(inMemory: false))
         let writePlacement = configuration.asyncExecution.writePlacement(inMemory: false)
         writeRequest = AccessRequest(.bare, writePlacement)

@@ -134,7 +134,7 @@ public final class DatabaseQueue: GroupWriter {
         self.workers = workers ?? WorkerThreads(connectionCount: 1)
         runner = AccessRunner(
             group, workers: self.workers, core, DatabaseTraceEvent.Source(label: configuration.label, path: path),
-            .writer, configuredTracers: tracers)
+            .writer, configuredTracers: tracers, sharesCommits: configuration.groupCommit)
         readRequest = AccessRequest(.read, configuration.asyncExecution.readPlacement(inMemory: isInMemory))
         let writePlacement = configuration.asyncExecution.writePlacement(inMemory: isInMemory)
         writeRequest = AccessRequest(.bare, writePlacement)

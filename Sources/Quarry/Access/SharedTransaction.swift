@@ -66,13 +66,13 @@ extension AccessRunner {
 
     /// Runs a write for a task: in a transaction of its own, or in that of the write before it.
     func performSharing<T: Sendable>(
-        _ request: AccessRequest, _ body: @Sendable (Database) throws -> T
+        _ request: AccessRequest, _ groupCommit: Lock<GroupCommit>, _ body: @Sendable (Database) throws -> T
     ) async throws -> T {
         let place = TaskPlace(request, group, workers, .offloadedTask)
         let part = try await withTaskCancellationHandler {
             try await withTaskExecutorPreference(place.executor, isolation: nil) {
                 let lease = try await group.lease(place.turn)
-                return runPart(request, lease, place.token, body)
+                return runPart(request, groupCommit, lease, place.token, body)
             }
         } onCancel: {
             place.cancel()
@@ -86,8 +86,8 @@ extension AccessRunner {
     }
 
     private func runPart<T>(
-        _ request: AccessRequest, _ lease: ConnectionGroup.Lease, _ token: AccessToken,
-        _ body: (Database) throws -> T
+        _ request: AccessRequest, _ groupCommit: Lock<GroupCommit>, _ lease: ConnectionGroup.Lease,
+        _ token: AccessToken, _ body: (Database) throws -> T
     ) -> Part<T> {
         let db = lease.database
         let (shared, limits) = groupCommit.withLock { ($0.openTransaction.take(), $0.limits) }

@@ -19,7 +19,7 @@ import Testing
         configuration.otherProcesses = .ignored
         change(&configuration)
         let pool = try DatabasePool(path: folder.file("a.sqlite"), configuration: configuration)
-        pool.writer.groupCommit.withLock { $0.limits.time = .max }
+        pool.writer.groupCommit?.withLock { $0.limits.time = .max }
         try pool.write { db in try db.execute(sql: "CREATE TABLE t (a INTEGER UNIQUE, b BLOB)") }
         return pool
     }
