@@ -1,6 +1,6 @@
 // What indexes, triggers, full text and transactions cost in a bulk load: the figures of the article BulkLoading.
 //
-//     cc -O2 Benchmarks/bulk-loading.c -lsqlite3 -o /tmp/bulk-loading && /tmp/bulk-loading 200000 3 FOLDER
+//     cc -O2 Benchmarks/bulk-loading.c -lsqlite3 -o bulk-loading && ./bulk-loading 200000 3 FOLDER
 //
 // Each variant inserts the same rows with a prepared statement into a new file in FOLDER, and checkpoints. The times are
 // the least of all rounds, of the processor and of the clock, in relation to those of the first variant.
