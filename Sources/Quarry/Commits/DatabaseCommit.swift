@@ -22,6 +22,12 @@ public struct DatabaseCommit: Sendable {
     }
 
     /// A write of a commit.
+    ///
+    /// ```swift
+    /// for await commit in dbPool.commits where commit.writes.contains(where: { $0.origin != "import" }) {
+    ///     cache.removeAll()
+    /// }
+    /// ```
     public struct Write: Sendable {
         /// The value of `Database.commitOrigin` in the write.
         public let origin: String?
@@ -62,7 +68,8 @@ public struct DatabaseCommit: Sendable {
     /// The value of `Database.commitUserInfo` in the transaction; nil if several writes share the commit.
     public var userInfo: (any Sendable)? { content.userInfo }
 
-    /// The writes that share the commit, in their order; one, unless `Configuration.groupCommit` is set.
+    /// The writes that share the commit, in their order, each with its origin; one, unless
+    /// `Configuration.groupCommit` is set.
     public var writes: [Write] {
         content.sharers.isEmpty ? [Write(origin: content.origin, userInfo: content.userInfo)] : content.sharers
     }

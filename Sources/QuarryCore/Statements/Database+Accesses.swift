@@ -25,6 +25,7 @@ extension Database {
             statement.accessReport = nil
             return accesses
         }
+        statement.accessReport = nil
         let (report, count) = try report(ofStatements: [statement.sql])
         return count == 0 ? .unknown : try makeAccesses(report, sql: statement.sql)
     }

@@ -93,7 +93,7 @@ import Testing
         #expect(try await values(writer) == [1, 2, 3])
     }
 
-    /// A write that nobody waits behind has its own transaction, and no savepoint.
+    /// A write with no other behind it in line has its own transaction, and no savepoint.
     @Test(arguments: Kind.allCases) func aloneWrite(_ kind: Kind) async throws {
         let writer = try make(kind)
         _ = trace.take()
@@ -254,6 +254,31 @@ import Testing
             #expect(transactions() == "( 1 [ 2 ] [ 10 ] ) ( 3 [ 4 ] )", "\(index)")
             try await writer.write { db in try db.execute(sql: "DELETE FROM t") }
         }
+    }
+
+    /// An observer of the connection may refuse commits, so each write has its own.
+    @Test func observedWritesDoNotShare() async throws {
+        let writer = try make()
+        let observer = NoObserver()
+        writer.add(transactionObserver: observer, extent: .databaseLifetime)
+        let errors = try await errors(of: (1...3).map(Self.inserting), in: writer)
+        #expect(errors.allSatisfy { $0 == nil })
+        #expect(transactions() == "( 1 ) ( 2 ) ( 3 )")
+    }
+
+    /// The timeout of statements is a safety net, and stops a change of a later write, too.
+    @Test func statementTimeout() async throws {
+        let writer = try make { $0.statementTimeout = 2 }
+        let endless = Self.write { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO t
+                    WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n WHERE i < 0
+                    """)
+        }
+        let errors = try await errors(of: [Self.inserting(1), endless, Self.inserting(3)], in: writer)
+        #expect(errors.map { ($0 as? DatabaseError)?.resultCode } == [.SQLITE_ABORT, .SQLITE_INTERRUPT, nil])
+        #expect(try await values(writer) == [3])
     }
 
     private final class NoObserver: TransactionObserver {

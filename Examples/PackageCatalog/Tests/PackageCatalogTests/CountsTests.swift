@@ -6,7 +6,7 @@ import Testing
 
 /// The counts that triggers keep, and the lookups that rely on them.
 struct CountsTests {
-    /// `app` needs `lib` by two entries and wishes for it by one, and names a package that nobody has.
+    /// `app` needs `lib` in two entries, wishes for it in one, and names a package that no list has.
     private static let status = """
         Package: app
         Version: 1
