@@ -76,7 +76,7 @@ final class AccessRunner: Sendable {
             }
         }
         // Asked before a connection is taken: an access that runs elsewhere takes one there, and counts once.
-        if request.placement == .measured, isAdmittedInline() {
+        if request.placement == .measured, await isAdmittedSoon() {
             let lease = group.leaseAtOnce()
             defer { if let lease { group.release(lease) } }
             if let lease, mayBeAdmitted(lease) {
@@ -105,7 +105,7 @@ final class AccessRunner: Sendable {
         }
         // A measured read: it may be admitted once it has its connection.
         let leaseOrSlot = try await group.leaseOrSlot(place.turn)
-        if case .lease(let lease) = leaseOrSlot, mayBeAdmitted(lease), isAdmittedInline() {
+        if case .lease(let lease) = leaseOrSlot, mayBeAdmitted(lease), placeOfRead() == .here {
             var hasRun = true
             defer { if hasRun { group.release(lease) } }
             do {
@@ -276,12 +276,25 @@ final class AccessRunner: Sendable {
         lease.withDatabase { db in !db.hasPendingSetups }
     }
 
-    /// Whether a read may run where the task is. If so, `performInline` or `ReadAdmission.inlineReadDidEnd` has to
-    /// follow.
-    private func isAdmittedInline() -> Bool {
+    /// Where a read may run. If it is here, `performInline` or `ReadAdmission.inlineReadDidEnd` has to follow.
+    private func placeOfRead() -> ReadAdmission.Answer {
         admission.lock()
         defer { admission.unlock() }
-        return admission.contents.pointee.admitsInline()
+        return admission.contents.pointee.place()
+    }
+
+    /// Whether a read may run where the task is, now or after other tasks have run.
+    ///
+    /// With a hop for each read that couldn't run at once, a server of 64 connections took a fifth more of the
+    /// processors for each request.
+    private func isAdmittedSoon() async -> Bool {
+        while true {
+            switch placeOfRead() {
+            case .here: return true
+            case .elsewhere: return false
+            case .soon: await Task.yield()
+            }
+        }
     }
 
     /// Runs an admitted read where the task is.

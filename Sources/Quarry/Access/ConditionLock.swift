@@ -30,16 +30,7 @@ struct ConditionLock<Value>: ~Copyable, @unchecked Sendable {
         mutex = storage.initializeMemory(as: pthread_mutex_t.self, to: pthread_mutex_t())
         condition = (storage + offset).initializeMemory(as: pthread_cond_t.self, to: pthread_cond_t())
         initializeMutex(mutex)
-        #if canImport(Darwin)
-            pthread_cond_init(condition, nil)
-        #else
-            // A clock that can't be set: https://man7.org/linux/man-pages/man3/pthread_condattr_setclock.3p.html
-            var attributes = pthread_condattr_t()
-            pthread_condattr_init(&attributes)
-            pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-            pthread_cond_init(condition, &attributes)
-            pthread_condattr_destroy(&attributes)
-        #endif
+        initializeCondition(condition)
     }
 
     deinit {
@@ -72,7 +63,10 @@ struct ConditionLock<Value>: ~Copyable, @unchecked Sendable {
     ///
     /// - parameter deadline: nanoseconds of the monotonic clock; nil for no deadline.
     /// - returns: false at the deadline.
-    func wait(until deadline: UInt64? = nil) -> Bool {
+    func wait(until deadline: UInt64? = nil) -> Bool { wait(for: condition, until: deadline) }
+
+    /// Does the same with a condition that is the caller's own, so that another thread can wake this one and no other.
+    func wait(for condition: UnsafeMutablePointer<pthread_cond_t>, until deadline: UInt64?) -> Bool {
         guard let deadline else {
             pthread_cond_wait(condition, mutex)
             return true
@@ -91,4 +85,18 @@ struct ConditionLock<Value>: ~Copyable, @unchecked Sendable {
     private static func time(_ nanoseconds: UInt64) -> timespec {
         timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
     }
+}
+
+/// Initializes a condition whose deadlines are times of the monotonic clock.
+func initializeCondition(_ condition: UnsafeMutablePointer<pthread_cond_t>) {
+    #if canImport(Darwin)
+        pthread_cond_init(condition, nil)
+    #else
+        // A clock that can't be set: https://man7.org/linux/man-pages/man3/pthread_condattr_setclock.3p.html
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(condition, &attributes)
+        pthread_condattr_destroy(&attributes)
+    #endif
 }

@@ -4,11 +4,23 @@
 /// estimate raises it by a fifth; any other read lowers it by a hundredth. The two balance where one read in twenty is
 /// longer. The estimate forgets old reads this way.
 struct ReadAdmission: Sendable, Equatable {
-    /// Nanoseconds. Longer reads run on the library's threads: a hop there and back costs 10 to 20 us.
-    static let longestInline = 100_000.0
+    /// Nanoseconds. Longer reads run on the library's threads. On a busy machine one read in thirty loses its processor
+    /// for a millisecond, and that isn't to count.
+    static let longestInline = 1_000_000.0
 
-    /// Nanoseconds below which a read costs less than the hop. Any number of such reads runs inline.
-    static let shorterThanHop = 10_000.0
+    /// How often reads may ask again, for each thread that can't take one, until a read begins or ends.
+    static let patience = 16
+
+    /// The answer to a read.
+    enum Answer: Equatable {
+        /// It may run where its task is.
+        case here
+        /// It may soon: as many reads as may run inline do so, and such reads are short. The task yields, and asks
+        /// again.
+        case soon
+        /// It runs on the library's threads.
+        case elsewhere
+    }
 
     /// The estimate, in nanoseconds.
     private(set) var estimate: Double
@@ -19,6 +31,9 @@ struct ReadAdmission: Sendable, Equatable {
     /// The number of reads that may run inline: half as many as Swift's pool has threads.
     let maximumInlineCount: Int
 
+    /// The number of answers `soon` since a read has begun or ended inline.
+    private var postponedCount = 0
+
     init(estimate: Double = 20_000, maximumInlineCount: Int) {
         self.estimate = estimate
         self.maximumInlineCount = max(1, maximumInlineCount)
@@ -27,17 +42,24 @@ struct ReadAdmission: Sendable, Equatable {
     /// Whether reads are short enough to run inline.
     var expectsShortReads: Bool { estimate <= Self.longestInline }
 
-    /// Whether a read may run inline. If so, it counts as running until `inlineReadDidEnd`.
-    mutating func admitsInline() -> Bool {
-        guard expectsShortReads else { return false }
-        guard estimate <= Self.shorterThanHop || inlineCount < maximumInlineCount else { return false }
+    /// Where a read may run. If the answer is `here`, it counts as running until `inlineReadDidEnd`.
+    mutating func place() -> Answer {
+        guard expectsShortReads else { return .elsewhere }
+        guard inlineCount < maximumInlineCount else {
+            // Those that run are long after all, or have lost their processor.
+            guard postponedCount < Self.patience * maximumInlineCount else { return .elsewhere }
+            postponedCount += 1
+            return .soon
+        }
         inlineCount += 1
-        return true
+        postponedCount = 0
+        return .here
     }
 
     /// - parameter duration: nanoseconds; nil if the read turned out to have to run elsewhere.
     mutating func inlineReadDidEnd(_ duration: UInt64?) {
         inlineCount -= 1
+        postponedCount = 0
         if let duration { record(duration) }
     }
 

@@ -5,6 +5,8 @@ struct WorkerCrew: Equatable {
 
     var threadCount = 0
     var sleepingCount = 0
+    /// The number of threads that have been woken, and don't run yet.
+    var wokenCount = 0
     var spinningCount = 0
     /// The number of threads that wait for a connection during a job. Each may be replaced.
     var blockedCount = 0
@@ -16,17 +18,21 @@ struct WorkerCrew: Equatable {
 
     init(maximumThreadCount: Int) { self.maximumThreadCount = maximumThreadCount }
 
-    /// Whether waiting jobs need a thread woken or started. A thread to be started counts from now on.
+    /// Whether waiting jobs need a thread woken or started. The thread counts as woken or started from now on.
     ///
     /// - parameter pendingCount: the number of jobs that no thread has taken.
     /// - parameter isEndingJob: whether the asking thread has queued one of these jobs, and has nothing else to do
     ///   afterwards.
     mutating func need(pendingCount: Int, isEndingJob: Bool) -> Need {
-        // Spinning threads see a job themselves. A woken thread counts as sleeping until it runs, and takes one job.
-        let lookingCount = spinningCount + (isEndingJob ? 1 : 0)
+        // Spinning threads see a job themselves. A woken thread takes one job.
+        let lookingCount = spinningCount + wokenCount + (isEndingJob ? 1 : 0)
         let mustWake = pendingCount > lookingCount && sleepingCount > 0
         let mustStart =
             pendingCount > lookingCount + sleepingCount && threadCount < maximumThreadCount + blockedCount
+        if mustWake {
+            sleepingCount -= 1
+            wokenCount += 1
+        }
         if mustStart { threadCount += 1 }
         return Need(mustWake: mustWake, mustStart: mustStart)
     }

@@ -13,13 +13,30 @@ import Synchronization
 ///
 /// A thread is started when there is work and no thread is free; there is at most one more than there are connections.
 /// A thread without work looks for some for a few microseconds, since a wake-up costs more than that; then it sleeps,
-/// and ends after a while. `WorkerCrew` and `SpinTime` decide.
+/// and ends after a while. `WorkerCrew` and `SpinTime` decide. The thread that fell asleep last is woken first.
 final class WorkerThreads: TaskExecutor {
     private struct State {
         var jobs: Deque<Job> = []
         var crew: WorkerCrew
+        /// The thread that fell asleep last.
+        var lastSleeper: UnsafeMutablePointer<ThreadState>?
+        /// The states of threads that have ended. They are kept, since another thread may be about to wake one.
+        var spareStates: UnsafeMutablePointer<ThreadState>?
         var spinTime = SpinTime()
         var isShutDown = false
+
+        /// A thread wakes because its time is over.
+        mutating func removeSleeper(_ thread: UnsafeMutablePointer<ThreadState>) {
+            thread.pointee.isSleeping = false
+            crew.sleepingCount -= 1
+            guard let last = lastSleeper, last != thread else {
+                lastSleeper = thread.pointee.next
+                return
+            }
+            var before = last
+            while let next = before.pointee.next, next != thread { before = next }
+            before.pointee.next = thread.pointee.next
+        }
     }
 
     /// A task's next step, and the executor that the task prefers: these threads, or a waiter that passes jobs to them.
@@ -45,37 +62,53 @@ final class WorkerThreads: TaskExecutor {
     /// - parameter executor: the executor that the job's task prefers.
     func enqueue(_ job: UnownedJob, on executor: UnownedTaskExecutor) {
         let isEndingJob = current?.pointee.isEndingJob ?? false
-        let need = state.withLock { state in
+        let help = state.withLock { state in
             state.jobs.append(Job(job: job, executor: executor))
             let pendingCount = pending.wrappingAdd(1, ordering: .releasing).newValue
-            let need = state.crew.need(pendingCount: pendingCount, isEndingJob: isEndingJob)
-            if need.mustWake { state.spinTime.threadIsWoken(now: SystemClock.monotonicNanoseconds()) }
-            // Executors are unowned: another thread may run the job, and release this object, before `meet` ends.
-            if need != WorkerCrew.Need() { _ = Unmanaged.passUnretained(self).retain() }
-            return need
+            let help = takeHelp(&state, pendingCount: pendingCount, isEndingJob: isEndingJob)
+            if help.sleeper != nil { state.spinTime.threadIsWoken(now: SystemClock.monotonicNanoseconds()) }
+            // Executors are unowned: another thread may run the job, and release this object, before `call` ends.
+            if !help.isEmpty { _ = Unmanaged.passUnretained(self).retain() }
+            return help
         }
-        guard need != WorkerCrew.Need() else { return }
-        meet(need)
+        guard !help.isEmpty else { return }
+        call(help)
         Unmanaged.passUnretained(self).release()
     }
 
+    /// The threads that waiting jobs need.
+    private struct Help {
+        var sleeper: UnsafeMutablePointer<ThreadState>?
+        var mustStart = false
+
+        var isEmpty: Bool { sleeper == nil && !mustStart }
+    }
+
+    /// Decides which threads waiting jobs need. The caller has the lock, and calls them without it.
+    private func takeHelp(_ state: inout State, pendingCount: Int, isEndingJob: Bool) -> Help {
+        let need = state.crew.need(pendingCount: pendingCount, isEndingJob: isEndingJob)
+        guard need.mustWake, let sleeper = state.lastSleeper else { return Help(mustStart: need.mustStart) }
+        state.lastSleeper = sleeper.pointee.next
+        sleeper.pointee.isSleeping = false
+        return Help(sleeper: sleeper, mustStart: need.mustStart)
+    }
+
     /// Wakes or starts a thread, without the lock: a woken thread takes it first of all.
-    private func meet(_ need: WorkerCrew.Need) {
-        if need.mustWake { state.signal() }
-        if need.mustStart { startThread() }
+    private func call(_ help: Help) {
+        if let sleeper = help.sleeper { sleeper.pointee.wake() }
+        if help.mustStart { startThread() }
     }
 
     /// Wakes or starts a thread for a job that was left to a thread which won't take it soon.
     ///
     /// - parameter isBlocked: whether that thread will sleep.
     private func handOver(isBlocked: Bool) {
-        let need = state.withLock { state in
+        let help = state.withLock { state in
             if isBlocked { state.crew.blockedCount += 1 }
             let pendingCount = pending.load(ordering: .relaxed)
-            return pendingCount > 0
-                ? state.crew.need(pendingCount: pendingCount, isEndingJob: false) : WorkerCrew.Need()
+            return pendingCount > 0 ? takeHelp(&state, pendingCount: pendingCount, isEndingJob: false) : Help()
         }
-        meet(need)
+        call(help)
     }
 
     private func startThread() {
@@ -108,6 +141,39 @@ final class WorkerThreads: TaskExecutor {
         let workers: Unmanaged<WorkerThreads>
         /// Whether the thread has nothing else to do after its current work.
         var isEndingJob = false
+        /// Whether the thread sleeps, and nobody has decided to wake it.
+        var isSleeping = false
+        /// The thread that fell asleep before this one, or the next spare state.
+        var next: UnsafeMutablePointer<ThreadState>?
+        /// The condition for which this thread alone waits.
+        var condition = pthread_cond_t()
+
+        /// Wakes the thread.
+        mutating func wake() { pthread_cond_signal(&condition) }
+    }
+
+    /// A state for a new thread. One of a thread that has ended is used again.
+    private func makeThreadState() -> UnsafeMutablePointer<ThreadState> {
+        let spare = state.withLock { state in
+            let spare = state.spareStates
+            state.spareStates = spare?.pointee.next
+            return spare
+        }
+        if let spare { return spare }
+        let thread = UnsafeMutablePointer<ThreadState>.allocate(capacity: 1)
+        thread.initialize(to: ThreadState(workers: .passUnretained(self)))
+        initializeCondition(&thread.pointee.condition)
+        return thread
+    }
+
+    deinit {
+        // No thread runs any more, and none is about to be woken.
+        var spare = state.contents.pointee.spareStates
+        while let thread = spare {
+            spare = thread.pointee.next
+            pthread_cond_destroy(&thread.pointee.condition)
+            thread.deallocate()
+        }
     }
 
     /// The key of a thread's state.
@@ -159,17 +225,19 @@ final class WorkerThreads: TaskExecutor {
     }
 
     private func run() {
-        let state = UnsafeMutablePointer<ThreadState>.allocate(capacity: 1)
-        state.initialize(to: ThreadState(workers: .passUnretained(self)))
-        pthread_setspecific(Self.key, state)
+        let thread = makeThreadState()
+        pthread_setspecific(Self.key, thread)
         defer {
             pthread_setspecific(Self.key, nil)
-            state.deallocate()
+            state.withLock { state in
+                thread.pointee.next = state.spareStates
+                state.spareStates = thread
+            }
         }
         while true {
             while runNextJob() {}
             if spin() { continue }
-            guard sleep() else { return }
+            guard sleep(thread) else { return }
         }
     }
 
@@ -208,25 +276,34 @@ final class WorkerThreads: TaskExecutor {
     /// Sleeps until there is work.
     ///
     /// - returns: false if the thread has to end.
-    private func sleep() -> Bool {
+    private func sleep(_ thread: UnsafeMutablePointer<ThreadState>) -> Bool {
         let deadline = SystemClock.monotonicNanoseconds() + Self.idleNanoseconds
         let contents = state.contents
         state.lock()
         defer { state.unlock() }
-        while contents.pointee.jobs.isEmpty {
-            contents.pointee.crew.sleepingCount += 1
-            let mayGoOn = !contents.pointee.isShutDown && state.wait(until: deadline)
-            contents.pointee.crew.sleepingCount -= 1
-            if !mayGoOn, contents.pointee.jobs.isEmpty {
-                contents.pointee.crew.threadCount -= 1
-                return false
-            }
+        guard contents.pointee.jobs.isEmpty else { return true }
+        thread.pointee.isSleeping = true
+        thread.pointee.next = contents.pointee.lastSleeper
+        contents.pointee.lastSleeper = thread
+        contents.pointee.crew.sleepingCount += 1
+        while thread.pointee.isSleeping, !contents.pointee.isShutDown,
+            state.wait(for: &thread.pointee.condition, until: deadline)
+        {}
+        guard thread.pointee.isSleeping else {
+            contents.pointee.crew.wokenCount -= 1
+            return true
         }
-        return true
+        contents.pointee.removeSleeper(thread)
+        guard contents.pointee.jobs.isEmpty else { return true }
+        contents.pointee.crew.threadCount -= 1
+        return false
     }
 
     /// The current number of threads.
     var currentThreadCount: Int { state.withLock { $0.crew.threadCount } }
+
+    /// The number of threads that sleep.
+    var sleepingThreadCount: Int { state.withLock { $0.crew.sleepingCount } }
 
     /// Runs `body`, which may block, on these threads for a task. If it throws, the threads are no longer needed.
     func opening<T: Sendable>(_ body: @Sendable () throws -> T) async throws -> T {
@@ -243,7 +320,13 @@ final class WorkerThreads: TaskExecutor {
 
     /// Lets the threads end once they have no work.
     func shutDown() {
-        state.withLock { $0.isShutDown = true }
-        state.broadcast()
+        state.withLock { state in
+            state.isShutDown = true
+            var sleeper = state.lastSleeper
+            while let thread = sleeper {
+                thread.pointee.wake()
+                sleeper = thread.pointee.next
+            }
+        }
     }
 }

@@ -87,6 +87,51 @@ import Testing
         #expect(readers.readAdmission.inlineCount == 0)
     }
 
+    /// Opens all connections of a pool's readers, by as many reads at once.
+    private func openReaders(of pool: DatabasePool, _ count: Int) async throws {
+        let areOpen = Step("all read")
+        let open = Recorded(0)
+        let threads = (0..<count).map { _ in
+            OwnThread {
+                try pool.read { _ in
+                    open.update { $0 += 1 }
+                    try areOpen.wait()
+                }
+            }
+        }
+        try await until("all read") { open.value == count }
+        areOpen.reach()
+        for thread in threads { try await thread.value }
+    }
+
+    /// Reads that turn out to be long hold half of Swift's threads, and the next one runs elsewhere.
+    @Test func readsBesideLongOnes() async throws {
+        var configuration = Configuration()
+        configuration.maximumReaderCount = CooperativePool.width + 1
+        let pool = try DatabasePool(path: folder.file("a.sqlite"), configuration: configuration)
+        try await openReaders(of: pool, configuration.maximumReaderCount)
+        let mayEnd = Step("another read has run")
+        let held = Recorded(0)
+        let count = max(1, CooperativePool.width / 2)
+        let longReads = (0..<count).map { _ in
+            Task {
+                try await pool.read { _ in
+                    held.update { $0 += 1 }
+                    try mayEnd.wait()
+                    return Self.isOffloaded
+                }
+            }
+        }
+        try await until("the long reads run") { held.value == count }
+        #expect(pool.readers.readAdmission.inlineCount == count)
+        if CooperativePool.width > 1 {
+            for _ in 0..<10 { #expect(try await pool.read { _ in Self.isOffloaded }) }
+        }
+        mayEnd.reach()
+        for read in longReads { #expect(try await !read.value) }
+        #expect(try await !pool.read { _ in Self.isOffloaded })
+    }
+
     /// A read that finds the database locked goes elsewhere to wait, and succeeds there.
     @Test func aReadThatWouldWait() async throws {
         let path = folder.file("a.sqlite")

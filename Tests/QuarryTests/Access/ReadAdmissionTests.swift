@@ -4,31 +4,34 @@ import Testing
 @testable import Quarry
 
 @Suite struct ReadAdmissionTests {
-    @Test func shortReadsRunInline() {
-        var admission = ReadAdmission(maximumInlineCount: 1)
-        for _ in 0..<100 { admission.record(2_000) }
-        #expect(admission.estimate < ReadAdmission.shorterThanHop)
-        // Shorter than a hop: any number of them.
-        for _ in 0..<50 {
-            let admits = admission.admitsInline()
-            #expect(admits)
-        }
-        #expect(admission.inlineCount == 50)
-    }
-
-    @Test func halfOfTheThreadsAtMostRunReadsThatTakeAWhile() {
-        var admission = ReadAdmission(estimate: 50_000, maximumInlineCount: 2)
-        #expect(admission.admitsInline() == true)
-        #expect(admission.admitsInline() == true)
-        #expect(admission.admitsInline() == false)
+    @Test func halfOfTheThreadsAtMostRunReads() {
+        var admission = ReadAdmission(estimate: 5_000, maximumInlineCount: 2)
+        #expect(admission.place() == .here)
+        #expect(admission.place() == .here)
+        #expect(admission.place() == .soon)
         admission.inlineReadDidEnd(nil)
-        #expect(admission.admitsInline() == true)
+        #expect(admission.place() == .here)
+        #expect(admission.inlineCount == 2)
     }
 
     @Test func oneReadMayAlwaysRunInline() {
         var admission = ReadAdmission(maximumInlineCount: 0)
-        #expect(admission.admitsInline() == true)
-        #expect(admission.admitsInline() == false)
+        #expect(admission.place() == .here)
+        #expect(admission.place() == .soon)
+    }
+
+    /// Reads ask again until those that run turn out not to be short.
+    @Test func readsBesideLongOnesRunElsewhere() {
+        var admission = ReadAdmission(maximumInlineCount: 2)
+        #expect(admission.place() == .here)
+        for _ in 0..<10 {
+            #expect(admission.place() == .here)
+            for _ in 0..<32 { #expect(admission.place() == .soon) }
+            #expect(admission.place() == .elsewhere)
+            // The end of one read is hope for the others.
+            admission.inlineReadDidEnd(3_000)
+        }
+        #expect(admission.inlineCount == 1)
     }
 
     @Test func longReadsRunElsewhereAndAreForgotten() {
@@ -38,15 +41,15 @@ import Testing
             admission.record(5_000_000)
             count += 1
         }
-        #expect(count == 9, "from 20 us to 100 us in steps of a fifth")
-        #expect(admission.admitsInline() == false)
+        #expect(count == 22, "from 20 us to 1 ms in steps of a fifth")
+        #expect(admission.place() == .elsewhere)
         #expect(admission.inlineCount == 0)
         count = 0
-        while !admission.admitsInline() {
+        while admission.place() == .elsewhere {
             admission.record(1_000)
             count += 1
         }
-        #expect(count == 4, "from 103 us to 100 us in steps of a hundredth")
+        #expect(count == 10, "from 1.1 ms to 1 ms in steps of a hundredth")
     }
 
     @Test func theEstimateHasBounds() {
@@ -78,27 +81,32 @@ import Testing
         var generator = SeededGenerator()
         let seed = generator.seed
         var faults: [String] = []
-        for schedule in 0..<10_000 {
+        for schedule in 0..<2_000 {
             let maximum = Int.random(in: 1...4, using: &generator)
             var admission = ReadAdmission(
-                estimate: .random(in: 100...200_000, using: &generator), maximumInlineCount: maximum)
+                estimate: .random(in: 100...2_000_000, using: &generator), maximumInlineCount: maximum)
             var running = 0
-            for _ in 0..<20 {
+            var postponed = 0
+            for _ in 0..<100 {
                 switch Int.random(in: 0..<3, using: &generator) {
                 case 0:
                     let estimate = admission.estimate
-                    let mayRun =
-                        estimate <= ReadAdmission.shorterThanHop
-                        || (estimate <= ReadAdmission.longestInline && running < maximum)
-                    let admits = admission.admitsInline()
-                    if admits != mayRun { faults.append("schedule \(schedule): admitted: \(admits)") }
-                    if admits { running += 1 }
+                    let expected: ReadAdmission.Answer =
+                        estimate > ReadAdmission.longestInline
+                        ? .elsewhere : running < maximum ? .here : postponed < 16 * maximum ? .soon : .elsewhere
+                    let answer = admission.place()
+                    if answer != expected { faults.append("schedule \(schedule): \(answer), not \(expected)") }
+                    switch answer {
+                    case .here: (running, postponed) = (running + 1, 0)
+                    case .soon: postponed += 1
+                    case .elsewhere: break
+                    }
                 case 1 where running > 0:
                     admission.inlineReadDidEnd(nil)
-                    running -= 1
+                    (running, postponed) = (running - 1, 0)
                 default:
                     let before = admission.estimate
-                    let duration = UInt64.random(in: 0...300_000, using: &generator)
+                    let duration = UInt64.random(in: 0...3_000_000, using: &generator)
                     admission.record(duration)
                     let hasRisen = admission.estimate > before
                     if hasRisen != (Double(duration) > before) { faults.append("schedule \(schedule): the estimate") }
