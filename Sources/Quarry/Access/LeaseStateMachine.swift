@@ -84,6 +84,8 @@ struct LeaseStateMachine<Waiter> {
     private var inlineTaskCount = 0
     /// The number of entries of the program.
     private var userCount = 0
+    /// The number of entries of the library that wait for a connection.
+    private var libraryCount = 0
     /// The number of entries that may borrow, and of barriers.
     private var borrowerCount = 0
     private(set) var waitingBarrierCount = 0
@@ -105,6 +107,8 @@ struct LeaseStateMachine<Waiter> {
 
     var isClosed: Bool { phase == .closed }
     var waiterCount: Int { entries.count }
+    /// The number of waiters, but for the library's own that wait for a connection.
+    var programWaiterCount: Int { entries.count - libraryCount }
     var idleCount: Int { idle.count }
 
     /// Whether the connection of a slot is free, and neither a barrier nor closing has it.
@@ -342,6 +346,7 @@ struct LeaseStateMachine<Waiter> {
             entries.removeAll()
             waiters.removeAll()
             userCount = 0
+            libraryCount = 0
             offloadedTaskCount = 0
             inlineTaskCount = 0
             borrowerCount = 0
@@ -459,7 +464,11 @@ struct LeaseStateMachine<Waiter> {
     }
 
     private mutating func count(_ entry: QueueEntry, _ difference: Int) {
-        if entry.origin == .user { userCount += difference }
+        switch entry.origin {
+        case .user: userCount += difference
+        case .library: if entry.request == .connection { libraryCount += difference }
+        case .continuation: break
+        }
         if entry.borrows { borrowerCount += difference }
         if entry.request == .barrier { waitingBarrierCount += difference }
         switch entry.waiterKind {

@@ -120,7 +120,7 @@ extension IncrementalWriteProgress {
             let completion = try step(
                 IncrementalWriteStep(db: db, index: result.stepCount, isNewTransaction: isNewTransaction))
             let isCommitted = stepDidEnd(
-                completion, isAwaited: group.waiterCount > 0, now: SystemClock.monotonicNanoseconds())
+                completion, isAwaited: group.programWaiterCount > 0, now: SystemClock.monotonicNanoseconds())
             // If SQL of the step has ended the transaction, the commit throws.
             if isCommitted || !db.isInsideTransaction { return }
             try db.checkCancellation()

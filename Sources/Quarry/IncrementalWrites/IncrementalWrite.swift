@@ -79,7 +79,8 @@ struct IncrementalWriteProgress: Sendable {
 
     /// A step has ended.
     ///
-    /// - parameter isAwaited: whether others wait for the connection.
+    /// - parameter isAwaited: whether other accesses of the program wait for the connection. The library's own wait for
+    ///   `maximumHold` at most: a look for commits of other processes would end a transaction every few milliseconds.
     /// - returns: whether the transaction is to be committed.
     mutating func stepDidEnd(
         _ completion: IncrementalWriteStep.Completion, isAwaited: Bool, now: UInt64

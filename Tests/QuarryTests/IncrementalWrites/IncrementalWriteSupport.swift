@@ -39,7 +39,7 @@ final class NextWrite: Sendable {
 
     func start() {
         let thread = OwnThread { [runner, hasBegun, mayEnd] in
-            try runner.perform(AccessRequest(.write, origin: .library)) { _ in
+            try runner.perform(AccessRequest(.write, origin: .continuation)) { _ in
                 hasBegun.reach()
                 try mayEnd.wait()
             }

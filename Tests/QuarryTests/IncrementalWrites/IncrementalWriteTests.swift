@@ -38,6 +38,25 @@ import Testing
         #expect(try await writer.read { db in try db.values() } == [0, 1, 2, 3, 4])
     }
 
+    /// Accesses of the library itself, a look for other processes' commits for example, end no transaction.
+    @Test(arguments: [WriterKind.memoryQueue, .walQueue, .pool], Form.allCases) func theLibraryWaits(
+        kind: WriterKind, form: Form
+    ) async throws {
+        let (writer, group) = try writer(kind)
+        let runner = try #require(writer.groupReader as? any GroupWriter).writer
+        let ended = Step("the library's access has ended")
+        let result = try await form.write(writer) { step in
+            try step.db.insert(step.index)
+            if step.index == 0 {
+                runner.enqueue(AccessRequest(.bare, origin: .library)) { _ in } whenReleased: { _ in ended.reach() }
+                try spin(until: "the library waits") { group.waiterCount == 1 }
+            }
+            return step.index == 9 ? .done : .next
+        }
+        #expect(result == IncrementalWriteResult(stepCount: 10, transactionCount: 1))
+        try await ended.reached()
+    }
+
     /// Thirty-one steps, and ten writes that come in the middle of one: each gets its turn after that step.
     @Test(arguments: [WriterKind.memoryQueue, .walQueue, .pool], Form.allCases) func othersWriteInBetween(
         kind: WriterKind, form: Form
