@@ -6,7 +6,7 @@ struct TransactionParts {
     /// `sqlite3_total_changes` at the beginning of the transaction.
     var totalChanges = 0
 
-    /// Whether a statement has run that may have changed more than rows, such as a PRAGMA: it concerns whoever has the
-    /// connection next.
+    /// Whether a statement has run that may have changed more than rows, such as a PRAGMA or an ATTACH: it concerns
+    /// whoever has the connection next.
     var hasRunOther = false
 }
