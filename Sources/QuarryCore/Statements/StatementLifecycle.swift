@@ -170,11 +170,13 @@ extension Database {
         if let tracer, !tracer.followedEvents.isEmpty { tracer.statementWillStart(statement, self) }
     }
 
-    /// Throws the error with which an observer has refused the statement's commit.
+    /// Throws the error with which an observer has refused the statement's commit, or that of a change that has passed
+    /// its time.
     @inline(never)
     fileprivate func watchersHaveSeen(_ statement: Statement) throws {
         if storedCommitNumber != nil { try endOwnTransaction(of: statement) }
         if let refusal = monitor?.takeRefusal() { throw refusal }
+        if let overrun = parts.overrun, statement.mayChange { throw overrun.with(sql: statement.sql) }
     }
 
     /// Throws if another thread has ended the access.

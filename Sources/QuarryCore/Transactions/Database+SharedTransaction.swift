@@ -76,6 +76,7 @@ extension Database {
             return (.success(value), .kept)
         } catch {
             transaction.isShared = false
+            if parts.overrun != nil { setOverrun(nil) }
             let isUndone = isInsideTransaction && (try? endSavepoints(above: 0) { try rollbackToSavepoint() }) != nil
             // The handlers are told of a rollback, whatever comes of the other parts.
             for index in nextTransactionHandlers.indices.dropFirst(handlerCount) {
@@ -91,6 +92,7 @@ extension Database {
             throw abortedTransactionError()
         }
         if access.isCancelled { throw CancellationError() }
+        if let overrun = parts.overrun { throw overrun }
         return value
     }
 
