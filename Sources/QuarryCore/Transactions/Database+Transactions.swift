@@ -132,13 +132,13 @@ extension Database {
             let (completion, result) = try body()
             switch completion {
             case .commit: try endSavepoints(above: depth) { try run(.releaseSavepoint) }
-            case .rollback: try endSavepoints(above: depth, rollbackToSavepoint)
+            case .rollback: try endSavepoints(above: depth) { try rollbackToSavepoint() }
             }
             return result
         } catch {
             // After the whole transaction has ended, nothing remains to be rolled back.
             if isInsideTransaction {
-                do { try endSavepoints(above: depth, rollbackToSavepoint) } catch { try? rollback() }
+                do { try endSavepoints(above: depth) { try rollbackToSavepoint() } } catch { try? rollback() }
             }
             throw error
         }
