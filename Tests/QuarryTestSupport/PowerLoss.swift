@@ -45,8 +45,11 @@ public struct PowerLoss {
     /// How much has happened before the power goes.
     public private(set) var position = 0
 
+    /// The marks before the power goes.
+    public private(set) var marks: [Int] = []
+
     /// The last mark before the power goes.
-    public private(set) var lastMark: Int?
+    public var lastMark: Int? { marks.last }
 
     /// Begins before all that was recorded.
     public init(_ vfs: RecordingVFS) {
@@ -74,7 +77,7 @@ public struct PowerLoss {
             for (name, file) in unsyncedNames { names[name] = file }
             unsyncedNames = []
         case .mark(let number):
-            lastMark = number
+            marks.append(number)
         }
         position += 1
         return true

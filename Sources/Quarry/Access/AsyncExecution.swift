@@ -14,7 +14,7 @@ public enum AsyncExecution: Sendable {
     case automatic
 
     /// Where the caller runs. Barriers, which wait for all other accesses, and accesses that call back run on the
-    /// library's threads.
+    /// library's threads. Each write has a commit of its own, even if `Configuration.groupCommit` is set.
     case inline
 
     /// Always on the library's threads.

@@ -258,7 +258,8 @@ public struct Configuration: Sendable {
     /// config.statementTimeout = 10
     /// ```
     ///
-    /// See <https://www.sqlite.org/c3ref/progress_handler.html>.
+    /// A change may take twice that time if its interruption would roll back other writes: see <doc:GroupCommit>. Then
+    /// its write alone is rolled back. See <https://www.sqlite.org/c3ref/progress_handler.html>.
     public var statementTimeout: Double?
 
     // MARK: - Connections
@@ -296,7 +297,8 @@ public struct Configuration: Sendable {
     /// COMMIT TRANSACTION
     /// ```
     ///
-    /// See <doc:GroupCommit>. In-memory databases have no use for it.
+    /// See <doc:GroupCommit>. It has no effect on databases in memory, on read-only ones, and with
+    /// ``AsyncExecution/inline``: a connection in the middle of a transaction would wait for one of Swift's threads.
     public var groupCommit = false
 
     // MARK: - Write-ahead log
@@ -354,6 +356,11 @@ public struct Configuration: Sendable {
 }
 
 extension Configuration {
+    /// Whether the asynchronous writes of a database share transactions.
+    func sharesCommits(inMemory: Bool) -> Bool {
+        groupCommit && !inMemory && !readonly && asyncExecution.writePlacement(inMemory: false) == .offloaded
+    }
+
     /// The options of a connection.
     ///
     /// - parameter inMemory: whether the database is in memory, where `cacheSize` has no effect.

@@ -90,12 +90,12 @@ public final class DatabasePool: GroupWriter {
                 connections: [.init(database: database)], barredGroup: readers.group,
                 open: { throw DatabaseError.connectionIsClosed() }),
             workers: workers, core, source, .writer, configuredTracers: tracers,
-            sharesCommits: configuration.groupCommit)
+            sharesCommits: configuration.sharesCommits(inMemory: false))
         readRequest = AccessRequest(.pinnedRead, configuration.asyncExecution.readPlacement(inMemory: false))
         let writePlacement = configuration.asyncExecution.writePlacement(inMemory: false)
         writeRequest = AccessRequest(.bare, writePlacement)
         transactionRequest = AccessRequest(
-            .write, writePlacement, sharesCommit: configuration.groupCommit && writePlacement == .offloaded)
+            .write, writePlacement, sharesCommit: configuration.sharesCommits(inMemory: false))
         core.keepLog(writer, readers: readers, database)
     }
 

@@ -134,12 +134,12 @@ public final class DatabaseQueue: GroupWriter {
         self.workers = workers ?? WorkerThreads(connectionCount: 1)
         runner = AccessRunner(
             group, workers: self.workers, core, DatabaseTraceEvent.Source(label: configuration.label, path: path),
-            .writer, configuredTracers: tracers, sharesCommits: configuration.groupCommit)
+            .writer, configuredTracers: tracers, sharesCommits: configuration.sharesCommits(inMemory: isInMemory))
         readRequest = AccessRequest(.read, configuration.asyncExecution.readPlacement(inMemory: isInMemory))
         let writePlacement = configuration.asyncExecution.writePlacement(inMemory: isInMemory)
         writeRequest = AccessRequest(.bare, writePlacement)
         transactionRequest = AccessRequest(
-            .write, writePlacement, sharesCommit: configuration.groupCommit && writePlacement == .offloaded)
+            .write, writePlacement, sharesCommit: configuration.sharesCommits(inMemory: isInMemory))
         if !isInMemory { core.keepLog(runner, readers: runner, database) }
     }
 

@@ -17,7 +17,10 @@ struct SavepointStack: Equatable {
     }
 
     /// Whether `RELEASE name` commits the transaction.
-    func releaseCommits(_ name: String) -> Bool { isTransaction && index(of: name) == 0 }
+    func releaseCommits(_ name: String) -> Bool { isTransaction && isOldest(name) }
+
+    /// Whether the newest savepoint of a name is the oldest of all.
+    func isOldest(_ name: String) -> Bool { index(of: name) == 0 }
 
     /// `RELEASE name`: ends the newest savepoint of that name, and those inside it.
     mutating func release(_ name: String) {

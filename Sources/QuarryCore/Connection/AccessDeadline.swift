@@ -111,7 +111,7 @@ struct Deadlines {
     mutating func statementWillStart(isCommit: Bool, now: UInt64) -> AccessDeadline? {
         passed = nil
         isCommitting = isCommit
-        statementEnd = statementLimit.map { now &+ UInt64(max(0, min($0, 1e9)) * 1e9) } ?? .max
+        statementEnd = statementLimit.map { now &+ Self.nanoseconds($0) } ?? .max
         guard let access, access.end <= now else { return nil }
         return access
     }
@@ -132,6 +132,15 @@ struct Deadlines {
         passed = .statement
         return 0
     }
+
+    /// Whether a statement that has passed its time goes on, because its interruption would harm others: for as long
+    /// again.
+    func mayOverrun(now: UInt64) -> Bool {
+        guard case .statement = passed, let statementLimit else { return false }
+        return now < statementEnd &+ Self.nanoseconds(statementLimit)
+    }
+
+    private static func nanoseconds(_ seconds: Double) -> UInt64 { UInt64(max(0, min(seconds, 1e9)) * 1e9) }
 
     /// The error of the deadline that stopped the statement; nil if none did.
     ///

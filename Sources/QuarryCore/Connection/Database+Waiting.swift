@@ -94,7 +94,23 @@ extension Database {
     private func watchDeadlines() {
         guard !watchesDeadlines else { return }
         watchesDeadlines = true
-        _ = hooks.onProgress { [unowned self] in deadlines.isCommitting || timeLeft > 0 }
+        _ = hooks.onProgress { [unowned self] in deadlines.isCommitting || timeLeft > 0 || mayOverrun }
+    }
+
+    /// Whether the running statement goes on although its time has passed: interrupting a change would roll back the
+    /// changes of the writes that share the transaction. Then its own write fails when the statement has ended.
+    private var mayOverrun: Bool {
+        guard transaction.isShared, ConnectionCalls.isChanging(pointer),
+            deadlines.mayOverrun(now: SystemClock.monotonicNanoseconds())
+        else { return false }
+        if parts.overrun == nil { setOverrun(deadlines.takeError(isInterruption: true)) }
+        return true
+    }
+
+    /// Notes that a change has passed its time, or forgets that.
+    func setOverrun(_ error: DatabaseError?) {
+        parts.overrun = error
+        watchersDidChange()
     }
 
     /// Begins the deadline of a statement, or of an operation that takes its time. Throws if the deadline of the access
@@ -102,6 +118,7 @@ extension Database {
     ///
     /// - parameter mayEndTransaction: whether it ends the transaction of an access whose deadline has passed.
     func deadlinesWillSee(isCommit: Bool, mayEndTransaction: Bool, sql: String?) throws {
+        if let overrun = parts.overrun, !mayEndTransaction, !access.ignoresCancellation { throw overrun.with(sql: sql) }
         let passed = deadlines.statementWillStart(isCommit: isCommit, now: SystemClock.monotonicNanoseconds())
         guard let passed, !mayEndTransaction, !access.ignoresCancellation else { return }
         throw passed.hasPassed.with(sql: sql)

@@ -129,10 +129,11 @@ public final class Database {
         didSet { watchersDidChange() }
     }
 
-    private func watchersDidChange() {
+    func watchersDidChange() {
         watchesStatements =
             monitor != nil || readRegion != nil || storedCommitNumber != nil || !(tracer?.followedEvents ?? []).isEmpty
-        watchesTransactions = monitor != nil || !nextTransactionHandlers.isEmpty || storedCommitNumber != nil
+        watchesTransactions =
+            monitor != nil || !nextTransactionHandlers.isEmpty || storedCommitNumber != nil || parts.overrun != nil
     }
 
     // MARK: The current access

@@ -6,7 +6,11 @@ struct TransactionParts {
     /// `sqlite3_total_changes` at the beginning of the transaction.
     var totalChanges = 0
 
-    /// Whether a statement has run that may have changed more than rows, such as a PRAGMA: it concerns whoever has the
-    /// connection next.
+    /// Whether a statement has run that may have changed more than rows, such as a PRAGMA or an ATTACH: it concerns
+    /// whoever has the connection next.
     var hasRunOther = false
+
+    /// The error of the running part, one of whose changes has passed its time and was not interrupted, because SQLite
+    /// would roll back all parts.
+    var overrun: DatabaseError?
 }

@@ -10,7 +10,8 @@ struct TransactionStateMachine: Equatable {
     /// mode.
     private(set) var isWrapped = false
 
-    /// Whether the transaction has changes of other writes, which the running one must not commit or roll back.
+    /// Whether the transaction has changes of other writes, which the running one must not commit or roll back. The
+    /// running one has a savepoint, the oldest.
     var isShared = false
 
     /// Whether the wrapper's transaction was ended by a statement that ran inside it: `COMMIT`, `ROLLBACK`.
@@ -22,6 +23,8 @@ struct TransactionStateMachine: Equatable {
         case abort
         /// The statement would end a transaction that other writes share.
         case refuse
+        /// The statement is refused if it ends the oldest savepoint, or rolls back to it.
+        case runInSavepoint
     }
 
     enum Event: Equatable {
@@ -59,8 +62,13 @@ struct TransactionStateMachine: Equatable {
 
     func statementWillStart(_ kind: StatementKind, isAutocommit: Bool) -> Admission {
         // A rollback has nothing to do then, and reports so itself.
-        if isAborted(isAutocommit: isAutocommit), kind != .rollback { return .abort }
-        return isShared && (kind == .commit || kind == .rollback) ? .refuse : .run
+        if isAborted(isAutocommit: isAutocommit) { return kind == .rollback ? .run : .abort }
+        guard isShared else { return .run }
+        return switch kind {
+        case .commit, .rollback: .refuse
+        case .release, .rollbackToSavepoint: .runInSavepoint
+        default: .run
+        }
     }
 
     mutating func statementDidEnd(

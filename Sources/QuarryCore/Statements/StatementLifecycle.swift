@@ -140,7 +140,7 @@ extension Database {
         if transaction.isWrapped {
             let isAutocommit = ConnectionCalls.isAutocommit(pointer)
             let admission = transaction.statementWillStart(statement.kind, isAutocommit: isAutocommit)
-            if admission != .run { throw refusal(of: statement, admission) }
+            if admission != .run, let refusal = refusal(of: statement, admission) { throw refusal }
         }
         if watchesStatements { try watchersWillSee(statement) }
         lifetime.counters.runStatements.increment()
@@ -148,10 +148,18 @@ extension Database {
     }
 
     @inline(never)
-    private func refusal(of statement: Statement, _ admission: TransactionStateMachine.Admission) -> DatabaseError {
-        admission == .abort
-            ? abortedTransactionError(sql: statement.sql)
-            : DatabaseError.misuse("a write can't end a transaction that other writes share", sql: statement.sql)
+    private func refusal(of statement: Statement, _ admission: TransactionStateMachine.Admission) -> DatabaseError? {
+        switch admission {
+        case .run: return nil
+        case .abort: return abortedTransactionError(sql: statement.sql)
+        case .refuse:
+            return DatabaseError.misuse("a write can't end a transaction that other writes share", sql: statement.sql)
+        case .runInSavepoint:
+            // The program doesn't know of that savepoint.
+            let name = statement.savepointName
+            guard savepoints.isOldest(name) else { return nil }
+            return DatabaseError(message: "no such savepoint: \(name)", sql: statement.sql)
+        }
     }
 
     @inline(never)
@@ -162,11 +170,13 @@ extension Database {
         if let tracer, !tracer.followedEvents.isEmpty { tracer.statementWillStart(statement, self) }
     }
 
-    /// Throws the error with which an observer has refused the statement's commit.
+    /// Throws the error with which an observer has refused the statement's commit, or that of a change that has passed
+    /// its time.
     @inline(never)
     fileprivate func watchersHaveSeen(_ statement: Statement) throws {
         if storedCommitNumber != nil { try endOwnTransaction(of: statement) }
         if let refusal = monitor?.takeRefusal() { throw refusal }
+        if let overrun = parts.overrun, statement.mayChange { throw overrun.with(sql: statement.sql) }
     }
 
     /// Throws if another thread has ended the access.
@@ -241,7 +251,10 @@ extension Database {
         if let monitor, statement.mayChange {
             monitor.statementDidEnd(statement, succeeded: succeeded, hasStepped: true, self)
         }
-        if case .other = statement.kind { parts.hasRunOther = true }
+        switch statement.kind {
+        case .other, .attachment: parts.hasRunOther = true
+        default: break
+        }
         let changeCount = schemaClock.changeCount
         let isAutocommit = ConnectionCalls.isAutocommit(pointer)
         schemaClock.statementDidEnd(

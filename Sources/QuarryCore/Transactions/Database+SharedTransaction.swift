@@ -63,6 +63,7 @@ extension Database {
             if access.isCancelled { throw CancellationError() }
             try run(.savepoint)
         } catch {
+            transaction.isShared = false
             return (.failure(error), endOfFailedPart(isUndone: isInsideTransaction))
         }
         do {
@@ -70,10 +71,13 @@ extension Database {
             // COMMIT would find the violations, and roll all parts back.
             if hasDeferredForeignKeyViolations { throw DatabaseError.violatedForeignKeys() }
             stopAllStatements()
-            try run(.releaseSavepoint)
+            transaction.isShared = false
+            try endSavepoints(above: 0) { try run(.releaseSavepoint) }
             return (.success(value), .kept)
         } catch {
-            let isUndone = isInsideTransaction && (try? rollbackToSavepoint()) != nil
+            transaction.isShared = false
+            if parts.overrun != nil { setOverrun(nil) }
+            let isUndone = isInsideTransaction && (try? endSavepoints(above: 0) { try rollbackToSavepoint() }) != nil
             // The handlers are told of a rollback, whatever comes of the other parts.
             for index in nextTransactionHandlers.indices.dropFirst(handlerCount) {
                 nextTransactionHandlers[index].onCommit = nextTransactionHandlers[index].onRollback
@@ -88,26 +92,23 @@ extension Database {
             throw abortedTransactionError()
         }
         if access.isCancelled { throw CancellationError() }
+        if let overrun = parts.overrun { throw overrun }
         return value
     }
 
     private func endOfFailedPart(isUndone: Bool) -> PartEnd {
         guard !isUndone else { return .undone }
-        transactionWillEndForAllParts()
+        transaction.wrapperWillEnd()
         try? rollback()
         return .lost
     }
 
-    private func transactionWillEndForAllParts() {
-        transaction.isShared = false
-        transaction.wrapperWillEnd()
-    }
-
     /// Whether another write may join the open transaction, after the part that has just ended.
     package var mayBeJoined: Bool {
-        // The handlers belong to this access. An observer may refuse the commit.
+        // The handlers belong to this access. An observer may refuse the commit. A savepoint that the first part has
+        // left open could be rolled back by another.
         !parts.hasRunOther && nextTransactionHandlers.isEmpty && changeMonitor?.observers.isEmpty ?? true
-            && !hasPendingSetups && !hasDeferredForeignKeyViolations
+            && savepoints.depth == 0 && !hasPendingSetups && !hasDeferredForeignKeyViolations
             && ConnectionCalls.totalChanges(pointer) - parts.totalChanges < Self.maximumSharedChangeCount
     }
 
@@ -127,7 +128,7 @@ extension Database {
     ///
     /// - parameter keepsPart: whether the changes of the part that has just ended are kept.
     package func commitParts(keepsPart: Bool) throws {
-        transactionWillEndForAllParts()
+        transaction.wrapperWillEnd()
         guard parts.keptCount > 0 else { return try commitOrRollBack() }
         commitNote = CommitNote(ofParts: parts.keptCount + (keepsPart ? 1 : 0), last: keepsPart ? commitNote : nil)
         defer { commitNote = nil }

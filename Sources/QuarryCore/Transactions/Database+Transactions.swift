@@ -122,6 +122,7 @@ extension Database {
     func withSavepoint<T>(_ body: () throws -> (TransactionCompletion, T)) throws -> T {
         try checkAccess()
         guard isInsideTransaction else { return try withTransaction(nil, body) }
+        let depth = savepoints.depth
         try run(.savepoint)
         // The savepoint depends on the transaction, even on one that was begun manually.
         let wasWrapped = transaction.isWrapped
@@ -130,17 +131,25 @@ extension Database {
         do {
             let (completion, result) = try body()
             switch completion {
-            case .commit: try run(.releaseSavepoint)
-            case .rollback: try rollbackToSavepoint()
+            case .commit: try endSavepoints(above: depth) { try run(.releaseSavepoint) }
+            case .rollback: try endSavepoints(above: depth) { try rollbackToSavepoint() }
             }
             return result
         } catch {
             // After the whole transaction has ended, nothing remains to be rolled back.
             if isInsideTransaction {
-                do { try rollbackToSavepoint() } catch { try? rollback() }
+                do { try endSavepoints(above: depth) { try rollbackToSavepoint() } } catch { try? rollback() }
             }
             throw error
         }
+    }
+
+    /// Ends the library's savepoint. SQL may have opened others of its name inside, which end first.
+    ///
+    /// - parameter depth: the number of savepoints before it.
+    /// - parameter endNewest: ends the newest savepoint of the library's name.
+    func endSavepoints(above depth: Int, _ endNewest: () throws -> Void) throws {
+        repeat { try endNewest() } while savepoints.depth > depth
     }
 
     func rollbackToSavepoint() throws {

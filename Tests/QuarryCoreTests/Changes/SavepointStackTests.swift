@@ -67,6 +67,8 @@ import Testing
                     history.append("end")
                 }
                 #expect(stack.depth == model.depth, "seed \(generator.seed): \(history)")
+                let isOldest = model.has(folded) && model.released(folded).depth == 0
+                #expect(stack.isOldest(name) == isOldest, "seed \(generator.seed): \(history)")
             }
         }
     }

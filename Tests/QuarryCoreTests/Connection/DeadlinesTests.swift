@@ -57,6 +57,20 @@ import Testing
         #expect(deadlines.statementWillStart(isCommit: false, now: 3_000_000) == deadline(3))
     }
 
+    /// A change whose interruption would harm others goes on for as long again.
+    @Test func overruns() {
+        var deadlines = Deadlines()
+        deadlines.statementLimit = 0.002
+        _ = deadlines.statementWillStart(isCommit: false, now: 1_000_000)
+        #expect(!deadlines.mayOverrun(now: 1_000_000), "no deadline has passed")
+        #expect(deadlines.timeLeft(now: 3_000_000) { true } == 0)
+        #expect(deadlines.mayOverrun(now: 3_000_000) && deadlines.mayOverrun(now: 4_999_999))
+        #expect(!deadlines.mayOverrun(now: 5_000_000))
+        _ = deadlines.narrow(to: deadline(1))
+        #expect(deadlines.timeLeft(now: 3_000_000) { true } == 0)
+        #expect(!deadlines.mayOverrun(now: 3_000_000), "an access must end")
+    }
+
     @Test func waitsForLocks() {
         var deadlines = Deadlines()
         deadlines.statementLimit = 0.002

@@ -118,6 +118,30 @@ struct TransactionStateMachineTests {
         #expect(machine.statementWillStart(.query, isAutocommit: true) == .run)
     }
 
+    /// A write that shares its transaction with others doesn't end it.
+    @Test func sharedTransactions() {
+        var machine = TransactionStateMachine()
+        _ = machine.statementDidEnd(.begin, succeeded: true, isReadonly: true, isAutocommit: false)
+        machine.wrapperDidBegin()
+        let admissions = { [kinds = Self.kinds] (isAutocommit: Bool) in
+            kinds.map { machine.statementWillStart($0, isAutocommit: isAutocommit) }
+        }
+        #expect(admissions(false).allSatisfy { $0 == .run })
+        machine.isShared = true
+        for (kind, admission) in zip(Self.kinds, admissions(false)) {
+            let expected: TransactionStateMachine.Admission =
+                switch kind {
+                case .commit, .rollback: .refuse
+                case .release, .rollbackToSavepoint: .runInSavepoint
+                default: .run
+                }
+            #expect(admission == expected, "\(kind)")
+        }
+        for (kind, admission) in zip(Self.kinds, admissions(true)) {
+            #expect(admission == (kind == .rollback ? .run : .abort), "\(kind)")
+        }
+    }
+
     @Test func machineAgreesWithSQLite() throws {
         var random = SeededGenerator()
         print("TransactionStateMachineTests.againstSQLite seed: \(random.seed)")

@@ -46,6 +46,37 @@ struct SavepointTests {
         }
     }
 
+    /// SQL that has opened savepoints of the library's name hides none of the changes.
+    @Test func savepointsOfTheLibrarysNameEndWithIt() throws {
+        try withTable { db throws in
+            let opening = { (value: Int) in
+                try insert(value, db)
+                for _ in 0..<2 { try db.execute(sql: "SAVEPOINT quarry") }
+                try insert(value + 1, db)
+            }
+            try db.inTransaction {
+                try db.inSavepoint {
+                    try db.inSavepoint {
+                        try opening(1)
+                        return .rollback
+                    }
+                    try? db.inSavepoint {
+                        try opening(3)
+                        throw Failure()
+                    }
+                    try db.inSavepoint {
+                        try opening(5)
+                        return .commit
+                    }
+                    #expect(try values(db) == [5, 6])
+                    return .rollback
+                }
+                #expect(try values(db) == [])
+                return .commit
+            }
+        }
+    }
+
     @Test func nestedSavepointTakesBackItsOwnChanges() throws {
         try withTable { db throws in
             let sql = try emitted(db) {

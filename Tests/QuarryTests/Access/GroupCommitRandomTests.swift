@@ -1,8 +1,8 @@
-import QuarryCore
 import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryCore
 
 /// Random writes that share transactions: a write that has returned is in the database, one that has thrown isn't.
 @Suite("Random groups of writes", .timeLimit(.minutes(5))) struct GroupCommitRandomTests {
@@ -37,6 +37,13 @@ import Testing
         case 8: try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
         case 9: try db.execute(sql: "NOT SQL")
         case 10: _ = try Int.fetchCursor(db, sql: "INSERT INTO child VALUES (?) RETURNING 1", arguments: [id]).next()
+        // Statements that pass their time: a read, and a change.
+        case 11, 12:
+            db.deadlines.statementLimit = 0.0001
+            defer { db.deadlines.statementLimit = 1_000 }
+            try db.execute(
+                sql: (kind == 12 ? "INSERT INTO child " : "")
+                    + "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n WHERE i < 0")
         default: break
         }
     }
@@ -45,6 +52,7 @@ import Testing
         let seed = SeededGenerator().seed
         var configuration = Configuration()
         configuration.groupCommit = true
+        configuration.statementTimeout = 1_000
         let folder = try TemporaryFolder(isFast: true)
         let writer = try kind.make(folder, configuration)
         try await writer.write { db in try db.execute(sql: Self.schema) }
@@ -83,7 +91,7 @@ import Testing
                             _ = kept.update { $0.insert(id) }
                         } catch {
                             _ = undone.update { $0.insert(id) }
-                            if kind > 10, !(error is CancellationError) {
+                            if kind > 12, !(error is CancellationError) {
                                 let code = (error as? DatabaseError)?.resultCode
                                 #expect(code == .SQLITE_ABORT, "seed \(seed): \(error)")
                             }
