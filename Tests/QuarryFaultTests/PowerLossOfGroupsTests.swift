@@ -137,7 +137,7 @@ import Testing
                         CREATE TABLE second (place INTEGER PRIMARY KEY, n INTEGER);
                         """)
             }
-            _ = writes.update { $0 = Writes() }
+            writes.update { $0 = Writes() }
             return writer
         }
         vfs.mark(0)
@@ -153,7 +153,7 @@ import Testing
                                     arguments: [number, number * 977 % 700, number])
                                 try db.execute(sql: "INSERT INTO second (n) VALUES (?)", arguments: [number])
                                 if number % 7 == 0 { throw Undone() }
-                                _ = writes.update { $0.numbers.append(number) }
+                                writes.update { $0.numbers.append(number) }
                             }
                             vfs.mark(number)
                         } catch is Undone {}

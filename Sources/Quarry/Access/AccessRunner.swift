@@ -32,7 +32,7 @@ final class AccessRunner: Sendable {
         admission = Lock(ReadAdmission(maximumInlineCount: CooperativePool.width / 2))
     }
 
-    /// The current estimate of the durations of reads.
+    /// The state of the decisions where reads run.
     var readAdmission: ReadAdmission { admission.withLock { $0 } }
 
     // MARK: - Performing
@@ -75,8 +75,11 @@ final class AccessRunner: Sendable {
                 try Self.frame(db, nil, followsTask: true, trace: request.trace, kind: request.kind, body)
             }
         }
+        var waiterKind: ConnectionGroup.Machine.WaiterKind =
+            request.placement == .inline ? .inlineTask : .offloadedTask
         // Asked before a connection is taken: an access that runs elsewhere takes one there, and counts once.
         if request.placement == .measured, await isAdmittedSoon() {
+            waiterKind = .inlineTask
             let lease = group.leaseAtOnce()
             defer { if let lease { group.release(lease) } }
             if let lease, mayBeAdmitted(lease) {
@@ -85,7 +88,7 @@ final class AccessRunner: Sendable {
                 admission.withLock { $0.inlineReadDidEnd(nil) }
             }
         }
-        let place = TaskPlace(request, group, workers, mayRunInline(request.placement) ? .inlineTask : .offloadedTask)
+        let place = TaskPlace(request, group, workers, waiterKind)
         return try await withTaskCancellationHandler {
             try await performWaiting(request, at: place, body)
         } onCancel: {
@@ -267,7 +270,7 @@ final class AccessRunner: Sendable {
         switch placement {
         case .inline: true
         case .offloaded: false
-        case .measured: admission.withLock { $0.expectsShortReads }
+        case .measured: admission.withLock { $0.mayRunInline { group.accessCount } }
         }
     }
 
@@ -280,7 +283,7 @@ final class AccessRunner: Sendable {
     private func placeOfRead() -> ReadAdmission.Answer {
         admission.lock()
         defer { admission.unlock() }
-        return admission.contents.pointee.place()
+        return admission.contents.pointee.place { group.accessCount }
     }
 
     /// Whether a read may run where the task is, now or after other tasks have run.

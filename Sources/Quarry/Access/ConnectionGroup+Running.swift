@@ -10,6 +10,12 @@ extension ConnectionGroup {
         let number: Int
     }
 
+    /// The number of accesses that have a connection, or wait for one.
+    var accessCount: Int { state.withLock { $0.machine.leasedCount + $0.machine.waiterCount } }
+
+    /// The number of waiting accesses of the program, and of barriers: closing is one.
+    var programWaiterCount: Int { state.withLock { $0.machine.programWaiterCount } }
+
     /// The accesses that run.
     var runningAccesses: [RunningAccess] {
         state.withLock { state in

@@ -121,9 +121,6 @@ final class ConnectionGroup: Sendable {
     /// The number of waiting accesses.
     var waiterCount: Int { state.withLock { $0.machine.waiterCount } }
 
-    /// The number of waiting accesses of the program, and of barriers: closing is one.
-    var programWaiterCount: Int { state.withLock { $0.machine.programWaiterCount } }
-
     // MARK: - Threads
 
     /// Waits for a connection on this thread.

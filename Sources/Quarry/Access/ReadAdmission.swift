@@ -1,12 +1,22 @@
 /// Decides where a read runs, from the durations of earlier reads.
 ///
-/// It keeps an estimate of a high percentile (about the 95th) of the durations. A read that took longer than the
-/// estimate raises it by a fifth; any other read lowers it by a hundredth. The two balance where one read in twenty is
-/// longer. The estimate forgets old reads this way.
+/// It keeps their average, in which each read counts for a hundred and twenty-eighth, and so forgets old reads. On a
+/// busy machine one read in thirty loses its processor for a millisecond: a high percentile would take that for the
+/// duration of reads.
 struct ReadAdmission: Sendable, Equatable {
-    /// Nanoseconds. Longer reads run on the library's threads. On a busy machine one read in thirty loses its processor
-    /// for a millisecond, and that isn't to count.
+    /// Nanoseconds. Reads that take longer on average run on the library's threads.
     static let longestInline = 1_000_000.0
+
+    /// Nanoseconds. Reads that take longer on average run inline only while there are few of them: of many, the
+    /// library's threads run more in the same time, since Swift's threads meanwhile prepare the next ones.
+    static let longestInCrowd = 100_000.0
+
+    /// Nanoseconds. A read that takes longer counts as this: a single one says little of the others, and it takes one
+    /// read in twenty to end inline reads.
+    static let longestCounted = 20_000_000.0
+
+    /// The part of each read in the average.
+    static let weight = 1.0 / 128
 
     /// How often reads may ask again, for each thread that can't take one, until a read begins or ends.
     static let patience = 16
@@ -22,8 +32,8 @@ struct ReadAdmission: Sendable, Equatable {
         case elsewhere
     }
 
-    /// The estimate, in nanoseconds.
-    private(set) var estimate: Double
+    /// The average duration, in nanoseconds.
+    private(set) var average: Double
 
     /// The number of reads that run inline.
     private(set) var inlineCount = 0
@@ -34,19 +44,26 @@ struct ReadAdmission: Sendable, Equatable {
     /// The number of answers `soon` since a read has begun or ended inline.
     private var postponedCount = 0
 
-    init(estimate: Double = 20_000, maximumInlineCount: Int) {
-        self.estimate = estimate
+    init(average: Double = 20_000, maximumInlineCount: Int) {
+        self.average = average
         self.maximumInlineCount = max(1, maximumInlineCount)
     }
 
     /// Whether reads are short enough to run inline.
-    var expectsShortReads: Bool { estimate <= Self.longestInline }
+    var expectsShortReads: Bool { average <= Self.longestInline }
+
+    /// Whether reads run inline, if there is a place.
+    ///
+    /// - parameter accessCount: the number of accesses of the connections that run or wait. Asked if it matters.
+    func mayRunInline(accessCount: () -> Int) -> Bool {
+        expectsShortReads && (average <= Self.longestInCrowd || accessCount() < 2 * maximumInlineCount)
+    }
 
     /// Where a read may run. If the answer is `here`, it counts as running until `inlineReadDidEnd`.
-    mutating func place() -> Answer {
-        guard expectsShortReads else { return .elsewhere }
+    mutating func place(accessCount: () -> Int) -> Answer {
+        guard mayRunInline(accessCount: accessCount) else { return .elsewhere }
         guard inlineCount < maximumInlineCount else {
-            // Those that run are long after all, or have lost their processor.
+            // The reads that run are long after all, or have lost their processor.
             guard postponedCount < Self.patience * maximumInlineCount else { return .elsewhere }
             postponedCount += 1
             return .soon
@@ -63,12 +80,8 @@ struct ReadAdmission: Sendable, Equatable {
         if let duration { record(duration) }
     }
 
-    /// Takes the duration of a read, in nanoseconds, into the estimate.
+    /// Takes the duration of a read, in nanoseconds, into the average.
     mutating func record(_ duration: UInt64) {
-        if Double(duration) > estimate {
-            estimate = min(estimate * 1.2, 1e12)
-        } else {
-            estimate = max(estimate * 0.99, 100)
-        }
+        average += (min(Double(duration), Self.longestCounted) - average) * Self.weight
     }
 }

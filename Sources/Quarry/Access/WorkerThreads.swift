@@ -25,7 +25,7 @@ final class WorkerThreads: TaskExecutor {
         var spinTime = SpinTime()
         var isShutDown = false
 
-        /// A thread wakes because its time is over.
+        /// A thread wakes because its time has passed, or the threads are to end.
         mutating func removeSleeper(_ thread: UnsafeMutablePointer<ThreadState>) {
             thread.pointee.isSleeping = false
             crew.sleepingCount -= 1

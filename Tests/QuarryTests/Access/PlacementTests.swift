@@ -73,7 +73,7 @@ import Testing
         let readers = try #require(runner)
         for _ in 0..<200 { try await writer.read { _ in } }
         var longReads = 0
-        while readers.readAdmission.estimate <= ReadAdmission.longestInline {
+        while readers.readAdmission.average <= ReadAdmission.longestInline {
             try await writer.read { _ in
                 let end = SystemClock.monotonicNanoseconds() + 2_000_000
                 while SystemClock.monotonicNanoseconds() < end {}
@@ -82,7 +82,7 @@ import Testing
         }
         #expect(longReads > 0)
         #expect(try await writer.read { _ in Self.isOffloaded })
-        while readers.readAdmission.estimate > ReadAdmission.longestInline { try await writer.read { _ in } }
+        while readers.readAdmission.average > ReadAdmission.longestInline { try await writer.read { _ in } }
         #expect(try await !writer.read { _ in Self.isOffloaded }, "long reads are forgotten")
         #expect(readers.readAdmission.inlineCount == 0)
     }

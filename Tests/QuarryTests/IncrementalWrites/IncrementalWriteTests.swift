@@ -48,7 +48,10 @@ import Testing
         let result = try await form.write(writer) { step in
             try step.db.insert(step.index)
             if step.index == 0 {
-                runner.enqueue(AccessRequest(.bare, origin: .library)) { _ in } whenReleased: { _ in ended.reach() }
+                runner.enqueue(AccessRequest(.bare, origin: .library)) { _ in
+                } whenReleased: { _ in
+                    ended.reach()
+                }
                 try spin(until: "the library waits") { group.waiterCount == 1 }
             }
             return step.index == 9 ? .done : .next
