@@ -9,37 +9,17 @@ import Testing
     /// How often the power goes in each scenario: `QUARRY_POWER_CUTS`, or 40.
     static let cutCount = ProcessInfo.processInfo.environment["QUARRY_POWER_CUTS"].flatMap { Int($0) } ?? 40
 
-    struct Scenario: CustomTestStringConvertible, Sendable {
-        var isPool = false
-        var journal: String
-        var synchronous: Configuration.SynchronousMode
-        /// How many acknowledged groups may be missing, the last ones.
-        var mayLose = 0
-        var testDescription: String { "\(isPool ? "pool" : "queue"), \(journal), \(synchronous.rawValue)" }
-    }
-
-    static let durable = [
-        Scenario(isPool: true, journal: "WAL", synchronous: .full),
-        Scenario(journal: "WAL", synchronous: .full),
-        Scenario(journal: "TRUNCATE", synchronous: .full),
-        Scenario(journal: "PERSIST", synchronous: .full),
-        Scenario(journal: "DELETE", synchronous: .extra),
-        // The journal's name may be there again: see `PowerLossTests`.
-        Scenario(journal: "DELETE", synchronous: .full, mayLose: 1),
-    ]
-
-    static let consistent = [
-        Scenario(isPool: true, journal: "WAL", synchronous: .normal, mayLose: .max),
-        Scenario(journal: "WAL", synchronous: .normal, mayLose: .max),
-    ]
-
-    @Test(arguments: durable) func noAcknowledgedWriteIsLost(_ scenario: Scenario) async throws {
+    @Test(arguments: PowerLossScenario.durable) func noAcknowledgedWriteIsLost(_ scenario: PowerLossScenario)
+        async throws
+    {
         let found = try await run(scenario)
         #expect(found.problems == [], "seed \(found.seed)")
         #expect(found.largestGroup > 8)
     }
 
-    @Test(arguments: consistent) func theLastGroupsMayBeLostAndNothingElse(_ scenario: Scenario) async throws {
+    @Test(arguments: PowerLossScenario.consistent) func theLastGroupsMayBeLostAndNothingElse(
+        _ scenario: PowerLossScenario
+    ) async throws {
         let found = try await run(scenario)
         #expect(found.problems == [], "seed \(found.seed)")
         // So a group that isn't synced would be missed above.
@@ -68,7 +48,7 @@ import Testing
     private static let taskCount = 64
     private static let writesOfTask = 20
 
-    private func run(_ scenario: Scenario) async throws -> Findings {
+    private func run(_ scenario: PowerLossScenario) async throws -> Findings {
         let vfs = try RecordingVFS()
         let folder = try TemporaryFolder(isFast: true)
         let writes = try await write(scenario, folder.file("db"), vfs)
@@ -83,11 +63,7 @@ import Testing
             while loss.advance() {
                 guard moments.contains(loss.position) else { continue }
                 found.cuts += 1
-                try? FileManager.default.removeItem(atPath: after)
-                try FileManager.default.createDirectory(atPath: after, withIntermediateDirectories: true)
-                for (name, bytes) in loss.survivors(using: &random) {
-                    try Data(bytes).write(to: URL(fileURLWithPath: after + "/" + name))
-                }
+                try loss.writeSurvivors(to: after, using: &random)
                 do {
                     let missing = try missingGroups(after + "/db", scenario, writes, acknowledged: loss.marks)
                     if missing > 0 { found.lossy += 1 }
@@ -106,29 +82,20 @@ import Testing
     }
 
     /// Write `n` inserts row `n` into two tables, and fails for each seventh `n`.
-    private func write(_ scenario: Scenario, _ path: String, _ vfs: RecordingVFS) async throws -> Writes {
+    private func write(_ scenario: PowerLossScenario, _ path: String, _ vfs: RecordingVFS) async throws -> Writes {
         let writes = Recorded(Writes())
         let writer = try await onOwnThread {
-            var configuration = Configuration()
+            var configuration = scenario.configuration(vfs, checkpointSize: 200)
             configuration.groupCommit = true
-            configuration.vfs = vfs.name
             // No access of the library's own commits.
             configuration.otherProcesses = .ignored
-            configuration.synchronous = scenario.synchronous
-            // Pages are written before the commit.
-            configuration.cacheSize = 8192
             configuration.prepareDatabase { db in
-                if !scenario.isPool { try db.execute(sql: "PRAGMA journal_mode = \(scenario.journal)") }
-                try db.execute(sql: "PRAGMA wal_autocheckpoint = 200")
                 db.trace { event in
                     guard "\(event)" == "COMMIT TRANSACTION" else { return }
-                    _ = writes.update { $0.ends.append($0.numbers.count) }
+                    writes.update { $0.ends.append($0.numbers.count) }
                 }
             }
-            let writer: any DatabaseWriter =
-                scenario.isPool
-                ? try DatabasePool(path: path, configuration: configuration)
-                : try DatabaseQueue(path: path, configuration: configuration)
+            let writer = try scenario.open(path, configuration)
             try writer.write { db in
                 try db.execute(
                     sql: """
@@ -166,21 +133,16 @@ import Testing
         return writes.value
     }
 
-    private struct Damage: Error, CustomStringConvertible {
-        var description: String
-    }
-
     /// The number of acknowledged groups that are missing. Throws where the database isn't whole, or has anything else
     /// than the first groups.
     private func missingGroups(
-        _ path: String, _ scenario: Scenario, _ writes: Writes, acknowledged marks: [Int]
+        _ path: String, _ scenario: PowerLossScenario, _ writes: Writes, acknowledged marks: [Int]
     ) throws -> Int {
-        let writer: any DatabaseWriter =
-            scenario.isPool ? try DatabasePool(path: path) : try DatabaseQueue(path: path)
+        let writer = try scenario.open(path)
         defer { try? writer.close() }
         return try writer.read { db in
             let problems = try String.fetchAll(db, sql: "PRAGMA integrity_check")
-            guard problems == ["ok"] else { throw Damage(description: "\(problems)") }
+            guard problems == ["ok"] else { throw PowerLossDamage(description: "\(problems)") }
             let acknowledged = Set(marks)
             let last = writes.numbers.lastIndex(where: acknowledged.contains) ?? -1
             let count = last < 0 ? 0 : writes.ends.prefix { $0 <= last }.count + 1
@@ -190,13 +152,13 @@ import Testing
             }
             let numbers = try Int.fetchAll(db, sql: "SELECT n FROM first ORDER BY place")
             let others = try Int.fetchAll(db, sql: "SELECT n FROM second ORDER BY place")
-            guard numbers == others else { throw Damage(description: "a write is half there") }
+            guard numbers == others else { throw PowerLossDamage(description: "a write is half there") }
             guard numbers.elementsEqual(writes.numbers.prefix(numbers.count)) else {
-                throw Damage(description: "not the first writes: \(numbers.count)")
+                throw PowerLossDamage(description: "not the first writes: \(numbers.count)")
             }
             let found = writes.ends.prefix { $0 <= numbers.count }.count
             guard numbers.isEmpty || writes.ends[found - 1] == numbers.count else {
-                throw Damage(description: "a group is not whole: \(numbers.count) writes, \(writes.ends)")
+                throw PowerLossDamage(description: "a group is not whole: \(numbers.count) writes, \(writes.ends)")
             }
             return max(0, count - found)
         }

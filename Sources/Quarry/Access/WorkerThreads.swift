@@ -141,7 +141,7 @@ final class WorkerThreads: TaskExecutor {
         let workers: Unmanaged<WorkerThreads>
         /// Whether the thread has nothing else to do after its current work.
         var isEndingJob = false
-        /// Whether the thread sleeps, and nobody has decided to wake it.
+        /// Whether the thread is on the stack of sleepers.
         var isSleeping = false
         /// The thread that fell asleep before this one, or the next spare state.
         var next: UnsafeMutablePointer<ThreadState>?

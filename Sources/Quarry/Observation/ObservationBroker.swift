@@ -91,13 +91,14 @@ final class ObservationBroker: Sendable {
         return wasRunning
     }
 
-    /// Ends the observations of a reader whose connections are closed.
+    /// Ends the observations of a reader whose connections are closed: at once, or when the value that it has fetched
+    /// is in line for its receiver.
     func readerDidClose(_ reader: any DatabaseReader) {
         var work = Work()
         work.failures = state.withLock { state in
             let ended = state.running.values.filter { $0.record.resources?.reader === reader }
             return ended.compactMap { observation in
-                guard observation.record.machine.end() else { return nil }
+                guard observation.record.machine.databaseDidClose() else { return nil }
                 return (observation, detach(observation, from: &state), DatabaseError.connectionIsClosed())
             }
         }
@@ -348,6 +349,12 @@ final class ObservationBroker: Sendable {
         case .dropped: valueWasTaken(observation)
         case .failed(let error): fail(observation, error)
         }
+        var work = Work()
+        work.failures = state.withLock { state in
+            guard observation.record.machine.valueWasHandedOver() else { return [] }
+            return [(observation, detach(observation, from: &state), DatabaseError.connectionIsClosed())]
+        }
+        perform(work)
     }
 
     /// The scheduler has taken a value: the next fetch may begin.

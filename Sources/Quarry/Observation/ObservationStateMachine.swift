@@ -60,6 +60,11 @@ struct ObservationStateMachine: Sendable {
     /// Whether the time between two fetches has not passed.
     private(set) var isResting = false
 
+    /// The number of fetches whose outcome has not reached the receiver's line.
+    private var underwayCount = 0
+    /// Whether the database has closed since one of these fetches began.
+    private var isClosing = false
+
     /// How many transient errors in a row are retried.
     static let maximumRetryCount = 5
 
@@ -94,6 +99,7 @@ struct ObservationStateMachine: Sendable {
     mutating func fetchWillBegin() -> Bool {
         guard state == .due else { return false }
         state = .fetching
+        underwayCount += 1
         return true
     }
 
@@ -111,7 +117,8 @@ struct ObservationStateMachine: Sendable {
     /// The fetch has thrown.
     mutating func fetchDidFail(isTransient: Bool) -> Action {
         guard state == .fetching else { return .none }
-        guard isTransient, failureCount < Self.maximumRetryCount else {
+        underwayCount -= 1
+        guard isTransient, failureCount < Self.maximumRetryCount, !isClosing else {
             state = .ended
             return .fail
         }
@@ -123,8 +130,26 @@ struct ObservationStateMachine: Sendable {
     /// The batch couldn't fetch it, for no fault of its own.
     mutating func fetchDidNotHappen() -> Action {
         guard state == .fetching else { return .none }
+        underwayCount -= 1
         state = .due
         return .enqueue
+    }
+
+    /// A fetched value has reached the receiver's line, or was dropped.
+    ///
+    /// - returns: whether the observation ends now, because its database has closed.
+    mutating func valueWasHandedOver() -> Bool {
+        guard state != .ended else { return false }
+        underwayCount -= 1
+        return isClosing && underwayCount == 0 && end()
+    }
+
+    /// The database has closed. The end doesn't overtake a value that was fetched before.
+    ///
+    /// - returns: whether the observation ends now. Otherwise it ends with the fetch that is underway.
+    mutating func databaseDidClose() -> Bool {
+        isClosing = true
+        return underwayCount == 0 && end()
     }
 
     /// The scheduler has taken the value, or the reducer has dropped it.

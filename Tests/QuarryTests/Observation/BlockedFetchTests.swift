@@ -108,8 +108,7 @@ import Testing
             let error = try #require(try await received.error() as? DatabaseError)
             #expect(error.message == "Connection is closed" && received.errors.count == 1)
         }
-        // The fetch ends before the pool closes, and its value may come too late.
-        #expect(blocked.received.values == [0] || blocked.received.values.isEmpty)
+        #expect(blocked.received.values == [0])
         #expect(current.values == [0])
         #expect(late.values.isEmpty)
         #expect(pool.broker.observationCount == 0)

@@ -127,6 +127,54 @@ import Testing
         #expect(machine.regionDidChange() == .enqueue)
     }
 
+    /// The end doesn't overtake a value.
+    @Test mutating func closingDuringAFetch() {
+        _ = machine.fetchWillBegin()
+        #expect(machine.databaseDidClose() == false)
+        #expect(machine.fetchDidSucceed(isOutdated: true) == .deliver)
+        // The scheduler may take the value before its delivery is known.
+        #expect(machine.valueWasTaken() == .enqueue)
+        #expect(machine.valueWasHandedOver() == true)
+        #expect(machine.isEnded)
+    }
+
+    @Test mutating func closingAfterAFetch() {
+        _ = machine.fetchWillBegin()
+        _ = machine.fetchDidSucceed(isOutdated: false)
+        #expect(machine.valueWasHandedOver() == false)
+        #expect(machine.databaseDidClose() == true)
+        #expect(machine.databaseDidClose() == false)
+        #expect(machine.valueWasHandedOver() == false)
+    }
+
+    /// A fetch that can't be repeated ends the observation with its error.
+    @Test mutating func closingDuringAFetchThatFails() {
+        _ = machine.fetchWillBegin()
+        #expect(machine.databaseDidClose() == false)
+        #expect(machine.fetchDidFail(isTransient: true) == .fail)
+    }
+
+    /// The next fetch is refused by the closed database.
+    @Test mutating func closingDuringAFetchThatDoesNotHappen() {
+        _ = machine.fetchWillBegin()
+        #expect(machine.databaseDidClose() == false)
+        #expect(machine.fetchDidNotHappen() == .enqueue)
+        #expect(machine.fetchWillBegin() == true)
+        #expect(machine.fetchDidFail(isTransient: false) == .fail)
+    }
+
+    /// The next fetch may begin before the delivery of the last value is known.
+    @Test mutating func closingDuringTheNextFetch() {
+        _ = machine.fetchWillBegin()
+        _ = machine.fetchDidSucceed(isOutdated: true)
+        _ = machine.valueWasTaken()
+        _ = machine.fetchWillBegin()
+        #expect(machine.valueWasHandedOver() == false)
+        #expect(machine.databaseDidClose() == false)
+        _ = machine.fetchDidSucceed(isOutdated: false)
+        #expect(machine.valueWasHandedOver() == true)
+    }
+
     /// Any order of events: a change is always followed by a fetch, and nothing is fetched twice at a time.
     @Test(arguments: 0..<200) func randomEvents(_ round: Int) {
         var generator = SeededGenerator()
