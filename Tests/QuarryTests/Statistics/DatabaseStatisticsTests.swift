@@ -183,6 +183,8 @@ import Testing
         let (first, second) = (
             try DatabaseQueue(path: folder.file("db")), try DatabaseQueue(path: folder.file("db"))
         )
+        // The first write of an empty file writes its header: its commit would wait while the other looks for the lock.
+        try await first.write { db in try db.execute(sql: "CREATE TABLE t (a)") }
         let (hasBegun, mayEnd) = (Step("the write has begun"), Step("the write may end"))
         let writer = OwnThread {
             try first.write { _ in
