@@ -44,6 +44,9 @@ extension Database {
         } catch let error as DatabaseError where error.saysThatFileIsDamaged {
             if rows.isEmpty { rows = try problemsOfTables(name, after: error) }
             rows.append(error.message ?? "\(error)")
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR && rows.isEmpty {
+            // A tokenizer is missing, or the settings of a full-text table are damaged: it counts as unchecked.
+            rows = try problemsOfTables(name, after: error)
         }
         return rows == ["ok"] ? [] : rows
     }

@@ -46,6 +46,31 @@ import Testing
         #expect(problem.page ?? 0 > 1)
     }
 
+    /// Newer versions of SQLite end the check before it has begun.
+    @Test(arguments: [IntegrityReport.Level.quick, .full]) func fullTextTablesThatCanNotBeOpened(
+        _ level: IntegrityReport.Level
+    ) async throws {
+        let path = folder.file("fts.sqlite")
+        let writer = try DatabaseQueue(path: path)
+        try await writer.write { db in
+            try db.execute(
+                sql: """
+                    CREATE VIRTUAL TABLE note USING fts5(text);
+                    INSERT INTO note VALUES ('one two');
+                    CREATE TABLE score (value INTEGER CHECK (value > 0));
+                    PRAGMA ignore_check_constraints = 1;
+                    INSERT INTO score VALUES (-1);
+                    UPDATE note_config SET v = 0 WHERE k = 'version';
+                    """)
+        }
+        try writer.close()
+        let queue = try DatabaseQueue(path: path)
+        let report = try await queue.checkIntegrity(level)
+        #expect(report.problems.map(\.message) == ["CHECK constraint failed in score"], "the other tables are checked")
+        #expect(report.uncheckedFullTextTables == ["note"])
+        #expect(!report.isDamaged)
+    }
+
     @Test(arguments: ["fts5", "fts4"]) func fullTextIndexesAreChecked(module: String) async throws {
         let pool = try DatabasePool(path: folder.file("db"))
         try await pool.write { db in
