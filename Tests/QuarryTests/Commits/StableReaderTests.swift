@@ -150,6 +150,8 @@ import Testing
                             "seed \(seed)")
                         last = reader.commitNumber.rawValue
                         let state = try rows()
+                        let unknown = commits.filter { $0.changes.changedKeys(in: "t") == nil }
+                        #expect(unknown.isEmpty, "seed \(seed)")
                         for key in try #require(commits.changes.changedKeys(in: "t")).keys {
                             let id = try #require(Int64.fromDatabaseValue(key.values[0]))
                             copy[id] = state[id]
