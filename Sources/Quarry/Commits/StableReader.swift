@@ -156,7 +156,8 @@ extension DatabasePool {
     /// Making it waits for no write, except for a commit that is just becoming visible. It opens a connection.
     ///
     /// - parameter keys: whether the commits that `advance` returns have the changed keys. SQLite then calls back for
-    ///   each changed row.
+    ///   each changed row. The keys of a write that has begun before this call aren't known: its commit counts as a
+    ///   change of everything.
     /// - parameter limit: the number of commits that are kept for the reader.
     /// - parameter label: names the reader in reports of readers that hold the log back; by default the place of the
     ///   call.
