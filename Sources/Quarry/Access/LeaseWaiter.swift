@@ -36,7 +36,7 @@ final class ThreadWaiter: LeaseWaiter {
     /// Looks for an outcome for some microseconds: falling asleep and waking up takes longer.
     func spin() {
         let end = SystemClock.monotonicNanoseconds() + Self.spinNanoseconds
-        while !hasOutcome.load(ordering: .relaxed), SystemClock.monotonicNanoseconds() < end { SystemClock.pause() }
+        SystemClock.spin(until: end) { !hasOutcome.load(ordering: .relaxed) }
     }
 
     private static let spinNanoseconds: UInt64 = CooperativePool.width > 1 ? 20_000 : 0

@@ -264,7 +264,7 @@ final class WorkerThreads: TaskExecutor {
             return state.spinTime.spinWillBegin(now: now)
         }
         guard let end else { return false }
-        while pending.load(ordering: .acquiring) == 0, SystemClock.monotonicNanoseconds() < end { SystemClock.pause() }
+        SystemClock.spin(until: end) { pending.load(ordering: .acquiring) == 0 }
         return state.withLock { state in
             state.crew.spinningCount -= 1
             let hasFoundJob = pending.load(ordering: .relaxed) > 0
