@@ -13,8 +13,15 @@ final class AccessRunner: Sendable {
     let role: DatabaseTraceEvent.Connection.Role
     /// The tracers of the configuration; nil if it has none.
     let configuredTracers: TracerList?
+    private let sharesCommits: Bool
+    // Made by the first write that may share: opening a database allocates nothing for it.
+    private let madeGroupCommit = AtomicLazyReference<Lock<GroupCommit>>()
+
     /// The transaction that writes share, used by the access that has the connection; nil if they share none.
-    let groupCommit: Lock<GroupCommit>?
+    var groupCommit: Lock<GroupCommit>? {
+        guard sharesCommits else { return nil }
+        return madeGroupCommit.load() ?? madeGroupCommit.storeIfNil(Lock(GroupCommit()))
+    }
 
     /// - parameter configuredTracers: the tracers of the configuration.
     /// - parameter sharesCommits: whether writes share transactions.
@@ -22,7 +29,7 @@ final class AccessRunner: Sendable {
         _ group: ConnectionGroup, workers: WorkerThreads, _ core: DatabaseCore, _ source: DatabaseTraceEvent.Source,
         _ role: DatabaseTraceEvent.Connection.Role, configuredTracers: TracerList?, sharesCommits: Bool = false
     ) {
-        groupCommit = sharesCommits ? Lock(GroupCommit()) : nil
+        self.sharesCommits = sharesCommits
         self.group = group
         self.workers = workers
         self.core = core

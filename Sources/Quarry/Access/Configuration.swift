@@ -53,15 +53,22 @@ public struct Configuration: Sendable {
         case wal
     }
 
-    /// How often SQLite waits for the disk: <https://www.sqlite.org/pragma.html#pragma_synchronous>. nil means SQLite's
-    /// default, or `normal` in WAL mode, unless `prepareDatabase` sets another mode.
+    /// How often SQLite waits for the disk: <https://www.sqlite.org/pragma.html#pragma_synchronous>. nil means
+    /// `full` in WAL mode and SQLite's default in others, which is `full` too, unless `prepareDatabase` sets another mode.
+    ///
+    /// With `full` in WAL mode a write that has returned survives a power failure. A write alone waits for the disk, and
+    /// asynchronous writes in line wait together (``groupCommit``). With `normal` no commit waits:
+    ///
+    /// ```swift
+    /// config.synchronous = .normal
+    /// ```
     public var synchronous: SynchronousMode?
 
     /// How often SQLite waits for the disk.
     ///
     /// ```swift
     /// var config = Configuration()
-    /// config.synchronous = .full
+    /// config.synchronous = .normal
     /// ```
     public enum SynchronousMode: String, Sendable {
         /// Never: a power failure may corrupt the file.
@@ -282,10 +289,9 @@ public struct Configuration: Sendable {
     /// Where asynchronous accesses run.
     public var asyncExecution = AsyncExecution.automatic
 
-    /// Whether asynchronous writes that wait for the connection share a transaction.
+    /// Whether asynchronous writes that wait for the connection share a transaction, as by default.
     ///
     /// ```swift
-    /// config.groupCommit = true
     /// try await dbPool.write { db in try player.insert(db) }
     /// ```
     /// ```sql
@@ -297,9 +303,15 @@ public struct Configuration: Sendable {
     /// COMMIT TRANSACTION
     /// ```
     ///
-    /// See <doc:GroupCommit>. It has no effect on databases in memory, on read-only ones, and with
+    /// See <doc:GroupCommit>, also for what differs for a write. `false` gives each write a transaction of its own:
+    ///
+    /// ```swift
+    /// config.groupCommit = false
+    /// ```
+    ///
+    /// It has no effect on databases in memory, on read-only ones, and with
     /// ``AsyncExecution/inline``: a connection in the middle of a transaction would wait for one of Swift's threads.
-    public var groupCommit = false
+    public var groupCommit = true
 
     // MARK: - Write-ahead log
 
@@ -426,7 +438,7 @@ extension Configuration {
     /// Opens a connection that writes in WAL mode.
     ///
     /// ```sql
-    /// PRAGMA synchronous = NORMAL
+    /// PRAGMA synchronous = FULL
     /// ```
     ///
     /// - parameter core: the core of the database to which the connection belongs.
@@ -437,7 +449,7 @@ extension Configuration {
     ) throws -> Database {
         var options = options ?? connectionOptions(readonly: false)
         // Before `prepareDatabase`, which may request another mode.
-        if synchronous == nil { options.pragmas.append("PRAGMA synchronous = NORMAL") }
+        if synchronous == nil { options.pragmas.append("PRAGMA synchronous = FULL") }
         let database = try open(
             path: path, readonly: false, options: options, core: core, configuredTracers: configuredTracers,
             followsTask: followsTask)

@@ -78,7 +78,8 @@ final class WorkerThreads: TaskExecutor {
 
     /// The threads that waiting jobs need.
     private struct Help {
-        var sleeper: UnsafeMutablePointer<ThreadState>?
+        /// The condition of the sleeping thread.
+        var sleeper: UnsafeMutablePointer<pthread_cond_t>?
         var mustStart = false
 
         var isEmpty: Bool { sleeper == nil && !mustStart }
@@ -90,12 +91,12 @@ final class WorkerThreads: TaskExecutor {
         guard need.mustWake, let sleeper = state.lastSleeper else { return Help(mustStart: need.mustStart) }
         state.lastSleeper = sleeper.pointee.next
         sleeper.pointee.isSleeping = false
-        return Help(sleeper: sleeper, mustStart: need.mustStart)
+        return Help(sleeper: sleeper.pointee.condition, mustStart: need.mustStart)
     }
 
     /// Wakes or starts a thread, without the lock: a woken thread takes it first of all.
     private func call(_ help: Help) {
-        if let sleeper = help.sleeper { sleeper.pointee.wake() }
+        if let sleeper = help.sleeper { pthread_cond_signal(sleeper) }
         if help.mustStart { startThread() }
     }
 
@@ -145,11 +146,20 @@ final class WorkerThreads: TaskExecutor {
         var isSleeping = false
         /// The thread that fell asleep before this one, or the next spare state.
         var next: UnsafeMutablePointer<ThreadState>?
-        /// The condition for which this thread alone waits.
-        var condition = pthread_cond_t()
+        /// The condition for which this thread alone waits. Apart from the fields, which this thread uses while another
+        /// wakes it.
+        let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
-        /// Wakes the thread.
-        mutating func wake() { pthread_cond_signal(&condition) }
+        init(_ workers: WorkerThreads) {
+            self.workers = .passUnretained(workers)
+            condition.initialize(to: pthread_cond_t())
+            initializeCondition(condition)
+        }
+
+        func deallocate() {
+            pthread_cond_destroy(condition)
+            condition.deallocate()
+        }
     }
 
     /// A state for a new thread. One of a thread that has ended is used again.
@@ -161,8 +171,7 @@ final class WorkerThreads: TaskExecutor {
         }
         if let spare { return spare }
         let thread = UnsafeMutablePointer<ThreadState>.allocate(capacity: 1)
-        thread.initialize(to: ThreadState(workers: .passUnretained(self)))
-        initializeCondition(&thread.pointee.condition)
+        thread.initialize(to: ThreadState(self))
         return thread
     }
 
@@ -171,7 +180,7 @@ final class WorkerThreads: TaskExecutor {
         var spare = state.contents.pointee.spareStates
         while let thread = spare {
             spare = thread.pointee.next
-            pthread_cond_destroy(&thread.pointee.condition)
+            thread.pointee.deallocate()
             thread.deallocate()
         }
     }
@@ -287,7 +296,7 @@ final class WorkerThreads: TaskExecutor {
         contents.pointee.lastSleeper = thread
         contents.pointee.crew.sleepingCount += 1
         while thread.pointee.isSleeping, !contents.pointee.isShutDown,
-            state.wait(for: &thread.pointee.condition, until: deadline)
+            state.wait(for: thread.pointee.condition, until: deadline)
         {}
         guard thread.pointee.isSleeping else {
             contents.pointee.crew.wokenCount -= 1
@@ -324,7 +333,7 @@ final class WorkerThreads: TaskExecutor {
             state.isShutDown = true
             var sleeper = state.lastSleeper
             while let thread = sleeper {
-                thread.pointee.wake()
+                pthread_cond_signal(thread.pointee.condition)
                 sleeper = thread.pointee.next
             }
         }

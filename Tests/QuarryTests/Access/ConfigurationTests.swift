@@ -16,7 +16,7 @@ import Testing
         configuration.secureDelete = true
         configuration.foreignKeysEnabled = false
         let modes: [(Configuration.SynchronousMode?, Int)] = [
-            (nil, 1), (.off, 0), (.normal, 1), (.full, 2), (.extra, 3),
+            (nil, 2), (.off, 0), (.normal, 1), (.full, 2), (.extra, 3),
         ]
         for (mode, number) in modes {
             configuration.synchronous = mode
@@ -124,7 +124,7 @@ import Testing
         configuration.journalMode = .wal
         let queue = try DatabaseQueue(path: folder.file("a.sqlite"), configuration: configuration)
         #expect(try queue.read(mode) == "wal")
-        #expect(try queue.read { db in try Int.fetchOne(db, sql: "PRAGMA synchronous") } == 1)
+        #expect(try queue.read { db in try Int.fetchOne(db, sql: "PRAGMA synchronous") } == 2)
         #expect(try DatabasePool(path: folder.file("b.sqlite")).read(mode) == "wal")
     }
 
