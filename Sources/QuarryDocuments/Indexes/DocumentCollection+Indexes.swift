@@ -7,8 +7,8 @@ extension DocumentCollection {
     /// try books.createIndex(db, "author", on: author, year)
     /// ```
     /// ```sql
-    /// CREATE INDEX "document:books:author" ON "document"("object" ->> '$.author', "object" ->> '$.year')
-    /// WHERE collection = 'books'
+    /// CREATE INDEX "document:books:author" ON "document"
+    /// (collection, "object" ->> '$.author', "object" ->> '$.year') WHERE collection = 'books'
     /// ```
     ///
     /// It is an index on expressions, for this collection alone. Call it in a migration, or at each start: an index
@@ -27,11 +27,26 @@ extension DocumentCollection {
     public func createIndex(
         _ db: Database, _ name: String, on paths: any DocumentIndexTerm..., unique isUnique: Bool = false
     ) throws -> Bool {
+        try createIndex(db, name, on: paths, unique: isUnique)
+    }
+
+    /// Creates an index on paths, as the method that takes them one by one.
+    ///
+    /// - throws: its errors; `SQLITE_MISUSE` without a path.
+    @discardableResult
+    public func createIndex(
+        _ db: Database, _ name: String, on paths: [any DocumentIndexTerm], unique isUnique: Bool = false
+    ) throws -> Bool {
+        guard !paths.isEmpty else {
+            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "an index has at least one path")
+        }
         let index = try indexName(name)
+        // With the collection as its first column, it serves ranges and orders better than the primary key does, also in
+        // the eyes of SQLite without statistics.
         let terms = try paths.map { try $0.indexTerm.sql.get() }
         let sql = """
             CREATE \(isUnique ? "UNIQUE " : "")INDEX \(index.text.quotedDatabaseIdentifier) \
-            ON \(sql.table)(\(terms.joined(separator: ", "))) WHERE collection = \(self.name.sqlText)
+            ON \(sql.table)(\((["collection"] + terms).joined(separator: ", "))) WHERE collection = \(self.name.sqlText)
             """
         if try db.storedSQL(ofSchemaObject: index.text) == sql { return false }
         try db.inSavepoint {

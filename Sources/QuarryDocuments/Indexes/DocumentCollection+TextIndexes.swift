@@ -27,6 +27,16 @@ extension DocumentCollection {
     public func createTextIndex(
         _ db: Database, _ name: String, on paths: any DocumentIndexTerm..., tokenizer: FTS5TokenizerDescriptor? = nil
     ) throws -> Bool {
+        try createTextIndex(db, name, on: paths, tokenizer: tokenizer)
+    }
+
+    /// Creates a full-text index on paths, as the method that takes them one by one.
+    ///
+    /// - throws: its errors; `SQLITE_MISUSE` without a path.
+    @discardableResult
+    public func createTextIndex(
+        _ db: Database, _ name: String, on paths: [any DocumentIndexTerm], tokenizer: FTS5TokenizerDescriptor? = nil
+    ) throws -> Bool {
         let index = TextIndex(name: try indexName(name))
         return try index.create(index.definition(paths.map(\.indexTerm), tokenizer), db)
     }

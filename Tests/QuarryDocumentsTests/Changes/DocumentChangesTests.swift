@@ -147,15 +147,15 @@ import Testing
     @Test func theCommitsThatAStableReaderSkips() async throws {
         let folder = try TemporaryFolder(isFast: true)
         let pool = try DatabasePool(path: folder.file("a.sqlite"))
-        try await pool.write { db in
+        try await pool.write { db throws in
             try store.create(in: db)
             try books.set(db, key: "emma", emma)
         }
         let reader = try pool.makeStableReader(keys: true)
-        try await pool.write { db in try books.replaceMetadata(db, key: "emma", Reading(page: 5)) }
+        try await pool.write { db in _ = try books.replaceMetadata(db, key: "emma", Reading(page: 5)) }
         try await pool.write { db in try books.set(db, key: "typee", typee) }
         #expect(try await reader.read { db in try books.getMetadata(db, key: "emma") } == nil)
-        let commits = try reader.advance()
+        let commits = try await reader.advance()
         #expect(books.changes(in: commits) == ["emma": .updated([.metadata]), "typee": .inserted])
         #expect(try await reader.read { db in try books.getMetadata(db, key: "emma") } == Reading(page: 5))
     }
@@ -180,7 +180,7 @@ import Testing
         try await queue.write { db in try books.set(db, key: "emma", emma) }
         let fetches = Recorded(0)
         let observation = ValueObservation.tracking { db in
-            fetches.change { $0 += 1 }
+            fetches.update { $0 += 1 }
             return try books.get(db, key: "emma")
         }
         var values = observation.values(in: queue).makeAsyncIterator()

@@ -9,13 +9,13 @@ import Testing
     private let year = books.path("year", as: Int.self)
 
     @Test func theSQLOfAnIndex() throws {
-        try withBooks { db in
+        try withBooks { db throws in
             #expect(try books.createIndex(db, "author", on: author, year))
             #expect(
                 try String.fetchOne(db, sql: "SELECT sql FROM sqlite_master WHERE name = 'document:books:author'")
                     == """
                     CREATE INDEX "document:books:author" ON "document"\
-                    ("object" ->> '$.author', "object" ->> '$.year') WHERE collection = 'books'
+                    (collection, "object" ->> '$.author', "object" ->> '$.year') WHERE collection = 'books'
                     """)
             #expect(try books.indexNames(db) == ["author"])
         }
@@ -23,7 +23,7 @@ import Testing
 
     /// Existing and later documents are found through it: SQLite's plan names the index.
     @Test func requestsUseTheIndex() throws {
-        try withBooks { db in
+        try withBooks { db throws in
             try books.createIndex(db, "year", on: year)
             try books.createIndex(db, "author", on: author, year)
             try books.createIndex(db, "page", on: books.metadataPath("page", as: Int.self))
@@ -32,21 +32,21 @@ import Testing
                 try request.explain(db).description
             }
             func search(_ index: String, _ terms: String) -> String {
-                "QUERY PLAN\n`--SEARCH document USING INDEX document:books:\(index) (\(terms))"
+                "QUERY PLAN\n`--SEARCH document USING INDEX document:books:\(index) (collection=?\(terms))"
             }
-            #expect(try plan(books.filter(year == 1851)) == search("year", "<expr>=?"))
-            #expect(try plan(books.filter(year > 1800 && year < 1847)) == search("year", "<expr>>? AND <expr><?"))
-            #expect(try plan(books.filter(year >= 1846).order(year)) == search("year", "<expr>>?"))
-            #expect(try plan(books.filter([1846, 1851].contains(year))) == search("year", "<expr>=?"))
+            #expect(try plan(books.filter(year == 1851)) == search("year", " AND <expr>=?"))
+            #expect(try plan(books.filter(year > 1800 && year < 1847)) == search("year", " AND <expr>>? AND <expr><?"))
+            #expect(try plan(books.filter(year >= 1846).order(year)) == search("year", " AND <expr>>?"))
+            #expect(try plan(books.filter([1846, 1851].contains(year))) == search("year", " AND <expr>=?"))
             #expect(
                 try plan(books.filter(author == "Melville").order(year.desc).limit(2))
-                    == search("author", "<expr>=?"))
+                    == search("author", " AND <expr>=?"))
             #expect(
                 try plan(books.filter(author == "Melville" && year == 1851))
-                    == search("author", "<expr>=? AND <expr>=?"))
-            #expect(try plan(books.all().order(year)).contains("SCAN document USING INDEX document:books:year"))
+                    == search("author", " AND <expr>=? AND <expr>=?"))
+            #expect(try plan(books.all().order(year)) == search("year", ""))
             #expect(
-                try plan(books.filter(books.metadataPath("page", as: Int.self) == 30)) == search("page", "<expr>=?"))
+                try plan(books.filter(books.metadataPath("page", as: Int.self) == 30)) == search("page", " AND <expr>=?"))
             #expect(
                 try books.filter(author == "Melville").order(year.desc).limit(2).fetchKeys(db)
                     == ["moby-dick", "omoo"])
@@ -56,7 +56,7 @@ import Testing
 
     /// By key, SQLite uses the primary key.
     @Test func keysUseThePrimaryKey() throws {
-        try withBooks { db in
+        try withBooks { db throws in
             let primaryKey = "SEARCH document USING INDEX sqlite_autoindex_document_1 (collection=?"
             #expect(try books.all().orderedByKey().explain(db).contains(primaryKey))
             #expect(try !books.all().orderedByKey().explain(db).contains("B-TREE"))
@@ -70,35 +70,39 @@ import Testing
     }
 
     @Test func theSameDefinitionIsLeftAlone() throws {
-        try withBooks { db in
+        try withBooks { db throws in
             #expect(try books.createIndex(db, "author", on: author))
-            try expectEmitted(db) { #expect(try !books.createIndex(db, "author", on: author)) }
+            try expectEmitted(db) { () throws in #expect(try !books.createIndex(db, "author", on: author)) }
         }
     }
 
     @Test func anotherDefinitionReplacesTheIndex() throws {
-        try withBooks { db in
+        try withBooks { db throws in
             try books.createIndex(db, "author", on: author)
             #expect(try books.createIndex(db, "author", on: year))
-            #expect(try books.filter(year == 1851).explain(db).contains("document:books:author"))
-            #expect(try !books.filter(author == "Austen").explain(db).contains("document:books:author"))
+            #expect(try books.filter(year == 1851).explain(db).contains("document:books:author (collection=? AND"))
+            #expect(
+                try !books.filter(author == "Austen").explain(db).contains("document:books:author (collection=? AND"))
             #expect(try books.createIndex(db, "author", on: year, unique: true))
             #expect(try books.indexNames(db) == ["author"])
         }
     }
 
     @Test func dropping() throws {
-        try withBooks { db in
+        try withBooks { db throws in
             try books.createIndex(db, "author", on: author)
             try books.dropIndex(db, "author")
             try books.dropIndex(db, "author")
             #expect(try books.indexNames(db) == [])
             #expect(try books.filter(author == "Austen").fetchKeys(db) == ["emma"])
+            expectError(.SQLITE_MISUSE, "an index has at least one path") {
+                try books.createIndex(db, "author", on: [])
+            }
         }
     }
 
     @Test func uniqueIndexes() throws {
-        try withBooks { db in
+        try withBooks { db throws in
             let title = books.path("title", as: String.self)
             try books.createIndex(db, "title", on: title, unique: true)
             let conflict = "UNIQUE constraint failed: index 'document:books:title'"
@@ -125,7 +129,7 @@ import Testing
 
     /// A replacement that fails leaves the index as it was.
     @Test func aFailedReplacement() throws {
-        try withBooks { db in
+        try withBooks { db throws in
             try books.createIndex(db, "author", on: author)
             expectError(.SQLITE_CONSTRAINT_UNIQUE, "UNIQUE constraint failed: index 'document:books:author'") {
                 try books.createIndex(db, "author", on: author, unique: true)
@@ -136,7 +140,7 @@ import Testing
 
     /// SQLite compares names of indexes without case, names of collections byte by byte.
     @Test func collectionsWhoseNamesDifferByCase() throws {
-        try makeQueue().write { db in
+        try makeQueue().write { db throws in
             let upper = store.collection("Books", of: Book.self)
             try upper.createIndex(db, "a", on: upper.path("author", as: String.self))
             try books.createIndex(db, "a", on: author)
@@ -150,7 +154,7 @@ import Testing
     }
 
     @Test func aNULInTheNameOfTheCollection() throws {
-        try makeQueue().write { db in
+        try makeQueue().write { db throws in
             let odd = store.collection("a\0b", of: Book.self)
             let message = #"a collection whose name has a NUL has no indexes: "a\0b""#
             expectError(.SQLITE_MISUSE, message) {
@@ -166,7 +170,7 @@ import Testing
     }
 
     @Test func objectsThatAreNoJSON() throws {
-        try withBooks { db in
+        try withBooks { db throws in
             try db.execute(sql: "UPDATE document SET object = 'no JSON' WHERE key = 'emma'")
             expectError(.SQLITE_ERROR, "malformed JSON") { try books.createIndex(db, "author", on: author) }
             expectError(.SQLITE_ERROR, "malformed JSON") { try books.filter(author == "Austen").fetchAll(db) }
@@ -182,7 +186,7 @@ import Testing
 
     @Test func anIndexInARead() throws {
         let queue = try makeQueue()
-        try queue.read { db throws in
+        _ = try queue.read { db throws in
             expectError(
                 .SQLITE_READONLY, "attempt to write a readonly database"
             ) { try books.createIndex(db, "author", on: author) }
