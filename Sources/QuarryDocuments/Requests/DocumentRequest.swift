@@ -9,7 +9,7 @@ public import Quarry
 /// ```
 /// ```sql
 /// SELECT "key", "version", "metadata", "object" FROM "document"
-/// WHERE (collection = 'books') AND ((("object" ->> '$.author') = 'Melville') AND (("object" ->> '$.year') > 1850))
+/// WHERE (collection = 'books') AND (("object" ->> '$.author') = 'Melville') AND (("object" ->> '$.year') > 1850)
 /// ORDER BY "object" ->> '$.year' DESC LIMIT 10
 /// ```
 ///

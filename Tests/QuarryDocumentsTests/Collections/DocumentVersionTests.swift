@@ -100,7 +100,7 @@ import Testing
             #expect(try people.all().orderedByKey().fetchAll(db).map(\.object) == expected)
             #expect(try Int.fetchOne(db, sql: "SELECT version FROM document WHERE collection = 'pets'") == 1)
         }
-        #expect(try people.upgradeAll(in: queue, batch: batch) == 0)
+        #expect(try await people.upgradeAll(in: queue, batch: batch) == 0)
     }
 
     /// The pages of 1,000 documents, and the statements of one step.
