@@ -2,7 +2,9 @@ public import Quarry
 
 /// A part of a document.
 public enum DocumentPart: Hashable, Sendable {
+    /// The object.
     case object
+    /// The metadata.
     case metadata
 }
 
@@ -56,7 +58,10 @@ public struct DocumentChanges: Sendable {
     /// The changes by collection and key; nil if they aren't known.
     private let changes: [RowKey: RowChange]?
 
-    init(_ changes: DatabaseChanges, store: DocumentStore) { self.changes = changes.changedKeys(in: store.name) }
+    init(_ changes: DatabaseChanges, store: DocumentStore) {
+        // With the schema, so that a dot in the name isn't taken for its end.
+        self.changes = changes.changedKeys(in: "main.\(store.name)")
+    }
 
     /// Whether no document has changed.
     public var isEmpty: Bool { changes?.isEmpty ?? false }

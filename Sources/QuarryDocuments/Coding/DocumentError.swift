@@ -15,9 +15,13 @@ import Quarry
 public struct DocumentError: Error, CustomStringConvertible {
     /// The failed operation.
     public enum Operation: Hashable, Sendable {
+        /// The object could not be encoded.
         case encodingObject
+        /// The JSON could not be decoded as the object's type.
         case decodingObject
+        /// The metadata could not be encoded.
         case encodingMetadata
+        /// The JSON could not be decoded as the metadata's type.
         case decodingMetadata
         /// An object of an older version could not be converted to the current one.
         case upgradingObject

@@ -41,9 +41,9 @@ extension DocumentCollection {
             throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "an index has at least one path")
         }
         let index = try indexName(name)
-        // With the collection as its first column, it serves ranges and orders better than the primary key does, also in
-        // the eyes of SQLite without statistics.
-        let terms = try paths.map { try $0.indexTerm.sql.get() }
+        // With the collection as its first column, it serves ranges and orders better than the primary key does, also
+        // in the eyes of SQLite without statistics.
+        let terms = try paths.map { try $0.untypedPath.sql.get() }
         let sql = """
             CREATE \(isUnique ? "UNIQUE " : "")INDEX \(index.text.quotedDatabaseIdentifier) \
             ON \(sql.table)(\((["collection"] + terms).joined(separator: ", "))) WHERE collection = \(self.name.sqlText)

@@ -38,7 +38,7 @@ extension DocumentCollection {
         _ db: Database, _ name: String, on paths: [any DocumentIndexTerm], tokenizer: FTS5TokenizerDescriptor? = nil
     ) throws -> Bool {
         let index = TextIndex(name: try indexName(name))
-        return try index.create(index.definition(paths.map(\.indexTerm), tokenizer), db)
+        return try index.create(index.definition(paths.map(\.untypedPath), tokenizer), db)
     }
 
     /// Drops a full-text index. Has no effect if it doesn't exist.

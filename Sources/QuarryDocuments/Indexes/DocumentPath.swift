@@ -18,12 +18,13 @@ public import Quarry
 /// that the JSON has. Comparing with an array or a struct throws `SQLITE_MISMATCH` when the request runs. See
 /// <https://www.sqlite.org/json1.html#jptr>.
 public struct DocumentPath<Value: Codable & Sendable>: Sendable {
-    let term: DocumentIndexTerm.Term
+    /// The path, without the type of its value.
+    public let untypedPath: UntypedDocumentPath
 
     private let coding: DocumentCoding
 
     init(_ column: String, _ components: [DocumentPathComponent], _ coding: DocumentCoding) {
-        term = DocumentIndexTerm.Term(column: column, components: components)
+        untypedPath = UntypedDocumentPath(column: column, components: components)
         self.coding = coding
     }
 
@@ -32,7 +33,7 @@ public struct DocumentPath<Value: Codable & Sendable>: Sendable {
     /// ```sql
     /// "object" ->> '$.author'
     /// ```
-    public var sqlExpression: SQLExpression { term.sqlExpression }
+    public var sqlExpression: SQLExpression { untypedPath.sqlExpression }
 
     /// The order from high to low: `"object" ->> '$.year' DESC`.
     public var desc: SQLOrdering { sqlExpression.desc }
@@ -56,13 +57,13 @@ extension DocumentPath: SQLOrderingTerm {
     public var sqlOrdering: SQLOrdering { sqlExpression.sqlOrdering }
 }
 
-extension DocumentPath: DocumentIndexTerm {
-    public var indexTerm: Term { term }
-}
+extension DocumentPath: DocumentIndexTerm {}
 
 /// A component of a path: a key of an object, or an index of an array. A negative index counts from the end.
 public enum DocumentPathComponent: Hashable, Sendable {
+    /// A key of an object: `.name`
     case key(String)
+    /// An index of an array: `[0]`, or `[#-1]` for the last element.
     case index(Int)
 
     /// The key of a coding key.
@@ -78,13 +79,11 @@ extension DocumentPathComponent: ExpressibleByStringLiteral, ExpressibleByIntege
 /// A path that an index may have: `DocumentPath`.
 public protocol DocumentIndexTerm: Sendable {
     /// The path, without the type of its value.
-    var indexTerm: Term { get }
-
-    typealias Term = DocumentIndexTermPath
+    var untypedPath: UntypedDocumentPath { get }
 }
 
 /// A path, without the type of its value.
-public struct DocumentIndexTermPath: Sendable, Hashable {
+public struct UntypedDocumentPath: Sendable, Hashable {
     let column: String
     let components: [DocumentPathComponent]
 

@@ -19,7 +19,7 @@ struct TextIndex {
         var fill: [String]
     }
 
-    func definition(_ terms: [DocumentIndexTermPath], _ tokenizer: FTS5TokenizerDescriptor?) throws -> Definition {
+    func definition(_ terms: [UntypedDocumentPath], _ tokenizer: FTS5TokenizerDescriptor?) throws -> Definition {
         let fts = FTS5TableDefinition(
             configuration: VirtualTableConfiguration(tableName: name.text, schemaName: nil, options: []))
         fts.tokenizer = tokenizer

@@ -14,7 +14,7 @@ public import Quarry
 /// ```
 ///
 /// A store is the name of a table. It has no connection: it works in the transactions of any queue or pool, beside
-/// records and SQL. A database may have several stores.
+/// records and SQL. A database may have several stores; their tables are in its main schema.
 ///
 /// Names of collections and keys are texts, compared byte by byte: `"Books"` and `"books"` differ, and so do a composed
 /// and a decomposed `"é"`, which Swift regards as equal. They may be empty, long, and contain NULs.

@@ -41,7 +41,8 @@ import Testing
             ) { try outers.set(db, key: "a", Outer(list: []), metadata: Inner(value: .nan)) }
             let refusing = store.collection("refusing", of: Refusing.self)
             let refusal = expectError(
-                DocumentError.self, "document refusing/a: could not encode the object of type Refusing: it threw Refused"
+                DocumentError.self,
+                "document refusing/a: could not encode the object of type Refusing: it threw Refused"
             ) { try refusing.set(db, key: "a", Refusing()) }
             #expect(refusal?.underlyingError is Refused)
             #expect(try store.count(db) == 3)
@@ -53,8 +54,14 @@ import Testing
             for (object, problem) in [
                 ("no JSON", ": the data is not valid"), ("", ": the data is not valid"),
                 (#"{"title":"secret","author":"secret"}"#, " at year: key not found"),
-                (#"{"title":"secret","author":"secret","year":"secret"}"#, " at year: Expected to decode Int but found a string instead."),
-                (#"{"title":"secret","author":null,"year":1}"#, " at author: Cannot get value of type String -- found null value instead"),
+                (
+                    #"{"title":"secret","author":"secret","year":"secret"}"#,
+                    " at year: Expected to decode Int but found a string instead."
+                ),
+                (
+                    #"{"title":"secret","author":null,"year":1}"#,
+                    " at author: Cannot get value of type String -- found null value instead"
+                ),
                 ("[1]", ": Expected to decode Dictionary<String, Any> but found an array instead."),
             ] {
                 try db.execute(sql: "UPDATE document SET object = ? WHERE key = 'emma'", arguments: [object])
@@ -94,15 +101,18 @@ import Testing
     @Test func oddKeys() throws {
         try makeQueue().write { db throws in
             let numbers = store.collection("", of: Int.self)
-            let keys = ["", "\0", "a\0", "a\0b", "a", "'", "é", "e\u{301}", "😀", String(repeating: "k", count: 1_000_000)]
+            let keys = [
+                "", "\0", "a\0", "a\0b", "a", "'", "é", "e\u{301}", "😀", String(repeating: "k", count: 1_000_000),
+            ]
             for (number, key) in keys.enumerated() { try numbers.set(db, key: key, number) }
             #expect(try numbers.count(db) == keys.count)
             for (number, key) in keys.enumerated() {
                 #expect(try numbers.get(db, key: key) == number)
                 #expect(try numbers.contains(db, key: key))
             }
-            #expect(try numbers.keys(db).map { Array($0.utf8) }.sorted { $0.lexicographicallyPrecedes($1) }
-                == keys.map { Array($0.utf8) }.sorted { $0.lexicographicallyPrecedes($1) })
+            #expect(
+                try numbers.keys(db).map { Array($0.utf8) }.sorted { $0.lexicographicallyPrecedes($1) }
+                    == keys.map { Array($0.utf8) }.sorted { $0.lexicographicallyPrecedes($1) })
             #expect(try numbers.remove(db, keys: keys) == keys.count)
         }
     }
@@ -241,7 +251,8 @@ import Testing
         decoder.dateDecodingStrategy = .iso8601
         try makeQueue().write { db throws in
             let event = Event(date: Date(timeIntervalSince1970: 1_000_000))
-            let texts = store.collection("a", of: Event.self, coding: DocumentCoding(encoder: encoder, decoder: decoder))
+            let texts = store.collection(
+                "a", of: Event.self, coding: DocumentCoding(encoder: encoder, decoder: decoder))
             try texts.set(db, key: "1", event)
             #expect(try texts.get(db, key: "1") == event)
             #expect(
@@ -252,7 +263,9 @@ import Testing
             let numbers = store.collection("b", of: Event.self)
             try numbers.set(db, key: "1", event)
             #expect(try numbers.filter(numbers.path("date", as: Date.self) == event.date).fetchKeys(db) == ["1"])
-            expectError(DocumentError.self) { try numbers.set(db, key: "2", Event(date: Date(timeIntervalSince1970: .nan))) }
+            expectError(DocumentError.self) {
+                try numbers.set(db, key: "2", Event(date: Date(timeIntervalSince1970: .nan)))
+            }
         }
     }
 

@@ -19,7 +19,8 @@ import Testing
             try expectEmitted(
                 db, #"SELECT version, object FROM "document" WHERE collection = 'books' AND key = 'emma'"#
             ) { () throws in #expect(try books.get(db, key: "emma") == emma) }
-            try expectEmitted(db, #"SELECT metadata FROM "document" WHERE collection = 'books' AND key = 'emma'"#) { () throws in
+            try expectEmitted(db, #"SELECT metadata FROM "document" WHERE collection = 'books' AND key = 'emma'"#) {
+                () throws in
                 #expect(try books.getMetadata(db, key: "emma") == Reading(page: 1))
             }
             #expect(

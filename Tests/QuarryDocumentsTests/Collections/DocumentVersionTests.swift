@@ -156,7 +156,10 @@ import Testing
             return try await people.upgradeAll(in: queue)
         }
         await expectError(CancellationError.self) { try await task.value }
-        #expect(try await queue.read { try Int.fetchAll($0, sql: "SELECT version FROM document ORDER BY key") } == [1, 2, 3])
+        #expect(
+            try await queue.read { try Int.fetchAll($0, sql: "SELECT version FROM document ORDER BY key") } == [
+                1, 2, 3,
+            ])
     }
 
     /// Nested in an access of the same database.

@@ -138,7 +138,9 @@ import Testing
             let readers = store.collection("readers", of: Book.self, coding: coding)
             try readers.set(db, key: "emma", emma)
             #expect(try readers.get(db, key: "emma") == emma)
-            let versioned = store.collection("numbers", of: Int.self).version(2).upgrading(1, from: String.self) { $0.count }
+            let versioned = store.collection("numbers", of: Int.self).version(2).upgrading(1, from: String.self) {
+                $0.count
+            }
             try store.collection("numbers", of: String.self).set(db, key: "a", "three")
             #expect(try versioned.get(db, key: "a") == 5)
         }

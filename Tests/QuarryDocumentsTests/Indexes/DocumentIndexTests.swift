@@ -46,7 +46,8 @@ import Testing
                     == search("author", " AND <expr>=? AND <expr>=?"))
             #expect(try plan(books.all().order(year)) == search("year", ""))
             #expect(
-                try plan(books.filter(books.metadataPath("page", as: Int.self) == 30)) == search("page", " AND <expr>=?"))
+                try plan(books.filter(books.metadataPath("page", as: Int.self) == 30))
+                    == search("page", " AND <expr>=?"))
             #expect(
                 try books.filter(author == "Melville").order(year.desc).limit(2).fetchKeys(db)
                     == ["moby-dick", "omoo"])
@@ -182,6 +183,33 @@ import Testing
             }
             #expect(try books.get(db, key: "typee") == typee)
         }
+    }
+
+    /// SQLite drops no index of a table that a cursor reads.
+    @Test func aReplacementUnderACursor() throws {
+        try withBooks { db throws in
+            try books.createIndex(db, "author", on: author)
+            let documents = try books.all().fetchCursor(db)
+            _ = try documents.next()
+            expectError(.SQLITE_LOCKED, "database table is locked") { try books.createIndex(db, "author", on: year) }
+            expectError(.SQLITE_LOCKED, "database table is locked") { try books.dropIndex(db, "author") }
+            // SQLite ends statements that read when a savepoint with a change of the schema is rolled back.
+            expectError(.SQLITE_ABORT_ROLLBACK) { try documents.next() }
+            #expect(try !books.createIndex(db, "author", on: author))
+            #expect(try books.all().fetchAll(db).count == 3)
+        }
+    }
+
+    /// Outside a transaction, as a migration without one would do it.
+    @Test func withoutATransaction() throws {
+        let queue = try makeQueue()
+        try queue.writeWithoutTransaction { db throws in
+            try books.set(db, key: "emma", emma)
+            try books.createIndex(db, "author", on: author)
+            try books.createTextIndex(db, "text", on: author)
+            #expect(!db.isInsideTransaction)
+        }
+        #expect(try queue.read { try books.filter(author == "Austen").fetchKeys($0) } == ["emma"])
     }
 
     @Test func anIndexInARead() throws {

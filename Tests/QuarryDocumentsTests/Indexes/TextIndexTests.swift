@@ -94,7 +94,9 @@ import Testing
     @Test func bestMatchesComeFirst() throws {
         try makeQueue().write { db throws in
             try books.createTextIndex(db, "text", on: title, tokenizer: .porter())
-            for (key, title) in [("a", "whales and other animals of the sea"), ("b", "whale whale whale"), ("c", "fish")] {
+            for (key, title) in [
+                ("a", "whales and other animals of the sea"), ("b", "whale whale whale"), ("c", "fish"),
+            ] {
                 try books.set(db, key: key, Book(title: title, author: "", year: 0), metadata: Reading(page: 1))
             }
             let pattern = try #require(FTS5Pattern(matchingAllTokensIn: "whaling"))

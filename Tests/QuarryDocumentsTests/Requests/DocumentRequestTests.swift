@@ -45,7 +45,8 @@ import Testing
             let page = books.metadataPath("page", as: Int.self)
             #expect(try keys(page == 30) == ["moby-dick"])
             #expect(try keys(page == nil) == ["typee", "z"])
-            #expect(try books.all().order(author, year.asc).reversed().fetchKeys(db) == ["moby-dick", "typee", "emma", "z"])
+            #expect(
+                try books.all().order(author, year.asc).reversed().fetchKeys(db) == ["moby-dick", "typee", "emma", "z"])
             #expect(try books.all().order(year).limit(2, offset: 1).fetchKeys(db) == ["emma", "typee"])
             #expect(try books.all().order(year).limit(5, offset: 2).fetchOne(db)?.key == "typee")
             #expect(try books.all().limit(0).fetchOne(db) == nil)
@@ -116,7 +117,8 @@ import Testing
             expectError(
                 .SQLITE_MISMATCH,
                 """
-                could not bind a value of type Array<String> to parameter 1: in JSON, it is neither a text, a number nor a bool
+                could not bind a value of type Array<String> to parameter 1: \
+                in JSON, it is neither a text, a number nor a bool
                 """
             ) { try books.filter(books.path("tags", as: [String].self) == ["a"]).fetchAll(db) }
             expectError(
@@ -172,7 +174,9 @@ import Testing
 
     @Test func collectionsWithOddNames() throws {
         try makeQueue().write { db throws in
-            for name in ["", "it's", "a\0b", "\"", "é", "e\u{301}", "Books", "books", String(repeating: "x", count: 100_000)] {
+            for name in [
+                "", "it's", "a\0b", "\"", "é", "e\u{301}", "Books", "books", String(repeating: "x", count: 100_000),
+            ] {
                 let numbers = store.collection(name, of: Int.self)
                 #expect(try numbers.count(db) == 0)
                 try numbers.set(db, key: "a", 1)

@@ -14,10 +14,11 @@ import Testing
             try store.create(in: db)
             #expect(try books.get(db, key: "emma") == emma)
             let row = try #require(try Row.fetchOne(db, sql: "SELECT * FROM document"))
-            #expect(row == [
-                "collection": "books", "key": "emma", "version": 1, "metadata": nil,
-                "object": #"{"author":"Austen","title":"Emma","year":1815}"#,
-            ])
+            #expect(
+                row == [
+                    "collection": "books", "key": "emma", "version": 1, "metadata": nil,
+                    "object": #"{"author":"Austen","title":"Emma","year":1815}"#,
+                ])
         }
     }
 

@@ -2,7 +2,8 @@ import Foundation
 import Testing
 
 /// Every Swift fence of the README, of `Documentation/` and of the articles is, line for line, in a file of this
-/// folder, or of that of the documents' tests: there it is compiled, and run by a test. A fence that can't be run starts with `// Package.swift`.
+/// folder, or of that of the documents' tests: there it is compiled, and run by a test. A fence that can't be run
+/// starts with `// Package.swift`.
 @Suite struct DocumentationTests {
     @Test(arguments: try Self.documents())
     func fencesAreCompiledAndRun(document: String) throws {
@@ -103,7 +104,10 @@ extension DocumentationTests {
     private static let sampleFolders = ["Tests/QuarryTests/Documentation", "Tests/QuarryDocumentsTests/Documentation"]
 
     private static func documents() throws -> [String] {
-        let folders = ["Documentation", "Documentation/Decisions", "Sources/Quarry/Quarry.docc", "Sources/QuarryDocuments/QuarryDocuments.docc"]
+        let folders = [
+            "Documentation", "Documentation/Decisions", "Sources/Quarry/Quarry.docc",
+            "Sources/QuarryDocuments/QuarryDocuments.docc",
+        ]
         return try ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"]
             + folders.flatMap { try files(in: $0, suffix: ".md") }
     }
