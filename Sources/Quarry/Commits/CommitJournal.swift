@@ -325,6 +325,24 @@ final class CommitJournal: Sendable {
     /// The next commits of a reader that have happened already.
     func nextFew(_ id: CommitLog.ReaderID) -> [DatabaseCommit] { state.withLock { $0.log.nextFew(id) } }
 
+    /// The commits that a reader may not have seen, if the state of the database is settled.
+    enum Unread {
+        /// A commit is becoming visible.
+        case committing
+        /// The reader's database was closed.
+        case ended
+        /// The next commits; none if it has read all.
+        case commits([DatabaseCommit])
+    }
+
+    /// The next commits of a reader that may not be behind what reads see.
+    func nextIfSettled(_ id: CommitLog.ReaderID) -> Unread {
+        state.withLock { state in
+            if !state.ended.isEmpty, state.ended.contains(id) { return .ended }
+            return state.clock.isCommitting ? .committing : .commits(state.log.nextFew(id))
+        }
+    }
+
     /// Waits for the next commits of a reader.
     ///
     /// - returns: an empty array at the end, and in a cancelled task.
