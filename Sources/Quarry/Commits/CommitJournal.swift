@@ -331,15 +331,22 @@ final class CommitJournal: Sendable {
         case committing
         /// The reader's database was closed.
         case ended
-        /// The next commits; none if it has read all.
+        /// It has read all, up to the number.
+        case none(Int)
+        /// The next commits.
         case commits([DatabaseCommit])
     }
 
     /// The next commits of a reader that may not be behind what reads see.
-    func nextIfSettled(_ id: CommitLog.ReaderID) -> Unread {
+    ///
+    /// - parameter number: the number up to which it is known to have read all.
+    func nextIfSettled(_ id: CommitLog.ReaderID, after number: Int) -> Unread {
         state.withLock { state in
             if !state.ended.isEmpty, state.ended.contains(id) { return .ended }
-            return state.clock.isCommitting ? .committing : .commits(state.log.nextFew(id))
+            if state.clock.isCommitting { return .committing }
+            if state.clock.number == number { return .none(number) }
+            let commits = state.log.nextFew(id)
+            return commits.isEmpty ? .none(state.clock.number) : .commits(commits)
         }
     }
 

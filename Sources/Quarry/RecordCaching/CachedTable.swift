@@ -9,18 +9,19 @@ public import QuarrySQL
 /// let again = try await countries.fetchOne(key: "FR")   // from memory
 /// ```
 ///
-/// `fetchOne` returns the state of the last commit, as a read that begins at that moment would: commits of this database
-/// remove the changed records before any lookup can return them, and while a commit is becoming visible, lookups read
-/// the database. Commits of other processes, and of other queues and pools on the file, remove all records as soon as
-/// they are noticed: see `Configuration.otherProcesses`. A lookup in memory waits for no access, and costs a tenth of a read.
+/// `fetchOne` returns the state of the last commit, as a read that begins at that moment would: commits of this
+/// database remove the changed records before any lookup can return them, and while a commit is becoming visible,
+/// lookups read the database. Commits of other processes, and of other queues and pools on the file, remove all records
+/// as soon as they are noticed: see `Configuration.otherProcesses`. A lookup in memory waits for no access, and costs a
+/// tenth of a read.
 ///
 /// Records are kept if their rows have the key exactly as it was asked for: not `"fr"` for `"FR"` with a collation that
 /// ignores case, nor the text `"1"` for the integer 1. If the query reads other tables, or the table is a view, each
 /// change of one of them removes all records. A row that doesn't exist is looked for each time.
 ///
-/// **The price**: as long as the cached table exists, SQLite calls back for each row that is changed in the database, as
-/// for `commits(keys: true)`; a cached table keeps the database open. Use it for tables that are read often and changed
-/// seldom.
+/// **The price**: as long as the cached table exists, SQLite calls back for each row that is changed in the database,
+/// as for `commits(keys: true)`, and a lookup that isn't answered from memory is slower. A cached table keeps the
+/// database open. Use it for tables that are read often and changed seldom.
 public final class CachedTable<Record: FetchableRecord & TableRecord & Sendable>: Sendable {
     /// The counts of a cached table.
     public struct Statistics: Hashable, Sendable {
@@ -45,6 +46,8 @@ public final class CachedTable<Record: FetchableRecord & TableRecord & Sendable>
     private struct State {
         var listening = Listening.no
         var cache: RecordCache
+        /// The number of the commit up to which all are known.
+        var number = -1
         var hitCount = 0
         var missCount = 0
     }
@@ -74,7 +77,7 @@ public final class CachedTable<Record: FetchableRecord & TableRecord & Sendable>
         state = Lock(State(cache: RecordCache(table: type.databaseTableName, capacity: capacity)))
     }
 
-    /// The record with the given primary key, from memory if it is there; nil if it doesn't exist.
+    /// The record with the given primary key, from memory if it has it; nil if it doesn't exist.
     ///
     /// ```swift
     /// let france = try countries.fetchOne(key: "FR")
@@ -84,8 +87,8 @@ public final class CachedTable<Record: FetchableRecord & TableRecord & Sendable>
     /// ```
     ///
     /// - parameter key: a value of the primary key, which must be one column.
-    /// - throws: the errors of `read`, of decoding a record, and of `Record.fetchOne(db, key:)`. A closed database throws
-    ///   also for records that were in memory.
+    /// - throws: the errors of `read`, of decoding a record, and of `Record.fetchOne(db, key:)`. A closed database
+    ///   throws also for records that were in memory.
     public func fetchOne(key: some DatabaseValueConvertible) throws -> Record? {
         switch look(for: key) {
         case .hit(let record): return record
@@ -95,7 +98,7 @@ public final class CachedTable<Record: FetchableRecord & TableRecord & Sendable>
         }
     }
 
-    /// The record with the given primary key, from memory if it is there; nil if it doesn't exist. Waiting for a read
+    /// The record with the given primary key, from memory if it has it; nil if it doesn't exist. Waiting for a read
     /// suspends the task.
     ///
     /// - parameter key: a value of the primary key, which must be one column.
@@ -140,7 +143,7 @@ public final class CachedTable<Record: FetchableRecord & TableRecord & Sendable>
             state.listening = .starting(nil)
             return .miss(nil, startsListening: true)
         case .starting(let reader):
-            if let reader, case .ended = reader.journal.nextIfSettled(reader.id) { state.listening = .no }
+            if let reader, case .ended = reader.journal.nextIfSettled(reader.id, after: -1) { state.listening = .no }
             return .miss(nil)
         case .yes(let reader):
             guard catchUp(&state, reader) else { return .miss(nil) }
@@ -165,14 +168,17 @@ public final class CachedTable<Record: FetchableRecord & TableRecord & Sendable>
     /// - returns: false if a commit is becoming visible, or the database is closed.
     private func catchUp(_ state: inout State, _ reader: CommitReader) -> Bool {
         while true {
-            switch reader.journal.nextIfSettled(reader.id) {
+            switch reader.journal.nextIfSettled(reader.id, after: state.number) {
             case .committing: return false
+            case .none(let number):
+                state.number = number
+                return true
             case .ended:
                 state.listening = .no
+                state.number = -1
                 state.cache.reset()
                 return false
             case .commits(let commits):
-                if commits.isEmpty { return true }
                 for commit in commits { state.cache.commitDidHappen(commit.changes) }
             }
         }
@@ -191,27 +197,28 @@ public final class CachedTable<Record: FetchableRecord & TableRecord & Sendable>
     private static func find(
         _ key: some DatabaseValueConvertible, _ ticket: RecordCache.Ticket?, _ db: Database
     ) throws -> RecordCache.Found {
-        let column = try RecordPlans.plan(Record.self, nil, db).keyColumn(db)
+        let plan = try RecordPlans.plan(Record.self, nil, db)
+        let column = try plan.keyColumn(db)
         let value = Record.databaseValue(ofKey: key, column: column)
-        let row = try KeyQuery(Record.self, key: key, nil, db)?.fetchRow(db, Record.self)
-        let record = try row.map { Box(try Record(row: $0)) }
+        let record: Record? = value.isNull ? nil : try plan.find(value, db)
+        let isKept = ticket != nil && record != nil
         let needsRegion = ticket.map { !$0.knowsRegion } ?? false
         return RecordCache.Found(
             column: column, askedKey: RowKey(value: value),
-            storedKey: try ticket == nil ? nil : row.flatMap { try storedKey($0, value, column, db) }, record: record,
-            region: needsRegion ? try Record.all().databaseRegion(db) : nil)
+            storedKey: isKept ? try storedKey(value, column, plan.shape(db, sure: false), db) : nil,
+            record: record.map(Box.init), region: needsRegion ? try Record.all().databaseRegion(db) : nil)
     }
 
-    /// The key that the row of a key has.
+    /// The key that the row of a key has; nil for a row without a declared key: VACUUM may number such rows anew.
     private static func storedKey(
-        _ row: Row, _ value: DatabaseValue, _ column: String, _ db: Database
+        _ value: DatabaseValue, _ column: String, _ shape: TableShape, _ db: Database
     ) throws -> RowKey? {
-        if Record.recordSelection == nil, row.hasColumn(column) {
-            return RowKey(value: try row.decode(forColumn: column))
-        }
-        // A selection may name another value like the key.
-        let request = Table(Record.databaseTableName).select([Column(column)], as: DatabaseValue.self)
-        return try request.filter(Column(column) == value).fetchOne(db).map { RowKey(value: $0) }
+        guard shape.column(column) != nil else { return nil }
+        // An integer finds the row of a rowid that is equal to it.
+        if shape.rowIDColumn == column, case .int64 = value.rawStorage { return RowKey(value: value) }
+        let (name, table) = (column.quotedDatabaseIdentifier, shape.name.quotedDatabaseIdentifier)
+        let statement = try db.cachedStatement(sql: "SELECT \(name) FROM \(table) WHERE \(name) = ?")
+        return try DatabaseValue.fetchOne(statement, arguments: [value]).map { RowKey(value: $0) }
     }
 
     // MARK: - Listening

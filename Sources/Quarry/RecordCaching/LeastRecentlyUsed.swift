@@ -23,8 +23,8 @@ struct LeastRecentlyUsed {
     /// The number of objects that were removed to make room.
     private(set) var evictionCount = 0
 
-    /// The objects that were removed: their owner releases them when it has released its lock, because the end of an object
-    /// may run code of the program.
+    /// The objects that were removed: their owner releases them when it has released its lock, because the end of an
+    /// object may run code of the program.
     private var removed: [AnyObject] = []
 
     init(capacity: Int) { self.capacity = capacity }

@@ -56,8 +56,8 @@ struct RecordCache {
             keyColumn = found.column
             otherRegion = region.tableNames == [TableName(schema: "main", name: table)] ? nil : region
         }
-        // A collation or an affinity may let another key find the row: a commit names the key that the row has. A row that
-        // doesn't exist isn't kept for the same reason.
+        // A collation or an affinity may let another key find the row: a commit names the key that the row has. A row
+        // that doesn't exist isn't kept for the same reason.
         guard let record = found.record, found.storedKey == found.askedKey else { return }
         records.insert(record, for: found.askedKey)
     }

@@ -116,11 +116,6 @@ struct KeyQuery {
         try query(0..<1, type, db).fetchOne(db)
     }
 
-    /// The row that `fetchOne` decodes, with the columns of the type.
-    func fetchRow<Record: FetchableRecord & TableRecord>(_ db: Database, _ type: Record.Type) throws -> Row? {
-        try Row.fetchOne(db, query(0..<1, type, db))
-    }
-
     func fetchAll<Record: FetchableRecord>(_ db: Database, _ type: Record.Type) throws -> [Record] {
         let parts = parts(db)
         if parts.count > 1 { return try withoutRepetitions().fetchParts(db, type) }

@@ -144,6 +144,23 @@ import Testing
         #expect(try lookUp(players, Optional<Int>.none) == nil)
     }
 
+    struct Note: Codable, FetchableRecord, TableRecord, Sendable {
+        var text: String
+    }
+
+    /// VACUUM may number rows without a declared key anew, so they aren't kept.
+    @Test func rowsWithoutADeclaredKey() async throws {
+        let writer = try open()
+        try await writer.write { db in
+            try db.execute(sql: "CREATE TABLE note (text TEXT); INSERT INTO note VALUES ('a')")
+        }
+        let notes = CachedTable<Note>(writer)
+        let players = CachedTable<Player>(writer)
+        try await warm(players, 1)
+        for _ in 0..<10 { #expect(try await notes.fetchOne(key: 1)?.text == "a") }
+        #expect(notes.statistics.count == 0)
+    }
+
     struct TeamView: Codable, FetchableRecord, TableRecord, Sendable {
         static let databaseTableName = "team"
         static var databaseSelection: [any SQLSelectable] {
@@ -258,7 +275,9 @@ import Testing
             return id.databaseValue
         }
 
-        static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Key? { Int.fromDatabaseValue(dbValue).map { Key(id: $0) } }
+        static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Key? {
+            Int.fromDatabaseValue(dbValue).map { Key(id: $0) }
+        }
     }
 
     private final class Owner: FetchableRecord, TableRecord, Sendable {

@@ -74,7 +74,8 @@ import Testing
         var noted = KeyChanges()
         for key in keys ?? [] { noted.note(.updated(columns: ["name"]), of: key) }
         let name = TableName(schema: "main", name: table)
-        return DatabaseChanges(DatabaseRegion(TableName(schema: "main", name: table)), keys == nil ? [:] : [name: noted])
+        return DatabaseChanges(
+            DatabaseRegion(TableName(schema: "main", name: table)), keys == nil ? [:] : [name: noted])
     }
 
     @Test func aCommitRemovesItsKeys() {
