@@ -11,7 +11,8 @@ let package = Package(
     name: "Quarry",
     platforms: [.macOS(.v15)],
     products: [
-        .library(name: "Quarry", targets: ["Quarry"])
+        .library(name: "Quarry", targets: ["Quarry"]),
+        .library(name: "QuarryDocuments", targets: ["QuarryDocuments"]),
     ],
     targets: [
         // The system's SQLite, and `static inline` shims for what Swift can't import.
@@ -27,6 +28,9 @@ let package = Package(
 
         // The library's API: queues, pools and snapshots, records, migrations, and all code that needs Foundation.
         .target(name: "Quarry", dependencies: ["QuarryCore", "QuarrySQL"], swiftSettings: settings),
+
+        // Documents by collection and key. A product of its own: programs without documents don't build it.
+        .target(name: "QuarryDocuments", dependencies: ["Quarry"], swiftSettings: settings),
 
         // VFSs for tests: operations that fail on demand, recorded writes, syncs that wait.
         .target(name: "CTestVFS", dependencies: ["CSQLite"], path: "Tests/CTestVFS"),
@@ -74,6 +78,10 @@ let package = Package(
         .testTarget(
             name: "QuarryTests",
             dependencies: ["CSQLite", "FuzzProperties", "Quarry", "QuarryFixtures", "QuarryTestSupport"],
+            swiftSettings: settings),
+
+        .testTarget(
+            name: "QuarryDocumentsTests", dependencies: ["Quarry", "QuarryDocuments", "QuarryTestSupport"],
             swiftSettings: settings),
 
         // Programs written from GRDB's documentation. They are built as users would build them, without the

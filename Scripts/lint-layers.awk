@@ -161,14 +161,16 @@ function check_import(    text, module) {
     module = text
     sub(/[^A-Za-z0-9_].*$/, "", module)
 
-    if (module ~ /^Foundation/ && FILENAME !~ /^Sources\/Quarry\/Foundation\//) {
-        report(FNR, "foundation-import", "only Sources/Quarry/Foundation imports " module)
+    if (module ~ /^Foundation/ && FILENAME !~ /^Sources\/(Quarry|QuarryDocuments)\/Foundation\//) {
+        report(FNR, "foundation-import", "only the folders Foundation of Quarry and QuarryDocuments import " module)
     } else if (target == "QuarryCore" && !(module in coreMayImport)) {
         report(FNR, "target-order", "QuarryCore doesn't import " module)
-    } else if (target == "QuarrySQL" && (module == "Quarry" || module == "CSQLite")) {
+    } else if (target == "QuarrySQL" && (module ~ /^Quarry(Documents)?$/ || module == "CSQLite")) {
         report(FNR, "target-order", "QuarrySQL doesn't import " module)
-    } else if (target == "Quarry" && module == "CSQLite") {
+    } else if (target == "Quarry" && (module == "CSQLite" || module == "QuarryDocuments")) {
         report(FNR, "target-order", "Quarry doesn't import " module)
+    } else if (target == "QuarryDocuments" && module == "CSQLite") {
+        report(FNR, "target-order", "QuarryDocuments doesn't import " module)
     }
 }
 

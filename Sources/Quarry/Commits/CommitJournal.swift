@@ -325,6 +325,31 @@ final class CommitJournal: Sendable {
     /// The next commits of a reader that have happened already.
     func nextFew(_ id: CommitLog.ReaderID) -> [DatabaseCommit] { state.withLock { $0.log.nextFew(id) } }
 
+    /// The commits that a reader may not have seen, if the state of the database is settled.
+    enum Unread {
+        /// A commit is becoming visible.
+        case committing
+        /// The reader's database was closed.
+        case ended
+        /// It has read all, up to the number.
+        case none(Int)
+        /// The next commits.
+        case commits([DatabaseCommit])
+    }
+
+    /// The next commits of a reader that may not be behind what reads see.
+    ///
+    /// - parameter number: the number up to which it is known to have read all.
+    func nextIfSettled(_ id: CommitLog.ReaderID, after number: Int) -> Unread {
+        state.withLock { state in
+            if !state.ended.isEmpty, state.ended.contains(id) { return .ended }
+            if state.clock.isCommitting { return .committing }
+            if state.clock.number == number { return .none(number) }
+            let commits = state.log.nextFew(id)
+            return commits.isEmpty ? .none(state.clock.number) : .commits(commits)
+        }
+    }
+
     /// Waits for the next commits of a reader.
     ///
     /// - returns: an empty array at the end, and in a cancelled task.

@@ -43,6 +43,15 @@ public struct RowKey: Hashable, Sendable {
     }
 
     init(rowID: Int64) { storage = .integer(rowID) }
+
+    /// A key of one value: without an array, if it is an integer.
+    package init(value: DatabaseValue) {
+        if case .int64(let integer) = value.rawStorage {
+            storage = .integer(integer)
+        } else {
+            storage = .values([value])
+        }
+    }
 }
 
 extension RowKey: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral {

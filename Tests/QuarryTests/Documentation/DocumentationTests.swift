@@ -2,17 +2,18 @@ import Foundation
 import Testing
 
 /// Every Swift fence of the README, of `Documentation/` and of the articles is, line for line, in a file of this
-/// folder: there it is compiled, and run by a test. A fence that can't be run starts with `// Package.swift`.
+/// folder, or of that of the documents' tests: there it is compiled, and run by a test. A fence that can't be run
+/// starts with `// Package.swift`.
 @Suite struct DocumentationTests {
     @Test(arguments: try Self.documents())
     func fencesAreCompiledAndRun(document: String) throws {
-        let samples = try Self.files(in: "Tests/QuarryTests/Documentation", suffix: ".swift").map { path in
+        let samples = try Self.sampleFolders.flatMap { try Self.files(in: $0, suffix: ".swift") }.map { path in
             try Self.lines(of: path)
         }
         for fence in Fence.all(in: try Self.lines(of: document)) where fence.lines.first != "// Package.swift" {
             #expect(
                 samples.contains { fence.stands(in: $0) },
-                "\(document):\(fence.line): no sample in Tests/QuarryTests/Documentation has this code")
+                "\(document):\(fence.line): no sample in \(Self.sampleFolders) has this code")
         }
     }
 
@@ -100,8 +101,13 @@ private struct Fence: Equatable {
 extension DocumentationTests {
     private static let root = URL(filePath: #filePath).appending(path: "../../../..").standardized
 
+    private static let sampleFolders = ["Tests/QuarryTests/Documentation", "Tests/QuarryDocumentsTests/Documentation"]
+
     private static func documents() throws -> [String] {
-        let folders = ["Documentation", "Documentation/Decisions", "Sources/Quarry/Quarry.docc"]
+        let folders = [
+            "Documentation", "Documentation/Decisions", "Sources/Quarry/Quarry.docc",
+            "Sources/QuarryDocuments/QuarryDocuments.docc",
+        ]
         return try ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"]
             + folders.flatMap { try files(in: $0, suffix: ".md") }
     }

@@ -1,0 +1,75 @@
+public import Foundation
+internal import Quarry
+
+/// How the objects and metadata of a collection become JSON and the other way round.
+///
+/// ```swift
+/// let encoder = JSONEncoder()
+/// encoder.dateEncodingStrategy = .iso8601
+/// let decoder = JSONDecoder()
+/// decoder.dateDecodingStrategy = .iso8601
+/// let events = store.collection(
+///     "events", of: Event.self, coding: DocumentCoding(encoder: encoder, decoder: decoder))
+/// ```
+///
+/// Don't change the encoder and the decoder afterwards: several threads use them.
+public struct DocumentCoding: Sendable {
+    /// The encoder.
+    public let encoder: JSONEncoder
+
+    /// The decoder.
+    public let decoder: JSONDecoder
+
+    /// A coding.
+    public init(encoder: JSONEncoder, decoder: JSONDecoder) {
+        self.encoder = encoder
+        self.decoder = decoder
+    }
+
+    /// Sorted keys, dates as milliseconds since 1970, data as base 64: the JSON of record properties.
+    public static let standard: DocumentCoding = {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.dateEncodingStrategy = .millisecondsSince1970
+        encoder.dataEncodingStrategy = .base64
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .millisecondsSince1970
+        decoder.dataDecodingStrategy = .base64
+        return DocumentCoding(encoder: encoder, decoder: decoder)
+    }()
+
+    func json(of value: some Encodable) throws -> String { String(decoding: try encoder.encode(value), as: UTF8.self) }
+
+    /// - returns: nil for NULL.
+    func decode<Value: Decodable>(_ type: Value.Type, from row: Row, atIndex index: Int) throws -> Value? {
+        guard let json = try row.decode(Data?.self, atIndex: index) else { return nil }
+        return try decoder.decode(type, from: json)
+    }
+
+    /// The value with which SQLite's `->>` compares, of a value in JSON: <https://www.sqlite.org/json1.html#jptr>.
+    func scalar(of value: some Encodable) throws -> DatabaseValue {
+        try JSONDecoder().decode(JSONScalar.self, from: encoder.encode(value)).value
+    }
+}
+
+/// A JSON value that is neither an array nor an object.
+private struct JSONScalar: Decodable {
+    let value: DatabaseValue
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            value = .null
+        } else if let bool = try? container.decode(Bool.self) {
+            value = bool.databaseValue
+        } else if let integer = try? container.decode(Int64.self) {
+            value = integer.databaseValue
+        } else if let real = try? container.decode(Double.self) {
+            value = real.databaseValue
+        } else if let text = try? container.decode(String.self) {
+            value = text.databaseValue
+        } else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "an array or object")
+        }
+    }
+}

@@ -1,0 +1,148 @@
+import Foundation
+import Quarry
+import QuarryDocuments
+import QuarryTestSupport
+import Testing
+
+/// Each call of the article "Coming from YapDatabase", run: the table's calls are lines of this file.
+@Suite(.timeLimit(.minutes(1))) struct ComingFromYapDatabaseSamples {
+    @Test func writing() throws {
+        try makeQueue().write { db throws in
+            try books.set(db, key: "emma", emma)
+            #expect(try books.getDocument(db, key: "emma") == Document(key: "emma", object: emma))
+            try books.set(db, key: "emma", emma, metadata: Reading(page: 1))
+            #expect(try books.getMetadata(db, key: "emma") == Reading(page: 1))
+            try books.replace(db, key: "emma", typee)
+            #expect(
+                try books.getDocument(db, key: "emma")
+                    == Document(key: "emma", object: typee, metadata: Reading(page: 1)))
+            try books.replaceMetadata(db, key: "emma", Reading(page: 2))
+            #expect(try books.getMetadata(db, key: "emma") == Reading(page: 2))
+            try books.touch(db, key: "emma", .object)
+            try books.touch(db, key: "emma", .metadata)
+            try books.touch(db, key: "emma")
+            #expect(try books.getDocument(db, key: "emma")?.object == typee)
+            try books.remove(db, key: "emma")
+            #expect(try books.count(db) == 0)
+            try books.set(db, key: "emma", emma)
+            try books.remove(db, keys: ["emma", "typee"])
+            #expect(try books.count(db) == 0)
+            try books.set(db, key: "emma", emma)
+            try books.removeAll(db)
+            #expect(try books.count(db) == 0)
+            try books.set(db, key: "emma", emma)
+            try store.removeAll(db)
+            #expect(try store.count(db) == 0)
+        }
+    }
+
+    @Test func reading() throws {
+        try withBooks { db throws in
+            let object = try books.get(db, key: "emma")
+            #expect(object == emma)
+            let metadata = try books.getMetadata(db, key: "emma")
+            #expect(metadata == Reading(page: 1))
+            let document = try books.getDocument(db, key: "emma")
+            #expect(document?.object == emma && document?.metadata == Reading(page: 1))
+            let exists = try books.contains(db, key: "emma")
+            #expect(exists)
+            let keyCount = try books.count(db)
+            let documentCount = try store.count(db)
+            let collectionCount = try store.collectionNames(db).count
+            #expect(keyCount == 3 && documentCount == 3 && collectionCount == 1)
+        }
+    }
+
+    @Test func enumerating() throws {
+        try withBooks { db throws in
+            var found: [String] = []
+            for collection in try store.collectionNames(db) { found.append(collection) }
+            for key in try books.keys(db) { found.append(key) }
+            try store.forEachKey(db) { collection, key in found.append(collection + key) }
+            let pages = try books.all().fetchMetadataCursor(db)
+            while let (key, metadata) = try pages.next() { found.append("\(key): \(metadata?.page ?? 0)") }
+            let documents = try books.all().fetchCursor(db)
+            while let document = try documents.next() { found.append(document.object.author) }
+            let filtered = try books.all().fetchCursor(db, where: { key in key.hasPrefix("m") })
+            while let document = try filtered.next() { found.append(document.object.title) }
+            for document in try books.getDocuments(db, keys: ["typee", "emma"]) { found.append(document.key) }
+            #expect(
+                found.sorted() == [
+                    "Austen", "Melville", "Melville", "Moby-Dick; or, The Whale", "books", "booksemma",
+                    "booksmoby-dick", "bookstypee", "emma", "emma", "emma: 1", "moby-dick", "moby-dick: 30", "typee",
+                    "typee", "typee: 0",
+                ])
+        }
+    }
+
+    @Test func indexes() throws {
+        try withBooks { db throws in
+            let author = books.path("author", as: String.self)
+            let title = books.path("title", as: String.self)
+            try books.createIndex(db, "author", on: author)
+            let found = try books.filter(author == "Melville").fetchAll(db)
+            #expect(found.map(\.key).sorted() == ["moby-dick", "typee"])
+            let count = try books.filter(author == "Melville").fetchCount(db)
+            #expect(count == 2)
+            try books.createTextIndex(db, "text", on: title)
+            let pattern = try db.makeFTS5Pattern(rawPattern: "whale", forTable: "document:books:text")
+            let matches = try books.matching(pattern, in: "text").fetchKeys(db)
+            #expect(matches == ["moby-dick"])
+            try books.dropIndex(db, "author")
+            #expect(try books.indexNames(db) == [])
+        }
+    }
+
+    @Test func changes() async throws {
+        let folder = try TemporaryFolder(isFast: true)
+        let dbPool = try DatabasePool(path: folder.file("a.sqlite"))
+        try await dbPool.write { db in try store.create(in: db) }
+        let reader = try dbPool.makeStableReader(keys: true)
+        let observer = Task {
+            for await commit in dbPool.commits(keys: true) {
+                let changes = store.changes(in: commit)
+                if changes.containsChange(in: "books") { return changes.changedKeys() }
+            }
+            return nil
+        }
+        try await until("the observer has seen a commit") {
+            try dbPool.write { db in try books.set(db, key: "emma", emma) }
+            try dbPool.write { db in _ = try books.replaceMetadata(db, key: "emma", Reading(page: 1)) }
+            return dbPool.lastCommitNumber.rawValue > 0
+        }
+        let commits = try await reader.advance()
+        let changes = store.changes(in: commits)
+        #expect(changes.containsChange(in: "books"))
+        #expect(changes.containsChange(of: .object, in: "books"))
+        #expect(changes.containsChange(of: .metadata, in: "books"))
+        #expect(changes.containsChange(in: "books", key: "emma"))
+        #expect(changes.containsChange(of: .object, in: "books", key: "emma"))
+        #expect(changes.containsChange(in: "books", anyOf: ["emma", "typee"]))
+        #expect(!changes.didClear("books"))
+        #expect(!changes.didClearAll)
+        for (key, change) in changes.changedKeys(in: "books") ?? [:] { #expect(key == "emma" && change == .inserted) }
+        #expect(changes.changedKeys()?.keys.sorted() == ["books"])
+        #expect(dbPool.lastCommitNumber == commits.last?.number)
+        try await dbPool.write { db in _ = try books.touch(db, key: "emma") }
+        let first = await observer.value
+        #expect(first?["books"]?["emma"] != nil)
+    }
+
+    @Test func coders() throws {
+        try makeQueue().write { db throws in
+            let encoder = JSONEncoder()
+            encoder.keyEncodingStrategy = .convertToSnakeCase
+            let decoder = JSONDecoder()
+            decoder.keyDecodingStrategy = .convertFromSnakeCase
+            let coding = DocumentCoding(encoder: encoder, decoder: decoder)
+            let readers = store.collection("readers", of: Book.self, coding: coding)
+            try readers.set(db, key: "emma", emma)
+            #expect(try readers.get(db, key: "emma") == emma)
+            let versioned = store.collection("numbers", of: Int.self).version(2).upgrading(1, from: String.self) {
+                $0.count
+            }
+            try store.collection("numbers", of: String.self).set(db, key: "a", "three")
+            #expect(try versioned.get(db, key: "a") == 5)
+        }
+    }
+}
