@@ -160,12 +160,23 @@ public struct Configuration: Sendable {
     ///
     /// The file has exactly these permissions from the beginning, whatever the umask is, and so have its journal, its
     /// write-ahead log and the log's shared memory. They apply to the files that `Database.attach` and `vacuum(into:)`
-    /// create, too. An existing file stays as it is, and no folder is created. SQLite's temporary files always have
+    /// create, too. An existing file stays as it is, and folders don't have them. SQLite's temporary files always have
     /// `0o600`.
     ///
     /// The owner must be able to read and write. Only SQLite's own file systems can be used: `vfs` is nil, or begins
     /// with `unix`.
     public var filePermissions: UInt16?
+
+    /// Whether opening a database for writing creates the missing folders of its path.
+    ///
+    /// ```swift
+    /// config.createsIntermediateDirectories = true
+    /// let dbPool = try DatabasePool(path: "/var/lib/app/tenants/17/players.sqlite", configuration: config)
+    /// ```
+    ///
+    /// The folders have the permissions `0o777` less the process's umask. They stay if the opening then fails. A `~` in a
+    /// path is a name like any other. URIs and databases in memory have no folders.
+    public var createsIntermediateDirectories = false
 
     /// Whether `Database.loadExtension` may be used: <https://www.sqlite.org/loadext.html>.
     public var allowsLoadingExtensions = false
@@ -404,6 +415,7 @@ extension Configuration {
         followsTask: Bool = false
     ) throws -> Database {
         try check()
+        if createsIntermediateDirectories, !readonly { try createFolders(of: path) }
         var configuration = self
         configuration.readonly = readonly
         let start = TracerList.hasAny ? SystemClock.monotonicNanoseconds() : nil
@@ -421,6 +433,14 @@ extension Configuration {
         } catch let error as DatabaseError where start != nil {
             throw context.traced(error)
         }
+    }
+
+    /// Makes the missing folders of a database.
+    private func createFolders(of path: String) throws {
+        if path.isEmpty || path == ":memory:" || acceptsURIs && path.hasPrefix("file:") || path.utf8.contains(0) { return }
+        guard let failure = FileName.createFolders(FileOperations.folder(of: path)) else { return }
+        throw FileOperations.Failure(kind: .create, path: failure.path, number: failure.number)
+            .databaseError("opening \(path)")
     }
 
     /// Opens a connection that writes in WAL mode.

@@ -23,7 +23,9 @@ extension ConnectionGroup {
     /// - parameter core: has the backups of the database.
     /// - throws: `SQLITE_BUSY` if an access or a backup doesn't end, if statements are left, or if this thread has one
     ///   of the connections. Then the groups stay usable.
-    static func close(_ groups: [ConnectionGroup], _ core: DatabaseCore, _ period: GracePeriod) throws {
+    static func close(
+        _ groups: [ConnectionGroup], _ core: DatabaseCore, _ period: GracePeriod, reopens: Bool = false
+    ) throws {
         guard try beginClosing(groups) else { return }
         let groups = try withBackups(of: core, groups)
         var machine = period.makeMachine(groups)
@@ -44,14 +46,15 @@ extension ConnectionGroup {
             abandonClosing(groups, heldCount: machine.heldCount)
             throw error
         }
-        endClosing(groups, heldCount: machine.heldCount)
+        endClosing(groups, heldCount: machine.heldCount, reopens: reopens)
     }
 
     /// As the synchronous `close`, but waiting suspends the task, and closing runs on the library's threads.
     ///
     /// - throws: the errors of the synchronous `close`; `CancellationError` if the task is cancelled while it waits.
     static func close(
-        _ groups: [ConnectionGroup], _ core: DatabaseCore, _ period: GracePeriod, _ workers: WorkerThreads
+        _ groups: [ConnectionGroup], _ core: DatabaseCore, _ period: GracePeriod, _ workers: WorkerThreads,
+        reopens: Bool = false
     ) async throws {
         guard try beginClosing(groups) else { return }
         let groups = try withBackups(of: core, groups)
@@ -59,7 +62,7 @@ extension ConnectionGroup {
         let current = Lock<CurrentWait?>(nil)
         try await withTaskCancellationHandler {
             try await withTaskExecutorPreference(workers, isolation: nil) {
-                try await closeBegun(groups, period, workers, token, current)
+                try await closeBegun(groups, period, workers, token, current, reopens: reopens)
             }
         } onCancel: {
             token.cancel()
@@ -75,7 +78,7 @@ extension ConnectionGroup {
 
     private static func closeBegun(
         _ groups: [ConnectionGroup], _ period: GracePeriod, _ workers: WorkerThreads, _ token: AccessToken,
-        _ current: Lock<CurrentWait?>
+        _ current: Lock<CurrentWait?>, reopens: Bool
     ) async throws {
         var machine = period.makeMachine(groups)
         var step = machine.begin()
@@ -101,7 +104,7 @@ extension ConnectionGroup {
             abandonClosing(groups, heldCount: machine.heldCount)
             throw error
         }
-        endClosing(groups, heldCount: machine.heldCount)
+        endClosing(groups, heldCount: machine.heldCount, reopens: reopens)
     }
 
     // MARK: - Steps
@@ -167,8 +170,10 @@ extension ConnectionGroup {
     }
 
     /// The connections are closed, by this call or by another one.
-    private static func endClosing(_ groups: [ConnectionGroup], heldCount: Int) {
-        guard heldCount == groups.count else { return abandonClosing(groups, heldCount: heldCount) }
+    ///
+    /// - parameter reopens: whether the next access opens the connections again.
+    private static func endClosing(_ groups: [ConnectionGroup], heldCount: Int, reopens: Bool) {
+        guard heldCount == groups.count, !reopens else { return abandonClosing(groups, heldCount: heldCount) }
         for group in groups.reversed() { group.finishClosing() }
         forgetClosing(groups)
     }
@@ -257,8 +262,9 @@ extension DatabaseReader {
     public func close(gracePeriod: Duration, interruptionTimeout: Duration = .seconds(5)) throws {
         guard let groupReader else { throw DatabaseError.foreignReader() }
         let period = ConnectionGroup.GracePeriod(length: gracePeriod, interruptionTimeout: interruptionTimeout)
-        try ConnectionGroup.close(groupReader.groups, groupReader.core, period)
-        groupReader.didClose()
+        let sharedFile = (groupReader as? DatabasePool)?.sharedFile
+        try ConnectionGroup.close(groupReader.groups, groupReader.core, period, reopens: sharedFile != nil)
+        if let sharedFile { sharedFile.didClose() } else { groupReader.didClose() }
     }
 
     /// As the synchronous `close(gracePeriod:)`; waiting suspends the task, and closing holds none of Swift's threads.
@@ -274,7 +280,9 @@ extension DatabaseReader {
     public func close(gracePeriod: Duration, interruptionTimeout: Duration = .seconds(5)) async throws {
         guard let groupReader else { throw DatabaseError.foreignReader() }
         let period = ConnectionGroup.GracePeriod(length: gracePeriod, interruptionTimeout: interruptionTimeout)
-        try await ConnectionGroup.close(groupReader.groups, groupReader.core, period, groupReader.workers)
-        groupReader.didClose()
+        let sharedFile = (groupReader as? DatabasePool)?.sharedFile
+        try await ConnectionGroup.close(
+            groupReader.groups, groupReader.core, period, groupReader.workers, reopens: sharedFile != nil)
+        if let sharedFile { sharedFile.didClose() } else { groupReader.didClose() }
     }
 }
