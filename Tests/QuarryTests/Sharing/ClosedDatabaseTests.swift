@@ -51,7 +51,7 @@ struct ClosedDatabaseTests {
                 events.withLock { $0.append("write") }
             }
         }
-        try isRunning.wait()
+        try await isRunning.reached()
         let window = OwnThread { [database, folder] in
             try database.withClosedDatabase { files in
                 #expect(try folder.openFiles.isEmpty)
@@ -62,16 +62,16 @@ struct ClosedDatabaseTests {
             }
         }
         let group = database.pool.writer.group
-        try waitUntil("the window waits") { group.waiterCount == 1 }
+        try await until("the window waits") { group.waiterCount == 1 }
         mayEnd.reach()
-        try isClosed.wait()
+        try await isClosed.reached()
         let task = Task { [database] in
             try await database.write { db in
                 try db.execute(sql: "INSERT INTO t VALUES (3)")
                 events.withLock { $0.append("later") }
             }
         }
-        try waitUntil("the task waits") { group.waiterCount == 1 }
+        try await until("the task waits") { group.waiterCount == 1 }
         #expect(database.isBlockaded && !database.isOpened)
         mayOpen.reach()
         try await task.value
@@ -92,10 +92,10 @@ struct ClosedDatabaseTests {
                 try database.write { db in try db.execute(sql: "INSERT INTO t VALUES (2)") }
             }
         }
-        try isRunning.wait()
+        try await isRunning.reached()
         let window = OwnThread { [database] in try database.withClosedDatabase { try $0.sizes().total } }
         let readers = database.pool.readers.group
-        try waitUntil("the window waits for the readers") { readers.waiterCount == 1 }
+        try await until("the window waits for the readers") { readers.waiterCount == 1 }
         mayWrite.reach()
         try await reader.value
         #expect(try await window.value > 0)
@@ -109,7 +109,7 @@ struct ClosedDatabaseTests {
         configuration.maximumWaiters = 1
         let database = SharedDatabase(path: folder.file("b.sqlite"), configuration: configuration)
         try await database.open()
-        let blockade = try await onOtherThreadAsync { try database.blockade() }
+        let blockade = try await onOwnThread { try database.blockade() }
         let timeout = #expect(throws: DatabaseError.self) { try database.read { _ in } }
         #expect(timeout?.resultCode == .SQLITE_BUSY)
         await #expect(throws: DatabaseError.self) { try await database.write { _ in } }
@@ -134,10 +134,10 @@ struct ClosedDatabaseTests {
                 try mayEnd.wait()
             }
         }
-        try isRunning.wait()
+        try await isRunning.reached()
         let task = Task { [database] in try await database.withClosedDatabase { _ in } }
         let group = database.pool.writer.group
-        try waitUntil("the window waits") { group.waiterCount == 1 }
+        try await until("the window waits") { group.waiterCount == 1 }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         mayEnd.reach()
@@ -187,7 +187,7 @@ struct ClosedDatabaseTests {
 
     @Test("A snapshot refuses the window by its label, and closing leaves it alone")
     func snapshots() throws {
-        let snapshot = try database.pool.makeSnapshot(label: "report")
+        let snapshot = try database.makeSnapshot(label: "report")
         let error = #expect(throws: DatabaseError.self) { try database.withClosedDatabase { _ in } }
         #expect(error?.resultCode == .SQLITE_BUSY)
         #expect(error?.message?.contains("“report”") ?? false)
@@ -196,16 +196,6 @@ struct ClosedDatabaseTests {
         #expect(try snapshot.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t") } == 1)
         try snapshot.close()
         try database.withClosedDatabase { _ in }
-    }
-
-    @Test("A statement that is left refuses to close")
-    func statements() throws {
-        var statement: Statement?
-        try database.write { db in statement = try db.makeStatement(sql: "SELECT 1") }
-        #expect(try count() == 1)
-        _ = statement
-        statement = nil
-        try database.close()
     }
 
     // MARK: - Files
