@@ -17,10 +17,7 @@ import Testing
                 let folder = try TemporaryFolder(isFast: true)
                 let path = folder.file("db")
                 let child = try ChildProcess(["replace", path, folder.path])
-                _ = try child.readLine()
-                usleep(UInt32.random(in: 0..<150_000, using: &generator))
-                child.kill()
-                _ = try child.wait()
+                _ = try child.killAtRandom(afterLines: 0...25, &generator)
                 let database = SharedDatabase(path: path)
                 let found = try database.write { db in
                     let check = try String.fetchAll(db, sql: "PRAGMA integrity_check")
@@ -39,7 +36,8 @@ import Testing
         #expect(problems.isEmpty, "\(problems.joined(separator: "\n"))")
     }
 
-    @Test("Another process that has the database open keeps its files in place")
+    /// Another process that has the database open keeps its files in place.
+    @Test
     func twoProcesses() async throws {
         try await onOwnThread(within: 100) {
             let folder = try TemporaryFolder(isFast: true)

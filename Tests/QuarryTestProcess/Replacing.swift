@@ -17,6 +17,7 @@ func replaceForever(path: String, folder: String) throws {
             try queue.close()
         }
         try database.withClosedDatabase { files in try files.replace(with: new) }
+        writeAll("replaced \(number)\n", to: 1)
         try database.write { db in try db.execute(sql: "UPDATE t SET a = a + 1") }
         if number % 8 == 0 {
             try database.withClosedDatabase { files in

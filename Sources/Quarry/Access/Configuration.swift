@@ -167,15 +167,11 @@ public struct Configuration: Sendable {
     /// with `unix`.
     public var filePermissions: UInt16?
 
-    /// Whether opening a database for writing creates the missing folders of its path.
-    ///
+    /// Whether opening a database for writing creates the missing folders of its path, with the permissions `0o777`
+    /// less the process's umask. URIs and databases in memory have no folders.
     /// ```swift
     /// config.createsIntermediateDirectories = true
-    /// let dbPool = try DatabasePool(path: "/var/lib/app/tenants/17/players.sqlite", configuration: config)
     /// ```
-    ///
-    /// The folders have the permissions `0o777` less the process's umask. They stay if the opening then fails. A `~` in a
-    /// path is a name like any other. URIs and databases in memory have no folders.
     public var createsIntermediateDirectories = false
 
     /// Whether `Database.loadExtension` may be used: <https://www.sqlite.org/loadext.html>.
@@ -433,14 +429,6 @@ extension Configuration {
         } catch let error as DatabaseError where start != nil {
             throw context.traced(error)
         }
-    }
-
-    /// Makes the missing folders of a database.
-    private func createFolders(of path: String) throws {
-        if path.isEmpty || path == ":memory:" || acceptsURIs && path.hasPrefix("file:") || path.utf8.contains(0) { return }
-        guard let failure = FileName.createFolders(FileOperations.folder(of: path)) else { return }
-        throw FileOperations.Failure(kind: .create, path: failure.path, number: failure.number)
-            .databaseError("opening \(path)")
     }
 
     /// Opens a connection that writes in WAL mode.

@@ -152,7 +152,9 @@ public final class ClosedDatabaseFiles: Sendable {
             throw misuse("no file can have the path \(String(reflecting: newPath))")
         }
         guard let target = try operations.status(newPath) else { return }
-        if target.identity == (try operations.status(path)?.identity) { throw misuse("\(newPath) is the database itself") }
+        if target.identity == (try operations.status(path)?.identity) {
+            throw misuse("\(newPath) is the database itself")
+        }
         guard overwrites, target.kind == .file else { throw taken(newPath) }
         try checkIsUnused(newPath)
         try checkLogIsEmpty(newPath)

@@ -14,8 +14,8 @@ public import QuarryCore
 /// ```
 ///
 /// All shared databases of one file are one database: one writer, the same readers, observations, commits, tracers,
-/// statistics and prepared connections. A relative path, a symbolic link and a hard link lead to the same file. The file
-/// is closed when the last of them is released.
+/// statistics and prepared connections. A relative path, a symbolic link and a hard link lead to the same file. The
+/// file is closed when the last of them is released.
 ///
 /// The accesses are those of a `DatabasePool`: the file is in WAL mode, and reads don't wait for writes.
 public final class SharedDatabase: ForwardingWriter {
@@ -194,8 +194,8 @@ public final class SharedDatabase: ForwardingWriter {
         }
     }
 
-    /// Closes the database until the blockade ends: accesses wait meanwhile. Prefer `withClosedDatabase`, which can't be
-    /// forgotten.
+    /// Closes the database until the blockade ends: accesses wait meanwhile. Prefer `withClosedDatabase`, which can't
+    /// be forgotten.
     ///
     /// ```swift
     /// let blockade = try database.blockade()

@@ -91,7 +91,8 @@ final class SharedFile: Sendable {
             case .refuse:
                 throw DatabaseError(
                     resultCode: .SQLITE_MISUSE,
-                    message: "\(configuration.label ?? path) is used while it is opened, by Configuration.prepareDatabase")
+                    message:
+                        "\(configuration.label ?? path) is used while it is opened, by Configuration.prepareDatabase")
             }
         }
     }

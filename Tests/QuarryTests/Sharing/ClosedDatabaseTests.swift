@@ -34,7 +34,8 @@ struct ClosedDatabaseTests {
 
     // MARK: - Order
 
-    @Test("Running accesses end first, later ones wait, and the database opens again")
+    /// Running accesses end first, later ones wait, and the database opens again.
+    @Test
     func order() async throws {
         let isRunning = Step("the write runs")
         let mayEnd = Step("the write may end")
@@ -81,7 +82,8 @@ struct ClosedDatabaseTests {
         #expect(try count() == 3)
     }
 
-    @Test("A read that writes gets the writer before the window does")
+    /// A read that writes gets the writer before the window does.
+    @Test
     func lending() async throws {
         let isRunning = Step("the read runs")
         let mayWrite = Step("the read may write")
@@ -102,7 +104,8 @@ struct ClosedDatabaseTests {
         #expect(try count() == 2)
     }
 
-    @Test("A waiting task can be cancelled, and waits have their limits")
+    /// A waiting task can be cancelled, and waits have their limits.
+    @Test
     func limits() async throws {
         var configuration = Configuration()
         configuration.acquireTimeout = 0.05
@@ -124,7 +127,8 @@ struct ClosedDatabaseTests {
         #expect(!database.isBlockaded)
     }
 
-    @Test("Cancelling a task ends its wait for the window")
+    /// Cancelling a task ends its wait for the window.
+    @Test
     func cancellation() async throws {
         let isRunning = Step("the write runs")
         let mayEnd = Step("the write may end")
@@ -147,7 +151,8 @@ struct ClosedDatabaseTests {
 
     // MARK: - Nested use
 
-    @Test("Nested uses throw, and leave the database in order")
+    /// Nested uses throw, and leave the database in order.
+    @Test
     func nesting() throws {
         let alias = SharedDatabase(path: database.path)
         let pool = database.pool
@@ -177,7 +182,8 @@ struct ClosedDatabaseTests {
         #expect(try count() == 1)
     }
 
-    @Test("A closure that throws opens the database again")
+    /// A closure that throws opens the database again.
+    @Test
     func throwing() async throws {
         struct Failure: Error {}
         #expect(throws: Failure.self) { try database.withClosedDatabase { _ in throw Failure() } }
@@ -185,7 +191,8 @@ struct ClosedDatabaseTests {
         #expect(try count() == 1)
     }
 
-    @Test("A snapshot refuses the window by its label, and closing leaves it alone")
+    /// A snapshot refuses the window by its label, and closing leaves it alone.
+    @Test
     func snapshots() throws {
         let snapshot = try database.makeSnapshot(label: "report")
         let error = #expect(throws: DatabaseError.self) { try database.withClosedDatabase { _ in } }
@@ -200,7 +207,8 @@ struct ClosedDatabaseTests {
 
     // MARK: - Files
 
-    @Test("Sizes and paths")
+    /// Sizes and paths.
+    @Test
     func sizes() throws {
         try database.withClosedDatabase { files in
             #expect(files.paths == ["", "-wal", "-shm", "-journal"].map { database.path + $0 })
@@ -210,7 +218,8 @@ struct ClosedDatabaseTests {
         }
     }
 
-    @Test("Moving leaves the old path to a new database; a taken path is refused")
+    /// Moving leaves the old path to a new database; a taken path is refused.
+    @Test
     func move() throws {
         let target = folder.file("moved.sqlite")
         let taken = try makeNew("taken.sqlite", rows: 5)
@@ -228,7 +237,8 @@ struct ClosedDatabaseTests {
         #expect(throws: DatabaseError.self) { try count(ofFile: taken) }
     }
 
-    @Test("Copying, removing and replacing")
+    /// Copying, removing and replacing.
+    @Test
     func copyRemoveReplace() throws {
         let copy = folder.file("copy.sqlite")
         let new = try makeNew("new.sqlite", rows: 7)
@@ -258,7 +268,8 @@ struct ClosedDatabaseTests {
         #expect(try database.read { db in try !db.tableExists("t") })
     }
 
-    @Test("A file that another connection has written to is not moved without its log")
+    /// A file that another connection has written to is not moved without its log.
+    @Test
     func logs() throws {
         let queue = try DatabaseQueue(path: database.path)
         try queue.write { db in try db.execute(sql: "INSERT INTO t VALUES (2)") }
@@ -272,7 +283,8 @@ struct ClosedDatabaseTests {
         #expect(try count(ofFile: folder.file("moved.sqlite")) == 2)
     }
 
-    @Test("A file operation that fails changes nothing", arguments: FileOperations.Kind.allCases)
+    /// A file operation that fails changes nothing.
+    @Test(arguments: FileOperations.Kind.allCases)
     func faults(kind: FileOperations.Kind) throws {
         let new = try makeNew("new.sqlite", rows: 7)
         for skipped in 0..<12 {

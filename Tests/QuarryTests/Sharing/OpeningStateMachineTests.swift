@@ -4,7 +4,8 @@ import Testing
 
 @Suite("Which thread opens a shared database")
 struct OpeningStateMachineTests {
-    @Test("One thread opens, others wait, and the same one is refused")
+    /// One thread opens, others wait, and the same one is refused.
+    @Test
     func threads() {
         var machine = OpeningStateMachine.idle
         #expect(machine.begin(thread: 2) == .open)
@@ -16,7 +17,8 @@ struct OpeningStateMachineTests {
         #expect(machine.begin(thread: 2) == .wait)
     }
 
-    @Test("A slot adopts a connection unless it is in use, barred or closed")
+    /// A slot adopts a connection unless it is in use, barred or closed.
+    @Test
     func adoption() {
         var machine = LeaseStateMachine<Int>(capacity: 1)
         #expect(machine.adopt(0))

@@ -8,7 +8,8 @@ import Testing
 struct RandomSharingTests {
     /// 64 tasks use 8 databases through 3 names each. Each row that was written is in its file, or in one that it was
     /// moved to, once.
-    @Test("Nothing is lost, and nothing stays open", arguments: [UInt64.random(in: .min ... .max), 22])
+    /// Nothing is lost, and nothing stays open.
+    @Test(arguments: [UInt64.random(in: .min ... .max), 22])
     func everything(seed: UInt64) async throws {
         let folder = try TemporaryFolder(isFast: true)
         try FileManager.default.createDirectory(atPath: folder.file("moved"), withIntermediateDirectories: true)

@@ -20,7 +20,8 @@ struct SharedDatabaseTests {
 
     // MARK: - Opening and closing
 
-    @Test("The first access opens the database, for all its names")
+    /// The first access opens the database, for all its names.
+    @Test
     func lazy() throws {
         let path = folder.file("a.sqlite")
         let first = SharedDatabase(path: path)
@@ -32,7 +33,8 @@ struct SharedDatabaseTests {
         #expect(try first.read { db in try db.tableExists("t") })
     }
 
-    @Test("A read may be the first access, and opens the writer")
+    /// A read may be the first access, and opens the writer.
+    @Test
     func firstRead() throws {
         let database = SharedDatabase(path: folder.file("a.sqlite"))
         #expect(try database.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sqlite_master") } == 0)
@@ -41,7 +43,8 @@ struct SharedDatabaseTests {
         #expect(try database.read { db in try String.fetchOne(db, sql: "PRAGMA journal_mode") } == "wal")
     }
 
-    @Test("The file is closed when the last reference goes, and not before")
+    /// The file is closed when the last reference goes, and not before.
+    @Test
     func release() throws {
         do {
             let alias: SharedDatabase
@@ -56,7 +59,8 @@ struct SharedDatabaseTests {
         #expect(!SharedDatabase(path: folder.file("a.sqlite")).isOpened)
     }
 
-    @Test("A closed database is opened by the next access, of threads and tasks")
+    /// A closed database is opened by the next access, of threads and tasks.
+    @Test
     func closing() async throws {
         let database = try makeFilled()
         for isAsync in [false, true] {
@@ -76,7 +80,8 @@ struct SharedDatabaseTests {
         #expect(database.canOpen)
     }
 
-    @Test("canOpen is false for a folder, and for a path below a file; the reason is thrown")
+    /// canOpen is false for a folder, and for a path below a file; the reason is thrown.
+    @Test
     func canOpen() throws {
         try Data().write(to: URL(fileURLWithPath: folder.file("file")))
         var configuration = Configuration()
@@ -90,9 +95,8 @@ struct SharedDatabaseTests {
         #expect(error?.message?.contains("file: Not a directory") ?? false, "\(String(describing: error))")
     }
 
-    @Test(
-        "A path that no file can have is the error of each access",
-        arguments: ["", ":memory:", "file:a.sqlite?mode=memory", "a\0b"])
+    /// A path that no file can have is the error of each access.
+    @Test(arguments: ["", ":memory:", "file:a.sqlite?mode=memory", "a\0b"])
     func badPath(path: String) throws {
         let database = SharedDatabase(path: path)
         #expect(!database.canOpen)
@@ -101,7 +105,8 @@ struct SharedDatabaseTests {
         #expect(throws: DatabaseError.self) { try database.pool.makeSnapshot() }
     }
 
-    @Test("Missing folders are made if the configuration asks, by queues and pools, too")
+    /// Missing folders are made if the configuration asks, by queues and pools, too.
+    @Test
     func folders() throws {
         let path = folder.file("one/two/a.sqlite")
         #expect(throws: DatabaseError.self) { try SharedDatabase(path: path).open() }
@@ -115,7 +120,8 @@ struct SharedDatabaseTests {
         #expect(FileManager.default.fileExists(atPath: folder.file("five/b.sqlite")))
     }
 
-    @Test("Another configuration is refused by name; closures aren't compared")
+    /// Another configuration is refused by name; closures aren't compared.
+    @Test
     func configurations() throws {
         let database = try makeFilled()
         var configuration = Configuration()
@@ -131,7 +137,8 @@ struct SharedDatabaseTests {
         #expect(try database.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t") } == 1)
     }
 
-    @Test("A database that is used by its own preparation throws")
+    /// A database that is used by its own preparation throws.
+    @Test
     func preparation() throws {
         let shared = Lock<SharedDatabase?>(nil)
         var configuration = Configuration()
@@ -149,7 +156,8 @@ struct SharedDatabaseTests {
 
     // MARK: - Names
 
-    @Test("Symbolic and hard links lead to one database, also if they are made later or led nowhere")
+    /// Symbolic and hard links lead to one database, also if they are made later or led nowhere.
+    @Test
     func links() throws {
         let dangling = folder.file("dangling")
         try FileManager.default.createSymbolicLink(atPath: dangling, withDestinationPath: "a.sqlite")
@@ -166,7 +174,8 @@ struct SharedDatabaseTests {
         #expect(!other.isSameDatabase(as: database))
     }
 
-    @Test("A hard link that is made after both databases is refused: it would have another log")
+    /// A hard link that is made after both databases is refused: it would have another log.
+    @Test
     func lateHardLink() throws {
         let other = SharedDatabase(path: folder.file("b.sqlite"))
         let database = try makeFilled()
@@ -178,7 +187,8 @@ struct SharedDatabaseTests {
         try other.open()
     }
 
-    @Test("Threads that share a file at once have one database, and none stays registered")
+    /// Threads that share a file at once have one database, and none stays registered.
+    @Test
     func race() async throws {
         let path = folder.file("a.sqlite")
         for _ in 0..<200 {
@@ -191,7 +201,8 @@ struct SharedDatabaseTests {
         #expect(!SharedFiles.all.isShared(path))
     }
 
-    @Test("Queues of one named database in memory share content and commits")
+    /// Queues of one named database in memory share content and commits.
+    @Test
     func namedQueues() async throws {
         let name = UUID().uuidString
         let first = try DatabaseQueue(named: name)
@@ -205,7 +216,8 @@ struct SharedDatabaseTests {
 
     // MARK: - What is shared
 
-    @Test("Commits, setups and statistics are common, and survive closing")
+    /// Commits, setups and statistics are common, and survive closing.
+    @Test
     func common() async throws {
         let database = try makeFilled()
         let alias = SharedDatabase(path: database.path)
@@ -221,7 +233,8 @@ struct SharedDatabaseTests {
         #expect((database.statistics.writer?.accessCount ?? 0) >= 2)
     }
 
-    @Test("An observation goes on after closing, and sees a replaced file")
+    /// An observation goes on after closing, and sees a replaced file.
+    @Test
     func observation() async throws {
         let database = try makeFilled()
         try DatabaseQueue(path: folder.file("new.sqlite")).write { db in
