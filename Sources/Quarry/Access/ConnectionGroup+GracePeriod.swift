@@ -24,7 +24,7 @@ extension ConnectionGroup {
     /// - throws: `SQLITE_BUSY` if an access or a backup doesn't end, if statements are left, or if this thread has one
     ///   of the connections. Then the groups stay usable.
     static func close(
-        _ groups: [ConnectionGroup], _ core: DatabaseCore, _ period: GracePeriod, reopens: Bool = false
+        _ groups: [ConnectionGroup], _ core: DatabaseCore, _ period: GracePeriod, whenClosed: (@Sendable () -> Void)? = nil
     ) throws {
         guard try beginClosing(groups) else { return }
         let groups = try withBackups(of: core, groups)
@@ -46,7 +46,7 @@ extension ConnectionGroup {
             abandonClosing(groups, heldCount: machine.heldCount)
             throw error
         }
-        endClosing(groups, heldCount: machine.heldCount, reopens: reopens)
+        endClosing(groups, heldCount: machine.heldCount, whenClosed: whenClosed)
     }
 
     /// As the synchronous `close`, but waiting suspends the task, and closing runs on the library's threads.
@@ -54,7 +54,7 @@ extension ConnectionGroup {
     /// - throws: the errors of the synchronous `close`; `CancellationError` if the task is cancelled while it waits.
     static func close(
         _ groups: [ConnectionGroup], _ core: DatabaseCore, _ period: GracePeriod, _ workers: WorkerThreads,
-        reopens: Bool = false
+        whenClosed: (@Sendable () -> Void)? = nil
     ) async throws {
         guard try beginClosing(groups) else { return }
         let groups = try withBackups(of: core, groups)
@@ -62,7 +62,7 @@ extension ConnectionGroup {
         let current = Lock<CurrentWait?>(nil)
         try await withTaskCancellationHandler {
             try await withTaskExecutorPreference(workers, isolation: nil) {
-                try await closeBegun(groups, period, workers, token, current, reopens: reopens)
+                try await closeBegun(groups, period, workers, token, current, whenClosed: whenClosed)
             }
         } onCancel: {
             token.cancel()
@@ -78,7 +78,7 @@ extension ConnectionGroup {
 
     private static func closeBegun(
         _ groups: [ConnectionGroup], _ period: GracePeriod, _ workers: WorkerThreads, _ token: AccessToken,
-        _ current: Lock<CurrentWait?>, reopens: Bool
+        _ current: Lock<CurrentWait?>, whenClosed: (@Sendable () -> Void)?
     ) async throws {
         var machine = period.makeMachine(groups)
         var step = machine.begin()
@@ -104,7 +104,7 @@ extension ConnectionGroup {
             abandonClosing(groups, heldCount: machine.heldCount)
             throw error
         }
-        endClosing(groups, heldCount: machine.heldCount, reopens: reopens)
+        endClosing(groups, heldCount: machine.heldCount, whenClosed: whenClosed)
     }
 
     // MARK: - Steps
@@ -171,9 +171,10 @@ extension ConnectionGroup {
 
     /// The connections are closed, by this call or by another one.
     ///
-    /// - parameter reopens: whether the next access opens the connections again.
-    private static func endClosing(_ groups: [ConnectionGroup], heldCount: Int, reopens: Bool) {
-        guard heldCount == groups.count, !reopens else { return abandonClosing(groups, heldCount: heldCount) }
+    /// - parameter whenClosed: called if the next access opens the connections again; nil if none does.
+    private static func endClosing(_ groups: [ConnectionGroup], heldCount: Int, whenClosed: (@Sendable () -> Void)?) {
+        if heldCount == groups.count, let whenClosed { whenClosed() }
+        guard heldCount == groups.count, whenClosed == nil else { return abandonClosing(groups, heldCount: heldCount) }
         for group in groups.reversed() { group.finishClosing() }
         forgetClosing(groups)
     }
@@ -262,9 +263,9 @@ extension DatabaseReader {
     public func close(gracePeriod: Duration, interruptionTimeout: Duration = .seconds(5)) throws {
         guard let groupReader else { throw DatabaseError.foreignReader() }
         let period = ConnectionGroup.GracePeriod(length: gracePeriod, interruptionTimeout: interruptionTimeout)
-        let sharedFile = (groupReader as? DatabasePool)?.sharedFile
-        try ConnectionGroup.close(groupReader.groups, groupReader.core, period, reopens: sharedFile != nil)
-        if let sharedFile { sharedFile.didClose() } else { groupReader.didClose() }
+        let whenClosed = (groupReader as? DatabasePool)?.sharedFile.map { file in { @Sendable in file.didClose() } }
+        try ConnectionGroup.close(groupReader.groups, groupReader.core, period, whenClosed: whenClosed)
+        if whenClosed == nil { groupReader.didClose() }
     }
 
     /// As the synchronous `close(gracePeriod:)`; waiting suspends the task, and closing holds none of Swift's threads.
@@ -280,9 +281,9 @@ extension DatabaseReader {
     public func close(gracePeriod: Duration, interruptionTimeout: Duration = .seconds(5)) async throws {
         guard let groupReader else { throw DatabaseError.foreignReader() }
         let period = ConnectionGroup.GracePeriod(length: gracePeriod, interruptionTimeout: interruptionTimeout)
-        let sharedFile = (groupReader as? DatabasePool)?.sharedFile
+        let whenClosed = (groupReader as? DatabasePool)?.sharedFile.map { file in { @Sendable in file.didClose() } }
         try await ConnectionGroup.close(
-            groupReader.groups, groupReader.core, period, groupReader.workers, reopens: sharedFile != nil)
-        if let sharedFile { sharedFile.didClose() } else { groupReader.didClose() }
+            groupReader.groups, groupReader.core, period, groupReader.workers, whenClosed: whenClosed)
+        if whenClosed == nil { groupReader.didClose() }
     }
 }

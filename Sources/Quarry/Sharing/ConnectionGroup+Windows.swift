@@ -71,6 +71,11 @@ extension ConnectionGroup {
 
     private func checkMayWaitForAll() throws {
         if ownedConnection != nil { throw DatabaseError.reentrantAccess() }
+        try checkIsOutsideWindow()
+    }
+
+    /// Throws if this thread has the database closed.
+    func checkIsOutsideWindow() throws {
         if state.withLock({ $0.machine.hasBarrier && $0.barrierTask == Database.currentThread }) {
             throw DatabaseError.accessOfClosedDatabase(name)
         }

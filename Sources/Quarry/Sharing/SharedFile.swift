@@ -15,8 +15,8 @@ final class SharedFile: Sendable {
     private struct State {
         var runners = Runners()
         weak var pool: DatabasePool?
-        /// How often the database was opened.
-        var openingCount = 0
+        /// Whether all connections were closed since the last opening.
+        var wasClosed = false
         /// The connections of snapshots, stable readers and backups.
         var pinned: [WeakDatabase] = []
         var identities: [SharedFiles.Identity] = []
@@ -108,14 +108,14 @@ final class SharedFile: Sendable {
             path: path, core: core, configuredTracers: tracers, followsTask: false)
         // It may have been made only now, with another name meanwhile.
         try checkName()
-        let (runners, pool, isFirst) = state.withLock { state in
-            state.openingCount += 1
-            return (state.runners, state.pool, state.openingCount == 1)
+        let (runners, pool, wasClosed) = state.withLock { state in
+            defer { state.wasClosed = false }
+            return (state.runners, state.pool, state.wasClosed)
         }
         if let writer = runners.writer, let readers = runners.readers {
             core.keepLog(writer, readers: readers, database)
         }
-        if !isFirst { core.journalIfMade?.connectionsWereOpened(of: pool) }
+        if wasClosed { core.journalIfMade?.connectionsWereOpened(of: pool) }
         return database
     }
 
@@ -129,8 +129,9 @@ final class SharedFile: Sendable {
 
     // MARK: - Closing
 
-    /// All connections were closed.
+    /// All connections were closed, and can't be opened yet.
     func didClose() {
+        state.withLock { $0.wasClosed = true }
         core.log.logWasEmptied()
         core.journalIfMade?.connectionsWereClosed()
     }
