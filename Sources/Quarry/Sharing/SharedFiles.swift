@@ -8,9 +8,15 @@ final class SharedFiles: Sendable {
 
     static let all = SharedFiles()
 
-    private struct Entry {
+    /// Used with the lock held.
+    private final class Entry {
         weak var pool: DatabasePool?
         let file: ObjectIdentifier
+
+        init(pool: DatabasePool, file: ObjectIdentifier) {
+            self.pool = pool
+            self.file = file
+        }
     }
 
     private struct State {

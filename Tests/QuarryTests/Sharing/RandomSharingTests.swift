@@ -67,7 +67,7 @@ struct RandomSharingTests {
         var found: [String] = []
         for directory in [folder.path, folder.file("moved")] {
             for name in try FileManager.default.contentsOfDirectory(atPath: directory) where name.hasSuffix(".sqlite") {
-                found += try DatabaseQueue(path: directory + "/" + name).read { db in
+                found += try await DatabaseQueue(path: directory + "/" + name).read { db in
                     try String.fetchAll(db, sql: "SELECT a FROM t")
                 }
             }

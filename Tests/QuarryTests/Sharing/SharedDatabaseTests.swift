@@ -70,13 +70,13 @@ struct SharedDatabaseTests {
             #expect(try await database.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t") } == 1)
             #expect(database.isOpened)
         }
-        try database.close(gracePeriod: .seconds(1))
+        try await database.close(gracePeriod: .seconds(1))
         #expect(!database.isOpened)
         try await database.close(gracePeriod: .seconds(1))
         try AnyDatabaseWriter(database).close()
-        #expect(try database.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t") } == 1)
+        #expect(try await database.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t") } == 1)
         try await database.open()
-        try database.open()
+        try await database.open()
         #expect(database.canOpen)
     }
 
@@ -92,7 +92,7 @@ struct SharedDatabaseTests {
         #expect(!below.canOpen)
         let error = #expect(throws: DatabaseError.self) { try below.read { _ in } }
         #expect(error?.resultCode == .SQLITE_CANTOPEN)
-        #expect(error?.message?.contains("file: Not a directory") ?? false, "\(String(describing: error))")
+        #expect(error?.message?.contains("Not a directory") ?? false, "\(String(describing: error))")
     }
 
     /// A path that no file can have is the error of each access.
@@ -228,22 +228,24 @@ struct SharedDatabaseTests {
         try await alias.closeAsync()
         try await alias.write { db in try db.execute(sql: "INSERT INTO t VALUES (one())") }
         #expect(database.lastCommitNumber > numbers[0])
-        #expect(try await commits.next() != nil)
-        #expect(database.statistics.writer?.accessCount == alias.statistics.writer?.accessCount)
-        #expect((database.statistics.writer?.accessCount ?? 0) >= 2)
+        let commit = try await commits.next()
+        #expect(commit != nil)
+        #expect(database.statistics.writer.accessCount == alias.statistics.writer.accessCount)
+        #expect(database.statistics.writer.accessCount >= 2)
     }
 
     /// An observation goes on after closing, and sees a replaced file.
     @Test
     func observation() async throws {
         let database = try makeFilled()
-        try DatabaseQueue(path: folder.file("new.sqlite")).write { db in
+        try await DatabaseQueue(path: folder.file("new.sqlite")).write { db in
             try db.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3)")
         }
         let values = ValueObservation.tracking { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t")! }
             .values(in: database)
         var iterator = values.makeAsyncIterator()
-        #expect(try await iterator.next() == 1)
+        let first = try await iterator.next()
+        #expect(first == 1)
         let path = folder.file("new.sqlite")
         try await database.withClosedDatabase { files in try files.replace(with: path) }
         try await database.open()
