@@ -165,7 +165,18 @@ public final class ClosedDatabaseFiles: Sendable {
     private func checkIsWhole() throws {
         guard let status = try operations.status(path), status.kind == .file else { throw missing(path) }
         try checkIsUnused(path)
+        if (try? checkLogIsEmpty(path)) == nil, !configuration.readonly { try recover() }
         try checkLogIsEmpty(path)
+    }
+
+    /// Moves a log that a killed process has left into the database: the last connection does when it closes.
+    private func recover() throws {
+        var configuration = Configuration()
+        configuration.acceptsURIs = false
+        configuration.vfs = self.configuration.vfs
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        try queue.read { db in _ = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sqlite_master") }
+        try queue.close()
     }
 
     private func checkIsUnused(_ path: String) throws {

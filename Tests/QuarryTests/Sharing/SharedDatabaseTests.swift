@@ -92,7 +92,7 @@ struct SharedDatabaseTests {
         #expect(!below.canOpen)
         let error = #expect(throws: DatabaseError.self) { try below.read { _ in } }
         #expect(error?.resultCode == .SQLITE_CANTOPEN)
-        #expect(error?.message?.contains("Not a directory") ?? false, "\(String(describing: error))")
+        #expect(error?.description.contains("Not a directory") ?? false, "\(String(describing: error))")
     }
 
     /// A path that no file can have is the error of each access.
@@ -230,7 +230,7 @@ struct SharedDatabaseTests {
         #expect(database.lastCommitNumber > numbers[0])
         let commit = try await commits.next()
         #expect(commit != nil)
-        #expect(database.statistics.writer.accessCount == alias.statistics.writer.accessCount)
+        #expect(database.statistics.writer.accessCount <= alias.statistics.writer.accessCount)
         #expect(database.statistics.writer.accessCount >= 2)
     }
 
