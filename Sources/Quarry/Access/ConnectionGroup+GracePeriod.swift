@@ -24,7 +24,8 @@ extension ConnectionGroup {
     /// - throws: `SQLITE_BUSY` if an access or a backup doesn't end, if statements are left, or if this thread has one
     ///   of the connections. Then the groups stay usable.
     static func close(
-        _ groups: [ConnectionGroup], _ core: DatabaseCore, _ period: GracePeriod, whenClosed: (@Sendable () -> Void)? = nil
+        _ groups: [ConnectionGroup], _ core: DatabaseCore, _ period: GracePeriod,
+        whenClosed: (@Sendable () -> Void)? = nil
     ) throws {
         guard try beginClosing(groups) else { return }
         let groups = try withBackups(of: core, groups)
