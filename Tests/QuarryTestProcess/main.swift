@@ -22,6 +22,8 @@ do {
         try backUpForever(path: arguments[1], kind: DatabaseKind(arguments[2]), target: arguments[3])
     case "restore":
         try restoreForever(path: arguments[1], kind: DatabaseKind(arguments[2]), sources: Array(arguments[3...]))
+    case "replace":
+        try replaceForever(path: arguments[1], folder: arguments[2])
     case "salvage":
         try salvageForever(path: arguments[1], folder: arguments[2], first: Int(arguments[3])!)
     case "salvage-once":

@@ -167,12 +167,19 @@ public struct Configuration: Sendable {
     ///
     /// The file has exactly these permissions from the beginning, whatever the umask is, and so have its journal, its
     /// write-ahead log and the log's shared memory. They apply to the files that `Database.attach` and `vacuum(into:)`
-    /// create, too. An existing file stays as it is, and no folder is created. SQLite's temporary files always have
+    /// create, too. An existing file stays as it is, and folders don't have them. SQLite's temporary files always have
     /// `0o600`.
     ///
     /// The owner must be able to read and write. Only SQLite's own file systems can be used: `vfs` is nil, or begins
     /// with `unix`.
     public var filePermissions: UInt16?
+
+    /// Whether opening a database for writing creates the missing folders of its path, with the permissions `0o777`
+    /// less the process's umask. URIs and databases in memory have no folders.
+    /// ```swift
+    /// config.createsIntermediateDirectories = true
+    /// ```
+    public var createsIntermediateDirectories = false
 
     /// Whether `Database.loadExtension` may be used: <https://www.sqlite.org/loadext.html>.
     public var allowsLoadingExtensions = false
@@ -416,6 +423,7 @@ extension Configuration {
         followsTask: Bool = false
     ) throws -> Database {
         try check()
+        if createsIntermediateDirectories, !readonly { try createFolders(of: path) }
         var configuration = self
         configuration.readonly = readonly
         let start = TracerList.hasAny ? SystemClock.monotonicNanoseconds() : nil

@@ -85,6 +85,7 @@ extension ConnectionGroup {
 
     /// Throws `SQLITE_BUSY` if closing would wait for an access of this thread.
     func checkMayClose() throws {
+        try checkIsOutsideWindow()
         guard ownedConnection != nil else { return }
         throw DatabaseError(
             resultCode: .SQLITE_BUSY, message: "unable to close \(name): an access of this thread still runs")

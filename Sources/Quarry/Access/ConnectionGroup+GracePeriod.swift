@@ -23,7 +23,10 @@ extension ConnectionGroup {
     /// - parameter core: has the backups of the database.
     /// - throws: `SQLITE_BUSY` if an access or a backup doesn't end, if statements are left, or if this thread has one
     ///   of the connections. Then the groups stay usable.
-    static func close(_ groups: [ConnectionGroup], _ core: DatabaseCore, _ period: GracePeriod) throws {
+    static func close(
+        _ groups: [ConnectionGroup], _ core: DatabaseCore, _ period: GracePeriod,
+        whenClosed: (@Sendable () -> Void)? = nil
+    ) throws {
         guard try beginClosing(groups) else { return }
         let groups = try withBackups(of: core, groups)
         var machine = period.makeMachine(groups)
@@ -44,14 +47,15 @@ extension ConnectionGroup {
             abandonClosing(groups, heldCount: machine.heldCount)
             throw error
         }
-        endClosing(groups, heldCount: machine.heldCount)
+        endClosing(groups, heldCount: machine.heldCount, whenClosed: whenClosed)
     }
 
     /// As the synchronous `close`, but waiting suspends the task, and closing runs on the library's threads.
     ///
     /// - throws: the errors of the synchronous `close`; `CancellationError` if the task is cancelled while it waits.
     static func close(
-        _ groups: [ConnectionGroup], _ core: DatabaseCore, _ period: GracePeriod, _ workers: WorkerThreads
+        _ groups: [ConnectionGroup], _ core: DatabaseCore, _ period: GracePeriod, _ workers: WorkerThreads,
+        whenClosed: (@Sendable () -> Void)? = nil
     ) async throws {
         guard try beginClosing(groups) else { return }
         let groups = try withBackups(of: core, groups)
@@ -59,7 +63,7 @@ extension ConnectionGroup {
         let current = Lock<CurrentWait?>(nil)
         try await withTaskCancellationHandler {
             try await withTaskExecutorPreference(workers, isolation: nil) {
-                try await closeBegun(groups, period, workers, token, current)
+                try await closeBegun(groups, period, workers, token, current, whenClosed: whenClosed)
             }
         } onCancel: {
             token.cancel()
@@ -75,7 +79,7 @@ extension ConnectionGroup {
 
     private static func closeBegun(
         _ groups: [ConnectionGroup], _ period: GracePeriod, _ workers: WorkerThreads, _ token: AccessToken,
-        _ current: Lock<CurrentWait?>
+        _ current: Lock<CurrentWait?>, whenClosed: (@Sendable () -> Void)?
     ) async throws {
         var machine = period.makeMachine(groups)
         var step = machine.begin()
@@ -101,7 +105,7 @@ extension ConnectionGroup {
             abandonClosing(groups, heldCount: machine.heldCount)
             throw error
         }
-        endClosing(groups, heldCount: machine.heldCount)
+        endClosing(groups, heldCount: machine.heldCount, whenClosed: whenClosed)
     }
 
     // MARK: - Steps
@@ -167,8 +171,11 @@ extension ConnectionGroup {
     }
 
     /// The connections are closed, by this call or by another one.
-    private static func endClosing(_ groups: [ConnectionGroup], heldCount: Int) {
-        guard heldCount == groups.count else { return abandonClosing(groups, heldCount: heldCount) }
+    ///
+    /// - parameter whenClosed: called if the next access opens the connections again; nil if none does.
+    private static func endClosing(_ groups: [ConnectionGroup], heldCount: Int, whenClosed: (@Sendable () -> Void)?) {
+        if heldCount == groups.count, let whenClosed { whenClosed() }
+        guard heldCount == groups.count, whenClosed == nil else { return abandonClosing(groups, heldCount: heldCount) }
         for group in groups.reversed() { group.finishClosing() }
         forgetClosing(groups)
     }
@@ -257,8 +264,9 @@ extension DatabaseReader {
     public func close(gracePeriod: Duration, interruptionTimeout: Duration = .seconds(5)) throws {
         guard let groupReader else { throw DatabaseError.foreignReader() }
         let period = ConnectionGroup.GracePeriod(length: gracePeriod, interruptionTimeout: interruptionTimeout)
-        try ConnectionGroup.close(groupReader.groups, groupReader.core, period)
-        groupReader.didClose()
+        let whenClosed = (groupReader as? DatabasePool)?.sharedFile.map { file in { @Sendable in file.didClose() } }
+        try ConnectionGroup.close(groupReader.groups, groupReader.core, period, whenClosed: whenClosed)
+        if whenClosed == nil { groupReader.didClose() }
     }
 
     /// As the synchronous `close(gracePeriod:)`; waiting suspends the task, and closing holds none of Swift's threads.
@@ -274,7 +282,9 @@ extension DatabaseReader {
     public func close(gracePeriod: Duration, interruptionTimeout: Duration = .seconds(5)) async throws {
         guard let groupReader else { throw DatabaseError.foreignReader() }
         let period = ConnectionGroup.GracePeriod(length: gracePeriod, interruptionTimeout: interruptionTimeout)
-        try await ConnectionGroup.close(groupReader.groups, groupReader.core, period, groupReader.workers)
-        groupReader.didClose()
+        let whenClosed = (groupReader as? DatabasePool)?.sharedFile.map { file in { @Sendable in file.didClose() } }
+        try await ConnectionGroup.close(
+            groupReader.groups, groupReader.core, period, groupReader.workers, whenClosed: whenClosed)
+        if whenClosed == nil { groupReader.didClose() }
     }
 }

@@ -18,7 +18,7 @@ final class ConnectionGroup: Sendable {
         var holders: [Int: UInt] = [:]
         /// The connection of the access that has the barrier.
         var barrierHolder: Connection?
-        /// The task that has the barrier, until its access begins; 0 for none.
+        /// The task that has the barrier until its access begins, or the thread of a window; 0 for none.
         var barrierTask: UInt = 0
         /// The groups that close together with this one: an access of one may need a connection of another to end.
         var closingGroups: [ConnectionGroup] = []
@@ -164,6 +164,9 @@ final class ConnectionGroup: Sendable {
                 if let connection, connection.database.isOwned { throw DatabaseError.reentrantAccess() }
             }
             if state.contents.pointee.barrierHolder?.database.isOwned ?? false { throw DatabaseError.reentrantAccess() }
+            if state.contents.pointee.barrierTask == Database.currentThread {
+                throw DatabaseError.accessOfClosedDatabase(name)
+            }
         }
         return idleLease(.thread)
     }

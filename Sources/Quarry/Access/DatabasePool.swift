@@ -23,8 +23,10 @@ public final class DatabasePool: GroupWriter {
 
     let writer: AccessRunner
     let readers: AccessRunner
-    let core = DatabaseCore(isShared: true)
+    let core: DatabaseCore
     let workers: WorkerThreads
+    /// The file of a `SharedDatabase`, whose connections are opened when they are needed; nil for any other pool.
+    let sharedFile: SharedFile?
     let readRequest: AccessRequest
     let writeRequest: AccessRequest
     let transactionRequest: AccessRequest
@@ -61,24 +63,42 @@ public final class DatabasePool: GroupWriter {
     }
 
     /// - parameter followsTask: whether opening is cancelled with the current task.
-    private init(path: String, configuration: Configuration, workers: WorkerThreads, followsTask: Bool = false) throws {
+    private convenience init(
+        path: String, configuration: Configuration, workers: WorkerThreads, followsTask: Bool = false
+    ) throws {
+        let core = DatabaseCore(isShared: true)
+        let tracers = TracerList.configured(configuration)
+        let database = try configuration.openWriterOfPool(
+            path: path, core: core, configuredTracers: tracers, followsTask: followsTask)
+        self.init(
+            path: path, configuration, core, workers, tracers, connections: [.init(database: database)],
+            openWriter: { throw DatabaseError.connectionIsClosed() },
+            openReader: configuration.readerOpener(path: path, core: core, tracers))
+        core.keepLog(writer, readers: readers, database)
+    }
+
+    /// A pool without connections, which are opened when they are needed.
+    convenience init(of file: SharedFile) {
+        let configuration = file.configuration
+        self.init(
+            path: file.path, configuration, file.core, configuration.makePoolWorkers(), file.tracers, file,
+            openWriter: { try file.openWriter() }, openReader: { try file.openReader() })
+        file.setRunners(writer, readers: readers)
+    }
+
+    /// - parameter connections: the writer's connection, if it is open.
+    private init(
+        path: String, _ configuration: Configuration, _ core: DatabaseCore, _ workers: WorkerThreads,
+        _ tracers: TracerList?, _ sharedFile: SharedFile? = nil, connections: [ConnectionGroup.Connection] = [],
+        openWriter: @escaping @Sendable () throws -> Database, openReader: @escaping @Sendable () throws -> Database
+    ) {
         self.configuration = configuration
         self.path = path
-        let tracers = TracerList.configured(configuration)
-        var options = configuration.connectionOptions(readonly: configuration.readonly)
-        options.isWriterOfPool = true
-        let database =
-            configuration.readonly
-            ? try configuration.open(
-                path: path, readonly: true, options: options, core: core, configuredTracers: tracers,
-                followsTask: followsTask)
-            : try configuration.openInWALMode(
-                path: path, options: options, core: core, configuredTracers: tracers, followsTask: followsTask)
-        try core.storeCommitNumbers(database, followsTask: followsTask)
-        let name = configuration.label ?? path
+        self.core = core
         self.workers = workers
+        self.sharedFile = sharedFile
+        let name = configuration.label ?? path
         let source = DatabaseTraceEvent.Source(label: configuration.label, path: path)
-        let openReader = configuration.readerOpener(path: path, core: core, tracers)
         readers = AccessRunner(
             ConnectionGroup(
                 "a reader of \(name)", capacity: configuration.maximumReaderCount, limits: configuration.groupLimits,
@@ -87,8 +107,7 @@ public final class DatabasePool: GroupWriter {
         writer = AccessRunner(
             ConnectionGroup(
                 "the writer of \(name)", capacity: 1, limits: configuration.groupLimits,
-                connections: [.init(database: database)], barredGroup: readers.group,
-                open: { throw DatabaseError.connectionIsClosed() }),
+                connections: connections, barredGroup: readers.group, open: openWriter),
             workers: workers, core, source, .writer, configuredTracers: tracers,
             sharesCommits: configuration.sharesCommits(inMemory: false))
         readRequest = AccessRequest(.pinnedRead, configuration.asyncExecution.readPlacement(inMemory: false))
@@ -96,7 +115,6 @@ public final class DatabasePool: GroupWriter {
         writeRequest = AccessRequest(.bare, writePlacement)
         transactionRequest = AccessRequest(
             .write, writePlacement, sharesCommit: configuration.sharesCommits(inMemory: false))
-        core.keepLog(writer, readers: readers, database)
     }
 
     deinit {
@@ -172,6 +190,24 @@ extension DatabasePool {
 
 extension Configuration {
     fileprivate func makePoolWorkers() -> WorkerThreads { WorkerThreads(connectionCount: maximumReaderCount + 1) }
+
+    /// Opens the writer of a pool.
+    func openWriterOfPool(
+        path: String, core: DatabaseCore, configuredTracers: TracerList?, followsTask: Bool
+    ) throws -> Database {
+        var options = connectionOptions(readonly: readonly)
+        options.isWriterOfPool = true
+        let database =
+            readonly
+            ? try open(
+                path: path, readonly: true, options: options, core: core, configuredTracers: configuredTracers,
+                followsTask: followsTask)
+            : try openInWALMode(
+                path: path, options: options, core: core, configuredTracers: configuredTracers, followsTask: followsTask
+            )
+        try core.storeCommitNumbers(database, followsTask: followsTask)
+        return database
+    }
 
     /// Opens a reader of a pool.
     func readerOpener(path: String, core: DatabaseCore, _ tracers: TracerList? = nil) -> @Sendable () throws -> Database

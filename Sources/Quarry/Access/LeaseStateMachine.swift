@@ -338,6 +338,16 @@ struct LeaseStateMachine<Waiter> {
         unopened.append(slot)
     }
 
+    /// A connection was opened for a slot outside of any access.
+    ///
+    /// - returns: false if the slot is in use, or has a connection.
+    mutating func adopt(_ slot: Int) -> Bool {
+        guard !hasBarrier, !isClosed, let index = unopened.firstIndex(of: slot) else { return false }
+        unopened.remove(at: index)
+        idle.append((slot, tick))
+        return true
+    }
+
     /// All connections were closed under a barrier: each waiter and each later request is refused.
     mutating func close() -> [Action] {
         phase = .closed

@@ -29,6 +29,9 @@ struct FileOperations: Sendable {
         /// Whether another file has the name that a file should get.
         var isOfTakenName: Bool { number == EEXIST }
 
+        /// Whether a new name is on another file system.
+        var isOfOtherFileSystem: Bool { number == EXDEV }
+
         /// The system's reason: `No space left on device`.
         var reason: String { String(cString: strerror(number)) }
     }

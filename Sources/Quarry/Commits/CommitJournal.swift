@@ -152,6 +152,20 @@ final class CommitJournal: Sendable {
         }
     }
 
+    /// All connections of a database were closed, which will be opened again.
+    func connectionsWereClosed() {
+        let watch = state.withLock { $0.watch.take() }
+        watch?.end()
+    }
+
+    /// A closed database was opened again: others may have changed it, or another file may have its path.
+    ///
+    /// - parameter database: nil if it is being released.
+    func connectionsWereOpened(of database: (any GroupReader)?) {
+        if let database, state.withLock({ $0.needs.isNeeded }) { watchOthers(of: database) }
+        otherConnectionDidCommit(number: nil)
+    }
+
     /// Calls an observer after each commit of other connections.
     func add(_ observer: OtherCommitObserver, of database: any GroupReader) {
         state.withLock { state in

@@ -95,6 +95,8 @@ final class LogKeeper: Sendable {
             state.withLock { $0.machine.databaseDidClose() }
             return false
         }
+        // A shared database that is closed is opened by its next access, not by its keeper.
+        guard writer.group.connectionCount > 0 else { return true }
         noteReads()
         notePinnedReaders(core)
         let (pages, commits) = core.log.extent

@@ -1,0 +1,231 @@
+public import QuarryCore
+
+/// The files of a shared database that is closed, inside the closure of `SharedDatabase.withClosedDatabase`.
+///
+/// ```swift
+/// try database.withClosedDatabase { files in
+///     print(try files.sizes().total)
+///     try files.replace(with: "/var/lib/app/new-players.sqlite")
+/// }
+/// ```
+///
+/// Each operation is whole or has no effect, also if the process is killed: a name is changed in one step, once the
+/// content is on the disk. Used after the closure has returned, each throws `SQLITE_MISUSE`.
+public final class ClosedDatabaseFiles: Sendable {
+    /// The sizes of files, in bytes; 0 for a file that is missing.
+    public struct Sizes: Sendable, Equatable {
+        /// The database.
+        public let database: Int
+        /// The write-ahead log, `-wal`.
+        public let log: Int
+        /// The index of the log, `-shm`.
+        public let sharedMemory: Int
+        /// The rollback journal, `-journal`.
+        public let journal: Int
+        /// The sum.
+        public var total: Int { database + log + sharedMemory + journal }
+    }
+
+    /// The path of the database, without symbolic links.
+    public let path: String
+    private let configuration: Configuration
+    private let operations: FileOperations
+    private let isEnded = Lock(false)
+
+    init(path: String, _ configuration: Configuration, _ operations: FileOperations) {
+        self.path = path
+        self.configuration = configuration
+        self.operations = operations
+    }
+
+    func end() { isEnded.withLock { $0 = true } }
+
+    /// The paths of the database, its write-ahead log, the log's index and the rollback journal, whether the files
+    /// exist or not: <https://www.sqlite.org/tempfiles.html>.
+    public var paths: [String] { [path] + sidecars }
+
+    private var sidecars: [String] { ["-wal", "-shm", "-journal"].map { path + $0 } }
+
+    /// The sizes of the files.
+    ///
+    /// - throws: `SQLITE_CANTOPEN` if the file system refuses to tell; `SQLITE_MISUSE` after the closure.
+    public func sizes() throws -> Sizes {
+        try perform("reading sizes") {
+            let sizes = try paths.map { try operations.status($0)?.byteCount ?? 0 }
+            return Sizes(database: sizes[0], log: sizes[1], sharedMemory: sizes[2], journal: sizes[3])
+        }
+    }
+
+    /// Gives the database another path. The next access creates a new database at the old one.
+    ///
+    /// - parameter newPath: on another file system, the database is copied and then removed: a process that is killed
+    ///   in between leaves both.
+    /// - parameter overwrites: whether a file that has the new path is replaced. A database that is in use mustn't be.
+    /// - throws: `SQLITE_CANTOPEN` if the database is missing, or if `newPath` is taken; `SQLITE_BUSY` if another
+    ///   process has the database open, or if the log isn't empty; other `DatabaseError`s. Nothing has changed then.
+    public func move(to newPath: String, overwrites: Bool = false) throws {
+        try perform("moving \(path)") {
+            try checkIsWhole()
+            try checkTarget(newPath, overwrites: overwrites)
+            try removeSidecars()
+            do {
+                try operations.rename(path, to: newPath)
+            } catch let failure as FileOperations.Failure where failure.isOfOtherFileSystem {
+                try copyDatabase(path, to: newPath, overwrites: overwrites)
+                try operations.remove(path)
+            }
+            try syncFolders(path, newPath)
+        }
+    }
+
+    /// Copies the database into another file. No log is beside it.
+    ///
+    /// - parameter overwrites: as in ``move(to:overwrites:)``.
+    /// - throws: `SQLITE_CANTOPEN` if the database is missing, or if `newPath` is taken; the errors of
+    ///   ``DatabaseReader/backup(toFile:options:progress:)``.
+    public func copy(to newPath: String, overwrites: Bool = false) throws {
+        try perform("copying \(path)") {
+            guard try operations.status(path) != nil else { throw missing(path) }
+            try checkTarget(newPath, overwrites: overwrites)
+            try copyDatabase(path, to: newPath, overwrites: overwrites)
+        }
+    }
+
+    /// Removes the database and the files beside it. The next access creates a new database.
+    ///
+    /// The database is removed first: SQLite ignores a log without one. Missing files are no error.
+    ///
+    /// - throws: `SQLITE_BUSY` if another process has the database open; `SQLITE_IOERR_DELETE`.
+    public func remove() throws {
+        try perform("removing \(path)") {
+            try checkIsUnused(path)
+            try operations.remove(path)
+            try removeSidecars()
+            try syncFolders(path)
+        }
+    }
+
+    /// Gives the path of the database to another one, which loses its own. The next access opens that.
+    ///
+    /// - parameter newPath: a database that nobody has open, with an empty log or none. On another file system it is
+    ///   copied and then removed.
+    /// - throws: `SQLITE_CANTOPEN` if it is missing or no file; `SQLITE_BUSY` if another process has one of the two
+    ///   open, or if a log isn't empty; other `DatabaseError`s. Nothing has changed then.
+    public func replace(with newPath: String) throws {
+        try perform("replacing \(path)") {
+            guard !newPath.utf8.contains(0) else { throw misuse("the path has a NUL character") }
+            guard let new = try operations.status(newPath), new.kind == .file else { throw missing(newPath) }
+            if let old = try operations.status(path) {
+                guard old.identity != new.identity else { throw misuse("\(newPath) is the database itself") }
+                try checkIsWhole()
+            }
+            try checkIsUnused(newPath)
+            try checkLogIsEmpty(newPath)
+            if let other = SharedFiles.all.openPath(of: newPath) { throw busy("\(other) is in use") }
+            try removeSidecars()
+            do {
+                try operations.rename(newPath, to: path)
+            } catch let failure as FileOperations.Failure where failure.isOfOtherFileSystem {
+                try copyDatabase(newPath, to: path, overwrites: true)
+                try operations.remove(newPath)
+            }
+            for sidecar in ["-wal", "-shm"] { try? operations.remove(newPath + sidecar) }
+            try syncFolders(path, newPath)
+        }
+    }
+
+    // MARK: - Steps
+
+    private func perform<T>(_ operation: String, _ body: () throws -> T) throws -> T {
+        guard !isEnded.withLock({ $0 }) else {
+            throw misuse("the files of a database can't be used after the closure of withClosedDatabase")
+        }
+        do {
+            return try body()
+        } catch let failure as FileOperations.Failure {
+            throw failure.databaseError(operation)
+        }
+    }
+
+    private func checkTarget(_ newPath: String, overwrites: Bool) throws {
+        guard !newPath.isEmpty, !newPath.utf8.contains(0) else {
+            throw misuse("no file can have the path \(String(reflecting: newPath))")
+        }
+        guard let target = try operations.status(newPath) else { return }
+        if target.identity == (try operations.status(path)?.identity) {
+            throw misuse("\(newPath) is the database itself")
+        }
+        guard overwrites, target.kind == .file else { throw taken(newPath) }
+        try checkIsUnused(newPath)
+        try checkLogIsEmpty(newPath)
+        if let other = SharedFiles.all.openPath(of: newPath) { throw busy("\(other) is in use") }
+    }
+
+    /// Throws unless the file has the whole content of the database, and nobody has it open.
+    private func checkIsWhole() throws {
+        guard let status = try operations.status(path), status.kind == .file else { throw missing(path) }
+        try checkIsUnused(path)
+        if (try? checkLogIsEmpty(path)) == nil, !configuration.readonly { try recover() }
+        try checkLogIsEmpty(path)
+    }
+
+    /// Moves a log that a killed process has left into the database: the last connection does when it closes.
+    private func recover() throws {
+        var configuration = Configuration()
+        configuration.acceptsURIs = false
+        configuration.vfs = self.configuration.vfs
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        try queue.read { db in _ = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sqlite_master") }
+        try queue.close()
+    }
+
+    private func checkIsUnused(_ path: String) throws {
+        guard let process = FileSystem.otherProcess(withDatabase: path) else { return }
+        throw busy("process \(process) has \(path) open")
+    }
+
+    private func checkLogIsEmpty(_ path: String) throws {
+        for log in [path + "-wal", path + "-journal"] {
+            guard let status = try operations.status(log), status.byteCount > 0 else { continue }
+            throw busy("\(log) has changes that aren't in the database: another connection has it open, or had it")
+        }
+    }
+
+    private func removeSidecars() throws {
+        for sidecar in sidecars { try operations.remove(sidecar) }
+    }
+
+    /// Copies a database with SQLite: a descriptor of our own would release SQLite's locks when it is closed.
+    private func copyDatabase(_ path: String, to newPath: String, overwrites: Bool) throws {
+        var configuration = Configuration()
+        configuration.readonly = self.configuration.readonly
+        configuration.acceptsURIs = false
+        configuration.vfs = self.configuration.vfs
+        configuration.label = self.configuration.label
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        var options = BackupOptions()
+        options.replacesExisting = overwrites
+        try queue.backup(toFile: newPath, options: options)
+        try queue.close()
+    }
+
+    private func syncFolders(_ paths: String...) throws {
+        for folder in Set(paths.map(FileOperations.folder)) { try operations.syncFolder(folder) }
+    }
+
+    private func missing(_ path: String) -> DatabaseError {
+        DatabaseError(resultCode: .SQLITE_CANTOPEN, message: "there is no file \(path)")
+    }
+
+    private func taken(_ path: String) -> DatabaseError {
+        DatabaseError(resultCode: .SQLITE_CANTOPEN, message: "\(path) exists")
+    }
+
+    private func busy(_ message: String) -> DatabaseError {
+        DatabaseError(resultCode: .SQLITE_BUSY, message: message)
+    }
+
+    private func misuse(_ message: String) -> DatabaseError {
+        DatabaseError(resultCode: .SQLITE_MISUSE, message: message)
+    }
+}

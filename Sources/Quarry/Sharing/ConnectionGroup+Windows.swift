@@ -1,0 +1,83 @@
+import QuarryCore
+
+// Closing the connections of groups for a while.
+
+extension ConnectionGroup {
+    /// Closes all connections of some groups in the order of arrival, runs `body`, and serves accesses again.
+    ///
+    /// - parameter groups: in the order in which they are waited for: a writer, which is lent to the accesses of the
+    ///   second group meanwhile. Their connections are closed in the opposite order.
+    /// - throws: `SQLITE_MISUSE` inside an access of this thread, or inside such a closure; `SQLITE_BUSY` if statements
+    ///   are left; the error of `body`.
+    static func whileClosed<T>(_ groups: [ConnectionGroup], _ body: () throws -> T) throws -> T {
+        try beginWindow(groups)
+        defer { endWindow(groups) }
+        return try body()
+    }
+
+    /// Closes all connections as `whileClosed` does, until `endWindow`, which any thread may call.
+    static func beginWindow(_ groups: [ConnectionGroup]) throws {
+        for group in groups { try group.checkMayWaitForAll() }
+        var heldCount = 0
+        do {
+            for group in groups {
+                _ = try group.wait(for: .barrier, .user, nil, heldCount > 0 ? .admitted : nil)
+                heldCount += 1
+            }
+            try closeHeld(groups)
+        } catch {
+            endWindow(Array(groups.prefix(heldCount)))
+            throw error
+        }
+    }
+
+    static func endWindow(_ groups: [ConnectionGroup]) {
+        for group in groups.reversed() { group.abandonClosing() }
+    }
+
+    /// As the synchronous `whileClosed`, but waiting suspends the task, and `body` runs on the library's threads.
+    static func whileClosed<T: Sendable>(
+        _ groups: [ConnectionGroup], _ workers: WorkerThreads, _ body: @Sendable () throws -> T
+    ) async throws -> T {
+        let token = AccessToken()
+        let waiters = groups.map { _ in TaskWaiter(workers, .offloadedTask) }
+        groups[0].request(waiters[0], token, .barrier)
+        return try await withTaskCancellationHandler {
+            try await withTaskExecutorPreference(waiters[0], isolation: nil) {
+                var heldCount = 0
+                defer { endWindow(Array(groups.prefix(heldCount))) }
+                for (group, waiter) in zip(groups, waiters) {
+                    if heldCount > 0 { group.request(waiter, token, .barrier, .user, nil, .admitted) }
+                    _ = try await group.grant(waiter)
+                    heldCount += 1
+                }
+                if token.isCancelled { throw CancellationError() }
+                try closeHeld(groups)
+                return try body()
+            }
+        } onCancel: {
+            token.cancel()
+            for (group, waiter) in zip(groups, waiters) { group.cancel(waiter) }
+        }
+    }
+
+    /// Closes the connections, under the barriers of this thread.
+    private static func closeHeld(_ groups: [ConnectionGroup]) throws {
+        let thread = Database.currentThread
+        // An access of this thread would wait for its own barrier.
+        for group in groups { group.state.withLock { $0.barrierTask = thread } }
+        for group in groups.reversed() { try group.closeConnections() }
+    }
+
+    private func checkMayWaitForAll() throws {
+        if ownedConnection != nil { throw DatabaseError.reentrantAccess() }
+        try checkIsOutsideWindow()
+    }
+
+    /// Throws if this thread has the database closed.
+    func checkIsOutsideWindow() throws {
+        if state.withLock({ $0.machine.hasBarrier && $0.barrierTask == Database.currentThread }) {
+            throw DatabaseError.accessOfClosedDatabase(name)
+        }
+    }
+}

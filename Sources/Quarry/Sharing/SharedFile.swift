@@ -1,0 +1,183 @@
+import QuarryCore
+import Synchronization
+
+/// The file of a shared database: opens the connections of its pool, again and again.
+final class SharedFile: Sendable {
+    private struct Runners {
+        weak var writer: AccessRunner?
+        weak var readers: AccessRunner?
+    }
+
+    private struct WeakDatabase {
+        weak var database: Database?
+    }
+
+    private struct State {
+        var runners = Runners()
+        weak var pool: DatabasePool?
+        /// Whether all connections were closed since the last opening.
+        var wasClosed = false
+        /// The connections of snapshots, stable readers and backups.
+        var pinned: [WeakDatabase] = []
+        var identities: [SharedFiles.Identity] = []
+    }
+
+    /// The canonical path.
+    let path: String
+    let configuration: Configuration
+    let core = DatabaseCore(isShared: true)
+    let tracers: TracerList?
+    /// The error with which each opening fails; nil for none.
+    private let refusal: DatabaseError?
+    private let state = Lock(State())
+    private let opening = ConditionLock(OpeningStateMachine.idle)
+
+    init(path: String, _ configuration: Configuration, refusal: DatabaseError? = nil) {
+        self.path = path
+        self.configuration = configuration
+        self.refusal = refusal
+        tracers = TracerList.configured(configuration)
+    }
+
+    deinit { SharedFiles.all.remove(path, ObjectIdentifier(self), state.withLock { $0.identities }) }
+
+    func setRunners(_ writer: AccessRunner, readers: AccessRunner) {
+        state.withLock { $0.runners = Runners(writer: writer, readers: readers) }
+    }
+
+    func setPool(_ pool: DatabasePool) { state.withLock { $0.pool = pool } }
+
+    func noteIdentity(_ identity: SharedFiles.Identity) {
+        state.withLock { state in
+            if !state.identities.contains(identity) { state.identities.append(identity) }
+        }
+    }
+
+    // MARK: - Opening
+
+    /// Opens the connection that writes.
+    func openWriter() throws -> Database {
+        try beginOpening()
+        defer { endOpening() }
+        return try openWriterNow()
+    }
+
+    /// Opens a connection that reads. If no connection is open, opens the one that writes first: it creates the file.
+    func openReader() throws -> Database {
+        if !isWriterOpen {
+            try beginOpening()
+            defer { endOpening() }
+            if !isWriterOpen, let writer = state.withLock({ $0.runners.writer }) {
+                let database = try openWriterNow()
+                // If another access opens the writer meanwhile, this connection has done its work.
+                writer.group.adopt(database)
+            }
+        }
+        return try configuration.readerOpener(path: path, core: core, tracers)()
+    }
+
+    private var isWriterOpen: Bool {
+        state.withLock { $0.runners.writer }?.group.hasOpenConnection ?? false
+    }
+
+    private func beginOpening() throws {
+        if let refusal { throw refusal }
+        opening.lock()
+        defer { opening.unlock() }
+        while true {
+            switch opening.contents.pointee.begin(thread: Database.currentThread) {
+            case .open: return
+            case .wait: _ = opening.wait()
+            case .refuse:
+                throw DatabaseError(
+                    resultCode: .SQLITE_MISUSE,
+                    message:
+                        "\(configuration.label ?? path) is used while it is opened, by Configuration.prepareDatabase")
+            }
+        }
+    }
+
+    private func endOpening() {
+        opening.withLock { $0.end() }
+        opening.broadcast()
+    }
+
+    private func openWriterNow() throws -> Database {
+        try checkName()
+        let database = try configuration.openWriterOfPool(
+            path: path, core: core, configuredTracers: tracers, followsTask: false)
+        // It may have been made only now, with another name meanwhile.
+        try checkName()
+        let (runners, pool, wasClosed) = state.withLock { state in
+            defer { state.wasClosed = false }
+            return (state.runners, state.pool, state.wasClosed)
+        }
+        if let writer = runners.writer, let readers = runners.readers {
+            core.keepLog(writer, readers: readers, database)
+        }
+        if wasClosed { core.journalIfMade?.connectionsWereOpened(of: pool) }
+        return database
+    }
+
+    /// Throws if the file is in use with another name: SQLite would give it a second log.
+    private func checkName() throws {
+        guard let other = SharedFiles.all.note(path, self) else { return }
+        throw DatabaseError(
+            resultCode: .SQLITE_MISUSE,
+            message: "\(path) is another name of \(other), which is in use: its log has that name")
+    }
+
+    // MARK: - Closing
+
+    /// All connections were closed, and can't be opened yet.
+    func didClose() {
+        state.withLock { $0.wasClosed = true }
+        core.log.logWasEmptied()
+        core.journalIfMade?.connectionsWereClosed()
+    }
+
+    /// Remembers connections that belong to no group.
+    func note(_ databases: [Database]) {
+        state.withLock { state in
+            state.pinned.removeAll { $0.database == nil }
+            state.pinned += databases.map { WeakDatabase(database: $0) }
+        }
+    }
+
+    /// Throws if snapshots, stable readers or backups have connections.
+    func checkHasNoPinnedReaders() throws {
+        let databases = state.withLock { state in state.pinned.compactMap(\.database) }
+        guard databases.contains(where: { !$0.isClosed }) else { return }
+        let labels = core.pinnedReadersIfMade?.all.values.map { "“\($0.label)”" }.sorted() ?? []
+        let names = labels.isEmpty ? "a snapshot or backup" : labels.joined(separator: ", ")
+        throw DatabaseError(
+            resultCode: .SQLITE_BUSY, message: "unable to close \(configuration.label ?? path): \(names) reads it")
+    }
+}
+
+extension ConnectionGroup {
+    /// Whether a connection is open.
+    var hasOpenConnection: Bool {
+        state.withLock { state in state.connections.contains { $0.map { !$0.database.isClosed } ?? false } }
+    }
+
+    /// Takes an open connection for its only slot, unless that is in use.
+    func adopt(_ database: Database) {
+        let rest = state.withLock { state -> Database? in
+            guard state.machine.adopt(0) else { return database }
+            state.connections[0] = Connection(database: database)
+            return nil
+        }
+        // Closed without the lock.
+        _ = consume rest
+    }
+}
+
+extension DatabaseError {
+    /// - parameter name: of the connection, in messages.
+    static func accessOfClosedDatabase(_ name: String) -> DatabaseError {
+        DatabaseError(
+            resultCode: .SQLITE_MISUSE,
+            message: "\(name) can't be used inside the closure of withClosedDatabase, which has the database closed")
+    }
+}

@@ -1,0 +1,28 @@
+import Quarry
+import QuarryTestSupport
+import Testing
+
+@Suite struct SharedDatabaseSamples {
+    let folder = try! TemporaryFolder(isFast: true)
+
+    @Test func sharedDatabases() async throws {
+        let path = folder.file("players.sqlite")
+        let database = SharedDatabase(path: path)
+        try await database.write { db in
+            try db.execute(sql: "CREATE TABLE player (name TEXT)")
+        }
+        let alias = SharedDatabase(path: path)
+        #expect(database.isSameDatabase(as: alias))
+        try await database.closeAsync()
+        let newPath = folder.file("new.sqlite")
+        try await database.withClosedDatabase { files in try files.copy(to: newPath) }
+        try await database.write { db in try db.execute(sql: "DROP TABLE player") }
+        try await database.withClosedDatabase { files in
+            try files.replace(with: newPath)
+        }
+        #expect(try await alias.read { db in try db.tableExists("player") })
+        let blockade = try database.blockade()
+        #expect(try blockade.files.sizes().database > 0)
+        blockade.end()
+    }
+}
