@@ -62,8 +62,9 @@ final class ConnectionGroup: Sendable {
     /// The name of a connection in messages: `the writer of players.sqlite`.
     let name: String
     let limits: Limits
-    private let open: @Sendable () throws -> Database
     let state: Lock<State>
+    /// Opens a connection. Released after the connections: `SharedFile`, which it holds, ends when they are closed.
+    private let open: @Sendable () throws -> Database
     /// Whether a connection seems to be idle. Lets spinning waiters poll without taking the lock, which the releasing
     /// thread needs.
     private let hasIdle = Atomic<Bool>(false)

@@ -40,25 +40,26 @@ public final class SharedDatabase: ForwardingWriter {
     public init(path: String, configuration: Configuration? = nil) {
         guard let refusal = Self.refusal(of: path) else {
             let path = FileName.canonical(path)
-            let shared = SharedFiles.all.pool(path) { Self.makePool(path, configuration ?? Configuration()) }
+            let shared = SharedFiles.all.pool(path) { Self.makePool(path, configuration ?? Configuration(), after: $0) }
             guard let configuration, let name = shared.configuration.difference(from: configuration) else {
                 pool = shared
                 return
             }
             pool = Self.makePool(
                 path, configuration,
-                DatabaseError(
+                refusal: DatabaseError(
                     resultCode: .SQLITE_MISUSE,
                     message: "\(path) is shared with another configuration: Configuration.\(name) differs"))
             return
         }
-        pool = Self.makePool(path, configuration ?? Configuration(), refusal)
+        pool = Self.makePool(path, configuration ?? Configuration(), refusal: refusal)
     }
 
     private static func makePool(
-        _ path: String, _ configuration: Configuration, _ refusal: DatabaseError? = nil
+        _ path: String, _ configuration: Configuration, after previousEnd: SharedFileEnd? = nil,
+        refusal: DatabaseError? = nil
     ) -> DatabasePool {
-        let file = SharedFile(path: path, configuration, refusal: refusal)
+        let file = SharedFile(path: path, configuration, after: previousEnd, refusal: refusal)
         let pool = DatabasePool(of: file)
         file.setPool(pool)
         return pool
@@ -210,7 +211,7 @@ public final class SharedDatabase: ForwardingWriter {
         try ConnectionGroup.beginWindow(pool.groups)
         do {
             file.didClose()
-            try file.checkHasNoPinnedReaders()
+            try file.checkHasNoOtherReaders()
         } catch {
             ConnectionGroup.endWindow(pool.groups)
             throw error
@@ -232,7 +233,7 @@ public final class SharedDatabase: ForwardingWriter {
         of file: SharedFile, _ operations: FileOperations, _ body: (ClosedDatabaseFiles) throws -> T
     ) throws -> T {
         file.didClose()
-        try file.checkHasNoPinnedReaders()
+        try file.checkHasNoOtherReaders()
         let files = ClosedDatabaseFiles(path: file.path, file.configuration, operations)
         defer { files.end() }
         return try body(files)

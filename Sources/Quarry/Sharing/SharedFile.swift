@@ -20,6 +20,8 @@ final class SharedFile: Sendable {
         /// The connections of snapshots, stable readers and backups.
         var pinned: [WeakDatabase] = []
         var identities: [SharedFiles.Identity] = []
+        /// The end of the file's pool before; nil when it has come.
+        var previousEnd: SharedFileEnd?
     }
 
     /// The canonical path.
@@ -27,19 +29,28 @@ final class SharedFile: Sendable {
     let configuration: Configuration
     let core = DatabaseCore(isShared: true)
     let tracers: TracerList?
+    /// The end of this pool.
+    let end: SharedFileEnd
     /// The error with which each opening fails; nil for none.
     private let refusal: DatabaseError?
     private let state = Lock(State())
     private let opening = ConditionLock(OpeningStateMachine.idle)
 
-    init(path: String, _ configuration: Configuration, refusal: DatabaseError? = nil) {
+    /// - parameter previousEnd: the end of the file's pool before, if it is still to come.
+    init(path: String, _ configuration: Configuration, after previousEnd: SharedFileEnd?, refusal: DatabaseError?) {
         self.path = path
         self.configuration = configuration
         self.refusal = refusal
         tracers = TracerList.configured(configuration)
+        end = SharedFileEnd(after: previousEnd)
+        state.withLock { $0.previousEnd = previousEnd }
     }
 
-    deinit { SharedFiles.all.remove(path, ObjectIdentifier(self), state.withLock { $0.identities }) }
+    // The last connection is closed: those who can open one have it.
+    deinit {
+        end.end()
+        SharedFiles.all.remove(path, ObjectIdentifier(self), state.withLock { $0.identities })
+    }
 
     func setRunners(_ writer: AccessRunner, readers: AccessRunner) {
         state.withLock { $0.runners = Runners(writer: writer, readers: readers) }
@@ -80,8 +91,20 @@ final class SharedFile: Sendable {
         state.withLock { $0.runners.writer }?.group.hasOpenConnection ?? false
     }
 
+    /// Waits until no connection of an earlier pool of the file is open.
+    ///
+    /// - returns: false if one may be open after some seconds.
+    private func waitForPreviousPool() -> Bool {
+        guard let previousEnd = state.withLock({ $0.previousEnd }) else { return true }
+        let hasEnded = previousEnd.wait()
+        state.withLock { $0.previousEnd = nil }
+        return hasEnded
+    }
+
     private func beginOpening() throws {
         if let refusal { throw refusal }
+        // If it hasn't ended, there are two pools of one file, as a program may open them itself.
+        _ = waitForPreviousPool()
         opening.lock()
         defer { opening.unlock() }
         while true {
@@ -144,8 +167,13 @@ final class SharedFile: Sendable {
         }
     }
 
-    /// Throws if snapshots, stable readers or backups have connections.
-    func checkHasNoPinnedReaders() throws {
+    /// Throws if snapshots, stable readers, backups, or a pool that was released, have connections.
+    func checkHasNoOtherReaders() throws {
+        guard waitForPreviousPool() else {
+            throw DatabaseError(
+                resultCode: .SQLITE_BUSY,
+                message: "unable to close \(configuration.label ?? path): a released shared database still uses it")
+        }
         let databases = state.withLock { state in state.pinned.compactMap(\.database) }
         guard databases.contains(where: { !$0.isClosed }) else { return }
         let labels = core.pinnedReadersIfMade?.all.values.map { "“\($0.label)”" }.sorted() ?? []

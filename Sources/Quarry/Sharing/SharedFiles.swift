@@ -12,10 +12,12 @@ final class SharedFiles: Sendable {
     private final class Entry {
         weak var pool: DatabasePool?
         let file: ObjectIdentifier
+        let end: SharedFileEnd
 
-        init(pool: DatabasePool, file: ObjectIdentifier) {
+        init(pool: DatabasePool, file: SharedFile) {
             self.pool = pool
-            self.file = file
+            self.file = ObjectIdentifier(file)
+            end = file.end
         }
     }
 
@@ -33,8 +35,9 @@ final class SharedFiles: Sendable {
     /// The pool of a file, which is made if the file has none.
     ///
     /// - parameter path: the canonical path.
-    /// - parameter make: makes the pool; must not open anything.
-    func pool(_ path: String, _ make: () -> DatabasePool) -> DatabasePool {
+    /// - parameter make: makes the pool; must not open anything. Receives the end of the pool before, if it is still
+    ///   to come.
+    func pool(_ path: String, _ make: (SharedFileEnd?) -> DatabasePool) -> DatabasePool {
         let identity = Identity(path: path)
         let (pool, others) = state.withLock { state in
             // Released without the lock: the last reference to a pool closes its connections.
@@ -46,8 +49,8 @@ final class SharedFiles: Sendable {
                 if Identity(path: otherPath) == identity { return (pool, seen) }
                 seen.append(pool)
             }
-            let pool = make()
-            state.entries[path] = Entry(pool: pool, file: ObjectIdentifier(pool.sharedFile!))
+            let pool = make(state.entries[path]?.end)
+            if let file = pool.sharedFile { state.entries[path] = Entry(pool: pool, file: file) }
             if let identity { state.paths[identity] = path }
             return (pool, seen)
         }

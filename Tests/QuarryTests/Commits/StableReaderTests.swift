@@ -85,7 +85,9 @@ import Testing
         let commits = try await reader.advance()
         #expect(commits.map { $0.changes.changedKeys(in: "t") } == [nil, [2: .inserted]])
         #expect(commits.changes.changedKeys(in: "t") == nil)
-        #expect(commits.changes.containsChange(in: "other") && commits[0].changes.isUnknown && !commits[1].changes.isUnknown)
+        #expect(
+            commits.changes.containsChange(in: "other") && commits[0].changes.isUnknown && !commits[1].changes.isUnknown
+        )
         #expect(try await reader.read { db in try db.count() } == 2)
     }
 

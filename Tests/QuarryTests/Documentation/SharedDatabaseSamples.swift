@@ -12,7 +12,8 @@ import Testing
             try db.execute(sql: "CREATE TABLE player (name TEXT)")
         }
         let alias = SharedDatabase(path: path)
-        #expect(database.isSameDatabase(as: alias))
+        let isSame = database.isSameDatabase(as: alias)
+        #expect(isSame)
         try await database.closeAsync()
         let newPath = folder.file("new.sqlite")
         try await database.withClosedDatabase { files in try files.copy(to: newPath) }

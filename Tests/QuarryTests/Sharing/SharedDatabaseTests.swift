@@ -198,7 +198,35 @@ struct SharedDatabaseTests {
             }
             #expect(pools.allSatisfy { $0.isSameDatabase(as: pools[0]) })
         }
-        #expect(!SharedFiles.all.isShared(path))
+        try await until("no pool is registered") { !SharedFiles.all.isShared(path) }
+    }
+
+    /// A pool that is released ends with its last access. The next pool of the file opens nothing before that.
+    @Test
+    func theNextPoolWaitsForTheEndOfThePrevious() async throws {
+        let path = folder.file("a.sqlite")
+        let (begun, mayEnd) = (Step("the access has begun"), Step("the access may end"))
+        let order = Recorded<[String]>([])
+        do {
+            SharedDatabase(path: path).asyncWriteWithoutTransaction { db in
+                begun.reach()
+                try? mayEnd.wait()
+                try? db.execute(sql: "CREATE TABLE t (a)")
+                order.update { $0.append("the access of the previous pool") }
+            }
+        }
+        try await until("the access has begun") { begun.isReached }
+        let next = SharedDatabase(path: path)
+        let moving = Task.detached {
+            try await next.withClosedDatabase { files in
+                order.update { $0.append("the next pool") }
+                return try files.sizes().log
+            }
+        }
+        mayEnd.reach()
+        #expect(try await moving.value == 0)
+        #expect(order.value == ["the access of the previous pool", "the next pool"])
+        #expect(try await next.read { db in try db.tableExists("t") })
     }
 
     /// Queues of one named database in memory share content and commits.
