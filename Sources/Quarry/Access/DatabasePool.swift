@@ -97,9 +97,11 @@ public final class DatabasePool: GroupWriter {
         transactionRequest = AccessRequest(
             .write, writePlacement, sharesCommit: configuration.sharesCommits(inMemory: false))
         core.keepLog(writer, readers: readers, database)
+        LiveDatabases.add(writer)
     }
 
     deinit {
+        LiveDatabases.remove(writer)
         core.leaveLog()
         workers.shutDown()
         // The writer is closed last: closing it moves the log into the database and removes it.
