@@ -18,6 +18,7 @@ import Testing
         let words = try #require(exit.lines.last?.split(separator: " "))
         let allocations = try #require(Int(words[0]))
         let errors = try #require(Int(words[2]))
-        #expect(allocations > 1000 && errors > allocations / 2, "\(exit.lines)")
+        // An opening that fails once gives memory back, tries again, and succeeds.
+        #expect(allocations > 1000 && errors > allocations / (failing == "once" ? 3 : 2), "\(exit.lines)")
     }
 }

@@ -42,6 +42,10 @@ do {
         try migrate(path: arguments[1], kind: DatabaseKind(arguments[2]), count: Int(arguments[3])!)
     case "out-of-memory":
         try runOutOfMemory(folder: arguments[1], encoding: arguments[2], isSticky: arguments[3] == "sticky")
+    case "out-of-files":
+        try runOutOfFiles(folder: arguments[1])
+    case "out-of-memory-while-opening":
+        try runOutOfMemoryWhileOpening(folder: arguments[1])
     case "replay":
         try replay(path: arguments[1], copy: arguments[2], rounds: arguments.count > 3 ? Int(arguments[3]) : nil)
     case "sqlite-version":

@@ -14,6 +14,8 @@ final class AccessRunner: Sendable {
     /// The tracers of the configuration; nil if it has none.
     let configuredTracers: TracerList?
     private let sharesCommits: Bool
+    /// The place of a writer among the live databases. Used with the lock of `LiveDatabases` held.
+    nonisolated(unsafe) var links = LiveDatabases.Links()
     // Made by the first write that may share: opening a database allocates nothing for it.
     private let madeGroupCommit = AtomicLazyReference<Lock<GroupCommit>>()
 

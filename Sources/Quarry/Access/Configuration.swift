@@ -54,10 +54,11 @@ public struct Configuration: Sendable {
     }
 
     /// How often SQLite waits for the disk: <https://www.sqlite.org/pragma.html#pragma_synchronous>. nil means
-    /// `full` in WAL mode and SQLite's default in others, which is `full` too, unless `prepareDatabase` sets another mode.
+    /// `full` in WAL mode and SQLite's default in others, which is `full` too, unless `prepareDatabase` sets another
+    /// mode.
     ///
-    /// With `full` in WAL mode a write that has returned survives a power failure. A write alone waits for the disk, and
-    /// asynchronous writes in line wait together (``groupCommit``). With `normal` no commit waits:
+    /// With `full` in WAL mode a write that has returned survives a power failure. A write alone waits for the disk,
+    /// and asynchronous writes in line wait together (``groupCommit``). With `normal` no commit waits:
     ///
     /// ```swift
     /// config.synchronous = .normal
@@ -409,63 +410,6 @@ extension Configuration {
         if secureDelete { options.pragmas.append("PRAGMA secure_delete = ON") }
         if let synchronous { options.pragmas.append("PRAGMA synchronous = \(synchronous.rawValue)") }
         return options
-    }
-
-    /// Opens a connection with this configuration.
-    ///
-    /// - parameter core: the core of the database to which the connection belongs; nil for a separate connection.
-    /// - parameter role: the use of the connection.
-    /// - parameter configuredTracers: the list of this configuration's tracers.
-    /// - parameter followsTask: whether opening is cancelled with the current task.
-    func open(
-        path: String, readonly: Bool, options: ConnectionOptions? = nil, core: DatabaseCore? = nil,
-        role: DatabaseTraceEvent.Connection.Role = .writer, configuredTracers: TracerList? = nil,
-        followsTask: Bool = false
-    ) throws -> Database {
-        try check()
-        if createsIntermediateDirectories, !readonly { try createFolders(of: path) }
-        var configuration = self
-        configuration.readonly = readonly
-        let start = TracerList.hasAny ? SystemClock.monotonicNanoseconds() : nil
-        let context = ConnectionContext(configuration, path: path, core, role, configuredTracers)
-        do {
-            let database = try Database(
-                path: path, options: options ?? connectionOptions(readonly: readonly, inMemory: path == ":memory:"),
-                context: context, setups: core?.setups, followsTask: followsTask
-            ) { db in
-                db.addPredefinedFunctionsAndCollations()
-                for prepare in preparations { try prepare(db) }
-            }
-            context.connectionDidOpen(since: start)
-            return database
-        } catch let error as DatabaseError where start != nil {
-            throw context.traced(error)
-        }
-    }
-
-    /// Opens a connection that writes in WAL mode.
-    ///
-    /// ```sql
-    /// PRAGMA synchronous = FULL
-    /// ```
-    ///
-    /// - parameter core: the core of the database to which the connection belongs.
-    /// - parameter followsTask: whether opening is cancelled with the current task.
-    func openInWALMode(
-        path: String, options: ConnectionOptions? = nil, core: DatabaseCore, configuredTracers: TracerList? = nil,
-        followsTask: Bool = false
-    ) throws -> Database {
-        var options = options ?? connectionOptions(readonly: false)
-        // Before `prepareDatabase`, which may request another mode.
-        if synchronous == nil { options.pragmas.append("PRAGMA synchronous = FULL") }
-        let database = try open(
-            path: path, readonly: false, options: options, core: core, configuredTracers: configuredTracers,
-            followsTask: followsTask)
-        try AccessRunner.frame(database, nil, followsTask: followsTask) { db in
-            try FileSystem.check(db, willBeWAL: true)
-            try db.activateWAL(path: path)
-        }
-        return database
     }
 
     /// Throws for invalid numbers.

@@ -338,10 +338,13 @@ final class ConnectionGroup: Sendable {
     /// How often a task looks for a connection: about half a microsecond.
     private static let taskSpinCount = CooperativePool.width > 1 ? 5 : 0
 
-    private func idleLease() -> Lease? {
+    private func idleLease() -> Lease? { leaseIfIdle(.inlineTask) }
+
+    /// A connection that is idle now.
+    func leaseIfIdle(_ waiterKind: Machine.WaiterKind) -> Lease? {
         state.lock()
         defer { state.unlock() }
-        return idleLease(.inlineTask)
+        return idleLease(waiterKind)
     }
 
     /// Asks for a connection for a task, and enters the queue if none is free; `lease(_:)` then waits.

@@ -115,9 +115,11 @@ public final class DatabasePool: GroupWriter {
         writeRequest = AccessRequest(.bare, writePlacement)
         transactionRequest = AccessRequest(
             .write, writePlacement, sharesCommit: configuration.sharesCommits(inMemory: false))
+        LiveDatabases.add(writer)
     }
 
     deinit {
+        LiveDatabases.remove(writer)
         core.leaveLog()
         workers.shutDown()
         // The writer is closed last: closing it moves the log into the database and removes it.

@@ -141,9 +141,11 @@ public final class DatabaseQueue: GroupWriter {
         transactionRequest = AccessRequest(
             .write, writePlacement, sharesCommit: configuration.sharesCommits(inMemory: isInMemory))
         if !isInMemory { core.keepLog(runner, readers: runner, database) }
+        LiveDatabases.add(runner)
     }
 
     deinit {
+        LiveDatabases.remove(runner)
         core.leaveLog()
         workers.shutDown()
     }

@@ -323,6 +323,21 @@ struct LeaseStateMachine<Waiter> {
         return slots.map { .drop($0) }
     }
 
+    /// Idle connections are dropped, but for those that a barrier or closing has.
+    mutating func dropIdle() -> [Action] {
+        guard phase.isOpen, !hasBarrier else { return [] }
+        let slots = idle.map(\.slot)
+        idle.removeAll()
+        unopened.append(contentsOf: slots)
+        return slots.map { .drop($0) }
+    }
+
+    /// The number of the last request that had to wait.
+    var lastWaiter: Int { lastID }
+
+    /// Whether a request of the program still waits that came no later than a given one.
+    func isWaiting(upTo id: Int) -> Bool { entries.contains { $0.id <= id && $0.origin != .library } }
+
     /// A tick of the clock: connections that were idle since the tick before are dropped.
     mutating func advanceTick() -> [Action] {
         let stale = idle.filter { $0.tick < tick }.map(\.slot)

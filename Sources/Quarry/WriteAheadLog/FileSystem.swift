@@ -90,7 +90,7 @@ enum FileSystem {
         return nil
     }
 
-    private static func text(ofFile path: String) -> String? {
+    static func text(ofFile path: String) -> String? {
         guard let file = fopen(path, "r") else { return nil }
         defer { fclose(file) }
         var bytes: [UInt8] = []
@@ -101,5 +101,30 @@ enum FileSystem {
             bytes.append(contentsOf: buffer[..<count])
         }
         return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Whether the process, or the system, can open no other file now.
+    static var hasNoDescriptorLeft: Bool {
+        let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        guard descriptor < 0 else {
+            // No database: closing it drops no lock.
+            _ = close(descriptor)
+            return false
+        }
+        return errno == EMFILE || errno == ENFILE
+    }
+
+    /// The bytes of a file; nil if there is none.
+    ///
+    /// Nothing is opened: closing a database file would drop SQLite's locks on it.
+    ///
+    /// - throws: `SQLITE_CANTOPEN` with the system's reason, for example for a folder that may not be searched.
+    static func size(ofFile path: String) throws -> Int? {
+        var status = stat()
+        guard stat(path, &status) != 0 else { return Int(status.st_size) }
+        let number = errno
+        if number == ENOENT || number == ENOTDIR { return nil }
+        throw DatabaseError(
+            resultCode: .SQLITE_CANTOPEN, message: "\(String(cString: strerror(number))) - of the file \(path)")
     }
 }

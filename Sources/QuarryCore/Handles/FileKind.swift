@@ -7,7 +7,7 @@
 #endif
 
 /// The kind of the file at a path.
-enum FileKind: String {
+package enum FileKind: String {
     /// A regular file, which may be a database, or a device.
     case file = "a file"
     case folder = "a folder"
@@ -32,10 +32,12 @@ enum FileKind: String {
     }
 
     /// A path that SQLite never takes for a URI, whatever options the library was built with: `./file:a` for `file:a`.
-    static func plainPath(_ path: String) -> String { path.utf8.starts(with: "file:".utf8) ? "./" + path : path }
+    package static func plainPath(_ path: String) -> String {
+        path.utf8.starts(with: "file:".utf8) ? "./" + path : path
+    }
 
     /// The path that a URI names; any other path unchanged.
-    static func filePath(_ path: String) -> String {
+    package static func filePath(_ path: String) -> String {
         guard path.utf8.starts(with: "file:".utf8) else { return path }
         var rest = Substring(path).utf8.dropFirst(5)
         if rest.starts(with: "//".utf8) { rest = rest.dropFirst(2).drop { $0 != UInt8(ascii: "/") } }

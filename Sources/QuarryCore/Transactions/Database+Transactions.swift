@@ -119,7 +119,7 @@ extension Database {
     }
 
     /// Runs `body` in a savepoint, and returns its result.
-    func withSavepoint<T>(_ body: () throws -> (TransactionCompletion, T)) throws -> T {
+    package func withSavepoint<T>(_ body: () throws -> (TransactionCompletion, T)) throws -> T {
         try checkAccess()
         guard isInsideTransaction else { return try withTransaction(nil, body) }
         let depth = savepoints.depth

@@ -1,0 +1,87 @@
+import QuarryCore
+
+extension Configuration {
+    /// Opens a connection with this configuration.
+    ///
+    /// - parameter core: the core of the database to which the connection belongs; nil for a separate connection.
+    /// - parameter role: the use of the connection.
+    /// - parameter configuredTracers: the list of this configuration's tracers.
+    /// - parameter followsTask: whether opening is cancelled with the current task.
+    func open(
+        path: String, readonly: Bool, options: ConnectionOptions? = nil, core: DatabaseCore? = nil,
+        role: DatabaseTraceEvent.Connection.Role = .writer, configuredTracers: TracerList? = nil,
+        followsTask: Bool = false
+    ) throws -> Database {
+        try check()
+        if createsIntermediateDirectories, !readonly { try createFolders(of: path) }
+        var configuration = self
+        configuration.readonly = readonly
+        do {
+            let database = try openOnce(
+                configuration, path: path, readonly: readonly, options, core, role, configuredTracers,
+                followsTask: followsTask)
+            // The log is opened by the first read.
+            if role == .reader, FileSystem.hasNoDescriptorLeft { DatabaseMemory.releaseIdle() }
+            return database
+        } catch let error as DatabaseError where ResourceShortage.isCause(of: error) {
+            DatabaseMemory.releaseIdle()
+            return try openOnce(
+                configuration, path: path, readonly: readonly, options, core, role, configuredTracers,
+                followsTask: followsTask)
+        }
+    }
+
+    private func openOnce(
+        _ configuration: Configuration, path: String, readonly: Bool, _ options: ConnectionOptions?,
+        _ core: DatabaseCore?, _ role: DatabaseTraceEvent.Connection.Role, _ configuredTracers: TracerList?,
+        followsTask: Bool
+    ) throws -> Database {
+        let start = TracerList.hasAny ? SystemClock.monotonicNanoseconds() : nil
+        let context = ConnectionContext(configuration, path: path, core, role, configuredTracers)
+        do {
+            let database = try Database(
+                path: path, options: options ?? connectionOptions(readonly: readonly, inMemory: path == ":memory:"),
+                context: context, setups: core?.setups, followsTask: followsTask
+            ) { db in
+                db.addPredefinedFunctionsAndCollations()
+                for prepare in preparations { try prepare(db) }
+            }
+            context.connectionDidOpen(since: start)
+            return database
+        } catch let error as DatabaseError where start != nil {
+            throw context.traced(error)
+        }
+    }
+
+    /// Opens a connection that writes in WAL mode.
+    ///
+    /// ```sql
+    /// PRAGMA synchronous = FULL
+    /// ```
+    ///
+    /// - parameter core: the core of the database to which the connection belongs.
+    /// - parameter followsTask: whether opening is cancelled with the current task.
+    func openInWALMode(
+        path: String, options: ConnectionOptions? = nil, core: DatabaseCore, configuredTracers: TracerList? = nil,
+        followsTask: Bool = false
+    ) throws -> Database {
+        var options = options ?? connectionOptions(readonly: false)
+        // Before `prepareDatabase`, which may request another mode.
+        if synchronous == nil { options.pragmas.append("PRAGMA synchronous = FULL") }
+        let database = try open(
+            path: path, readonly: false, options: options, core: core, configuredTracers: configuredTracers,
+            followsTask: followsTask)
+        let activate = { (db: Database) in
+            try FileSystem.check(db, willBeWAL: true)
+            try db.activateWAL(path: path)
+        }
+        do {
+            try AccessRunner.frame(database, nil, followsTask: followsTask, activate)
+        } catch let error as DatabaseError where ResourceShortage.isCause(of: error) {
+            // The log and its index are files of their own.
+            DatabaseMemory.releaseIdle()
+            try AccessRunner.frame(database, nil, followsTask: followsTask, activate)
+        }
+        return database
+    }
+}

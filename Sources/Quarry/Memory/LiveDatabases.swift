@@ -1,0 +1,51 @@
+import QuarryCore
+
+/// The queues and pools of the process that are open or closed, but not released.
+///
+/// A list through the writers themselves, so that opening a database allocates nothing for it, and an access costs
+/// nothing. A database is taken out by its `deinit`, which still holds its writer: so each writer in the list may be
+/// retained while the lock is held.
+enum LiveDatabases {
+    /// The neighbours of a writer in the list.
+    struct Links {
+        fileprivate var next: Unmanaged<AccessRunner>?
+        fileprivate var previous: Unmanaged<AccessRunner>?
+    }
+
+    private static let first = Lock<Unmanaged<AccessRunner>?>(nil)
+
+    static func add(_ writer: AccessRunner) {
+        first.withLock { first in
+            let reference = Unmanaged.passUnretained(writer)
+            writer.links.next = first
+            first?.takeUnretainedValue().links.previous = reference
+            first = reference
+        }
+    }
+
+    static func remove(_ writer: AccessRunner) {
+        first.withLock { first in
+            let links = writer.links
+            if let previous = links.previous {
+                previous.takeUnretainedValue().links.next = links.next
+            } else {
+                first = links.next
+            }
+            links.next?.takeUnretainedValue().links.previous = links.previous
+            writer.links = Links()
+        }
+    }
+
+    /// The writers of the databases.
+    static var writers: [AccessRunner] {
+        first.withLock { first in
+            var writers: [AccessRunner] = []
+            var next = first
+            while let writer = next?.takeUnretainedValue() {
+                writers.append(writer)
+                next = writer.links.next
+            }
+            return writers
+        }
+    }
+}
