@@ -25,7 +25,7 @@ extension DatabaseWriter {
     /// - throws: `SQLITE_MISUSE` if the database is closed; `CancellationError`.
     public func flush() async throws {
         guard let writer = (groupReader as? any GroupWriter)?.writer else { return }
-        let last = writer.group.decide { $0.lastWaiter }
+        let last = writer.group.decide { $0.lastID }
         while true {
             try await writer.perform(AccessRequest(.bare, .offloaded, origin: .library)) { _ in }
             // A task that was woken and hasn't come yet may have been passed over.

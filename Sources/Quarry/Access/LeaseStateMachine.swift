@@ -80,8 +80,7 @@ struct LeaseStateMachine<Waiter> {
     private var entries: Deque<QueueEntry> = []
     private var waiters: Deque<Waiter> = []
     /// The number of entries of each kind of task.
-    private var offloadedTaskCount = 0
-    private var inlineTaskCount = 0
+    private var (offloadedTaskCount, inlineTaskCount) = (0, 0)
     /// The number of entries of the program.
     private var userCount = 0
     /// The number of entries of the library that wait for a connection.
@@ -89,7 +88,8 @@ struct LeaseStateMachine<Waiter> {
     /// The number of entries that may borrow, and of barriers.
     private var borrowerCount = 0
     private(set) var waitingBarrierCount = 0
-    private var lastID = 0
+    /// The number of the last request that had to wait.
+    private(set) var lastID = 0
     private var tick = 0
 
     /// - parameter opened: the number of slots that have a connection from the start.
@@ -315,25 +315,20 @@ struct LeaseStateMachine<Waiter> {
 
     /// All connections are to be dropped: idle ones at once, leased ones when they come back.
     mutating func retireAll() -> [Action] {
-        let slots = idle.map(\.slot)
-        idle.removeAll()
-        unopened.append(contentsOf: slots)
-        let absent = Set(0..<capacity).subtracting(unopened)
-        retiring.formUnion(absent)
-        return slots.map { .drop($0) }
+        let actions = dropAllIdle()
+        retiring.formUnion(Set(0..<capacity).subtracting(unopened))
+        return actions
     }
 
     /// Idle connections are dropped, but for those that a barrier or closing has.
-    mutating func dropIdle() -> [Action] {
-        guard phase.isOpen, !hasBarrier else { return [] }
+    mutating func dropIdle() -> [Action] { phase.isOpen && !hasBarrier ? dropAllIdle() : [] }
+
+    private mutating func dropAllIdle() -> [Action] {
         let slots = idle.map(\.slot)
         idle.removeAll()
         unopened.append(contentsOf: slots)
         return slots.map { .drop($0) }
     }
-
-    /// The number of the last request that had to wait.
-    var lastWaiter: Int { lastID }
 
     /// Whether a request of the program still waits that came no later than a given one.
     func isWaiting(upTo id: Int) -> Bool { entries.contains { $0.id <= id && $0.origin != .library } }

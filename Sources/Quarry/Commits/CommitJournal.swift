@@ -339,18 +339,6 @@ final class CommitJournal: Sendable {
     /// The next commits of a reader that have happened already.
     func nextFew(_ id: CommitLog.ReaderID) -> [DatabaseCommit] { state.withLock { $0.log.nextFew(id) } }
 
-    /// The commits that a reader may not have seen, if the state of the database is settled.
-    enum Unread {
-        /// A commit is becoming visible.
-        case committing
-        /// The reader's database was closed.
-        case ended
-        /// It has read all, up to the number.
-        case none(Int)
-        /// The next commits.
-        case commits([DatabaseCommit])
-    }
-
     /// The next commits of a reader that may not be behind what reads see.
     ///
     /// - parameter number: the number up to which it is known to have read all.
@@ -450,13 +438,6 @@ final class CommitJournal: Sendable {
             DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(Int(pause)), execute: wakeAll)
         }
     }
-}
-
-/// Is called after commits of other connections.
-final class OtherCommitObserver: Sendable {
-    fileprivate let onCommit: @Sendable () -> Void
-
-    init(_ onCommit: @escaping @Sendable () -> Void) { self.onCommit = onCommit }
 }
 
 /// A task that waits for commits.

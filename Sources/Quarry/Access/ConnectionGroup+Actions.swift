@@ -1,0 +1,33 @@
+import QuarryCore
+
+// Carrying out the decisions of the state machine, without its lock.
+
+extension ConnectionGroup {
+    func perform(_ actions: [Machine.Action], endsJob: Bool) {
+        if endsJob { WorkerThreads.endingJob { perform(actions) } } else { perform(actions) }
+    }
+
+    func perform(_ actions: [Machine.Action]) {
+        for action in actions {
+            switch action {
+            case .grant(let waiter, let grant): waiter.resolve(.granted(grant))
+            case .wake(let waiter): waiter.resolve(.retry)
+            case .refuse(let waiter, let refusal): waiter.resolve(.failed(error(refusal)))
+            case .drop: break  // `takeDropped` has done it.
+            }
+        }
+    }
+
+    /// Takes the connections to be dropped out of their slots. The caller releases them outside the lock, which closes
+    /// them.
+    ///
+    /// Called under the same lock as the decision: a moment later another access may have opened a new connection in
+    /// the slot.
+    static func takeDropped(_ state: inout State, _ actions: [Machine.Action]) -> [Connection] {
+        actions.compactMap { action in
+            guard case .drop(let slot) = action, let connection = state.connections[slot].take() else { return nil }
+            state.counts.connectionWillClose(connection)
+            return connection
+        }
+    }
+}
