@@ -289,7 +289,10 @@ extension Configuration {
             ("statementTimeout", { $0.statementTimeout as Any }), ("maximumReaderCount", { $0.maximumReaderCount }),
             ("persistentReadOnlyConnections", { $0.persistentReadOnlyConnections }),
             ("statementCacheCapacity", { $0.statementCacheCapacity }), ("groupCommit", { $0.groupCommit }),
-            ("publicStatementArguments", { $0.publicStatementArguments }),
+            ("publicStatementArguments", { $0.publicStatementArguments }), ("busyMode", { $0.busyMode }),
+            ("readonlyBusyMode", { $0.readonlyBusyMode as Any }), ("otherProcesses", { $0.otherProcesses }),
+            ("asyncExecution", { $0.asyncExecution }), ("wal", { $0.wal }), ("maintenance", { $0.maintenance }),
+            ("corruptionPolicy", { $0.corruptionPolicy }),
         ]
         return values.first { String(describing: $0.1(self)) != String(describing: $0.1(other)) }?.0
     }

@@ -105,10 +105,11 @@ final class SharedFile: Sendable {
         if let refusal { throw refusal }
         // If it hasn't ended, there are two pools of one file, as a program may open them itself.
         _ = waitForPreviousPool()
+        let contents = opening.contents
         opening.lock()
         defer { opening.unlock() }
         while true {
-            switch opening.contents.pointee.begin(thread: Database.currentThread) {
+            switch contents.pointee.begin(thread: Database.currentThread) {
             case .open: return
             case .wait: _ = opening.wait()
             case .refuse:

@@ -27,12 +27,13 @@ final class SharedFileEnd: Sendable {
 
     private func wait(until deadline: UInt64) -> Bool {
         if let previous, !previous.wait(until: deadline) { return false }
+        let contents = hasEnded.contents
         hasEnded.lock()
         defer { hasEnded.unlock() }
-        if hasEnded.contents.pointee { return true }
+        if contents.pointee { return true }
         return WorkerThreads.blocking {
-            while !hasEnded.contents.pointee, hasEnded.wait(until: deadline) {}
-            return hasEnded.contents.pointee
+            while !contents.pointee, hasEnded.wait(until: deadline) {}
+            return contents.pointee
         }
     }
 }

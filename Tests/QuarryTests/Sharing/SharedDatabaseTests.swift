@@ -137,6 +137,23 @@ struct SharedDatabaseTests {
         #expect(try database.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t") } == 1)
     }
 
+    /// Settings that are values of several parts are compared, too.
+    @Test
+    func differencesOfConfigurations() {
+        let changes: [(String, (inout Configuration) -> Void)] = [
+            ("busyMode", { $0.busyMode = .timeout(1) }), ("readonlyBusyMode", { $0.readonlyBusyMode = .timeout(1) }),
+            ("otherProcesses", { $0.otherProcesses = .ignored }), ("asyncExecution", { $0.asyncExecution = .inline }),
+            ("wal", { $0.wal.sizeLimit = 1 << 20 }), ("maintenance", { $0.maintenance.timeBudget = 7 }),
+            ("groupCommit", { $0.groupCommit = false }), ("synchronous", { $0.synchronous = .normal }),
+        ]
+        #expect(Configuration().difference(from: Configuration()) == nil)
+        for (name, change) in changes {
+            var configuration = Configuration()
+            change(&configuration)
+            #expect(Configuration().difference(from: configuration) == name)
+        }
+    }
+
     /// A database that is used by its own preparation throws.
     @Test
     func preparation() throws {
