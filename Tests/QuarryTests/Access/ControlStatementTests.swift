@@ -43,6 +43,9 @@ import Testing
     }
 
     @Test(arguments: WriterKind.allCases) func writes(_ kind: WriterKind) async throws {
+        var configuration = configuration
+        // On a slow machine a pool is idle for a second between two writes, and its log is looked at.
+        configuration.wal.idleDelay = 60
         let writer = try kind.make(folder, configuration)
         try await writer.write { db in try db.execute(sql: "CREATE TABLE t (a INTEGER)") }
         for value in 0..<3 {

@@ -35,7 +35,8 @@ import Testing
             case .backup: try await pool.backupAsync(to: try DatabaseQueue())
             case .releaseMemory: await pool.releaseMemoryAsync()
             case .open: _ = try await DatabaseQueue.open(path: file.path, configuration: configuration)
-            case .copy: _ = try await DatabaseQueue.temporaryCopyAsync(fromPath: file.path)
+            case .copy:
+                _ = try await DatabaseQueue.temporaryCopyAsync(fromPath: file.path, configuration: configuration)
             }
         }
     }

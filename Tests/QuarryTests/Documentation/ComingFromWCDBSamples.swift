@@ -94,7 +94,12 @@ import Testing
         #expect(statistics.transactions.committed >= 6)
     }
 
-    @Test func databases() async throws {
+    /// In a process of its own: other tests count their readers.
+    @Test func databases() async {
+        await #expect(processExitsWith: .success) { try await ComingFromWCDBSamples().useDatabases() }
+    }
+
+    private func useDatabases() async throws {
         let print = { @Sendable (_: Any...) in }
         let path = folder.file("sample.sqlite")
         var config = Configuration()

@@ -72,19 +72,27 @@ import Testing
         #expect(!isLive(writers[1]))
     }
 
-    @Test func allDatabases() throws {
+    /// In a process of its own: other tests count their readers.
+    @Test func allDatabases() async {
+        await #expect(processExitsWith: .success) { try ReleaseIdleTests().releaseAll() }
+    }
+
+    private func releaseAll() throws {
         let pools = try (0..<3).map { try DatabasePool(path: folder.file("\($0).sqlite")) }
         for pool in pools {
             try pool.makeTable(1)
             _ = try pool.read { db in try db.values() }
         }
-        // Other tests may give them back at the same time.
         DatabaseMemory.releaseIdle()
         #expect(pools.allSatisfy { $0.readers.group.connectionCount == 0 })
     }
 
     /// Databases come, are used, and go, while others give everything back.
-    @Test func besideAccesses() async throws {
+    @Test func besideAccesses() async {
+        await #expect(processExitsWith: .success) { try await ReleaseIdleTests().releaseBesideAccesses() }
+    }
+
+    private func releaseBesideAccesses() async throws {
         let pool = try DatabasePool(path: folder.file("pool.sqlite"))
         try pool.makeTable()
         try await withThrowingTaskGroup(of: Void.self) { group in
