@@ -71,17 +71,20 @@ extension Configuration {
         let database = try open(
             path: path, readonly: false, options: options, core: core, configuredTracers: configuredTracers,
             followsTask: followsTask)
-        let activate = { (db: Database) in
-            try FileSystem.check(db, willBeWAL: true)
-            try db.activateWAL(path: path)
-        }
         do {
-            try AccessRunner.frame(database, nil, followsTask: followsTask, activate)
+            try Self.activateWAL(database, path: path, followsTask: followsTask)
         } catch let error as DatabaseError where ResourceShortage.isCause(of: error) {
             // The log and its index are files of their own.
             DatabaseMemory.releaseIdle()
-            try AccessRunner.frame(database, nil, followsTask: followsTask, activate)
+            try Self.activateWAL(database, path: path, followsTask: followsTask)
         }
         return database
+    }
+
+    private static func activateWAL(_ database: Database, path: String, followsTask: Bool) throws {
+        try AccessRunner.frame(database, nil, followsTask: followsTask) { db in
+            try FileSystem.check(db, willBeWAL: true)
+            try db.activateWAL(path: path)
+        }
     }
 }
