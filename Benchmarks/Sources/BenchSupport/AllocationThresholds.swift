@@ -77,8 +77,7 @@ package struct AllocationThreshold: Sendable {
         "7.9o/2": .init(3.1),
         "7.9o/8": .init(5),
         "7.10/1": .init(3.1),
-        // Two writes share most transactions, whose end takes five blocks.
-        "7.10/2": .init(10),
+        "7.10/2": .init(7),
         "7.10/8": .init(8),
         "8.1": .init(4.01),
         "8.2": .init(9.01),

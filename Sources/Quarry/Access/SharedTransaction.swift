@@ -14,26 +14,37 @@ struct GroupCommit: Sendable {
 }
 
 /// The end of a transaction, for which the writes that share it wait.
-final class TransactionEnd: Sendable {
+final class TransactionEnd: @unchecked Sendable {
+    typealias Waiting = UnsafeContinuation<Result<Void, any Error>, Never>
+
     private enum State {
-        case open([UnsafeContinuation<Result<Void, any Error>, Never>])
+        /// Two writes share most transactions: one waits, which needs no array.
+        case open(first: Waiting?, others: [Waiting])
         case ended(Result<Void, any Error>)
     }
 
-    private let state = Lock(State.open([]))
+    // `@unchecked`: used with the lock held. A lock of its own would be three blocks for each transaction.
+    private var state = State.open(first: nil, others: [])
+    private let lock: Lock<GroupCommit>
+
+    /// - parameter lock: that of the connection's writes.
+    init(_ lock: Lock<GroupCommit>) { self.lock = lock }
 
     /// Waits until the transaction has ended. It can't be cancelled: the write has been made.
     ///
     /// - throws: the reason why it was rolled back.
     func wait() async throws {
         try await withUnsafeContinuation { continuation in
-            let result: Result<Void, any Error>? = state.withLock { state in
+            let result: Result<Void, any Error>? = lock.withLock { _ in
                 switch state {
-                case .open(var waiting):
+                case .open(nil, _):
+                    state = .open(first: continuation, others: [])
+                    return nil
+                case .open(let first, var others):
                     // Not copied: a thousand writes may wait.
-                    state = .open([])
-                    waiting.append(continuation)
-                    state = .open(waiting)
+                    state = .open(first: nil, others: [])
+                    others.append(continuation)
+                    state = .open(first: first, others: others)
                     return nil
                 case .ended(let result): return result
                 }
@@ -44,12 +55,13 @@ final class TransactionEnd: Sendable {
 
     /// The transaction has ended.
     func resolve(_ result: Result<Void, any Error>) {
-        let waiting = state.withLock { state -> [UnsafeContinuation<Result<Void, any Error>, Never>] in
-            guard case .open(let waiting) = state else { return [] }
+        let (first, others) = lock.withLock { _ -> (Waiting?, [Waiting]) in
+            guard case .open(let first, let others) = state else { return (nil, []) }
             state = .ended(result)
-            return waiting
+            return (first, others)
         }
-        for continuation in waiting { continuation.resume(returning: result) }
+        first?.resume(returning: result)
+        for continuation in others { continuation.resume(returning: result) }
     }
 }
 
@@ -113,7 +125,7 @@ extension AccessRunner {
         switch machine.partDidEnd(end, hasNext: next != nil) {
         case .pass:
             request.trace?.accessDidRun(db, client)
-            let transactionEnd = shared?.end ?? TransactionEnd()
+            let transactionEnd = shared?.end ?? TransactionEnd(groupCommit)
             if let error = db.leaveTransaction(keepsPart: end == .kept), case .success = result {
                 result = .failure(error)
             }

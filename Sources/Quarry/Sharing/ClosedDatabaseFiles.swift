@@ -107,7 +107,7 @@ public final class ClosedDatabaseFiles: Sendable {
 
     /// Gives the path of the database to another one, which loses its own. The next access opens that.
     ///
-    /// - parameter newPath: a database that nobody has open, with an empty log or none. On another file system it is
+    /// - parameter newPath: a database that is open nowhere, with an empty log or none. On another file system it is
     ///   copied and then removed.
     /// - throws: `SQLITE_CANTOPEN` if it is missing or no file; `SQLITE_BUSY` if another process has one of the two
     ///   open, or if a log isn't empty; other `DatabaseError`s. Nothing has changed then.
@@ -161,7 +161,7 @@ public final class ClosedDatabaseFiles: Sendable {
         if let other = SharedFiles.all.openPath(of: newPath) { throw busy("\(other) is in use") }
     }
 
-    /// Throws unless the file has the whole content of the database, and nobody has it open.
+    /// Throws unless the file has the whole content of the database, and no connection has it open.
     private func checkIsWhole() throws {
         guard let status = try operations.status(path), status.kind == .file else { throw missing(path) }
         try checkIsUnused(path)
