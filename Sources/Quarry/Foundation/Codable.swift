@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 public import QuarryCore
 
 /// An `Encodable` type without its own `databaseValue` is stored as
@@ -77,8 +77,8 @@ extension DatabaseValueConvertible where Self: Decodable & RawRepresentable, Raw
 }
 
 /// The coders for types that don't choose their own. They are shared, and never modified.
-private enum StandardJSON {
-    static let encoder = {
+package enum StandardJSON {
+    package static let encoder = {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         encoder.dateEncodingStrategy = .millisecondsSince1970
@@ -86,7 +86,7 @@ private enum StandardJSON {
         return encoder
     }()
 
-    static let decoder = {
+    package static let decoder = {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .millisecondsSince1970
         decoder.dataDecodingStrategy = .base64

@@ -27,16 +27,7 @@ public struct DocumentCoding: Sendable {
     }
 
     /// Sorted keys, dates as milliseconds since 1970, data as base 64: the JSON of record properties.
-    public static let standard: DocumentCoding = {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        encoder.dateEncodingStrategy = .millisecondsSince1970
-        encoder.dataEncodingStrategy = .base64
-        let decoder = JSONDecoder()
-        decoder.dateDecodingStrategy = .millisecondsSince1970
-        decoder.dataDecodingStrategy = .base64
-        return DocumentCoding(encoder: encoder, decoder: decoder)
-    }()
+    public static let standard = DocumentCoding(encoder: StandardJSON.encoder, decoder: StandardJSON.decoder)
 
     func json(of value: some Encodable) throws -> String { String(decoding: try encoder.encode(value), as: UTF8.self) }
 
