@@ -15,7 +15,7 @@ enum BankKind: String, CaseIterable, Codable, Sendable, CustomTestStringConverti
 
     /// Why accesses may fail.
     var allowed: Set<Refusal> {
-        let interruptions: Set<Refusal> = [.interrupted, .aborted]
+        let interruptions: Set<Refusal> = [.interrupted, .aborted, .sharedTransactionLost]
         return self == .hurriedPool
             ? interruptions.union([.acquireTimeout, .tooManyWaiters, .statementTimeout]) : interruptions
     }

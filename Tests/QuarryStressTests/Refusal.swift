@@ -5,6 +5,8 @@ enum Refusal: String, Hashable, Comparable {
     case cancelled
     case interrupted
     case aborted
+    /// Another write of the same shared transaction was interrupted in a change, which rolls all of them back.
+    case sharedTransactionLost
     case statementTimeout
     case acquireTimeout
     case tooManyWaiters
@@ -35,6 +37,7 @@ enum Refusal: String, Hashable, Comparable {
         switch error.resultCode {
         case .SQLITE_INTERRUPT where message.hasSuffix("interrupted"): .interrupted
         case .SQLITE_ABORT where message == "Transaction was aborted": .aborted
+        case .SQLITE_ABORT where message.hasPrefix("the transaction that this write shared"): .sharedTransactionLost
         case .SQLITE_INTERRUPT where message.hasPrefix("statement timeout: "): .statementTimeout
         case .SQLITE_BUSY where message.hasSuffix("(Configuration.acquireTimeout)"): .acquireTimeout
         case .SQLITE_BUSY where message.hasSuffix("(Configuration.maximumWaiters)"): .tooManyWaiters
