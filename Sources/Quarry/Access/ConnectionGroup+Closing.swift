@@ -127,13 +127,19 @@ extension ConnectionGroup {
 
     /// Resumes after a failed close. Connections that have been closed are opened again when needed.
     func abandonClosing() {
+        forgetClosed()
+        endBarrier()
+    }
+
+    /// Empties the slots of connections that were closed under a barrier, which goes on.
+    func forgetClosed() {
         state.withLock { state in
             for slot in state.connections.indices where state.connections[slot]?.database.isClosed ?? false {
                 if let connection = state.connections[slot].take() { state.counts.connectionWillClose(connection) }
                 state.machine.forget(slot)
             }
+            state.barrierTask = 0
         }
-        endBarrier()
     }
 
     func finishClosing() {

@@ -36,6 +36,7 @@ extension ConnectionGroup {
             }
         for (waiter, error) in expired { waiter.resolve(.failed(error)) }
         perform(actions)
+        gate?.mayBeIdle()
     }
 
     /// Sets the timer that passes over woken tasks which haven't come.

@@ -24,6 +24,8 @@ final class ConnectionGroup: Sendable {
         var closingGroups: [ConnectionGroup] = []
         /// When the timer of the waiting tasks fires; `UInt64.max` if none is set.
         var timerEnd = UInt64.max
+        /// Whether the barrier is the shut gate of a database in a directory.
+        var isGateShut = false
         var isWatching = false
         var isTicking = false
         var counts = GroupCounts()
@@ -75,6 +77,8 @@ final class ConnectionGroup: Sendable {
     let barredGroup: ConnectionGroup?
     /// Ends the work that has the slot of a group without connections; nil for a group of connections.
     let endWork: (@Sendable (DatabaseError) -> Void)?
+    /// The gate of a database in a directory; nil for any other.
+    let gate: DirectoryGate?
 
     /// - parameter connections: the connections that are already open.
     /// - parameter endWork: ends the work for which a group without connections is made.
@@ -82,7 +86,7 @@ final class ConnectionGroup: Sendable {
     init(
         _ name: String, capacity: Int, limits: Limits, connections: [Connection] = [], idleClock: IdleClock? = nil,
         barredGroup: ConnectionGroup? = nil, endWork: (@Sendable (DatabaseError) -> Void)? = nil,
-        open: @escaping @Sendable () throws -> Database
+        gate: DirectoryGate? = nil, open: @escaping @Sendable () throws -> Database
     ) {
         self.name = name
         self.limits = limits
@@ -90,6 +94,7 @@ final class ConnectionGroup: Sendable {
         self.idleClock = idleClock
         self.barredGroup = barredGroup
         self.endWork = endWork
+        self.gate = gate
         var slots: [Connection?] = connections
         slots += Array(repeating: nil, count: capacity - slots.count)
         state = Lock(
@@ -222,6 +227,7 @@ final class ConnectionGroup: Sendable {
         case .refused(let refusal): throw error(refusal)
         case .wait(let number): id = number
         }
+        waiterDidEnter(mayBeNested: true)
         trace?.waitDidBegin(self)
         defer { trace?.threadDidWait() }
         // This may be the last of Swift's threads.
@@ -258,7 +264,16 @@ final class ConnectionGroup: Sendable {
         let actions = decide { $0.cancel(id: id, now: SystemClock.monotonicNanoseconds()) }
         guard let actions else { return }
         perform(actions)
+        gate?.mayBeIdle()
         throw error
+    }
+
+    /// A waiter has entered the queue. A database in a directory may have to be opened for it.
+    ///
+    /// - parameter mayBeNested: whether the waiter may have another connection.
+    func waiterDidEnter(mayBeNested: Bool) {
+        guard let gate, state.withLock({ $0.isGateShut }) else { return }
+        gate.accessWaits(mayBeNested: mayBeNested)
     }
 
     /// Asks again; returns nil to continue waiting.
@@ -312,6 +327,7 @@ final class ConnectionGroup: Sendable {
             waiter.resolve(.granted(grant))
         case .refused(let refusal): waiter.resolve(.failed(error(refusal)))
         case .wait(let id):
+            waiterDidEnter(mayBeNested: task != 0)
             trace?.waitDidBegin(self)
             if request == .barrier, let error = DeadlockDetector.begin(self, id, task: task) { cancel(waiter, error) }
         case nil: waiter.resolve(.failed(CancellationError()))
@@ -426,6 +442,7 @@ final class ConnectionGroup: Sendable {
         guard let actions else { return }
         waiter.resolve(.failed(error))
         perform(actions)
+        gate?.mayBeIdle()
     }
 
     // MARK: - Taking and releasing
@@ -452,6 +469,7 @@ final class ConnectionGroup: Sendable {
             } catch {
                 setHolder(nil, of: slot)
                 perform(decide { $0.openingFailed(slot, now: SystemClock.monotonicNanoseconds()) })
+                gate?.mayBeIdle()
                 throw error
             }
         case .all:
@@ -472,5 +490,6 @@ final class ConnectionGroup: Sendable {
         if !actions.isEmpty { perform(actions, endsJob: endsJob) }
         // Closed here, outside the lock.
         _ = consume dropped
+        gate?.accessDidEnd()
     }
 }

@@ -81,9 +81,10 @@ public final class DatabasePool: GroupWriter {
     convenience init(of file: SharedFile) {
         let configuration = file.configuration
         self.init(
-            path: file.path, configuration, file.core, configuration.makePoolWorkers(), file.tracers, file,
-            openWriter: { try file.openWriter() }, openReader: { try file.openReader() })
+            path: file.path, configuration, file.core, file.directory?.workers ?? configuration.makePoolWorkers(),
+            file.tracers, file, openWriter: { try file.openWriter() }, openReader: { try file.openReader() })
         file.setRunners(writer, readers: readers)
+        file.directory?.gate.setRunners(writer, readers: readers, file)
     }
 
     /// - parameter connections: the writer's connection, if it is open.
@@ -102,12 +103,14 @@ public final class DatabasePool: GroupWriter {
         readers = AccessRunner(
             ConnectionGroup(
                 "a reader of \(name)", capacity: configuration.maximumReaderCount, limits: configuration.groupLimits,
-                idleClock: configuration.persistentReadOnlyConnections ? nil : .readers, open: openReader),
+                idleClock: configuration.persistentReadOnlyConnections ? nil : .readers,
+                gate: sharedFile?.directory?.gate, open: openReader),
             workers: workers, core, source, .reader, configuredTracers: tracers)
         writer = AccessRunner(
             ConnectionGroup(
                 "the writer of \(name)", capacity: 1, limits: configuration.groupLimits,
-                connections: connections, barredGroup: readers.group, open: openWriter),
+                connections: connections, barredGroup: readers.group, gate: sharedFile?.directory?.gate,
+                open: openWriter),
             workers: workers, core, source, .writer, configuredTracers: tracers,
             sharesCommits: configuration.sharesCommits(inMemory: false))
         readRequest = AccessRequest(.pinnedRead, configuration.asyncExecution.readPlacement(inMemory: false))
@@ -121,7 +124,12 @@ public final class DatabasePool: GroupWriter {
     deinit {
         LiveDatabases.remove(writer)
         core.leaveLog()
-        workers.shutDown()
+        if let directory = sharedFile?.directory {
+            // The threads are those of the directory.
+            directory.gate.poolWillEnd(DatabaseStatistics(of: [writer.group, readers.group], writer, readers: readers))
+        } else {
+            workers.shutDown()
+        }
         // The writer is closed last: closing it moves the log into the database and removes it.
         readers.group.retireAll()
     }

@@ -29,6 +29,9 @@ struct FileOperations: Sendable {
         /// Whether another file has the name that a file should get.
         var isOfTakenName: Bool { number == EEXIST }
 
+        /// Whether the file or folder doesn't exist.
+        var isOfMissingFile: Bool { number == ENOENT }
+
         /// Whether a new name is on another file system.
         var isOfOtherFileSystem: Bool { number == EXDEV }
 

@@ -74,8 +74,7 @@ extension ConnectionGroup {
     /// - returns: their number.
     fileprivate func dropIdle() -> Int {
         let dropped = state.withLock { state in Self.takeDropped(&state, state.machine.dropIdle()) }
-        defer { _ = consume dropped }
-        return dropped.count
+        return withExtendedLifetime(dropped) { dropped.count }
     }
 
     /// Frees the pages and the prepared statements of the idle connections.

@@ -55,17 +55,20 @@ public final class SharedDatabase: ForwardingWriter {
         pool = Self.makePool(path, configuration ?? Configuration(), refusal: refusal)
     }
 
-    private static func makePool(
+    /// - parameter pool: of a shared file.
+    init(_ pool: DatabasePool) { self.pool = pool }
+
+    static func makePool(
         _ path: String, _ configuration: Configuration, after previousEnd: SharedFileEnd? = nil,
-        refusal: DatabaseError? = nil
+        refusal: DatabaseError? = nil, in directory: SharedFile.Directory? = nil
     ) -> DatabasePool {
-        let file = SharedFile(path: path, configuration, after: previousEnd, refusal: refusal)
+        let file = SharedFile(path: path, configuration, after: previousEnd, refusal: refusal, in: directory)
         let pool = DatabasePool(of: file)
         file.setPool(pool)
         return pool
     }
 
-    private static func refusal(of path: String) -> DatabaseError? {
+    static func refusal(of path: String) -> DatabaseError? {
         let reason =
             if path.isEmpty || path == ":memory:" {
                 "a database in memory can't be shared by its path; see DatabaseQueue(named:)"
@@ -138,6 +141,7 @@ public final class SharedDatabase: ForwardingWriter {
     ///   closure of `withClosedDatabase`; the errors of `Configuration.acquireTimeout` and `maximumWaiters`. The
     ///   database then stays open.
     public func close() throws {
+        if isClosedByDirectory { return }
         try ConnectionGroup.whileClosed(pool.groups) { file.didClose() }
     }
 
@@ -146,7 +150,13 @@ public final class SharedDatabase: ForwardingWriter {
     /// - throws: the errors of `close`; `CancellationError`.
     public func closeAsync() async throws {
         let file = file
+        if isClosedByDirectory { return }
         try await ConnectionGroup.whileClosed(pool.groups, pool.workers) { file.didClose() }
+    }
+
+    /// Whether the database's directory keeps it closed, and no access waits.
+    private var isClosedByDirectory: Bool {
+        pool.writer.group.state.withLock { $0.isGateShut && $0.machine.waiterCount == 0 }
     }
 
     // MARK: - Windows
@@ -221,7 +231,7 @@ public final class SharedDatabase: ForwardingWriter {
 
     /// Whether accesses wait for a barrier of the database: a blockade, a closure that has it closed, or another write
     /// that lets no other access run.
-    public var isBlockaded: Bool { pool.writer.group.state.withLock { $0.machine.hasBarrier } }
+    public var isBlockaded: Bool { pool.writer.group.state.withLock { $0.machine.hasBarrier && !$0.isGateShut } }
 
     func withClosedDatabase<T>(
         _ operations: FileOperations, _ body: (ClosedDatabaseFiles) throws -> T

@@ -12,6 +12,14 @@ final class SharedFile: Sendable {
         weak var database: Database?
     }
 
+    /// The part of a directory that opens the file.
+    struct Directory: Sendable {
+        let gate: DirectoryGate
+        let workers: WorkerThreads
+        /// Migrates the database each time it is opened.
+        let migrator: DatabaseMigrator?
+    }
+
     private struct State {
         var runners = Runners()
         weak var pool: DatabasePool?
@@ -29,6 +37,8 @@ final class SharedFile: Sendable {
     let configuration: Configuration
     let core = DatabaseCore(isShared: true)
     let tracers: TracerList?
+    /// The directory of the database; nil for a database outside of one.
+    let directory: Directory?
     /// The end of this pool.
     let end: SharedFileEnd
     /// The error with which each opening fails; nil for none.
@@ -37,7 +47,11 @@ final class SharedFile: Sendable {
     private let opening = ConditionLock(OpeningStateMachine.idle)
 
     /// - parameter previousEnd: the end of the file's pool before, if it is still to come.
-    init(path: String, _ configuration: Configuration, after previousEnd: SharedFileEnd?, refusal: DatabaseError?) {
+    init(
+        path: String, _ configuration: Configuration, after previousEnd: SharedFileEnd?, refusal: DatabaseError?,
+        in directory: Directory? = nil
+    ) {
+        self.directory = directory
         self.path = path
         self.configuration = configuration
         self.refusal = refusal
@@ -50,6 +64,7 @@ final class SharedFile: Sendable {
     deinit {
         end.end()
         SharedFiles.all.remove(path, ObjectIdentifier(self), state.withLock { $0.identities })
+        directory?.gate.fileDidEnd()
     }
 
     func setRunners(_ writer: AccessRunner, readers: AccessRunner) {
@@ -75,16 +90,21 @@ final class SharedFile: Sendable {
 
     /// Opens a connection that reads. If no connection is open, opens the one that writes first: it creates the file.
     func openReader() throws -> Database {
+        // Kept until the reader is open, if the pool was released and nothing else keeps it.
+        var database: Database?
         if !isWriterOpen {
             try beginOpening()
             defer { endOpening() }
-            if !isWriterOpen, let writer = state.withLock({ $0.runners.writer }) {
-                let database = try openWriterNow()
+            if !isWriterOpen {
+                let opened = try openWriterNow()
+                database = opened
                 // If another access opens the writer meanwhile, this connection has done its work.
-                writer.group.adopt(database)
+                state.withLock { $0.runners.writer }?.group.adopt(opened)
             }
         }
-        return try configuration.readerOpener(path: path, core: core, tracers)()
+        return try withExtendedLifetime(database) {
+            try configuration.readerOpener(path: path, core: core, tracers)()
+        }
     }
 
     private var isWriterOpen: Bool {
@@ -116,7 +136,8 @@ final class SharedFile: Sendable {
                 throw DatabaseError(
                     resultCode: .SQLITE_MISUSE,
                     message:
-                        "\(configuration.label ?? path) is used while it is opened, by Configuration.prepareDatabase")
+                        "\(configuration.label ?? path) is used while it is opened, by Configuration.prepareDatabase"
+                        + (directory?.migrator == nil ? "" : " or a migration"))
             }
         }
     }
@@ -132,6 +153,9 @@ final class SharedFile: Sendable {
             path: path, core: core, configuredTracers: tracers, followsTask: false)
         // It may have been made only now, with another name meanwhile.
         try checkName()
+        if let migrator = directory?.migrator {
+            try AccessRunner.frame(database, nil) { db in try migrator.run(db, upTo: nil) }
+        }
         let (runners, pool, wasClosed) = state.withLock { state in
             defer { state.wasClosed = false }
             return (state.runners, state.pool, state.wasClosed)
@@ -168,6 +192,12 @@ final class SharedFile: Sendable {
         }
     }
 
+    /// Whether snapshots, stable readers or backups have connections.
+    var hasOtherReaders: Bool {
+        let databases = state.withLock { state in state.pinned.compactMap(\.database) }
+        return databases.contains { !$0.isClosed }
+    }
+
     /// Throws if snapshots, stable readers, backups, or a pool that was released, have connections.
     func checkHasNoOtherReaders() throws {
         guard waitForPreviousPool() else {
@@ -175,8 +205,7 @@ final class SharedFile: Sendable {
                 resultCode: .SQLITE_BUSY,
                 message: "unable to close \(configuration.label ?? path): a released shared database still uses it")
         }
-        let databases = state.withLock { state in state.pinned.compactMap(\.database) }
-        guard databases.contains(where: { !$0.isClosed }) else { return }
+        guard hasOtherReaders else { return }
         let labels = core.pinnedReadersIfMade?.all.values.map { "“\($0.label)”" }.sorted() ?? []
         let names = labels.isEmpty ? "a snapshot or backup" : labels.joined(separator: ", ")
         throw DatabaseError(

@@ -156,14 +156,8 @@ extension DatabaseReader {
     /// statistics. See `DatabaseStatistics`.
     public var statistics: DatabaseStatistics {
         guard let reader = groupReader else { return DatabaseStatistics() }
-        var statistics = DatabaseStatistics()
-        let readers = reader.readers.group
-        for group in reader.groups {
-            let (connections, counts) = group.statistics
-            if group === readers { statistics.readers = connections }
-            if group === (reader as? any GroupWriter)?.writer.group { statistics.writer = connections }
-            statistics.add(counts)
-        }
+        var statistics = DatabaseStatistics(
+            of: reader.groups, (reader as? any GroupWriter)?.writer, readers: reader.readers)
         if let log = reader.walStatistics {
             statistics.logBytes = log.bytes
             statistics.oldestReaderAge = log.oldestReader?.age
@@ -173,6 +167,18 @@ extension DatabaseReader {
 }
 
 extension DatabaseStatistics {
+    /// The counts of groups, without those of the log.
+    ///
+    /// - parameter writer: one of the groups', if it writes; so is `readers`.
+    init(of groups: [ConnectionGroup], _ writer: AccessRunner?, readers: AccessRunner) {
+        for group in groups {
+            let (connections, counts) = group.statistics
+            if group === readers.group { self.readers = connections }
+            if group === writer?.group { self.writer = connections }
+            add(counts)
+        }
+    }
+
     /// Adds the counts of connections.
     fileprivate mutating func add(_ counts: ConnectionCounts) {
         transactions.committed += counts.commits

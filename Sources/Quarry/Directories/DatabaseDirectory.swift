@@ -1,0 +1,468 @@
+public import QuarryCore
+
+/// A folder of databases, such as one for each tenant, of which a limited number is open.
+///
+/// ```swift
+/// let tenants = try DatabaseDirectory(path: "/var/lib/app/tenants", maximumOpenCount: 100, migrator: migrator)
+/// let acme = try tenants.database(named: "acme")  // opens nothing
+/// try await acme.write { db in                    // opens acme.sqlite, and migrates it
+///     try db.execute(sql: "INSERT INTO player (name) VALUES (?)", arguments: ["Arthur"])
+/// }
+/// ```
+///
+/// A database is opened by its first access. If `maximumOpenCount` databases are open, the one that was used least
+/// recently of those that no access uses is closed first. If accesses use all of them, the new access waits, in the
+/// order of arrival and as long as `Configuration.acquireTimeout` and its deadline let it, until one is idle. An access
+/// inside another one of the directory doesn't wait: its database is open beyond the limit.
+///
+/// All databases have one configuration, one migrator, and one set of threads. Each is a `SharedDatabase`: it may be
+/// kept while it is closed, and opens again. Its observations and streams of commits go on; after an opening,
+/// observations have a new value. A database with a snapshot, a stable reader or a backup isn't closed.
+///
+/// An open database has about three files open, and two more for each reader: `Configuration.maximumReaderCount`
+/// limits them. A folder belongs to one directory of the process at a time.
+public final class DatabaseDirectory: Sendable {
+    /// The path of the folder, without symbolic links.
+    public let path: String
+    /// The configuration of each database.
+    public let configuration: Configuration
+    /// How many databases are open at most.
+    public let maximumOpenCount: Int
+
+    private struct WeakDatabase {
+        weak var database: SharedDatabase?
+    }
+
+    private struct State {
+        var machine: PlaceStateMachine
+        /// The databases that the program may have, by the lower case of their names.
+        var databases: [String: WeakDatabase] = [:]
+        /// The databases that have places, or wait for one.
+        var gates: [Int: DirectoryGate] = [:]
+        /// The databases that have places, which stay open when the program has released them.
+        var kept: [Int: SharedDatabase] = [:]
+        /// When databases were last used that couldn't be closed: they aren't tried again until they are used.
+        var unclosable: [Int: UInt64] = [:]
+        /// The counts of the databases that were released.
+        var pastStatistics = DatabaseStatistics()
+        var openedCount = 0
+        var evictedCount = 0
+        /// Released without the lock: the last reference to a database ends it, which takes the lock.
+        var released: [SharedDatabase] = []
+
+        /// The object of a database that the program has, or that is open.
+        mutating func database(_ key: String) -> SharedDatabase? {
+            let database = databases[key]?.database
+            if let database { released.append(database) }
+            return database
+        }
+
+        /// Notes a new object of a database.
+        ///
+        /// - returns: the object that another thread has noted meanwhile, if there is one.
+        mutating func note(_ new: SharedDatabase, _ gate: DirectoryGate) -> SharedDatabase {
+            if let noted = database(gate.key) { return noted }
+            databases[gate.key] = WeakDatabase(database: new)
+            if machine.phase(gate.id) == .open { kept[gate.id] = new }
+            return new
+        }
+
+        /// A database has got a place. Its gate is opened without the lock.
+        mutating func beginPlace(_ gate: DirectoryGate) {
+            openedCount += 1
+            if let database = database(gate.key), database.gate === gate { kept[gate.id] = database }
+        }
+
+        /// The gates of databases that have got places.
+        mutating func beginPlaces(_ ids: [Int]) -> [DirectoryGate] {
+            let served = ids.compactMap { gates[$0] }
+            for gate in served { beginPlace(gate) }
+            return served
+        }
+
+        /// Forgets what is kept of a database that has lost its place.
+        mutating func forget(_ id: Int) {
+            if machine.phase(id) == .closed { gates[id] = nil }
+            unclosable[id] = nil
+            if machine.phase(id) != .open, let database = kept.removeValue(forKey: id) { released.append(database) }
+        }
+    }
+
+    private let migrator: DatabaseMigrator?
+    private let workers: WorkerThreads
+    private let need = PlaceNeed()
+    private let fileNames: Lock<DirectoryNames>
+    private let state: Lock<State>
+
+    /// Uses a folder. This opens nothing, and needs no folder: what is wrong with it is the error of the first access.
+    ///
+    /// ```swift
+    /// var configuration = Configuration()
+    /// configuration.createsIntermediateDirectories = true
+    /// let tenants = try DatabaseDirectory(path: "/var/lib/app/tenants", configuration: configuration)
+    /// ```
+    ///
+    /// - parameter path: the path of the folder. A relative path is one of the current folder now.
+    /// - parameter maximumOpenCount: how many databases are open at most.
+    /// - parameter configuration: the configuration of each database. With a label, that of each database is
+    ///   `label/name`.
+    /// - parameter migrator: migrates each database when it is opened, before its first access; that is a query if it
+    ///   is up to date. If a migration fails, the access throws its error, and the next access tries again.
+    /// - parameter fileExtension: the ending of the files' names, without a dot.
+    /// - parameter maximumThreadCount: how many threads run the asynchronous accesses of all databases at most.
+    /// - throws: `SQLITE_MISUSE` if a count is less than 1, or for a bad ending; `SQLITE_CANTOPEN` if the path is empty,
+    ///   a URI, or has a NUL.
+    public init(
+        path: String, maximumOpenCount: Int = 100, configuration: Configuration = Configuration(),
+        migrator: DatabaseMigrator? = nil, fileExtension: String = "sqlite", maximumThreadCount: Int = 16
+    ) throws {
+        if let refusal = SharedDatabase.refusal(of: path) { throw refusal }
+        guard maximumOpenCount > 0, maximumThreadCount > 0 else {
+            throw DatabaseError(
+                resultCode: .SQLITE_MISUSE, message: "a directory needs a place for a database, and a thread")
+        }
+        let names = DirectoryNames(folder: FileName.canonical(path), fileExtension: fileExtension)
+        if let refusal = names.refusal(of: fileExtension) { throw refusal }
+        self.path = names.folder
+        self.configuration = configuration
+        self.maximumOpenCount = maximumOpenCount
+        self.migrator = migrator
+        // The threads allow for one more than there are connections.
+        workers = WorkerThreads(connectionCount: maximumThreadCount - 1)
+        fileNames = Lock(names)
+        state = Lock(State(machine: PlaceStateMachine(limit: maximumOpenCount)))
+    }
+
+    deinit {
+        // The databases that the program still has go on without a limit.
+        let databases = state.withLock { $0.databases.values.compactMap(\.database) }
+        for database in databases { database.gate?.open() }
+        workers.shutDown()
+    }
+
+    private func withState<T>(_ body: (inout State) -> T) -> T {
+        var released: [SharedDatabase] = []
+        let result = state.withLock { state in
+            defer { swap(&released, &state.released) }
+            return body(&state)
+        }
+        return withExtendedLifetime(released) { result }
+    }
+
+    // MARK: - Databases
+
+    /// A database of the folder, whether its file exists or not. This opens nothing.
+    ///
+    /// ```swift
+    /// let acme = try tenants.database(named: "acme")
+    /// let count = try await acme.read { db in try Player.fetchCount(db) }
+    /// ```
+    ///
+    /// - parameter name: the name of the file without its ending: ASCII letters, digits, and `-`, `_`, `.`, `@` and
+    ///   `+`, but no dot at the beginning. So no name leads out of the folder.
+    /// - returns: the same object as long as the program has it, or the database is open.
+    /// - throws: `SQLITE_CANTOPEN` for another text; if a database exists whose name differs in case alone, since some
+    ///   file systems take both for one; if the file is a link that leads elsewhere. `SQLITE_MISUSE` if the file was
+    ///   opened outside of this directory.
+    public func database(named name: String) throws -> SharedDatabase {
+        let key = name.lowercased()
+        if let database = withState({ $0.database(key) }) {
+            guard let other = database.gate?.name, other != name else { return database }
+            throw fileNames.withLock { $0.caseError(name, other) }
+        }
+        let filePath = try fileNames.withLock { names in
+            if let refusal = names.refusal(of: name) { throw refusal }
+            try names.checkCase(of: name)
+            return names.path(name)
+        }
+        guard FileName.canonical(filePath) == filePath else {
+            throw DatabaseError(
+                resultCode: .SQLITE_CANTOPEN, message: "\(filePath) is a link that leads to another file")
+        }
+        let pool = SharedFiles.all.pool(filePath) { previousEnd in
+            SharedDatabase.makePool(
+                filePath, configuration(of: name), after: previousEnd,
+                in: SharedFile.Directory(gate: DirectoryGate(name, of: self, need), workers: workers, migrator: migrator))
+        }
+        guard let gate = pool.sharedFile?.directory?.gate, gate.directory === self, gate.name == name else {
+            throw DatabaseError(
+                resultCode: .SQLITE_MISUSE, message: "\(filePath) is used outside of its directory, as \(pool.path)")
+        }
+        let database = SharedDatabase(pool)
+        let noted = withState { $0.note(database, gate) }
+        guard let other = noted.gate?.name, other != name else { return noted }
+        throw fileNames.withLock { $0.caseError(name, other) }
+    }
+
+    private func configuration(of name: String) -> Configuration {
+        var configuration = configuration
+        configuration.label = configuration.label.map { "\($0)/\(name)" }
+        return configuration
+    }
+
+    /// The names of the databases whose files exist, sorted.
+    ///
+    /// ```swift
+    /// for name in try tenants.names() { try await tenants.database(named: name).vacuum() }
+    /// ```
+    ///
+    /// Files with another ending, or whose name isn't one of a database, are left out.
+    ///
+    /// - throws: `SQLITE_CANTOPEN` if the folder can't be listed. A missing folder has no names.
+    public func names() throws -> [String] { try fileNames.withLock { $0 }.list().values.sorted() }
+
+    /// Whether the file of a database exists.
+    ///
+    /// ```swift
+    /// guard try tenants.contains("acme") else { throw HTTPError(.notFound) }
+    /// ```
+    ///
+    /// - throws: `SQLITE_CANTOPEN` for a text that can't be a name.
+    public func contains(_ name: String) throws -> Bool {
+        let names = fileNames.withLock { $0 }
+        if let refusal = names.refusal(of: name) { throw refusal }
+        return CorruptionReport.FileIdentity(path: names.path(name)) != nil
+    }
+
+    /// Removes the files of a database, after the accesses that run and wait. Missing files are no error.
+    ///
+    /// ```swift
+    /// try await tenants.remove("acme")
+    /// ```
+    ///
+    /// A later access of the database creates it anew.
+    ///
+    /// - throws: the errors of `database(named:)`, of `SharedDatabase.withClosedDatabase` and of
+    ///   `ClosedDatabaseFiles.remove`.
+    public func remove(_ name: String) throws {
+        try database(named: name).withClosedDatabase { files in try files.remove() }
+    }
+
+    /// As the synchronous `remove`, but waiting suspends the task.
+    ///
+    /// - throws: the errors of the synchronous `remove`; `CancellationError`.
+    public func remove(_ name: String) async throws {
+        try await database(named: name).withClosedDatabase { files in try files.remove() }
+    }
+
+    // MARK: - All databases
+
+    /// Closes all databases that are open, after their running accesses and those that wait. Later accesses open them
+    /// again.
+    ///
+    /// ```swift
+    /// try tenants.close()
+    /// ```
+    ///
+    /// - throws: the first error of `SharedDatabase.close`. The other databases are closed all the same.
+    public func close() throws {
+        var firstError: (any Error)?
+        for (database, gate) in openDatabases {
+            do { try database.close() } catch { firstError = firstError ?? error }
+            leave(gate)
+        }
+        if let firstError { throw firstError }
+    }
+
+    /// As `close`; waiting suspends the task.
+    ///
+    /// - throws: the errors of `close`; `CancellationError`, and the rest stays open.
+    public func closeAsync() async throws {
+        var firstError: (any Error)?
+        for (database, gate) in openDatabases {
+            do {
+                try await database.closeAsync()
+            } catch let error as CancellationError {
+                throw error
+            } catch {
+                firstError = firstError ?? error
+            }
+            leave(gate)
+        }
+        if let firstError { throw firstError }
+    }
+
+    private var openDatabases: [(database: SharedDatabase, gate: DirectoryGate)] {
+        withState { state in
+            state.kept.values.compactMap { database in database.gate.map { (database, $0) } }
+        }
+    }
+
+    /// Gives back what no access uses, in all databases, as `DatabaseWriter.releaseIdle()` for each.
+    ///
+    /// ```swift
+    /// tenants.releaseIdle()
+    /// ```
+    @discardableResult
+    public func releaseIdle() -> DatabaseMemory.Released {
+        var released = DatabaseMemory.Released()
+        for (database, _) in openDatabases {
+            let part = database.releaseIdle()
+            released.closedConnections += part.closedConnections
+            released.emptiedConnections += part.emptiedConnections
+        }
+        return released
+    }
+
+    /// Counts of the work of all databases, and their state. Reading them waits for no access.
+    ///
+    /// ```swift
+    /// print(tenants.statistics.databases["acme"]?.writer.wait.percentile(99) ?? .zero)
+    /// ```
+    public var statistics: DatabaseDirectoryStatistics {
+        var (statistics, databases) = withState { state in
+            var statistics = DatabaseDirectoryStatistics()
+            statistics.openCount = state.machine.openCount
+            statistics.closingCount = state.machine.closingCount
+            statistics.waitingCount = state.machine.waitingCount
+            statistics.limit = maximumOpenCount
+            statistics.openedCount = state.openedCount
+            statistics.evictedCount = state.evictedCount
+            statistics.total = state.pastStatistics
+            return (statistics, state.databases.values.compactMap(\.database))
+        }
+        for database in databases {
+            guard let name = database.gate?.name else { continue }
+            let part = database.statistics
+            statistics.databases[name] = part
+            statistics.total.merge(part)
+        }
+        return statistics
+    }
+
+    /// The number of the library's threads that run for the databases.
+    var threadCount: Int { workers.currentThreadCount }
+
+    // MARK: - Places
+
+    /// An access waits behind a gate.
+    func want(_ gate: DirectoryGate, mayBeNested: Bool) {
+        // An access of this thread keeps its place while this one waits.
+        let isNested =
+            mayBeNested && withState { $0.machine.isFull } && openParts().contains(where: \.isOwnedByThread)
+        let served = withState { state in
+            if state.machine.phase(gate.id) == .closed { state.gates[gate.id] = gate }
+            return state.beginPlaces(state.machine.want(gate.id, isNested: isNested))
+        }
+        open(served)
+        makeRoom()
+    }
+
+    /// Opens the gates of databases that have got places.
+    private func open(_ gates: [DirectoryGate]) {
+        var gates = gates
+        while let gate = gates.popLast() {
+            if gate.parts.hasWaiters {
+                gate.open()
+            } else {
+                // All accesses have given up: the place goes on to the next database.
+                gates += withState { state in
+                    defer { state.forget(gate.id) }
+                    return state.beginPlaces(state.machine.decline(gate.id))
+                }
+                wantAgain(gate)
+            }
+        }
+    }
+
+    /// Wants a place for a database that has lost its place in the moment in which an access came.
+    private func wantAgain(_ gate: DirectoryGate) {
+        if gate.parts.hasWaiters { want(gate, mayBeNested: false) }
+    }
+
+    private func openParts() -> [DirectoryGate.Parts] {
+        let gates = withState { state in state.machine.open.compactMap { state.gates[$0] } }
+        return gates.map(\.parts)
+    }
+
+    /// Closes idle databases for those in line, the least recently used ones first.
+    func makeRoom() {
+        let mustLook = withState { state in
+            let mustLook = state.machine.surplus > 0
+            // Set before the databases are looked at: an access that ends later sees it.
+            need.exists = mustLook
+            return mustLook
+        }
+        guard mustLook else { return }
+        let candidates = openParts().filter { !$0.hasOtherReaders }
+            .map { (parts: $0, lastUse: $0.gate.lastUse) }.sorted { $0.lastUse < $1.lastUse }
+        let chosen = withState { state in
+            var chosen: [DirectoryGate] = []
+            for (parts, lastUse) in candidates where state.machine.surplus > 0 {
+                let gate = parts.gate
+                guard state.machine.phase(gate.id) == .open, state.unclosable[gate.id] != lastUse, parts.shut() else {
+                    continue
+                }
+                state.machine.beginClosing(gate.id)
+                chosen.append(gate)
+            }
+            need.exists = state.machine.surplus > 0
+            return chosen
+        }
+        for gate in chosen {
+            // Closing writes to the disk, and an access may have come here on one of Swift's threads.
+            Task.detached(executorPreference: workers) { self.finishClosing(gate) }
+        }
+    }
+
+    /// Closes a database whose gate was shut.
+    private func finishClosing(_ gate: DirectoryGate) {
+        let lastUse = gate.lastUse
+        var isClosed = true
+        do { try gate.parts.closeConnections() } catch { isClosed = false }
+        if isClosed {
+            let served = withState { state in
+                state.evictedCount += 1
+                defer { state.forget(gate.id) }
+                return state.beginPlaces(state.machine.endClosing(gate.id, isClosed: true))
+            }
+            open(served)
+            wantAgain(gate)
+        } else {
+            let served = withState { state in
+                let ids = state.machine.endClosing(gate.id, isClosed: false)
+                state.unclosable[gate.id] = lastUse
+                return state.beginPlaces(ids.filter { $0 != gate.id })
+            }
+            gate.open()
+            open(served)
+        }
+        makeRoom()
+    }
+
+    /// Closes a database that may be closed already, and gives its place to another one, unless it is in use again.
+    private func leave(_ gate: DirectoryGate) {
+        let parts = gate.parts
+        let isShut = withState { state in
+            guard state.machine.phase(gate.id) == .open, parts.shut() else { return false }
+            state.machine.beginClosing(gate.id)
+            return true
+        }
+        if isShut { finishClosing(gate) }
+    }
+
+    // MARK: - Ends
+
+    /// A database was released, and its connections are closed.
+    func databaseDidEnd(_ gate: DirectoryGate) {
+        let served = withState { state in
+            if state.database(gate.key) == nil { state.databases[gate.key] = nil }
+            defer { state.forget(gate.id) }
+            return state.beginPlaces(state.machine.remove(gate.id))
+        }
+        fileNames.withLock { names in
+            if CorruptionReport.FileIdentity(path: names.path(gate.name)) != nil { names.note(gate.name) }
+        }
+        open(served)
+    }
+
+    /// A database is about to be released.
+    func keepStatistics(_ statistics: DatabaseStatistics) {
+        withState { $0.pastStatistics.mergeCounts(statistics) }
+    }
+}
+
+extension SharedDatabase {
+    /// The gate of a database in a directory; nil for any other.
+    fileprivate var gate: DirectoryGate? { pool.sharedFile?.directory?.gate }
+}
