@@ -24,6 +24,8 @@ do {
         try restoreForever(path: arguments[1], kind: DatabaseKind(arguments[2]), sources: Array(arguments[3...]))
     case "replace":
         try replaceForever(path: arguments[1], folder: arguments[2])
+    case "use-directory":
+        try await useDirectoryForever(folder: arguments[1], first: Int(arguments[2])!)
     case "salvage":
         try salvageForever(path: arguments[1], folder: arguments[2], first: Int(arguments[3])!)
     case "salvage-once":

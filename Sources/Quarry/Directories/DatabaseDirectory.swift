@@ -109,7 +109,8 @@ public final class DatabaseDirectory: Sendable {
     /// - parameter migrator: migrates each database when it is opened, before its first access; that is a query if it
     ///   is up to date. If a migration fails, the access throws its error, and the next access tries again.
     /// - parameter fileExtension: the ending of the files' names, without a dot.
-    /// - parameter maximumThreadCount: how many threads run the asynchronous accesses of all databases at most.
+    /// - parameter maximumThreadCount: how many threads run the asynchronous accesses of all databases at most, beside
+    ///   those that sleep until a file can be opened.
     /// - throws: `SQLITE_MISUSE` if a count is less than 1, or for a bad ending; `SQLITE_CANTOPEN` if the path is empty,
     ///   a URI, or has a NUL.
     public init(

@@ -179,10 +179,7 @@ import Testing
     }
 
     @Test func accessesThatGiveUp() throws {
-        let directory = try make(1) { configuration in
-            configuration.acquireTimeout = 0.01
-            configuration.maximumWaiters = 1
-        }
+        let directory = try make(1)
         let (a, b) = (try directory.database(named: "a"), try directory.database(named: "b"))
         let c = try directory.database(named: "c")
         try a.write { _ in
@@ -191,12 +188,12 @@ import Testing
                 expectError(
                     .SQLITE_BUSY,
                     "timeout while waiting for the writer of \(b.path): none was free within 0.01 seconds "
-                        + "(Configuration.acquireTimeout)"
-                ) { try Self.insert(b, 1) }
+                        + "(the timeout of the access)"
+                ) { try b.write(timeout: .milliseconds(10)) { _ in } }
             }
             try blocking { try await other.value }
             try blocking {
-                await expectError(.SQLITE_BUSY) { try await b.write { _ in } }
+                await expectError(.SQLITE_BUSY) { try await b.write(timeout: .milliseconds(10)) { _ in } }
                 let waiting = Task { try await c.read { _ in } }
                 waiting.cancel()
                 await expectError(CancellationError.self) { try await waiting.value }
@@ -214,7 +211,7 @@ import Testing
         let isOver = Step("the task has ended")
         Task.detached {
             defer { isOver.reach() }
-            try await body()
+            do { try await body() } catch { Issue.record(error) }
         }
         try isOver.wait()
     }
@@ -267,11 +264,11 @@ import Testing
     // MARK: - What keeps a database open
 
     @Test func snapshotsKeepTheirDatabases() throws {
-        let directory = try make(1) { $0.acquireTimeout = 0.01 }
+        let directory = try make(1)
         let (a, b) = (try directory.database(named: "a"), try directory.database(named: "b"))
         try Self.insert(a, 1)
         var snapshot: DatabaseSnapshot? = try a.makeSnapshot()
-        expectError(.SQLITE_BUSY) { try Self.insert(b, 1) }
+        expectError(.SQLITE_BUSY) { try b.write(timeout: .milliseconds(10)) { _ in } }
         #expect(try snapshot?.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t") } == 1)
         snapshot = nil
         try Self.insert(b, 1)
