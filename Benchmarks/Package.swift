@@ -17,6 +17,7 @@ let package = Package(
         .executable(name: "quarry-scaling", targets: ["quarry-scaling"]),
         .executable(name: "quarry-processes", targets: ["quarry-processes"]),
         .executable(name: "quarry-writes", targets: ["quarry-writes"]),
+        .executable(name: "quarry-tenants", targets: ["quarry-tenants"]),
         .executable(name: "grdb-programs", targets: ["grdb-programs"]),
     ],
     dependencies: [
@@ -70,6 +71,15 @@ let package = Package(
         // Two processes on one file.
         .executableTarget(
             name: "quarry-processes",
+            dependencies: [
+                .product(name: "Quarry", package: "Quarry"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings),
+
+        // A folder of many databases.
+        .executableTarget(
+            name: "quarry-tenants",
             dependencies: [
                 .product(name: "Quarry", package: "Quarry"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
