@@ -162,7 +162,7 @@ struct QuarryTenants: AsyncParsableCommand {
 
 private func now() -> UInt64 { DispatchTime.now().uptimeNanoseconds }
 
-/// What the process uses.
+/// The descriptors, threads and memory of the process.
 struct ProcessUse: CustomStringConvertible {
     var descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
     var threads = ProcessUse.status("Threads:")

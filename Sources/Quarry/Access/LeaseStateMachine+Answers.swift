@@ -1,6 +1,23 @@
-// The answers of the machine.
+// The requests and answers of the machine.
 
 extension LeaseStateMachine {
+    /// The object of a request.
+    enum Request: Equatable {
+        case connection
+        case barrier
+    }
+
+    /// The kind of the waiting thread or task.
+    enum WaiterKind: Equatable {
+        /// A thread, which sleeps. It may overtake, and be overtaken.
+        case thread
+        /// A task that will use the connection on Swift's threads. It may overtake, and be overtaken.
+        case inlineTask
+        /// A task that will use the connection on the library's threads, or a thread that has just let others have it.
+        /// It does neither.
+        case offloadedTask
+    }
+
     /// The answer to a served request.
     enum Grant: Equatable {
         /// The connection in a slot.

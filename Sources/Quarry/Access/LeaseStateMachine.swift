@@ -22,23 +22,6 @@
 /// that writes would wait for that writer, and the barrier for the read. So the writer is set aside, and a request that
 /// `borrows` gets it before the barrier does.
 struct LeaseStateMachine<Waiter> {
-    /// The object of a request.
-    enum Request: Equatable {
-        case connection
-        case barrier
-    }
-
-    /// The kind of the waiting thread or task.
-    enum WaiterKind: Equatable {
-        /// A thread, which sleeps. It may overtake, and be overtaken.
-        case thread
-        /// A task that will use the connection on Swift's threads. It may overtake, and be overtaken.
-        case inlineTask
-        /// A task that will use the connection on the library's threads, or a thread that has just let others have it.
-        /// It does neither.
-        case offloadedTask
-    }
-
     /// A waiter's position in the queue. It holds no reference, because each step copies several entries.
     private struct QueueEntry {
         let id: Int

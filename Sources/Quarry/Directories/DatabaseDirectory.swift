@@ -111,8 +111,8 @@ public final class DatabaseDirectory: Sendable {
     /// - parameter fileExtension: the ending of the files' names, without a dot.
     /// - parameter maximumThreadCount: how many threads run the asynchronous accesses of all databases at most, beside
     ///   those that sleep until a file can be opened.
-    /// - throws: `SQLITE_MISUSE` if a count is less than 1, or for a bad ending; `SQLITE_CANTOPEN` if the path is empty,
-    ///   a URI, or has a NUL.
+    /// - throws: `SQLITE_MISUSE` if a count is less than 1; `SQLITE_CANTOPEN` for a bad ending, or if the path is
+    ///   empty, a URI, or has a NUL.
     public init(
         path: String, maximumOpenCount: Int = 100, configuration: Configuration = Configuration(),
         migrator: DatabaseMigrator? = nil, fileExtension: String = "sqlite", maximumThreadCount: Int = 16
@@ -183,7 +183,8 @@ public final class DatabaseDirectory: Sendable {
         let pool = SharedFiles.all.pool(filePath) { previousEnd in
             SharedDatabase.makePool(
                 filePath, configuration(of: name), after: previousEnd,
-                in: SharedFile.Directory(gate: DirectoryGate(name, of: self, need), workers: workers, migrator: migrator))
+                in: SharedFile.Directory(
+                    gate: DirectoryGate(name, of: self, need), workers: workers, migrator: migrator))
         }
         guard let gate = pool.sharedFile?.directory?.gate, gate.directory === self, gate.name == name else {
             throw DatabaseError(

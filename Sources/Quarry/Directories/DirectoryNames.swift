@@ -32,7 +32,8 @@ struct DirectoryNames {
             } else if let character = name.unicodeScalars.first(where: { !Self.isAllowed($0) }) {
                 "it has the character \(String(reflecting: String(character))); "
                     + "a name has ASCII letters, digits, and - _ . @ +"
-            } else if name.utf8.count + fileExtension.utf8.count + 1 + Self.reservedLength > Self.maximumFileNameLength {
+            } else if name.utf8.count + fileExtension.utf8.count + 1 + Self.reservedLength > Self.maximumFileNameLength
+            {
                 "it is longer than \(Self.maximumFileNameLength - Self.reservedLength - 1 - fileExtension.utf8.count) "
                     + "characters"
             } else {

@@ -30,7 +30,7 @@ import Testing
         #expect(machine.endClosing(3, isClosed: true) == [1])
     }
 
-    /// Those that are still being closed are passed by.
+    /// Databases in line that are still being closed are passed by.
     @Test func closingDatabasesInLine() {
         var machine = PlaceStateMachine(limit: 2)
         for id in 1...2 { _ = machine.want(id, isNested: false) }
@@ -49,7 +49,7 @@ import Testing
         #expect(machine.want(3, isNested: false) == [])
         #expect(machine.want(3, isNested: true) == [3])
         #expect(machine.openCount == 3)
-        // Those beyond the limit are closed as soon as they are idle.
+        // The ones beyond the limit are closed as soon as they are idle.
         #expect(machine.surplus == 2)
         machine.beginClosing(2)
         #expect(machine.want(2, isNested: true) == [])

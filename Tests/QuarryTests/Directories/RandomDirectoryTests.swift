@@ -32,7 +32,9 @@ struct RandomDirectoryTests {
             }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for task in 0..<64 {
-                    group.addTask { try await use.runTask(directory, task, SeededGenerator(seed: seed &+ UInt64(task))) }
+                    group.addTask {
+                        try await use.runTask(directory, task, SeededGenerator(seed: seed &+ UInt64(task)))
+                    }
                 }
                 try await group.waitForAll()
             }
@@ -63,7 +65,7 @@ struct RandomDirectoryTests {
         }
     }
 
-    /// What the tasks and threads do.
+    /// The work of the tasks and threads.
     private struct Use: Sendable {
         let folder: TemporaryFolder
         let written: Recorded<[Int: Set<String>]>
@@ -92,7 +94,7 @@ struct RandomDirectoryTests {
                 switch Int.random(in: 0..<10, using: &generator) {
                 case 0: try await database.closeAsync()
                 case 1:
-                    // Cancelled at some moment: the write is there, or it isn't.
+                    // Cancelled at some moment: the write is in the database, or it isn't.
                     attempted.update { _ = $0[number, default: []].insert(row) }
                     let write = Task { try await database.write { db in try Self.insert(db, row) } }
                     for _ in 0..<Int.random(in: 0..<4, using: &generator) { await Task.yield() }
@@ -102,7 +104,8 @@ struct RandomDirectoryTests {
                         written.update { _ = $0[number, default: []].insert(row) }
                     } catch is CancellationError {}
                 case 2:
-                    for try await _ in ValueObservation.tracking({ db in try db.tableExists("u") }).values(in: database) {
+                    for try await _ in ValueObservation.tracking({ db in try db.tableExists("u") }).values(in: database)
+                    {
                         break
                     }
                 case 3, 4: _ = try await database.read { db in try db.tableExists("u") }
