@@ -1,0 +1,293 @@
+import Foundation
+import QuarryTestSupport
+import Testing
+
+@testable import Quarry
+
+/// Each message of the article "Troubleshooting" is provoked here, and has the code that the article gives.
+@Suite struct TroubleshootingTests {
+    let folder: TemporaryFolder
+    let path: String
+
+    init() throws {
+        folder = try TemporaryFolder(isFast: true)
+        path = folder.file("players.sqlite")
+    }
+
+    /// The headings of the article that are messages, with the code on the next line.
+    private static func headings() throws -> [(message: String, code: String)] {
+        let file = URL(filePath: #filePath).appending(path: "../../../../Sources/Quarry/Quarry.docc/Troubleshooting.md")
+        let lines = try String(contentsOf: file.standardized, encoding: .utf8).split(
+            separator: "\n", omittingEmptySubsequences: false)
+        return lines.indices.compactMap { index in
+            guard lines[index].hasPrefix("### "), index + 2 < lines.count else { return nil }
+            return (
+                String(lines[index].dropFirst(4)), lines[index + 2].split(separator: "`").first.map(String.init) ?? ""
+            )
+        }
+    }
+
+    /// Expects an error with a message of the article, and the article's code.
+    private func provoke(
+        _ message: String, sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void
+    ) throws {
+        let heading = try #require(
+            try Self.headings().first { $0.message == message }, "the article lacks it", sourceLocation: sourceLocation)
+        do {
+            try body()
+            Issue.record("no error", sourceLocation: sourceLocation)
+        } catch let error as DatabaseError {
+            #expect("\(error.extendedResultCode)".contains(heading.code), sourceLocation: sourceLocation)
+            let parts = message.components(separatedBy: " … ")
+            var rest = Substring(error.message ?? "")
+            for part in parts {
+                let range = rest.range(of: part)
+                #expect(range != nil, "\(part) isn't in \(error)", sourceLocation: sourceLocation)
+                if let range { rest = rest[range.upperBound...] }
+            }
+        } catch {
+            #expect("\(error)".contains(message), sourceLocation: sourceLocation)
+        }
+    }
+
+    private func makePool(_ configure: (inout Configuration) -> Void = { _ in }) throws -> DatabasePool {
+        var configuration = Configuration()
+        configure(&configuration)
+        let pool = try DatabasePool(path: path, configuration: configuration)
+        try pool.write { db in
+            try db.execute(sql: "CREATE TABLE IF NOT EXISTS player (id INTEGER PRIMARY KEY, name TEXT)")
+        }
+        return pool
+    }
+
+    private static let slowSQL = """
+        WITH RECURSIVE c (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 1000000000) SELECT MAX(i) FROM c
+        """
+
+    @Test func eachMessageIsProvoked() throws {
+        let source = try String(contentsOfFile: #filePath, encoding: .utf8)
+        let headings = try Self.headings()
+        #expect(headings.count >= 18)
+        for heading in headings {
+            #expect(source.contains("\"\(heading.message)\""), "nothing provokes \(heading.message)")
+        }
+    }
+
+    // MARK: - Files
+
+    @Test func files() throws {
+        try provoke("unable to open database file") {
+            _ = try DatabasePool(path: folder.file("missing/players.sqlite"))
+        }
+        try Data("no database, but a text that is long enough to be a file".utf8).write(to: URL(filePath: path))
+        try provoke("file is not a database") { _ = try DatabasePool(path: path) }
+    }
+
+    @Test func damagedFiles() throws {
+        do {
+            let pool = try makePool()
+            try pool.write { db in
+                for number in 0..<2_000 {
+                    try db.execute(
+                        sql: "INSERT INTO player VALUES (?, ?)", arguments: [number, String(repeating: "x", count: 50)])
+                }
+            }
+        }
+        let file = try FileHandle(forWritingTo: URL(filePath: path))
+        try file.seek(toOffset: 8_192)
+        try file.write(contentsOf: Data(repeating: 0xFF, count: 40_000))
+        try file.close()
+        let pool = try DatabasePool(path: path)
+        try provoke("database disk image is malformed") {
+            _ = try pool.read { db in try Row.fetchAll(db, sql: "SELECT * FROM player") }
+        }
+    }
+
+    @Test func readOnly() throws {
+        let pool = try makePool()
+        try provoke("attempt to write a readonly database") {
+            try pool.read { db in try db.execute(sql: "DELETE FROM player") }
+        }
+    }
+
+    @Test func sharedMemory() throws {
+        _ = try makePool()
+        let faults = try FaultVFS()
+        faults.arm(.sharedMemory, nth: 1, code: .SQLITE_IOERR_SHMMAP, andAllAfter: true)
+        defer { faults.disarm() }
+        try provoke("disk I/O error") {
+            let pool = try makePool { $0.vfs = faults.name }
+            try pool.read { db in _ = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM player") }
+        }
+    }
+
+    @Test func fullDisks() throws {
+        let pool = try makePool()
+        try provoke("database or disk is full") {
+            try pool.write { db in
+                try db.execute(sql: "PRAGMA max_page_count = 2")
+                for _ in 0..<100 {
+                    try db.execute(
+                        sql: "INSERT INTO player (name) VALUES (?)", arguments: [String(repeating: "x", count: 500)])
+                }
+            }
+        }
+    }
+
+    @Test func networkFileSystems() throws {
+        try provoke("a database in WAL mode must not be on a network file system") {
+            try makePool().write { db in try FileSystem.check(db, willBeWAL: true) { _ in "NFS" } }
+        }
+    }
+
+    // MARK: - Waits
+
+    @Test func locks() throws {
+        let pool = try makePool { $0.busyMode = .immediateError }
+        let other = try makePool()
+        try other.writeWithoutTransaction { _ in
+            try other.unsafeReentrantWrite { db in try db.execute(sql: "BEGIN IMMEDIATE") }
+            try provoke("database is locked") {
+                try pool.write { db in try db.execute(sql: "DELETE FROM player") }
+            }
+            try other.unsafeReentrantWrite { db in try db.execute(sql: "ROLLBACK") }
+        }
+    }
+
+    @Test func waitsForAConnection() async throws {
+        let pool = try makePool { configuration in
+            configuration.acquireTimeout = 0.01
+            configuration.maximumWaiters = 1
+            configuration.label = "players"
+        }
+        let (isInside, mayEnd) = (Step("a write runs"), Step("the write may end"))
+        let holder = OwnThread {
+            try pool.write { _ in
+                isInside.reach()
+                try mayEnd.wait()
+            }
+        }
+        try await isInside.reached()
+        try await onOwnThread {
+            try provoke(
+                "timeout while waiting for the writer of … none was free within … (Configuration.acquireTimeout)"
+            ) {
+                try pool.write { _ in }
+            }
+        }
+        mayEnd.reach()
+        try await holder.value
+    }
+
+    @Test func tooManyWaiters() async throws {
+        let pool = try makePool { $0.maximumWaiters = 1 }
+        let (isInside, mayEnd) = (Step("a write runs"), Step("the write may end"))
+        let holder = OwnThread {
+            try pool.write { _ in
+                isInside.reach()
+                try mayEnd.wait()
+            }
+        }
+        try await isInside.reached()
+        let waiter = OwnThread { try pool.write { _ in } }
+        try await until("one waits") { pool.pendingWriteCount == 2 || pool.statistics.writer.waiters == 1 }
+        try await onOwnThread {
+            try provoke("too many accesses wait for … (Configuration.maximumWaiters)") { try pool.write { _ in } }
+        }
+        mayEnd.reach()
+        try await holder.value
+        try await waiter.value
+    }
+
+    @Test func statementTimeouts() throws {
+        let pool = try makePool { $0.statementTimeout = 0.01 }
+        try provoke("statement timeout: ") { _ = try pool.read { db in try Int.fetchOne(db, sql: Self.slowSQL) } }
+    }
+
+    // MARK: - Programs
+
+    @Test func mistakes() throws {
+        let pool = try makePool()
+        try provoke("Database methods are not reentrant.") {
+            try pool.write { _ in try pool.write { _ in } }
+        }
+        var escaped: Database?
+        try pool.read { db in escaped = db }
+        try provoke("Database was used outside of its access.") { try escaped?.execute(sql: "SELECT 1") }
+        try provoke("Transaction was aborted") {
+            try pool.write { db in
+                try db.execute(sql: "ROLLBACK")
+                try db.execute(sql: "INSERT INTO player (name) VALUES ('Arthur')")
+            }
+        }
+        let snapshotCount = try pool.read { db in try db.makeStatement(sql: "SELECT 1") }
+        try provoke("unable to close due to unfinalized statements or unfinished backups") { try pool.close() }
+        _ = snapshotCount
+        escaped = nil
+    }
+
+    @Test func closedDatabases() throws {
+        let pool = try makePool()
+        try pool.close()
+        try provoke("Connection is closed") { try pool.read { _ in } }
+    }
+
+    @Test func statements() throws {
+        let pool = try makePool()
+        try provoke("no such table: ") {
+            try pool.read { db in _ = try Row.fetchAll(db, sql: "SELECT * FROM players") }
+        }
+        try provoke("no such module: ") {
+            try pool.write { db in try db.execute(sql: "CREATE VIRTUAL TABLE document USING spellfix1") }
+        }
+        try provoke("FOREIGN KEY constraint failed") {
+            try pool.write { db in
+                try db.execute(sql: "CREATE TABLE score (player INTEGER NOT NULL REFERENCES player(id))")
+                try db.execute(sql: "INSERT INTO score VALUES (7)")
+            }
+        }
+        try provoke("could not decode ") {
+            try pool.write { db in
+                try db.execute(sql: "INSERT INTO player (name) VALUES (NULL)")
+                _ = try String.fetchOne(db, sql: "SELECT name FROM player") as String?
+                _ = try String.fetchAll(db, sql: "SELECT name FROM player")
+            }
+        }
+    }
+
+    @Test func sharedTransactions() async throws {
+        let pool = try makePool()
+        let (isInside, mayEnd) = (Step("the first write runs"), Step("it may end"))
+        let first = Task {
+            try await pool.write { db in
+                isInside.reach()
+                try mayEnd.wait()
+                try db.execute(sql: "INSERT INTO player (name) VALUES ('Arthur')")
+            }
+        }
+        try await isInside.reached()
+        let second = Task {
+            try await pool.write { db in
+                try db.execute(sql: "INSERT OR ROLLBACK INTO player VALUES (1, 'Barbara'), (1, 'Craig')")
+            }
+        }
+        try await until("the second waits") { pool.statistics.writer.waiters == 1 }
+        mayEnd.reach()
+        let results = await (first.result, second.result)
+        try provoke("the transaction that this write shared with others was rolled back") { try results.0.get() }
+        #expect(throws: DatabaseError.self) { try results.1.get() }
+    }
+
+    // MARK: - Growth
+
+    /// A snapshot that is forgotten keeps the log from being reset, and is named.
+    @Test func logs() throws {
+        let pool = try makePool()
+        let snapshot = try pool.makeSnapshot(label: "report")
+        try pool.write { db in try db.execute(sql: "INSERT INTO player (name) VALUES ('Arthur')") }
+        let log = try #require(pool.walStatistics)
+        #expect(log.bytes > 0)
+        #expect(log.oldestReader?.label == "report")
+        withExtendedLifetime(snapshot) {}
+    }
+}
