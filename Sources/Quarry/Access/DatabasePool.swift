@@ -124,6 +124,7 @@ public final class DatabasePool: GroupWriter {
         workers.shutDown()
         // The writer is closed last: closing it moves the log into the database and removes it.
         readers.group.retireAll()
+        sharedFile?.end.poolWasReleased([readers.group, writer.group])
     }
 
     // MARK: - Accesses
