@@ -1,4 +1,4 @@
-public import QuarryCore
+import QuarryCore
 
 /// A database in a file, shared by all parts of a program that name its path, opened by its first access.
 ///
@@ -17,7 +17,9 @@ public import QuarryCore
 /// statistics and prepared connections. A relative path, a symbolic link and a hard link lead to the same file. The
 /// file is closed when the last of them is released.
 ///
-/// The accesses are those of a `DatabasePool`: the file is in WAL mode, and reads don't wait for writes.
+/// The accesses are those of a ``DatabasePool``: the file is in WAL mode, and reads don't wait for writes. A shared
+/// database has each method of a pool, but for ``DatabasePool/open(path:configuration:)``: making a shared database
+/// opens nothing, and `open()` opens it. `close()` is not final, as that of a pool is.
 public final class SharedDatabase: ForwardingWriter {
     let pool: DatabasePool
 
