@@ -218,7 +218,7 @@ public final class SharedDatabase: ForwardingWriter {
             ConnectionGroup.endWindow(pool.groups)
             throw error
         }
-        return DatabaseBlockade(pool, ClosedDatabaseFiles(path: file.path, file.configuration, FileOperations()))
+        return DatabaseBlockade(pool, ClosedDatabaseFiles(file, FileOperations()))
     }
 
     /// Whether accesses wait for a barrier of the database: a blockade, a closure that has it closed, or another write
@@ -236,7 +236,7 @@ public final class SharedDatabase: ForwardingWriter {
     ) throws -> T {
         file.didClose()
         try file.checkHasNoOtherReaders()
-        let files = ClosedDatabaseFiles(path: file.path, file.configuration, operations)
+        let files = ClosedDatabaseFiles(file, operations)
         defer { files.end() }
         return try body(files)
     }
