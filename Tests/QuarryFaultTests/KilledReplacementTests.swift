@@ -8,8 +8,8 @@ import Testing
 @Suite("Killed replacements", .timeLimit(.minutes(10)), .serialized) struct KilledReplacementTests {
     static let kills = ProcessInfo.processInfo.environment["QUARRY_KILLS"].flatMap { Int($0) } ?? 5
 
-    /// - parameter isApart: whether the new files are on another file system, if the machine has one in memory. They are
-    ///   then copied, and a kill between the new name and the removal of the old file leaves both.
+    /// - parameter isApart: whether the new files are on another file system, if the machine has one in memory. They
+    ///   are then copied, and a kill between the new name and the removal of the old file leaves both.
     @Test(arguments: [false, true]) func replaceAndMove(isApart: Bool) async throws {
         let problems = try await onOwnThread(within: 500) {
             var generator = SeededGenerator()

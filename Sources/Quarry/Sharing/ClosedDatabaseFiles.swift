@@ -125,7 +125,8 @@ public final class ClosedDatabaseFiles: Sendable {
     /// - throws: `SQLITE_CANTOPEN` if it is missing or no file; `SQLITE_BUSY` if another process has one of the two
     ///   open, or if a log isn't empty; other `DatabaseError`s, which name both paths. Both databases are then as they
     ///   were. There are two exceptions. If `SQLITE_IOERR_DIR_FSYNC` follows the new name, the database is replaced,
-    ///   which may not be on the disk. If a copied database can't be removed, both paths have it: `SQLITE_IOERR_DELETE`.
+    ///   which may not be on the disk. If a copied database can't be removed, both paths have it:
+    ///   `SQLITE_IOERR_DELETE`.
     public func replace(with newPath: String) throws {
         try perform("replacing \(path) by \(newPath)") {
             guard !newPath.utf8.contains(0) else { throw misuse("the path has a NUL character") }

@@ -170,7 +170,7 @@ final class SharedFile: Sendable {
         }
         let databases = SharedFiles.all.pinned(path).filter { !$0.isClosed }
         guard !databases.isEmpty else { return }
-        // Those that were made by a pool that was released have its core.
+        // A connection of a pool that was released has the core of that pool.
         let cores = Dictionary(databases.compactMap { $0.core.map { (ObjectIdentifier($0), $0) } }) { core, _ in core }
         let labels = cores.values.flatMap { core in
             core.pinnedReadersIfMade?.all.values.map { "“\($0.label)”" } ?? []

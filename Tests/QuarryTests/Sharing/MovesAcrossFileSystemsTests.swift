@@ -97,15 +97,17 @@ import Testing
         var configuration = Configuration()
         let path = folder.file("a.sqlite")
         configuration.prepareDatabase { db in
-            db.add(collation: DatabaseCollation("first") { (lhs: String, rhs: String) in
-                lhs == rhs ? 0 : lhs < rhs ? -1 : 1
-            })
+            db.add(
+                collation: DatabaseCollation("first") { (lhs: String, rhs: String) in
+                    lhs == rhs ? 0 : lhs < rhs ? -1 : 1
+                })
         }
         let database = SharedDatabase(path: path, configuration: configuration)
         database.prepareConnections { db in
-            db.add(collation: DatabaseCollation("second") { (lhs: String, rhs: String) in
-                lhs == rhs ? 0 : lhs < rhs ? -1 : 1
-            })
+            db.add(
+                collation: DatabaseCollation("second") { (lhs: String, rhs: String) in
+                    lhs == rhs ? 0 : lhs < rhs ? -1 : 1
+                })
         }
         try database.write { db in
             try db.execute(
@@ -123,7 +125,7 @@ import Testing
         #expect(try database.read { db in try String.fetchAll(db, sql: "SELECT b FROM t ORDER BY a") } == ["b", "d"])
     }
 
-    /// A taken path, a missing folder and a path in a folder that is a file are refused, and the errors name both paths.
+    /// A taken path, a missing folder and a file in place of a folder are refused, and the errors name both paths.
     @Test func refusals() throws {
         let database = try makeDatabase(folder.file("a.sqlite"), rows: 3)
         let taken = otherFolder.file("taken.sqlite")

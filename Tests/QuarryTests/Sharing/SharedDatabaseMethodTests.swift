@@ -65,7 +65,9 @@ extension SharedDatabase: PoolMethods {}
         while let file = files?.nextObject() as? URL {
             guard file.pathExtension == "swift" else { continue }
             let text = try String(contentsOf: file, encoding: .utf8)
-            guard ["DatabasePool", "SharedDatabase", "ForwardingReader"].contains(where: text.contains) else { continue }
+            guard ["DatabasePool", "SharedDatabase", "ForwardingReader"].contains(where: text.contains) else {
+                continue
+            }
             var type = ""
             for line in text.split(separator: "\n") {
                 guard !line.hasPrefix("     "), !line.hasPrefix("    ///") else { continue }
