@@ -8,15 +8,18 @@ import Testing
 @Suite("Killed replacements", .timeLimit(.minutes(10)), .serialized) struct KilledReplacementTests {
     static let kills = ProcessInfo.processInfo.environment["QUARRY_KILLS"].flatMap { Int($0) } ?? 5
 
-    @Test func replaceAndMove() async throws {
+    /// - parameter isApart: whether the new files are on another file system, if the machine has one in memory. They
+    ///   are then copied, and a kill between the new name and the removal of the old file leaves both.
+    @Test(arguments: [false, true]) func replaceAndMove(isApart: Bool) async throws {
         let problems = try await onOwnThread(within: 500) {
             var generator = SeededGenerator()
             let seed = generator.seed
             var problems: [String] = []
             for round in 1...Self.kills {
                 let folder = try TemporaryFolder(isFast: true)
+                let newFolder = try isApart ? TemporaryFolder() : folder
                 let path = folder.file("db")
-                let child = try ChildProcess(["replace", path, folder.path])
+                let child = try ChildProcess(["replace", path, newFolder.path])
                 _ = try child.killAtRandom(afterLines: 0...25, &generator)
                 let database = SharedDatabase(path: path)
                 let found = try database.write { db in

@@ -18,6 +18,9 @@ do {
         try await commitInGroupsForever(path: arguments[1], first: Int(arguments[2])!)
     case "count":
         try count(path: arguments[1], kind: DatabaseKind(arguments[2]), name: arguments[3], rounds: Int(arguments[4])!)
+    case "insert":
+        let finds = arguments[3] == "find"
+        try insert(path: arguments[1], kind: DatabaseKind(arguments[2]), finds: finds, rows: Array(arguments[4...]))
     case "backup":
         try backUpForever(path: arguments[1], kind: DatabaseKind(arguments[2]), target: arguments[3])
     case "restore":

@@ -6,7 +6,7 @@ extension ConnectionGroup {
     /// Drops all connections; leased connections are dropped when they come back.
     func retireAll() {
         let dropped = state.withLock { state in Self.takeDropped(&state, state.machine.retireAll()) }
-        _ = consume dropped
+        Self.close(dropped, state)
     }
 
     /// Closes all connections of some groups, and refuses the waiting accesses.

@@ -34,9 +34,7 @@ extension ConnectionGroup {
     }
 
     /// Whether no access has a connection, or waits for one.
-    var isIdle: Bool {
-        state.withLock { $0.machine.leasedCount == 0 && $0.machine.waiterCount == 0 && !$0.machine.hasBarrier }
-    }
+    var isIdle: Bool { state.withLock { $0.machine.isUnused } }
 
     /// Interrupts the statements that run on any of the connections.
     func interrupt() {

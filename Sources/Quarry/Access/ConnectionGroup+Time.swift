@@ -36,6 +36,7 @@ extension ConnectionGroup {
             }
         for (waiter, error) in expired { waiter.resolve(.failed(error)) }
         perform(actions)
+        Self.tellIfUnused(state)
         gate?.mayBeIdle()
     }
 
@@ -61,8 +62,9 @@ extension ConnectionGroup {
                 state.isTicking = state.machine.idleCount > 0 && !state.machine.isClosed
                 return (state.isTicking, dropped)
             }
-            // Closed here, outside the lock.
-            _ = consume dropped
+            guard !dropped.isEmpty else { return goesOn }
+            Self.close(dropped, state)
+            Self.tellIfUnused(state)
             return goesOn
         }
     }

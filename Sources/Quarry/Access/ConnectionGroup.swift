@@ -29,6 +29,10 @@ final class ConnectionGroup: Sendable {
         var isWatching = false
         var isTicking = false
         var counts = GroupCounts()
+        /// The number of connections that were taken out of their slots, and may still be open.
+        var droppedCount = 0
+        /// Called when the group may have become unused; nil as long as its pool is alive.
+        var whenUnused: (@Sendable () -> Void)?
     }
 
     /// A connection of a group, which one thread after another uses.
@@ -285,12 +289,14 @@ final class ConnectionGroup: Sendable {
 
     /// Asks the machine where accesses wait or will wait.
     func decide<T>(_ body: (inout Machine) -> T) -> T {
-        state.withLock { state in
+        let (answer, isEnding) = state.withLock { state in
             let answer = body(&state.machine)
             hasIdle.store(state.machine.idleCount > 0, ordering: .relaxed)
             watch(&state)
-            return answer
+            return (answer, state.whenUnused != nil)
         }
+        if isEnding { Self.tellIfUnused(state) }
+        return answer
     }
 
     // MARK: - Tasks
@@ -486,10 +492,11 @@ final class ConnectionGroup: Sendable {
         if idleClock != nil, !state.contents.pointee.isTicking { startTicking(&state.contents.pointee) }
         if state.contents.pointee.machine.waiterCount > 0 { watch(&state.contents.pointee) }
         let dropped = actions.isEmpty ? [] : Self.takeDropped(&state.contents.pointee, actions)
+        let isEnding = state.contents.pointee.whenUnused != nil
         state.unlock()
         if !actions.isEmpty { perform(actions, endsJob: endsJob) }
-        // Closed here, outside the lock.
-        _ = consume dropped
+        if !dropped.isEmpty { Self.close(dropped, state) }
+        if isEnding { Self.tellIfUnused(state) }
         gate?.accessDidEnd()
     }
 }

@@ -132,6 +132,7 @@ public final class DatabasePool: GroupWriter {
         }
         // The writer is closed last: closing it moves the log into the database and removes it.
         readers.group.retireAll()
+        sharedFile?.end.poolWasReleased([readers.group, writer.group])
     }
 
     // MARK: - Accesses

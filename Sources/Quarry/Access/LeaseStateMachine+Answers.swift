@@ -18,6 +18,9 @@ extension LeaseStateMachine {
         case offloadedTask
     }
 
+    /// Whether no access has a connection, or waits for one.
+    var isUnused: Bool { leasedCount == 0 && waiterCount == 0 && !hasBarrier }
+
     /// The answer to a served request.
     enum Grant: Equatable {
         /// The connection in a slot.

@@ -256,9 +256,6 @@ struct LeaseStateMachine<Waiter> {
         return pump(now: now)
     }
 
-    /// Whether no access has a connection or waits, and nothing has the barrier.
-    var isUnused: Bool { phase.isOpen && !hasBarrier && leasedCount == 0 && entries.isEmpty }
-
     /// A barrier begins without a request, on a group that is unused.
     mutating func beginBarrier() { hasBarrier = true }
 

@@ -133,7 +133,7 @@ extension ConnectionGroup {
     static func shutGate(_ groups: ArraySlice<ConnectionGroup>) -> Bool {
         guard let group = groups.first else { return true }
         return group.state.withLock { state in
-            guard state.machine.isUnused, shutGate(groups.dropFirst()) else { return false }
+            guard state.machine.phase.isOpen, state.machine.isUnused, shutGate(groups.dropFirst()) else { return false }
             state.machine.beginBarrier()
             state.isGateShut = true
             return true
@@ -150,6 +150,7 @@ extension ConnectionGroup {
             return actions
         }
         perform(actions)
+        Self.tellIfUnused(state)
     }
 
     /// Closes the connections behind a shut gate, which stays shut.
@@ -157,7 +158,10 @@ extension ConnectionGroup {
         let thread = Database.currentThread
         // An access of this thread, by a tracer, would wait for its own gate.
         for group in groups { group.state.withLock { $0.barrierTask = thread } }
-        defer { for group in groups { group.forgetClosed() } }
+        defer {
+            for group in groups { group.forgetClosed() }
+            for group in groups { tellIfUnused(group.state) }
+        }
         for group in groups.reversed() { try group.closeConnections() }
     }
 }

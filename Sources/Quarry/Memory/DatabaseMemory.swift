@@ -74,7 +74,10 @@ extension ConnectionGroup {
     /// - returns: their number.
     fileprivate func dropIdle() -> Int {
         let dropped = state.withLock { state in Self.takeDropped(&state, state.machine.dropIdle()) }
-        return withExtendedLifetime(dropped) { dropped.count }
+        let count = dropped.count
+        Self.close(dropped, state)
+        Self.tellIfUnused(state)
+        return count
     }
 
     /// Frees the pages and the prepared statements of the idle connections.

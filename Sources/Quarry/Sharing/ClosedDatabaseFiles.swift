@@ -1,4 +1,4 @@
-public import QuarryCore
+import QuarryCore
 
 /// The files of a shared database that is closed, inside the closure of `SharedDatabase.withClosedDatabase`.
 ///
@@ -29,12 +29,14 @@ public final class ClosedDatabaseFiles: Sendable {
     /// The path of the database, without symbolic links.
     public let path: String
     private let configuration: Configuration
+    private let setups: ConnectionSetups
     private let operations: FileOperations
     private let isEnded = Lock(false)
 
-    init(path: String, _ configuration: Configuration, _ operations: FileOperations) {
-        self.path = path
-        self.configuration = configuration
+    init(_ file: SharedFile, _ operations: FileOperations) {
+        path = file.path
+        configuration = file.configuration
+        setups = file.core.setups
         self.operations = operations
     }
 
@@ -58,21 +60,32 @@ public final class ClosedDatabaseFiles: Sendable {
 
     /// Gives the database another path. The next access creates a new database at the old one.
     ///
-    /// - parameter newPath: on another file system, the database is copied and then removed: a process that is killed
-    ///   in between leaves both.
+    /// On another file system, the database is copied with SQLite, checked, and then removed: a process that is killed
+    /// in between leaves both. The copy has its own journal mode, until a pool opens it.
+    ///
+    /// - parameter newPath: the path, with a folder that exists.
     /// - parameter overwrites: whether a file that has the new path is replaced. A database that is in use mustn't be.
     /// - throws: `SQLITE_CANTOPEN` if the database is missing, or if `newPath` is taken; `SQLITE_BUSY` if another
-    ///   process has the database open, or if the log isn't empty; other `DatabaseError`s. Nothing has changed then.
+    ///   process has the database open, or if the log isn't empty; other `DatabaseError`s, which name both paths. The
+    ///   database then has its old path, and a file that had the new one is as it was. There are two exceptions. If
+    ///   `SQLITE_IOERR_DIR_FSYNC` follows the new name, the database has its new path, which may not be on the disk.
+    ///   If a database that was copied over another one can't be removed, both paths have it: `SQLITE_IOERR_DELETE`.
     public func move(to newPath: String, overwrites: Bool = false) throws {
-        try perform("moving \(path)") {
+        try perform("moving \(path) to \(newPath)") {
             try checkIsWhole()
             try checkTarget(newPath, overwrites: overwrites)
             try removeSidecars()
             do {
                 try operations.rename(path, to: newPath)
             } catch let failure as FileOperations.Failure where failure.isOfOtherFileSystem {
+                let isNew = try operations.status(newPath) == nil
                 try copyDatabase(path, to: newPath, overwrites: overwrites)
-                try operations.remove(path)
+                do {
+                    try removeOriginal(path)
+                } catch {
+                    if isNew { try? operations.remove(newPath) }
+                    throw error
+                }
             }
             try syncFolders(path, newPath)
         }
@@ -84,7 +97,7 @@ public final class ClosedDatabaseFiles: Sendable {
     /// - throws: `SQLITE_CANTOPEN` if the database is missing, or if `newPath` is taken; the errors of
     ///   ``DatabaseReader/backup(toFile:options:progress:)``.
     public func copy(to newPath: String, overwrites: Bool = false) throws {
-        try perform("copying \(path)") {
+        try perform("copying \(path) to \(newPath)") {
             guard try operations.status(path) != nil else { throw missing(path) }
             try checkTarget(newPath, overwrites: overwrites)
             try copyDatabase(path, to: newPath, overwrites: overwrites)
@@ -108,11 +121,14 @@ public final class ClosedDatabaseFiles: Sendable {
     /// Gives the path of the database to another one, which loses its own. The next access opens that.
     ///
     /// - parameter newPath: a database that is open nowhere, with an empty log or none. On another file system it is
-    ///   copied and then removed.
+    ///   copied with SQLite, checked, and then removed.
     /// - throws: `SQLITE_CANTOPEN` if it is missing or no file; `SQLITE_BUSY` if another process has one of the two
-    ///   open, or if a log isn't empty; other `DatabaseError`s. Nothing has changed then.
+    ///   open, or if a log isn't empty; other `DatabaseError`s, which name both paths. Both databases are then as they
+    ///   were. There are two exceptions. If `SQLITE_IOERR_DIR_FSYNC` follows the new name, the database is replaced,
+    ///   which may not be on the disk. If a copied database can't be removed, both paths have it:
+    ///   `SQLITE_IOERR_DELETE`.
     public func replace(with newPath: String) throws {
-        try perform("replacing \(path)") {
+        try perform("replacing \(path) by \(newPath)") {
             guard !newPath.utf8.contains(0) else { throw misuse("the path has a NUL character") }
             guard let new = try operations.status(newPath), new.kind == .file else { throw missing(newPath) }
             if let old = try operations.status(path) {
@@ -127,7 +143,7 @@ public final class ClosedDatabaseFiles: Sendable {
                 try operations.rename(newPath, to: path)
             } catch let failure as FileOperations.Failure where failure.isOfOtherFileSystem {
                 try copyDatabase(newPath, to: path, overwrites: true)
-                try operations.remove(newPath)
+                try removeOriginal(newPath)
             }
             for sidecar in ["-wal", "-shm"] { try? operations.remove(newPath + sidecar) }
             try syncFolders(path, newPath)
@@ -144,6 +160,10 @@ public final class ClosedDatabaseFiles: Sendable {
             return try body()
         } catch let failure as FileOperations.Failure {
             throw failure.databaseError(operation)
+        } catch let error as DatabaseError {
+            throw DatabaseError(
+                resultCode: error.extendedResultCode, message: "\(operation): \(error.message ?? "")", sql: error.sql
+            ).with(circumstances: error.circumstances ?? "")
         }
     }
 
@@ -196,17 +216,34 @@ public final class ClosedDatabaseFiles: Sendable {
     }
 
     /// Copies a database with SQLite: a descriptor of our own would release SQLite's locks when it is closed.
-    private func copyDatabase(_ path: String, to newPath: String, overwrites: Bool) throws {
-        var configuration = Configuration()
-        configuration.readonly = self.configuration.readonly
+    ///
+    /// The connection is prepared as those of the database are: the check of the copy may need the functions and
+    /// collations of the program.
+    private func copyDatabase(_ source: String, to newPath: String, overwrites: Bool) throws {
+        var configuration = configuration
+        // Only the database itself may have to be recovered, which writes.
+        configuration.readonly = configuration.readonly || source != path
         configuration.acceptsURIs = false
-        configuration.vfs = self.configuration.vfs
-        configuration.label = self.configuration.label
-        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        configuration.createsIntermediateDirectories = false
+        configuration.journalMode = .default
+        configuration.commitNumbers = .counted
+        configuration.statementTimeout = nil
+        configuration.corruptionPolicy = .report
+        configuration.corruptionHandler = nil
+        let queue = try DatabaseQueue(path: source, configuration: configuration)
+        let setups = setups
+        queue.prepareConnections { db in try setups.prepare(db) }
         var options = BackupOptions()
         options.replacesExisting = overwrites
+        options.files = operations
         try queue.backup(toFile: newPath, options: options)
         try queue.close()
+    }
+
+    /// Removes a database that was copied: first the file, because SQLite ignores a log without one.
+    private func removeOriginal(_ path: String) throws {
+        try operations.remove(path)
+        for sidecar in ["-wal", "-shm"] { try? operations.remove(path + sidecar) }
     }
 
     private func syncFolders(_ paths: String...) throws {

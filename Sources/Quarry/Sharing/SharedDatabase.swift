@@ -1,4 +1,4 @@
-public import QuarryCore
+import QuarryCore
 
 /// A database in a file, shared by all parts of a program that name its path, opened by its first access.
 ///
@@ -17,7 +17,9 @@ public import QuarryCore
 /// statistics and prepared connections. A relative path, a symbolic link and a hard link lead to the same file. The
 /// file is closed when the last of them is released.
 ///
-/// The accesses are those of a `DatabasePool`: the file is in WAL mode, and reads don't wait for writes.
+/// The accesses are those of a ``DatabasePool``: the file is in WAL mode, and reads don't wait for writes. A shared
+/// database has each method of a pool, but for ``DatabasePool/open(path:configuration:)``: making a shared database
+/// opens nothing, and `open()` opens it. `close()` is not final, as that of a pool is.
 public final class SharedDatabase: ForwardingWriter {
     let pool: DatabasePool
 
@@ -226,7 +228,7 @@ public final class SharedDatabase: ForwardingWriter {
             ConnectionGroup.endWindow(pool.groups)
             throw error
         }
-        return DatabaseBlockade(pool, ClosedDatabaseFiles(path: file.path, file.configuration, FileOperations()))
+        return DatabaseBlockade(pool, ClosedDatabaseFiles(file, FileOperations()))
     }
 
     /// Whether accesses wait for a barrier of the database: a blockade, a closure that has it closed, or another write
@@ -244,7 +246,7 @@ public final class SharedDatabase: ForwardingWriter {
     ) throws -> T {
         file.didClose()
         try file.checkHasNoOtherReaders()
-        let files = ClosedDatabaseFiles(path: file.path, file.configuration, operations)
+        let files = ClosedDatabaseFiles(file, operations)
         defer { files.end() }
         return try body(files)
     }

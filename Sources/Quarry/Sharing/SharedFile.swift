@@ -8,10 +8,6 @@ final class SharedFile: Sendable {
         weak var readers: AccessRunner?
     }
 
-    private struct WeakDatabase {
-        weak var database: Database?
-    }
-
     /// The part of a directory that opens the file.
     struct Directory: Sendable {
         let gate: DirectoryGate
@@ -25,8 +21,6 @@ final class SharedFile: Sendable {
         weak var pool: DatabasePool?
         /// Whether all connections were closed since the last opening.
         var wasClosed = false
-        /// The connections of snapshots, stable readers and backups.
-        var pinned: [WeakDatabase] = []
         var identities: [SharedFiles.Identity] = []
         /// The end of the file's pool before; nil when it has come.
         var previousEnd: SharedFileEnd?
@@ -56,15 +50,14 @@ final class SharedFile: Sendable {
         self.configuration = configuration
         self.refusal = refusal
         tracers = TracerList.configured(configuration)
-        end = SharedFileEnd(after: previousEnd)
+        end = SharedFileEnd(after: previousEnd, gate: directory?.gate)
         state.withLock { $0.previousEnd = previousEnd }
     }
 
-    // The last connection is closed: those who can open one have it.
+    // The last connection is closed, because those who can open one retain this object.
     deinit {
         end.end()
         SharedFiles.all.remove(path, ObjectIdentifier(self), state.withLock { $0.identities })
-        directory?.gate.fileDidEnd()
     }
 
     func setRunners(_ writer: AccessRunner, readers: AccessRunner) {
@@ -83,6 +76,8 @@ final class SharedFile: Sendable {
 
     /// Opens the connection that writes.
     func openWriter() throws -> Database {
+        try end.openingWillBegin()
+        defer { end.openingDidEnd() }
         try beginOpening()
         defer { endOpening() }
         return try openWriterNow()
@@ -90,6 +85,8 @@ final class SharedFile: Sendable {
 
     /// Opens a connection that reads. If no connection is open, opens the one that writes first: it creates the file.
     func openReader() throws -> Database {
+        try end.openingWillBegin()
+        defer { end.openingDidEnd() }
         // Kept until the reader is open, if the pool was released and nothing else keeps it.
         var database: Database?
         if !isWriterOpen {
@@ -184,19 +181,11 @@ final class SharedFile: Sendable {
         core.journalIfMade?.connectionsWereClosed()
     }
 
-    /// Remembers connections that belong to no group.
-    func note(_ databases: [Database]) {
-        state.withLock { state in
-            state.pinned.removeAll { $0.database == nil }
-            state.pinned += databases.map { WeakDatabase(database: $0) }
-        }
-    }
+    /// Remembers connections that belong to no group: those of snapshots, stable readers and backups.
+    func note(_ databases: [Database]) { SharedFiles.all.notePinned(databases, path) }
 
     /// Whether snapshots, stable readers or backups have connections.
-    var hasOtherReaders: Bool {
-        let databases = state.withLock { state in state.pinned.compactMap(\.database) }
-        return databases.contains { !$0.isClosed }
-    }
+    var hasOtherReaders: Bool { SharedFiles.all.pinned(path).contains { !$0.isClosed } }
 
     /// Throws if snapshots, stable readers, backups, or a pool that was released, have connections.
     func checkHasNoOtherReaders() throws {
@@ -205,8 +194,13 @@ final class SharedFile: Sendable {
                 resultCode: .SQLITE_BUSY,
                 message: "unable to close \(configuration.label ?? path): a released shared database still uses it")
         }
-        guard hasOtherReaders else { return }
-        let labels = core.pinnedReadersIfMade?.all.values.map { "“\($0.label)”" }.sorted() ?? []
+        let databases = SharedFiles.all.pinned(path).filter { !$0.isClosed }
+        guard !databases.isEmpty else { return }
+        // A connection of a pool that was released has the core of that pool.
+        let cores = Dictionary(databases.compactMap { $0.core.map { (ObjectIdentifier($0), $0) } }) { core, _ in core }
+        let labels = cores.values.flatMap { core in
+            core.pinnedReadersIfMade?.all.values.map { "“\($0.label)”" } ?? []
+        }.sorted()
         let names = labels.isEmpty ? "a snapshot or backup" : labels.joined(separator: ", ")
         throw DatabaseError(
             resultCode: .SQLITE_BUSY, message: "unable to close \(configuration.label ?? path): \(names) reads it")

@@ -21,10 +21,16 @@ final class SharedFiles: Sendable {
         }
     }
 
+    private struct WeakDatabase {
+        weak var database: Database?
+    }
+
     private struct State {
         var entries: [String: Entry] = [:]
         /// The canonical path of each file that existed when it was last looked at.
         var paths: [Identity: String] = [:]
+        /// The connections of snapshots, stable readers and backups, by canonical path. They may outlive their pool.
+        var pinned: [String: [WeakDatabase]] = [:]
     }
 
     private let state = Lock(State())
@@ -49,7 +55,8 @@ final class SharedFiles: Sendable {
                 if Identity(path: otherPath) == identity { return (pool, seen) }
                 seen.append(pool)
             }
-            let pool = make(state.entries[path]?.end)
+            let previousEnd = state.entries[path]?.end
+            let pool = make(previousEnd.flatMap { $0.hasEnded ? nil : $0 })
             if let file = pool.sharedFile { state.entries[path] = Entry(pool: pool, file: file) }
             if let identity { state.paths[identity] = path }
             return (pool, seen)
@@ -77,15 +84,35 @@ final class SharedFiles: Sendable {
         return otherPath
     }
 
+    /// Remembers connections that belong to no pool's group.
+    func notePinned(_ databases: [Database], _ path: String) {
+        let others = state.withLock { state in
+            // Released without the lock: the last reference to a connection closes it, and tells tracers.
+            let others = state.pinned[path]?.compactMap(\.database) ?? []
+            state.pinned[path] = (others + databases).map { WeakDatabase(database: $0) }
+            return others
+        }
+        _ = consume others
+    }
+
+    /// The connections to a file that belong to no pool's group.
+    func pinned(_ path: String) -> [Database] {
+        state.withLock { state in state.pinned[path]?.compactMap(\.database) ?? [] }
+    }
+
     /// The pool of a file is gone.
     func remove(_ path: String, _ file: ObjectIdentifier, _ identities: [Identity]) {
-        state.withLock { state in
-            guard state.entries[path]?.file == file || state.entries[path] == nil else { return }
+        let databases = state.withLock { state in
+            let databases = state.pinned[path]?.compactMap(\.database) ?? []
+            if databases.isEmpty { state.pinned[path] = nil }
+            guard state.entries[path]?.file == file || state.entries[path] == nil else { return databases }
             state.entries[path] = nil
             for identity in identities where state.paths[identity] == path {
                 state.paths[identity] = nil
             }
+            return databases
         }
+        _ = consume databases
     }
 
     /// The path of the shared database that has a file open; nil if none has.

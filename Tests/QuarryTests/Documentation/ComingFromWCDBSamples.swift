@@ -94,33 +94,97 @@ import Testing
         #expect(statistics.transactions.committed >= 6)
     }
 
-    /// In a process of its own: other tests count their readers.
-    @Test func databases() async {
-        await #expect(processExitsWith: .success) { try await ComingFromWCDBSamples().useDatabases() }
-    }
-
-    private func useDatabases() async throws {
-        let print = { @Sendable (_: Any...) in }
-        let path = folder.file("sample.sqlite")
+    @Test func databases() async throws {
+        let path = folder.file("folder/sample.sqlite")
+        let url = URL(fileURLWithPath: folder.file("folder/../folder/sample.sqlite"))
+        let printed = Recorded<[String]>([])
+        let print = { @Sendable (values: Any...) in
+            printed.update { $0.append(values.map { "\($0)" }.joined(separator: " ")) }
+        }
         var config = Configuration()
+        // WCDB makes missing folders.
+        config.createsIntermediateDirectories = true
         // database.tag = 1
         config.label = "samples"
-        // Database(withPath: path), database.canOpen, database.isOpened
-        let database = try DatabasePool(path: path, configuration: config)
-        // database.path, database.tag
-        print(database.path, database.label ?? "")
+        // Database(withPath: path)
+        let database = SharedDatabase(path: path, configuration: config)
+        // Database(withFileURL: url), an alias
+        let alias = SharedDatabase(path: url.path)
+        print(alias.isSameDatabase(as: database))  // true
+        // database.isOpened
+        print(database.isOpened)  // false
+        // database.canOpen
+        print(database.canOpen)  // true
+        print(alias.isOpened)  // true
+        // canOpen is false: the reason
+        try await database.open()
+        // alias.path, alias.tag
+        print(alias.path, alias.label ?? "")
+        // database.close()
+        try await database.closeAsync()
+        print(alias.isOpened)  // false
+        // an operation on a closed database opens it
+        try await alias.write { db in try db.create(tableFor: Sample.self) }
+        print(database.isOpened)  // true
+
+        #expect(
+            printed.value == ["true", "false", "true", "true", "\(database.path) samples", "false", "true"])
+        expectError(.SQLITE_MISUSE) { try SharedDatabase(path: path, configuration: Configuration()).open() }
+        expectError(.SQLITE_CANTOPEN) { try SharedDatabase(path: path + "/a.sqlite", configuration: config).open() }
+        #expect(!SharedDatabase(path: path + "/a.sqlite", configuration: config).canOpen)
+    }
+
+    @Test func files() async throws {
+        let printed = Recorded<[String]>([])
+        let print = { @Sendable (value: Any) in printed.update { $0.append("\(value)") } }
+        let archive = folder.path
+        let database = SharedDatabase(path: folder.file("open.sqlite"))
+        try await database.write { db in try db.create(tableFor: Sample.self) }
         // database.paths
-        print(database.filePaths)
-        // database.getFilesSize()
-        print(try database.fileSizes().total)
+        print(database.filePaths.count)  // 4
+        // try database.getFilesSize()
+        print(try database.fileSizes().total > 0)  // true
+        // try database.close(onClosed: { try database.getFilesSize() })
+        let byteCount = try await database.withClosedDatabase { files in try files.sizes().total }
+        // try database.close(onClosed: { try database.moveFiles(toDirectory: archive) })
+        try await database.withClosedDatabase { files in try files.move(to: archive + "/sample.sqlite") }
+        // try database.close(onClosed: { try database.removeFiles() })
+        try await database.withClosedDatabase { files in try files.remove() }
+        // database.blockade(), database.isBlockaded
+        let blockade = try database.blockade()
+        print(database.isBlockaded)  // true
+        try blockade.files.replace(with: archive + "/sample.sqlite")
+        // database.unblockade()
+        blockade.end()
+
+        #expect(byteCount > 0 && printed.value == ["4", "true", "true"] && !database.isBlockaded)
+        #expect(try await database.read { db in try db.tableExists(Sample.databaseTableName) })
+    }
+
+    /// In a process of its own: other tests count their readers.
+    @Test func memory() async {
+        await #expect(processExitsWith: .success) { try await ComingFromWCDBSamples().useMemory() }
+    }
+
+    private func useMemory() async throws {
+        let database = SharedDatabase(path: folder.file("sample.sqlite"))
+        try await database.write { db in try db.create(tableFor: Sample.self) }
+        _ = try await database.read { db in try db.tableExists(Sample.databaseTableName) }
         // database.purgeFreeHandles()
         database.releaseIdle()
         // Database.purgeFreeHandlesInAllDatabases()
         DatabaseMemory.releaseIdle()
+        #expect(database.isOpened && DatabaseMemory.releaseIdle().closedConnections == 0)
+    }
+
+    @Test func pools() async throws {
+        let print = { @Sendable (_: Any...) in }
+        let path = folder.file("sample.sqlite")
+        let database = try DatabasePool(path: path)
+        // database.path
+        print(database.path)
         // database.close()
         try await database.closeAsync()
-
-        #expect(database.label == "samples" && database.filePaths.count == 4)
         expectError(.SQLITE_MISUSE) { try database.read { _ in } }
     }
 
