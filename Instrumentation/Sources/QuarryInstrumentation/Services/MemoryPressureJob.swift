@@ -28,7 +28,9 @@ extension DatabaseService.Job {
             } catch let error as DatabaseError where error.resultCode == .SQLITE_CANTOPEN {
                 return logger.notice("Memory pressure is not watched", error: error)
             }
-            logger.debug("Memory pressure is watched", metadata: ["quarry.memory.path": "\(watching.path)"])
+            logger.info(
+                "Memory pressure is watched",
+                metadata: ["quarry.memory.path": "\(watching.path)", "quarry.memory.signal": "\(watching.signal)"])
             try await watching.run { released in
                 logger.info(
                     "Memory given back",
