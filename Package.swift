@@ -39,7 +39,7 @@ let package = Package(
         // process, and let several of them share a file.
         .target(name: "CFaultMalloc", dependencies: ["CSQLite"], path: "Tests/CFaultMalloc"),
         .executableTarget(
-            name: "QuarryTestProcess", dependencies: ["CFaultMalloc", "Quarry", "QuarryReplica"],
+            name: "QuarryTestProcess", dependencies: ["CFaultMalloc", "Quarry", "QuarryDocuments", "QuarryReplica"],
             path: "Tests/QuarryTestProcess",
             swiftSettings: settings),
 
@@ -90,7 +90,8 @@ let package = Package(
 
         // Failing disks, lost power, killed processes, exhausted memory.
         .testTarget(
-            name: "QuarryFaultTests", dependencies: ["Quarry", "QuarryTestProcess", "QuarryTestSupport"],
+            name: "QuarryFaultTests",
+            dependencies: ["Quarry", "QuarryDocuments", "QuarryTestProcess", "QuarryTestSupport"],
             swiftSettings: settings),
 
         // Load: many tasks and threads for some time, and the resources they leave behind.

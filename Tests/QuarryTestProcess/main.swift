@@ -53,6 +53,13 @@ do {
         try runOutOfMemoryWhileOpening(folder: arguments[1])
     case "replay":
         try replay(path: arguments[1], copy: arguments[2], rounds: arguments.count > 3 ? Int(arguments[3]) : nil)
+    case "change-documents":
+        try changeDocumentsForever(path: arguments[1], kind: DatabaseKind(arguments[2]))
+    case "check-documents":
+        try checkDocuments(path: arguments[1], kind: DatabaseKind(arguments[2]))
+    case "change-documents-beside-others":
+        try changeDocumentsBesideOthers(
+            path: arguments[1], kind: DatabaseKind(arguments[2]), name: arguments[3], rounds: Int(arguments[4])!)
     case "sqlite-version":
         let version = try DatabaseQueue().read { db in try String.fetchOne(db, sql: "SELECT sqlite_version()") }
         writeAll("\(version ?? "none")\n", to: 1)

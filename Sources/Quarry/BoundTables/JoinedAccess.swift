@@ -1,4 +1,4 @@
-import QuarryCore
+package import QuarryCore
 
 /// The access that a bound table joins, as found on the current thread.
 enum JoinedAccess {
@@ -32,7 +32,7 @@ extension DatabaseReader {
     /// Reads in the access that this thread has, or else in one of its own.
     ///
     /// - parameter table: the table, for errors.
-    func joinedRead<T>(_ table: String, _ value: (Database) throws -> T) throws -> T {
+    package func joinedRead<T>(_ table: String, _ value: (Database) throws -> T) throws -> T {
         switch JoinedAccess(to: self) {
         case .none: try read(value)
         case .read(let db), .write(let db): try value(db)
@@ -45,7 +45,7 @@ extension DatabaseWriter {
     /// Writes in the access that this thread has, in a savepoint, or else in a transaction of its own.
     ///
     /// - parameter table: the table, for errors.
-    func joinedWrite<T>(_ table: String, _ updates: (Database) throws -> T) throws -> T {
+    package func joinedWrite<T>(_ table: String, _ updates: (Database) throws -> T) throws -> T {
         switch JoinedAccess(to: self) {
         case .none: try write(updates)
         case .write(let db): try db.withSavepoint { (.commit, try updates(db)) }

@@ -19,52 +19,85 @@ public enum DatabaseMemory {
         public internal(set) var emptiedConnections = 0
     }
 
+    /// The things that a call gives back.
+    ///
+    /// ```swift
+    /// dbPool.releaseIdle([.pages, .statements])   // closes no reader
+    /// ```
+    public struct Parts: OptionSet, Sendable, Hashable {
+        public let rawValue: Int
+
+        public init(rawValue: Int) { self.rawValue = rawValue }
+
+        /// The idle readers of pools are closed, with their files, pages and statements. With
+        /// `Configuration.persistentReadOnlyConnections`, they stay open.
+        public static let readers = Parts(rawValue: 1 << 0)
+
+        /// The pages that idle connections keep in memory: <https://www.sqlite.org/c3ref/db_release_memory.html>.
+        public static let pages = Parts(rawValue: 1 << 1)
+
+        /// The prepared statements that idle connections keep.
+        public static let statements = Parts(rawValue: 1 << 2)
+
+        /// All of them.
+        public static let all: Parts = [.readers, .pages, .statements]
+    }
+
     /// Gives back what no access uses, in all queues and pools of the process.
     ///
-    /// As `DatabaseWriter.releaseIdle()` for each. A queue or pool in another copy of the library isn't reached.
+    /// ```swift
+    /// DatabaseMemory.releaseIdle()
+    /// DatabaseMemory.releaseIdle(.pages)
+    /// ```
+    ///
+    /// As `DatabaseWriter.releaseIdle(_:)` for each. A queue or pool in another copy of the library isn't reached.
     ///
     /// Opening a connection does this by itself, once, when the process has no file descriptor left (`EMFILE`) or
     /// SQLite no memory (`SQLITE_NOMEM`), and then tries again.
+    ///
+    /// - parameter parts: the things to give back.
     @discardableResult
-    public static func releaseIdle() -> Released {
+    public static func releaseIdle(_ parts: Parts = .all) -> Released {
         var released = Released()
-        for writer in LiveDatabases.writers { writer.releaseIdle(&released) }
+        for writer in LiveDatabases.writers { writer.releaseIdle(parts, &released) }
         return released
     }
 }
 
 extension DatabaseWriter {
     /// Gives back what no access uses: closes the idle readers, and frees the pages and the prepared statements of the
-    /// connection that writes, if it is idle.
+    /// idle connections that stay open, such as the one that writes.
     ///
     /// ```swift
     /// let released = dbPool.releaseIdle()
+    /// dbPool.releaseIdle(.pages)
     /// ```
     ///
     /// It waits for no access, and may be called inside one. With `Configuration.persistentReadOnlyConnections`, idle
-    /// readers stay open and are emptied. The next accesses open and prepare again what they need:
-    /// <https://www.sqlite.org/c3ref/db_release_memory.html>.
+    /// readers stay open and are emptied. The next accesses open and prepare again what they need.
     ///
     /// `releaseMemory` waits for the running accesses, and frees their connections too.
+    ///
+    /// - parameter parts: the things to give back.
     @discardableResult
-    public func releaseIdle() -> DatabaseMemory.Released {
+    public func releaseIdle(_ parts: DatabaseMemory.Parts = .all) -> DatabaseMemory.Released {
         var released = DatabaseMemory.Released()
-        (groupReader as? any GroupWriter)?.writer.releaseIdle(&released)
+        (groupReader as? any GroupWriter)?.writer.releaseIdle(parts, &released)
         return released
     }
 }
 
 extension AccessRunner {
     /// Gives back what no access uses of a database, whose writer this is.
-    fileprivate func releaseIdle(_ released: inout DatabaseMemory.Released) {
+    fileprivate func releaseIdle(_ parts: DatabaseMemory.Parts, _ released: inout DatabaseMemory.Released) {
         if let readers = group.barredGroup {
-            if readers.idleClock == nil {
-                readers.emptyIdle(&released)
-            } else {
+            if parts.contains(.readers), readers.idleClock != nil {
                 released.closedConnections += readers.dropIdle()
+            } else {
+                readers.emptyIdle(parts, &released)
             }
         }
-        group.emptyIdle(&released)
+        group.emptyIdle(parts, &released)
     }
 }
 
@@ -81,14 +114,15 @@ extension ConnectionGroup {
     }
 
     /// Frees the pages and the prepared statements of the idle connections.
-    fileprivate func emptyIdle(_ released: inout DatabaseMemory.Released) {
+    fileprivate func emptyIdle(_ parts: DatabaseMemory.Parts, _ released: inout DatabaseMemory.Released) {
+        let (pages, statements) = (parts.contains(.pages), parts.contains(.statements))
+        guard pages || statements else { return }
         var leases: [Lease] = []
         while let lease = leaseIfIdle(.thread) { leases.append(lease) }
         for lease in leases {
             // A closure that prepares connections may throw: then so does the next access.
-            if (try? AccessRunner.frame(lease.database, nil, { db in db.releaseMemory() })) != nil {
-                released.emptiedConnections += 1
-            }
+            let empty = { (db: Database) in db.release(pages: pages, statements: statements) }
+            if (try? AccessRunner.frame(lease.database, nil, empty)) != nil { released.emptiedConnections += 1 }
             release(lease)
         }
     }

@@ -31,13 +31,13 @@ struct MemoryEvents: Equatable {
         return high > earlier.high || max > earlier.max || oom > earlier.oom
     }
 
-    /// The file of the control group of a process.
+    /// The folder of the control group of a process.
     ///
     /// - parameter membership: the text of `/proc/self/cgroup`, in which version 2 has the line `0::/path`.
     /// - returns: nil if the process is in no group of version 2.
-    static func path(membership: String) -> String? {
+    static func folder(membership: String) -> String? {
         guard let line = membership.split(separator: "\n").first(where: { $0.hasPrefix("0::/") }) else { return nil }
         let group = line.dropFirst(3)
-        return "/sys/fs/cgroup" + (group == "/" ? "" : group) + "/memory.events"
+        return "/sys/fs/cgroup" + (group == "/" ? "" : group)
     }
 }

@@ -1,6 +1,6 @@
 public import QuarryCore
 
-/// Gives idle connections and pages back when the memory of the container runs short, on Linux.
+/// Gives idle connections and pages back when the memory of the container or the machine runs short, on Linux.
 ///
 /// ```swift
 /// let monitor = try MemoryPressureMonitor()
@@ -10,56 +10,141 @@ public import QuarryCore
 /// }
 /// ```
 ///
-/// The monitor looks at the file `memory.events` of the control group (version 2), in which the kernel counts how often
-/// it had to reclaim memory: <https://docs.kernel.org/admin-guide/cgroup-v2.html#memory-interface-files>. When a count
-/// has grown, it calls `DatabaseMemory.releaseIdle()`. Nothing watches without a monitor; one is enough for the
-/// process.
+/// The monitor calls `DatabaseMemory.releaseIdle(_:)` when the kernel's pressure stall information says that tasks have
+/// waited for memory for longer than a threshold: <https://docs.kernel.org/accounting/psi.html>. It takes the first of
+/// these files that it can read:
+///
+/// 1. `memory.pressure` of the process's control group (version 2).
+/// 2. `memory.events` of that group, in which the kernel counts how often it had to reclaim memory:
+///    <https://docs.kernel.org/admin-guide/cgroup-v2.html#memory-interface-files>. A group that is full of cached files
+///    reclaims memory without pressure, so stall information is better.
+/// 3. `/proc/pressure/memory`, of the whole machine.
+///
+/// If the process may write a file of stall information, the kernel wakes the monitor. Otherwise the monitor looks at
+/// the file from time to time. Nothing watches without a monitor; one is enough for the process.
 public final class MemoryPressureMonitor: Sendable {
-    /// The file that is read.
+    /// The way in which a monitor learns of pressure.
+    public enum Signal: Sendable, Hashable {
+        /// The kernel wakes the monitor when tasks have waited for too long.
+        case stallTrigger
+        /// The monitor looks for how long tasks have waited.
+        case stallTimes
+        /// The monitor looks at the counts of memory events of the control group.
+        case events
+    }
+
+    /// The file that is watched.
     public let path: String
 
+    /// The way in which it is watched.
+    public let signal: Signal
+
+    private let parts: DatabaseMemory.Parts
     private let interval: Duration
-    private let last: Lock<MemoryEvents?>
+    private let stall: Duration
+    private let trigger: PressureTrigger?
+    private let last: Lock<Reading?>
     private let workers = WorkerThreads(connectionCount: 1)
+
+    /// The content of the file.
+    private enum Reading {
+        case events(MemoryEvents)
+        case stallTime(Duration)
+
+        init?(_ text: String) {
+            if let events = MemoryEvents(text) {
+                self = .events(events)
+            } else if let total = PressureStall.total(text) {
+                self = .stallTime(total)
+            } else {
+                return nil
+            }
+        }
+    }
 
     /// A monitor of a file, which it reads once.
     ///
     /// ```swift
-    /// let monitor = try MemoryPressureMonitor(path: "/sys/fs/cgroup/memory.events", interval: .seconds(5))
+    /// let monitor = try MemoryPressureMonitor(path: "/proc/pressure/memory", releasing: [.pages, .statements])
     /// ```
     ///
-    /// - parameter path: the file; nil for that of the process's control group.
-    /// - parameter interval: the time between two looks, at least a millisecond.
-    /// - throws: `SQLITE_CANTOPEN` if there is no such file, or none with counts of events; `SQLITE_MISUSE` for a
-    ///   shorter interval.
-    public init(path: String? = nil, interval: Duration = .seconds(1)) throws {
+    /// - parameter path: a file with stall information or counts of memory events; nil for the first that is found.
+    /// - parameter interval: the time between two looks, at least a millisecond; with `Signal.stallTrigger`, the pause
+    ///   after an event.
+    /// - parameter stall: the time that tasks wait for memory within two seconds, above which it is short: up to two
+    ///   seconds. The default is that of systemd: <https://systemd.io/MEMORY_PRESSURE/>.
+    /// - parameter parts: the things to give back.
+    /// - throws: `SQLITE_CANTOPEN` if there is no such file, or none with such information; `SQLITE_MISUSE` for a
+    ///   shorter interval or another stall.
+    public init(
+        path: String? = nil, interval: Duration = .seconds(1), stall: Duration = .milliseconds(200),
+        releasing parts: DatabaseMemory.Parts = .all
+    ) throws {
         guard interval >= .milliseconds(1) else {
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE,
                 message: "the interval of a MemoryPressureMonitor must be at least a millisecond, not \(interval)")
         }
-        guard let path = path ?? FileSystem.text(ofFile: "/proc/self/cgroup").flatMap(MemoryEvents.path(membership:))
-        else {
+        guard stall >= .microseconds(1), stall <= PressureTrigger.window else {
             throw DatabaseError(
-                resultCode: .SQLITE_CANTOPEN,
-                message: "the process is in no control group of version 2, whose memory events could be read")
+                resultCode: .SQLITE_MISUSE,
+                message: "the stall of a MemoryPressureMonitor must be from a microsecond to two seconds, not \(stall)")
         }
-        self.path = path
+        let paths = path.map { [$0] } ?? Self.paths(membership: FileSystem.text(ofFile: "/proc/self/cgroup"))
+        guard let found = Self.firstReading(of: paths) else {
+            throw path.map(Self.unreadable)
+                ?? DatabaseError(
+                    resultCode: .SQLITE_CANTOPEN,
+                    message: "no file tells about the pressure on memory: \(paths.joined(separator: ", "))")
+        }
+        self.path = found.path
         self.interval = interval
-        last = Lock(try Self.events(path))
+        self.stall = stall
+        self.parts = parts
+        last = Lock(found.reading)
+        switch found.reading {
+        case .events:
+            trigger = nil
+            signal = .events
+        case .stallTime:
+            trigger = PressureTrigger(path: found.path, stall: stall)
+            signal = trigger == nil ? .stallTimes : .stallTrigger
+        }
     }
 
     deinit { workers.shutDown() }
 
-    /// Looks at the file until the task is cancelled, and then returns.
+    /// Watches the file until the task is cancelled, and then returns.
     ///
-    /// The file is read on a thread of the library, not on Swift's.
+    /// ```swift
+    /// try await monitor.run { released in logger.info("memory is short: \(released)") }
+    /// ```
     ///
+    /// The file is watched on a thread of the library, not on Swift's. Run a monitor once at a time.
+    ///
+    /// - parameter onRelease: receives what was given back.
     /// - throws: the errors of `check`.
-    public func run() async throws {
+    public func run(
+        onRelease: @escaping @Sendable (DatabaseMemory.Released) -> Void = { _ in }
+    ) async throws {
+        let wakeUp = try trigger.map { _ in try PressureTrigger.WakeUp() }
+        try await withTaskCancellationHandler {
+            try await watch(wakeUp, onRelease)
+        } onCancel: {
+            wakeUp?.send()
+        }
+    }
+
+    private func watch(
+        _ wakeUp: PressureTrigger.WakeUp?, _ onRelease: @escaping @Sendable (DatabaseMemory.Released) -> Void
+    ) async throws {
         while !Task.isCancelled {
             do {
-                try await withTaskExecutorPreference(workers, isolation: nil) { _ = try self.check() }
+                let released = try await withTaskExecutorPreference(workers, isolation: nil) {
+                    guard let trigger = self.trigger, let wakeUp else { return try self.check() }
+                    return try self.released(after: trigger.wait(or: wakeUp))
+                }
+                if let released { onRelease(released) }
                 try await Task.sleep(for: interval)
             } catch is CancellationError {
                 return
@@ -77,19 +162,56 @@ public final class MemoryPressureMonitor: Sendable {
     /// - throws: `SQLITE_CANTOPEN` if the file is gone.
     @discardableResult
     public func check() throws -> DatabaseMemory.Released? {
-        let events = try Self.events(path)
-        let isPressed = last.withLock { last in
-            defer { last = events }
-            return events.showPressure(since: last)
+        if let trigger {
+            guard let wasExceeded = trigger.wasExceeded() else { throw Self.unreadable(path) }
+            return wasExceeded ? DatabaseMemory.releaseIdle(parts) : nil
         }
-        return isPressed ? DatabaseMemory.releaseIdle() : nil
+        guard let reading = FileSystem.text(ofFile: path).flatMap({ Reading($0) }) else { throw Self.unreadable(path) }
+        let isPressed = last.withLock { last in
+            defer { last = reading }
+            return isPressure(reading, since: last)
+        }
+        return isPressed ? DatabaseMemory.releaseIdle(parts) : nil
     }
 
-    private static func events(_ path: String) throws -> MemoryEvents {
-        guard let events = FileSystem.text(ofFile: path).flatMap({ MemoryEvents($0) }) else {
-            throw DatabaseError(
-                resultCode: .SQLITE_CANTOPEN, message: "the file has no counts of memory events: \(path)")
+    private func released(after event: PressureTrigger.Event) throws -> DatabaseMemory.Released? {
+        switch event {
+        case .pressure: DatabaseMemory.releaseIdle(parts)
+        case .wokenUp: nil
+        case .gone: throw Self.unreadable(path)
         }
-        return events
+    }
+
+    private func isPressure(_ reading: Reading, since earlier: Reading?) -> Bool {
+        switch (reading, earlier) {
+        case (.events(let events), .events(let earlier)): events.showPressure(since: earlier)
+        // Of the two seconds, the time since the last look.
+        case (.stallTime(let total), .stallTime(let earlier)):
+            total - earlier >= stall * (min(interval, PressureTrigger.window) / PressureTrigger.window)
+        default: false
+        }
+    }
+
+    // MARK: - Files
+
+    /// The files that tell about the process, the best first.
+    ///
+    /// - parameter membership: the text of `/proc/self/cgroup`.
+    static func paths(membership: String?) -> [String] {
+        let group = membership.flatMap { MemoryEvents.folder(membership: $0) }
+        return (group.map { ["\($0)/memory.pressure", "\($0)/memory.events"] } ?? []) + ["/proc/pressure/memory"]
+    }
+
+    private static func firstReading(of paths: [String]) -> (path: String, reading: Reading)? {
+        for path in paths {
+            if let reading = FileSystem.text(ofFile: path).flatMap({ Reading($0) }) { return (path, reading) }
+        }
+        return nil
+    }
+
+    private static func unreadable(_ path: String) -> DatabaseError {
+        DatabaseError(
+            resultCode: .SQLITE_CANTOPEN,
+            message: "the file has no counts of memory events, and no times of stalls: \(path)")
     }
 }

@@ -46,7 +46,7 @@ extension Database {
     /// The region of a query's statement, with the rows that the query's conditions tell.
     fileprivate func region(of statement: Statement, _ query: SelectQuery) throws -> DatabaseRegion {
         let region = statement.databaseRegion
-        guard let table = query.tableName, query.filter != nil else { return region }
+        guard let table = query.tableName, query.schemaName == nil, query.filter != nil else { return region }
         return self.region(region, rows: { query.rowIDs(named: $0, key: $1) }, of: table)
     }
 

@@ -232,12 +232,15 @@ extension Database {
     /// ```swift
     /// try dbQueue.read { db in db.releaseMemory() }
     /// ```
-    public func releaseMemory() {
+    public func releaseMemory() { release(pages: true, statements: true) }
+
+    /// Frees the pages of the cache that no statement uses, and the prepared statements.
+    package func release(pages: Bool, statements: Bool) {
         guard !lifetime.isClosed else { return }
         failingAccess {
             try checkAccess()
-            forgetKeptStatements()
-            ConnectionCalls.releaseMemory(pointer)
+            if statements { forgetKeptStatements() }
+            if pages { ConnectionCalls.releaseMemory(pointer) }
         }
     }
 

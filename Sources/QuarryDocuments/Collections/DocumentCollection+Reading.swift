@@ -7,7 +7,7 @@ extension DocumentCollection {
     /// let book = try books.get(db, key: "moby-dick")
     /// ```
     /// ```sql
-    /// SELECT version, object FROM "document" WHERE collection = 'books' AND key = 'moby-dick'
+    /// SELECT version, object FROM main."document" WHERE collection = 'books' AND key = 'moby-dick'
     /// ```
     ///
     /// The metadata isn't read.
@@ -20,7 +20,7 @@ extension DocumentCollection {
     /// The metadata of a key; nil if there is no such document, or it has no metadata. The object isn't read.
     ///
     /// ```sql
-    /// SELECT metadata FROM "document" WHERE collection = 'books' AND key = 'moby-dick'
+    /// SELECT metadata FROM main."document" WHERE collection = 'books' AND key = 'moby-dick'
     /// ```
     ///
     /// - throws: `DocumentError` if the metadata can't be decoded; `DatabaseError`.

@@ -43,9 +43,9 @@ extension DocumentCollection {
     /// ```
     /// ```sql
     /// BEGIN IMMEDIATE TRANSACTION
-    /// SELECT key, version, CASE WHEN version < 2 THEN object END FROM "document"
+    /// SELECT key, version, CASE WHEN version < 2 THEN object END FROM main."document"
     ///     WHERE collection = 'books' AND key > '…' ORDER BY key LIMIT 100
-    /// UPDATE "document" SET version = 2, object = '…' WHERE collection = 'books' AND key = '…'
+    /// UPDATE main."document" SET version = 2, object = '…' WHERE collection = 'books' AND key = '…'
     /// COMMIT TRANSACTION
     /// ```
     ///

@@ -7,7 +7,7 @@ extension DocumentCollection {
     /// try books.set(db, key: "moby-dick", book)
     /// ```
     /// ```sql
-    /// INSERT INTO "document" (collection, key, version, metadata, object)
+    /// INSERT INTO main."document" (collection, key, version, metadata, object)
     /// VALUES ('books', 'moby-dick', 1, NULL, '{"author":"Melville",…}')
     /// ON CONFLICT (collection, key) DO UPDATE SET
     ///     version = excluded.version, metadata = excluded.metadata, object = excluded.object
@@ -26,7 +26,7 @@ extension DocumentCollection {
     /// Replaces the object of an existing document, and keeps its metadata.
     ///
     /// ```sql
-    /// UPDATE "document" SET version = 1, object = '…' WHERE collection = 'books' AND key = 'moby-dick'
+    /// UPDATE main."document" SET version = 1, object = '…' WHERE collection = 'books' AND key = 'moby-dick'
     /// ```
     ///
     /// - returns: false if there is no such document: nothing is stored then.
@@ -41,7 +41,7 @@ extension DocumentCollection {
     /// Replaces the metadata of an existing document, and keeps its object.
     ///
     /// ```sql
-    /// UPDATE "document" SET metadata = '…' WHERE collection = 'books' AND key = 'moby-dick'
+    /// UPDATE main."document" SET metadata = '…' WHERE collection = 'books' AND key = 'moby-dick'
     /// ```
     ///
     /// - parameter metadata: nil removes the metadata.
@@ -57,7 +57,7 @@ extension DocumentCollection {
     /// Tells observers that a document has changed, without a change: a picture that the document names is new, say.
     ///
     /// ```sql
-    /// UPDATE "document" SET object = object WHERE collection = 'books' AND key = 'moby-dick'
+    /// UPDATE main."document" SET object = object WHERE collection = 'books' AND key = 'moby-dick'
     /// ```
     ///
     /// - parameter part: the part that counts as changed; nil for both.
@@ -78,7 +78,7 @@ extension DocumentCollection {
     /// Removes a document.
     ///
     /// ```sql
-    /// DELETE FROM "document" WHERE collection = 'books' AND key = 'moby-dick'
+    /// DELETE FROM main."document" WHERE collection = 'books' AND key = 'moby-dick'
     /// ```
     ///
     /// - returns: whether it existed.
@@ -101,7 +101,7 @@ extension DocumentCollection {
     /// Removes all documents of the collection.
     ///
     /// ```sql
-    /// DELETE FROM "document" WHERE "collection" = 'books'
+    /// DELETE FROM "main"."document" WHERE collection = 'books'
     /// ```
     ///
     /// - returns: the number of removed documents.

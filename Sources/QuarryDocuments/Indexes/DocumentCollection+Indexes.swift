@@ -7,7 +7,7 @@ extension DocumentCollection {
     /// try books.createIndex(db, "author", on: author, year)
     /// ```
     /// ```sql
-    /// CREATE INDEX "document:books:author" ON "document"
+    /// CREATE INDEX main."document:books:author" ON "document"
     /// (collection, "object" ->> '$.author', "object" ->> '$.year') WHERE collection = 'books'
     /// ```
     ///
@@ -44,14 +44,16 @@ extension DocumentCollection {
         // With the collection as its first column, it serves ranges and orders better than the primary key does, also
         // in the eyes of SQLite without statistics.
         let terms = try paths.map { try $0.untypedPath.sql.get() }
-        let sql = """
-            CREATE \(isUnique ? "UNIQUE " : "")INDEX \(index.text.quotedDatabaseIdentifier) \
-            ON \(sql.table)(\((["collection"] + terms).joined(separator: ", "))) WHERE collection = \(self.name.sqlText)
+        let start = "CREATE \(isUnique ? "UNIQUE " : "")INDEX "
+        let definition = """
+            \(index.text.quotedDatabaseIdentifier) ON \(store.name.quotedDatabaseIdentifier)\
+            (\((["collection"] + terms).joined(separator: ", "))) WHERE collection = \(self.name.sqlText)
             """
-        if try db.storedSQL(ofSchemaObject: index.text) == sql { return false }
+        // SQLite stores the text without the name of the schema.
+        if try db.storedSQL(ofSchemaObject: index.text) == start + definition { return false }
         try db.inSavepoint {
             try dropIndex(db, name)
-            try db.execute(sql: sql)
+            try db.execute(sql: "\(start)main.\(definition)")
             return .commit
         }
         return true
@@ -60,12 +62,12 @@ extension DocumentCollection {
     /// Drops an index on paths. Has no effect if it doesn't exist.
     ///
     /// ```sql
-    /// DROP INDEX IF EXISTS "document:books:author"
+    /// DROP INDEX IF EXISTS main."document:books:author"
     /// ```
     ///
     /// - throws: `DatabaseError`.
     public func dropIndex(_ db: Database, _ name: String) throws {
-        try db.execute(sql: "DROP INDEX IF EXISTS \(indexName(name).text.quotedDatabaseIdentifier)")
+        try db.execute(sql: "DROP INDEX IF EXISTS main.\(indexName(name).text.quotedDatabaseIdentifier)")
     }
 
     /// The names of the collection's indexes on paths.
@@ -74,7 +76,8 @@ extension DocumentCollection {
     public func indexNames(_ db: Database) throws -> [String] {
         try String.fetchAll(
             db,
-            sql: "SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = ? COLLATE NOCASE ORDER BY name",
+            sql:
+                "SELECT name FROM main.sqlite_master WHERE type = 'index' AND tbl_name = ? COLLATE NOCASE ORDER BY name",
             arguments: [store.name]
         ).compactMap { IndexName($0, store: store.name) }
             .filter { $0.collection.utf8.elementsEqual(self.name.utf8) }
@@ -92,8 +95,9 @@ extension DocumentCollection {
 }
 
 extension Database {
-    /// The SQL of an index, a table or a trigger.
+    /// The SQL of an index, a table or a trigger of the main schema.
     func storedSQL(ofSchemaObject name: String) throws -> String? {
-        try String.fetchOne(self, sql: "SELECT sql FROM sqlite_master WHERE name = ? COLLATE NOCASE", arguments: [name])
+        try String.fetchOne(
+            self, sql: "SELECT sql FROM main.sqlite_master WHERE name = ? COLLATE NOCASE", arguments: [name])
     }
 }

@@ -9,8 +9,11 @@ extension DocumentCollection {
     /// let found = try books.matching(pattern, in: "text").fetchAll(db)
     /// ```
     /// ```sql
-    /// CREATE VIRTUAL TABLE "document:books:text" USING fts5("title", "author", tokenize='porter')
+    /// CREATE VIRTUAL TABLE main."document:books:text" USING fts5("title", "author", tokenize='porter')
     /// ```
+    ///
+    /// After an error of the disk, FTS5 of SQLite 3.40 may make the connection's next access fail once more, with
+    /// `SQLITE_CORRUPT_VTAB` or the same error. The file isn't damaged, and the access after it succeeds.
     ///
     /// Its columns are named after the paths: `title`, `address.city`. Call it in a migration, or at each start: an
     /// index with the same definition is left as it is, one with another definition is built anew. See
@@ -66,7 +69,7 @@ extension DocumentCollection {
     /// ```
     ///
     /// If the collection has no such index, running the request throws `SQLITE_ERROR`: "no such table:
-    /// document:books:text".
+    /// main.document:books:text".
     public func matching(_ pattern: FTS5Pattern, in index: String) -> DocumentRequest<Object, Metadata> {
         let matches = TextIndex(name: IndexName(store: store.name, collection: name, name: index))
             .matches(pattern, ranked: false)

@@ -9,13 +9,32 @@ struct TextIndex {
 
     private var table: String { name.text.quotedDatabaseIdentifier }
     private var keys: String { "\(name.text):keys".quotedDatabaseIdentifier }
+    /// The table in triggers, which name no schema: all of their tables are in their own.
     private var store: String { name.store.quotedDatabaseIdentifier }
 
     private func triggerName(_ event: String) -> String { "\(name.text):\(event)" }
 
-    /// The SQL that creates the index, by the name of what it creates.
+    /// The SQL that creates the index.
     struct Definition {
-        var objects: [(name: String, sql: String)]
+        /// A table or a trigger. SQLite stores its SQL without the name of the schema.
+        struct Object {
+            var name: String
+            /// `CREATE TRIGGER`
+            var start: String
+            /// From the name on.
+            var rest: String
+
+            init(_ name: String, _ start: String, _ rest: String) {
+                self.name = name
+                self.start = start
+                self.rest = "\(name.quotedDatabaseIdentifier) \(rest)"
+            }
+
+            var sql: String { "\(start) main.\(rest)" }
+            var storedSQL: String { "\(start) \(rest)" }
+        }
+
+        var objects: [Object]
         var fill: [String]
     }
 
@@ -52,46 +71,44 @@ struct TextIndex {
 
         return Definition(
             objects: [
-                (name.text, "CREATE VIRTUAL TABLE \(table) USING fts5(\(try fts.arguments().joined(separator: ", ")))"),
-                (
-                    "\(name.text):keys",
-                    "CREATE TABLE \(keys) (id INTEGER PRIMARY KEY, documentKey TEXT NOT NULL UNIQUE)"
-                ),
-                (
-                    triggerName("insert"),
+                .init(
+                    name.text, "CREATE VIRTUAL TABLE",
+                    "USING fts5(\(try fts.arguments().joined(separator: ", ")))"),
+                .init(
+                    "\(name.text):keys", "CREATE TABLE",
+                    "(id INTEGER PRIMARY KEY, documentKey TEXT NOT NULL UNIQUE)"),
+                .init(
+                    triggerName("insert"), "CREATE TRIGGER",
                     """
-                    CREATE TRIGGER \(triggerName("insert").quotedDatabaseIdentifier) AFTER INSERT ON \(store) \
-                    WHEN \(isNew) BEGIN
+                    AFTER INSERT ON \(store) WHEN \(isNew) BEGIN
                     \(insert)
                     END
+                    """),
+                .init(
+                    triggerName("update"), "CREATE TRIGGER",
                     """
-                ),
-                (
-                    triggerName("update"),
-                    """
-                    CREATE TRIGGER \(triggerName("update").quotedDatabaseIdentifier) \
                     AFTER UPDATE OF collection, key, \(used.joined(separator: ", ")) ON \(store) \
                     WHEN (\(isOld) OR \(isNew)) AND (\(changed)) BEGIN
                     \(remove("old", " AND \(isOld)"))
                     \(insert)
                     END
+                    """),
+                .init(
+                    triggerName("delete"), "CREATE TRIGGER",
                     """
-                ),
-                (
-                    triggerName("delete"),
-                    """
-                    CREATE TRIGGER \(triggerName("delete").quotedDatabaseIdentifier) AFTER DELETE ON \(store) \
-                    WHEN \(isOld) BEGIN
+                    AFTER DELETE ON \(store) WHEN \(isOld) BEGIN
                     \(remove("old"))
                     END
-                    """
-                ),
+                    """),
             ],
             fill: [
-                "INSERT INTO \(keys) (documentKey) SELECT key FROM \(store) WHERE collection = \(collection) ORDER BY key",
                 """
-                INSERT INTO \(table) (rowid, \(columns)) SELECT k.id, \(values("d"))
-                FROM \(keys) AS k JOIN \(store) AS d ON d.collection = \(collection) AND d.key = k.documentKey
+                INSERT INTO main.\(keys) (documentKey)
+                SELECT key FROM main.\(store) WHERE collection = \(collection) ORDER BY key
+                """,
+                """
+                INSERT INTO main.\(table) (rowid, \(columns)) SELECT k.id, \(values("d"))
+                FROM main.\(keys) AS k JOIN main.\(store) AS d ON d.collection = \(collection) AND d.key = k.documentKey
                 """,
             ])
     }
@@ -100,7 +117,9 @@ struct TextIndex {
     ///
     /// - returns: whether it was created.
     func create(_ definition: Definition, _ db: Database) throws -> Bool {
-        if try definition.objects.allSatisfy({ try db.storedSQL(ofSchemaObject: $0.name) == $0.sql }) { return false }
+        if try definition.objects.allSatisfy({ try db.storedSQL(ofSchemaObject: $0.name) == $0.storedSQL }) {
+            return false
+        }
         try db.inSavepoint {
             try drop(db)
             for statement in definition.objects.map(\.sql) + definition.fill { try db.execute(sql: statement) }
@@ -111,17 +130,17 @@ struct TextIndex {
 
     func drop(_ db: Database) throws {
         for event in ["insert", "update", "delete"] {
-            try db.execute(sql: "DROP TRIGGER IF EXISTS \(triggerName(event).quotedDatabaseIdentifier)")
+            try db.execute(sql: "DROP TRIGGER IF EXISTS main.\(triggerName(event).quotedDatabaseIdentifier)")
         }
-        try db.execute(sql: "DROP TABLE IF EXISTS \(keys); DROP TABLE IF EXISTS \(table)")
+        try db.execute(sql: "DROP TABLE IF EXISTS main.\(keys); DROP TABLE IF EXISTS main.\(table)")
     }
 
     /// The keys of the documents that match, and their ranks.
     func matches(_ pattern: FTS5Pattern, ranked: Bool) -> SQL {
         SQL(
             sql: """
-                SELECT k.documentKey\(ranked ? ", t.rank AS documentRank" : "") FROM \(table) AS t \
-                JOIN \(keys) AS k ON k.id = t.rowid WHERE t.\(table) MATCH ?
+                SELECT k.documentKey\(ranked ? ", t.rank AS documentRank" : "") FROM main.\(table) AS t \
+                JOIN main.\(keys) AS k ON k.id = t.rowid WHERE t.\(table) MATCH ?
                 """, arguments: [pattern.rawPattern])
     }
 }
@@ -130,7 +149,7 @@ extension DocumentStore {
     /// The full-text indexes of all collections.
     func textIndexes(_ db: Database) throws -> [TextIndex] {
         try String.fetchAll(
-            db, sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE%'"
+            db, sql: "SELECT name FROM main.sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE%'"
         ).compactMap { IndexName($0, store: name).map(TextIndex.init) }
     }
 }

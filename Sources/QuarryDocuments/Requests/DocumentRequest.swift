@@ -1,4 +1,5 @@
 public import Quarry
+import QuarrySQL
 
 /// A query of a collection's documents.
 ///
@@ -8,7 +9,7 @@ public import Quarry
 /// let found = try books.filter(author == "Melville" && year > 1850).order(year.desc).limit(10).fetchAll(db)
 /// ```
 /// ```sql
-/// SELECT "key", "version", "metadata", "object" FROM "document"
+/// SELECT "key", "version", "metadata", "object" FROM "main"."document"
 /// WHERE (collection = 'books') AND (("object" ->> '$.author') = 'Melville') AND (("object" ->> '$.year') > 1850)
 /// ORDER BY "object" ->> '$.year' DESC LIMIT 10
 /// ```
@@ -146,7 +147,9 @@ extension DocumentCollection {
     /// All documents, in no particular order.
     public func all() -> DocumentRequest<Object, Metadata> {
         let columns = [Column("key"), Column("version"), Column("metadata"), Column("object")]
-        return DocumentRequest(self, Table(store.name).select(columns).filter(condition))
+        // The schema is named for the reason that `DocumentSQL.table` tells.
+        let table = QueryInterfaceRequest<Row>(query: SelectQuery(.table(store.name, schema: "main")))
+        return DocumentRequest(self, table.select(columns).filter(condition))
     }
 
     /// The documents that fulfil a condition.

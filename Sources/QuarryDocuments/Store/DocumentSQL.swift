@@ -2,7 +2,8 @@ import Quarry
 
 /// The SQL of a store, written once, so that cached statements are found by it.
 final class DocumentSQL: Sendable {
-    /// The quoted name of the table.
+    /// The quoted name of the table, with its schema: a table of that name in `temp` would hide it otherwise, and
+    /// without the table one in an attached database would take its place.
     let table: String
     let create: String
 
@@ -31,7 +32,7 @@ final class DocumentSQL: Sendable {
     static let columns = ["collection", "key", "version", "metadata", "object"]
 
     init(table name: String) {
-        table = name.quotedDatabaseIdentifier
+        table = "main.\(name.quotedDatabaseIdentifier)"
         create = """
             CREATE TABLE IF NOT EXISTS \(table) (
                 collection TEXT NOT NULL, key TEXT NOT NULL, version INTEGER NOT NULL DEFAULT 1, metadata TEXT,

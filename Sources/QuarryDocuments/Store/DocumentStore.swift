@@ -14,7 +14,8 @@ public import Quarry
 /// ```
 ///
 /// A store is the name of a table. It has no connection: it works in the transactions of any queue or pool, beside
-/// records and SQL. A database may have several stores; their tables are in its main schema.
+/// records and SQL. A database may have several stores; their tables are in its main schema. Temporary tables and
+/// attached databases may have tables of the same name: the store never uses them.
 ///
 /// Names of collections and keys are texts, compared byte by byte: `"Books"` and `"books"` differ, and so do a composed
 /// and a decomposed `"é"`, which Swift regards as equal. They may be empty, long, and contain NULs.
@@ -75,7 +76,7 @@ extension DocumentStore {
     /// migrator.registerMigration("documents") { db in try store.create(in: db) }
     /// ```
     /// ```sql
-    /// CREATE TABLE IF NOT EXISTS "document" (
+    /// CREATE TABLE IF NOT EXISTS main."document" (
     ///     collection TEXT NOT NULL, key TEXT NOT NULL, version INTEGER NOT NULL DEFAULT 1, metadata TEXT,
     ///     object TEXT NOT NULL, PRIMARY KEY (collection, key)) STRICT
     /// ```
@@ -92,8 +93,8 @@ extension DocumentStore {
                 message: "the name of a document store has characters, and no NUL: \(String(reflecting: name))")
         }
         try db.execute(sql: sql.create)
-        let columns = try db.columns(in: name).map(\.name)
-        let key = try db.primaryKey(name).columns
+        let columns = try db.columns(in: name, in: "main").map(\.name)
+        let key = try db.primaryKey(name, in: "main").columns
         guard Set(DocumentSQL.columns).isSubset(of: columns), key == ["collection", "key"] else {
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE, message: "\(name) is not a document store: its columns are \(columns)")
@@ -111,14 +112,14 @@ extension DocumentStore {
     /// Whether the table exists.
     ///
     /// - throws: `DatabaseError`.
-    public func exists(in db: Database) throws -> Bool { try db.tableExists(name) }
+    public func exists(in db: Database) throws -> Bool { try db.tableExists(name, in: "main") }
 
     // MARK: - All collections
 
     /// The names of the collections that have documents, in the order of their bytes.
     ///
     /// ```sql
-    /// SELECT DISTINCT collection FROM "document" ORDER BY collection
+    /// SELECT DISTINCT collection FROM main."document" ORDER BY collection
     /// ```
     ///
     /// - throws: `DatabaseError`.
@@ -136,7 +137,7 @@ extension DocumentStore {
     /// Removes the documents of all collections.
     ///
     /// ```sql
-    /// DELETE FROM "document"
+    /// DELETE FROM main."document"
     /// ```
     ///
     /// - returns: the number of removed documents.

@@ -42,7 +42,7 @@ extension QueryWriter {
         guard let table = query.tableName else {
             throw misuse("\(query.sourceName) isn't a table, and can't be changed")
         }
-        write(identifier: table)
+        write(table: table, in: query.schemaName)
         if let name = try query.givenName(), !name.isIdentical(to: table) {
             write(" AS ")
             write(identifier: name)
@@ -117,7 +117,7 @@ extension QueryWriter {
         guard let table = query.tableName else {
             throw misuse("\(query.sourceName) isn't a table, and can't be changed")
         }
-        var changed = SelectQuery(table: table)
+        var changed = SelectQuery(query.source)
         changed.selection = selection
         try withTables(of: changed, avoidingOuterNames: false) { writer in
             try body(&writer)

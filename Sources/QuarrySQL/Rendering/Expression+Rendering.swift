@@ -244,7 +244,7 @@ extension QueryWriter {
             guard let table = scope.tables.first(where: { $0.identities.contains { $0 === identity } }) else {
                 continue
             }
-            if case .table(let name) = table.query.source { return name }
+            if let name = table.query.tableName { return name }
             return table.query.hasClauses ? table.query.clauses.derivedTable : nil
         }
         return nil

@@ -53,6 +53,15 @@ extension QueryWriter {
         return table
     }
 
+    /// `"player"`, `"main"."player"`
+    mutating func write(table name: String, in schema: String?) {
+        if let schema {
+            write(identifier: schema)
+            write(".")
+        }
+        write(identifier: name)
+    }
+
     // MARK: - Scopes
 
     /// Calls a function while the tables of a query are in scope.

@@ -220,7 +220,7 @@ extension QueryWriter {
     /// The columns that `*` selects.
     func columns(of query: SelectQuery) throws -> [String] {
         switch query.source {
-        case .table(let name): return try schema.columnNames(of: name)
+        case .table(let name, _): return try schema.columnNames(of: name)
         case .named(_, let columns?) where !columns.isEmpty: return columns
         case .function(_, _, let columns): return columns
         case .named, .query: throw misuse("the columns of \(query.sourceName) aren't known: name the columns to select")
@@ -248,7 +248,10 @@ extension QueryWriter {
         let name = scopes[scopes.count - 1].tables[index].name
         index += 1
         switch query.source {
-        case .table(let table), .named(let table, _):
+        case .table(let table, let schema):
+            write(table: table, in: schema)
+            if name.isIdentical(to: table) { return }
+        case .named(let table, _):
             write(identifier: table)
             if name.isIdentical(to: table) { return }
         case .query(let subquery): try write(inParentheses: subquery)

@@ -4,8 +4,8 @@ package import QuarryCore
 package struct SelectQuery: Sendable {
     /// The source of the rows.
     package enum Source: Sendable {
-        /// `"player"`
-        case table(String)
+        /// `"player"`, `"main"."player"`
+        case table(String, schema: String? = nil)
         /// `"name"`: a table of WITH, with its columns if they are known.
         case named(String, columns: [String]?)
         /// `(SELECT …)`
@@ -183,13 +183,18 @@ package struct SelectQuery: Sendable {
 
     /// The name of the table, if the source is a table.
     package var tableName: String? {
-        if case .table(let name) = source { name } else { nil }
+        if case .table(let name, _) = source { name } else { nil }
+    }
+
+    /// The schema that the query names; nil if SQLite finds the table by its name.
+    package var schemaName: String? {
+        if case .table(_, let schema) = source { schema } else { nil }
     }
 
     /// The name of the source, for messages.
     package var sourceName: String {
         switch source {
-        case .table(let name), .named(let name, _), .function(let name, _, _): name
+        case .table(let name, _), .named(let name, _), .function(let name, _, _): name
         case .query: (hasClauses ? clauses.derivedTable : nil) ?? "subquery"
         }
     }

@@ -10,16 +10,17 @@ import Testing
             try expectEmitted(
                 db,
                 """
-                INSERT INTO "document" (collection, key, version, metadata, object) VALUES ('books', 'emma', 1, \
+                INSERT INTO main."document" (collection, key, version, metadata, object) VALUES ('books', 'emma', 1, \
                 '{"page":1}', '{"author":"Austen","title":"Emma","year":1815}') \
                 ON CONFLICT (collection, key) DO UPDATE SET \
                 version = excluded.version, metadata = excluded.metadata, object = excluded.object
                 """
             ) { try books.set(db, key: "emma", emma, metadata: Reading(page: 1)) }
             try expectEmitted(
-                db, #"SELECT version, object FROM "document" WHERE collection = 'books' AND key = 'emma'"#
+                db, #"SELECT version, object FROM main."document" WHERE collection = 'books' AND key = 'emma'"#
             ) { () throws in #expect(try books.get(db, key: "emma") == emma) }
-            try expectEmitted(db, #"SELECT metadata FROM "document" WHERE collection = 'books' AND key = 'emma'"#) {
+            try expectEmitted(db, #"SELECT metadata FROM main."document" WHERE collection = 'books' AND key = 'emma'"#)
+            {
                 () throws in
                 #expect(try books.getMetadata(db, key: "emma") == Reading(page: 1))
             }
@@ -73,7 +74,7 @@ import Testing
             #expect(try books.keys(db) == ["moby-dick"])
             let films = store.collection("films", of: Int.self)
             try films.set(db, key: "a", 1)
-            try expectEmitted(db, #"DELETE FROM "document" WHERE collection = 'books'"#) { () throws in
+            try expectEmitted(db, #"DELETE FROM "main"."document" WHERE collection = 'books'"#) { () throws in
                 #expect(try books.removeAll(db) == 1)
             }
             #expect(try films.count(db) == 1)

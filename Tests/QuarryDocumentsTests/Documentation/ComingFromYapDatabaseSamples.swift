@@ -36,6 +36,27 @@ import Testing
         }
     }
 
+    @Test func oneLine() async throws {
+        let dbPool = try makeQueue()
+        let author = books.path("author", as: String.self)
+        let shelf = books.bound(to: dbPool)
+        try await shelf.set(key: "emma", emma)
+        let object = try await shelf.get(key: "emma")
+        #expect(object == emma)
+        let count = try await shelf.count()
+        let documents = try await shelf.fetchAll()
+        #expect(count == 1 && documents.map(\.key) == ["emma"])
+        let found = try await shelf.fetchAll { $0.filter(author == "Melville") }
+        #expect(found.isEmpty)
+        try await shelf.remove(key: "emma")
+        #expect(try await shelf.count() == 0)
+    }
+
+    @Test func oneLineThatWaits() throws {
+        let shelf = books.bound(to: try makeQueue())
+        #expect(try shelf.get(key: "emma") == nil)
+    }
+
     @Test func reading() throws {
         try withBooks { db throws in
             let object = try books.get(db, key: "emma")

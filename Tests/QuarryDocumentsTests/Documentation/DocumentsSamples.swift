@@ -41,6 +41,12 @@ import Testing
         let book = try await dbPool.read { db in try books.get(db, key: "moby-dick") }
         #expect(book?.year == 1851)
 
+        let shelf = books.bound(to: dbPool)
+        try await shelf.set(key: "typee", Book(title: "Typee", author: "Melville", year: 1846))
+        let typee = try await shelf.get(key: "typee")
+        #expect(typee?.year == 1846)
+        try await shelf.remove(key: "typee")
+
         try await dbPool.write { db in
             let author = books.path("author", as: String.self)
             let year = books.path("year", as: Int.self)

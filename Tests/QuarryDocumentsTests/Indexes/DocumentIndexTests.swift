@@ -32,7 +32,7 @@ import Testing
                 try request.explain(db).description
             }
             func search(_ index: String, _ terms: String) -> String {
-                "QUERY PLAN\n`--SEARCH document USING INDEX document:books:\(index) (collection=?\(terms))"
+                "QUERY PLAN\n`--SEARCH main.document USING INDEX document:books:\(index) (collection=?\(terms))"
             }
             #expect(try plan(books.filter(year == 1851)) == search("year", " AND <expr>=?"))
             #expect(try plan(books.filter(year > 1800 && year < 1847)) == search("year", " AND <expr>>? AND <expr><?"))
@@ -58,13 +58,13 @@ import Testing
     /// By key, SQLite uses the primary key.
     @Test func keysUseThePrimaryKey() throws {
         try withBooks { db throws in
-            let primaryKey = "SEARCH document USING INDEX sqlite_autoindex_document_1 (collection=?"
+            let primaryKey = "SEARCH main.document USING INDEX sqlite_autoindex_document_1 (collection=?"
             #expect(try books.all().orderedByKey().explain(db).contains(primaryKey))
             #expect(try !books.all().orderedByKey().explain(db).contains("B-TREE"))
             #expect(try books.filter(Column("key") == "emma").explain(db).contains(primaryKey + " AND key=?)"))
             #expect(
                 try SQLRequest<Row>(
-                    sql: "SELECT version, object FROM document WHERE collection = ? AND key = ?",
+                    sql: "SELECT version, object FROM main.document WHERE collection = ? AND key = ?",
                     arguments: ["books", "emma"]
                 ).explain(db).contains(primaryKey + " AND key=?)"))
         }

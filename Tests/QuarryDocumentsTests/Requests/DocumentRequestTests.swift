@@ -14,7 +14,7 @@ import Testing
             try expectEmitted(
                 db,
                 """
-                SELECT "key", "version", "metadata", "object" FROM "document" WHERE (collection = 'books') AND \
+                SELECT "key", "version", "metadata", "object" FROM "main"."document" WHERE (collection = 'books') AND \
                 (("object" ->> '$.author') = 'Melville') AND (("object" ->> '$.year') > 1850) \
                 ORDER BY "object" ->> '$.year' DESC LIMIT 10
                 """

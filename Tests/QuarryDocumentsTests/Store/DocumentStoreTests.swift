@@ -76,9 +76,9 @@ import Testing
 
     @Test func aStoreThatDoesNotExist() throws {
         try DatabaseQueue().write { db throws in
-            expectError(.SQLITE_ERROR, "no such table: document") { try books.get(db, key: "a") }
-            expectError(.SQLITE_ERROR, "no such table: document") { try books.set(db, key: "a", emma) }
-            expectError(.SQLITE_ERROR, "no such table: document") { try books.all().fetchAll(db) }
+            expectError(.SQLITE_ERROR, "no such table: main.document") { try books.get(db, key: "a") }
+            expectError(.SQLITE_ERROR, "no such table: main.document") { try books.set(db, key: "a", emma) }
+            expectError(.SQLITE_ERROR, "no such table: main.document") { try books.all().fetchAll(db) }
             expectError(.SQLITE_ERROR, "no such table: main.document") {
                 try books.createIndex(db, "author", on: books.path("author", as: String.self))
             }
@@ -117,7 +117,8 @@ import Testing
             var found: [String] = []
             try store.forEachKey(db) { collection, key in found.append("\(collection)/\(key)") }
             #expect(found == ["/", "/x", "a/", "a/x", "b/", "b/x"])
-            try expectEmitted(db, #"DELETE FROM "document""#) { () throws in #expect(try store.removeAll(db) == 6) }
+            try expectEmitted(db, #"DELETE FROM main."document""#) { () throws in #expect(try store.removeAll(db) == 6)
+            }
         }
     }
 

@@ -206,4 +206,25 @@ import Testing
             byKey: #"UPDATE "player" SET "score" = "score" + 1 WHERE "id" IN (SELECT "id" FROM "player" "#
                 + #"WHERE "score" > 100000 ORDER BY "name" LIMIT 2)"#)
     }
+
+    /// A table that is named with its schema, wherever the statement names it.
+    @Test func tablesOfASchema() throws {
+        let request = QueryInterfaceRequest<Player>(query: SelectQuery(.table("player", schema: "main")))
+        try expectSQL(request.filter(score > 1), #"SELECT * FROM "main"."player" WHERE "score" > 1"#)
+        try expectSQL(
+            request.aliased(p).filter(p[score] > 1),
+            #"SELECT "p".* FROM "main"."player" "p" WHERE "p"."score" > 1"#)
+        try expectSQL(
+            request.filter(Pair.select(Column("a")).contains(score)),
+            #"SELECT * FROM "main"."player" WHERE "score" IN (SELECT "a" FROM "pair")"#)
+        try expectCountSQL(request, #"SELECT COUNT(*) FROM "main"."player""#)
+        try expectSQL(
+            .update(Update(query: request.query, conflictResolution: nil, assignments: [score += 1])),
+            #"UPDATE "main"."player" SET "score" = "score" + 1"#)
+        let sql = try rendered { writer in
+            writer.abilities.limitsChanges = false
+            try writer.write(.deletion(request.limit(1).query))
+        }
+        #expect(sql == #"DELETE FROM "main"."player" WHERE "id" IN (SELECT "id" FROM "main"."player" LIMIT 1)"#)
+    }
 }

@@ -172,6 +172,8 @@ import Testing
         _ = try await database.read { db in try db.tableExists(Sample.databaseTableName) }
         // database.purgeFreeHandles()
         database.releaseIdle()
+        // no call: the readers stay open
+        database.releaseIdle([.pages, .statements])
         // Database.purgeFreeHandlesInAllDatabases()
         DatabaseMemory.releaseIdle()
         #expect(database.isOpened && DatabaseMemory.releaseIdle().closedConnections == 0)
@@ -186,6 +188,22 @@ import Testing
         // database.close()
         try await database.closeAsync()
         expectError(.SQLITE_MISUSE) { try database.read { _ in } }
+    }
+
+    @Test func tags() throws {
+        let path = folder.file("sample.sqlite")
+        var config = Configuration()
+        // database.tag = 3
+        config.tag = 3
+        let database = try DatabasePool(path: path, configuration: config)
+        // database.tag
+        let tag = database.configuration.tag
+        // Database(withExistingTag: 3) of WCDB 1
+        let databases = [3: database]
+        let found = databases[3]
+        #expect(tag == 3 && database.label == "3" && found === database)
+        config.label = "samples"
+        #expect(config.tag == nil)
     }
 
     @Test func tables() throws {
@@ -420,5 +438,13 @@ import Testing
         // database.checkIfCorrupted()
         let isDamaged = try await database.checkIntegrity(.full).isDamaged
         #expect(!isDamaged && lines.value.contains { $0.contains("no such table: nonexistentTable") })
+    }
+}
+
+extension Configuration {
+    /// The number that the label has.
+    var tag: Int? {
+        get { label.flatMap { Int($0) } }
+        set { label = newValue.map { String($0) } }
     }
 }

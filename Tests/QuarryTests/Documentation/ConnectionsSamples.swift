@@ -110,6 +110,14 @@ import Testing
         #expect(try await copy.read { db in try Int.fetchOne(db, sql: "SELECT id FROM player") } == 1)
     }
 
+    @Test func memory() throws {
+        let dbPool = try DatabasePool(path: path)
+        try dbPool.read { _ in }
+        dbPool.releaseIdle()  // closes idle readers, and empties the writer
+        dbPool.releaseIdle([.pages, .statements])  // closes none
+        #expect(dbPool.releaseIdle().closedConnections == 0)
+    }
+
     @Test func filesOfOthers() throws {
         let uploadPath = folder.file("upload.sqlite")
 

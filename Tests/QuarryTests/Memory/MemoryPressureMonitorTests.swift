@@ -24,13 +24,18 @@ import Testing
         }
     }
 
-    @Test func fileOfTheGroup() {
-        #expect(MemoryEvents.path(membership: "0::/\n") == "/sys/fs/cgroup/memory.events")
+    @Test func filesOfTheGroup() {
+        let machine = "/proc/pressure/memory"
         #expect(
-            MemoryEvents.path(membership: "4:memory:/old\n0::/a.slice/b.service\n")
-                == "/sys/fs/cgroup/a.slice/b.service/memory.events")
-        #expect(MemoryEvents.path(membership: "4:memory:/old\n") == nil)
-        #expect(MemoryEvents.path(membership: "") == nil)
+            MemoryPressureMonitor.paths(membership: "0::/\n")
+                == ["/sys/fs/cgroup/memory.pressure", "/sys/fs/cgroup/memory.events", machine])
+        let folder = "/sys/fs/cgroup/a.slice/b.service"
+        #expect(
+            MemoryPressureMonitor.paths(membership: "4:memory:/old\n0::/a.slice/b.service\n")
+                == ["\(folder)/memory.pressure", "\(folder)/memory.events", machine])
+        #expect(MemoryPressureMonitor.paths(membership: "4:memory:/old\n") == [machine])
+        #expect(MemoryPressureMonitor.paths(membership: "") == [machine])
+        #expect(MemoryPressureMonitor.paths(membership: nil) == [machine])
     }
 
     /// In a process of its own, whose databases all give back what they can: other tests count their readers.
@@ -47,6 +52,7 @@ import Testing
         try write(high: 5)
         let pool = try DatabasePool(path: folder.file("a.sqlite"))
         let monitor = try MemoryPressureMonitor(path: path, interval: .milliseconds(1))
+        #expect(monitor.path == path && monitor.signal == .events)
         #expect(try monitor.check() == nil)
         try await pool.read { _ in }
         try write(high: 6)
@@ -55,19 +61,108 @@ import Testing
         #expect(try monitor.check() == nil)
 
         try await pool.read { _ in }
-        let run = Task { try await monitor.run() }
+        let count = Recorded(0)
+        let run = Task { try await monitor.run { _ in count.update { $0 += 1 } } }
         try write(high: 7)
         try await until("the monitor has seen it") { pool.readers.group.connectionCount == 0 }
+        try await until("the release is reported") { count.value == 1 }
         run.cancel()
         try await run.value
 
         try FileManager.default.removeItem(atPath: path)
-        expectError(.SQLITE_CANTOPEN, "the file has no counts of memory events: \(path)") { try monitor.check() }
+        expectError(.SQLITE_CANTOPEN, "the file has no counts of memory events, and no times of stalls: \(path)") {
+            try monitor.check()
+        }
         await #expect(throws: DatabaseError.self) { try await monitor.run() }
     }
 
     @Test func refuses() throws {
         expectError(.SQLITE_CANTOPEN) { try MemoryPressureMonitor(path: folder.file("nothing")) }
+        expectError(.SQLITE_CANTOPEN) { try MemoryPressureMonitor(path: "/proc/self/cgroup") }
         expectError(.SQLITE_MISUSE) { try MemoryPressureMonitor(path: "/proc/self/cgroup", interval: .zero) }
+        for stall in [Duration.zero, .milliseconds(-1), .milliseconds(2_001)] {
+            expectError(.SQLITE_MISUSE) { try MemoryPressureMonitor(path: "/proc/self/cgroup", stall: stall) }
+        }
+    }
+
+    @Test func stallTimes() {
+        func text(_ total: String) -> String {
+            "some avg10=0.00 avg60=0.00 avg300=0.00 total=\(total)\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=7\n"
+        }
+        #expect(PressureStall.total(text("1500000")) == .milliseconds(1_500))
+        #expect(PressureStall.total(text("")) == nil && PressureStall.total("full total=7") == nil)
+        #expect(PressureStall.total("") == nil && PressureStall.total("high 3\nmax 4") == nil)
+    }
+
+    /// A file of stall information that can only be read: the monitor looks at it.
+    @Test func stallsThatAreReadOnly() async {
+        await #expect(processExitsWith: .success) { try await MemoryPressureMonitorTests().readStalls() }
+    }
+
+    private func readStalls() async throws {
+        let path = folder.file("memory.pressure")
+        func write(total: Int) throws {
+            try Data("some avg10=0.00 avg60=0.00 avg300=0.00 total=\(total)\n".utf8)
+                .write(to: URL(filePath: path), options: .atomic)
+        }
+        try write(total: 1_000)
+        let pool = try DatabasePool(path: folder.file("a.sqlite"))
+        // A tenth of the time between two looks.
+        let monitor = try MemoryPressureMonitor(path: path, interval: .milliseconds(100), releasing: .pages)
+        #expect(monitor.signal == .stallTimes)
+        try await pool.read { _ in }
+        try write(total: 10_999)
+        #expect(try monitor.check() == nil)
+        try write(total: 20_999)
+        #expect(try monitor.check() == .init(emptiedConnections: 2))
+        #expect(try monitor.check() == nil)
+        #expect(pool.readers.group.connectionCount == 1)
+        // The machine was started again.
+        try write(total: 5)
+        #expect(try monitor.check() == nil)
+        // The file is as it was: it isn't the kernel's.
+        #expect(try String(contentsOfFile: path, encoding: .utf8).hasSuffix("total=5\n"))
+    }
+
+    /// The kernel's own trigger, with a pressure that a test can make: more threads than processors.
+    @Test(.enabled(if: PressureTrigger(path: "/proc/pressure/cpu", stall: .milliseconds(1)) != nil))
+    func aTriggerOfTheKernel() async {
+        await #expect(processExitsWith: .success) { try await MemoryPressureMonitorTests().releaseAfterTrigger() }
+    }
+
+    private func releaseAfterTrigger() async throws {
+        let pool = try DatabasePool(path: folder.file("a.sqlite"))
+        try await pool.read { _ in }
+        let monitor = try MemoryPressureMonitor(path: "/proc/pressure/cpu", stall: .milliseconds(1))
+        #expect(monitor.signal == .stallTrigger)
+        let released = Recorded<[DatabaseMemory.Released]>([])
+        let isOver = Recorded(false)
+        let threads = (0..<ProcessInfo.processInfo.activeProcessorCount + 2).map { _ in
+            OwnThread { while !isOver.value {} }
+        }
+        let run = Task { try await monitor.run { value in released.update { $0.append(value) } } }
+        try await until("the kernel reports pressure") { !released.value.isEmpty }
+        isOver.update { $0 = true }
+        for thread in threads { try await thread.value }
+        #expect(released.value.first?.closedConnections == 1)
+        #expect(pool.readers.group.connectionCount == 0)
+        run.cancel()
+        try await run.value
+    }
+
+    /// The wait for the kernel ends at once when the task is cancelled, before or during it.
+    @Test(
+        .enabled(if: PressureTrigger(path: "/proc/pressure/memory", stall: .seconds(2)) != nil),
+        arguments: [false, true])
+    func aCancelledWait(isCancelledBefore: Bool) async throws {
+        let monitor = try MemoryPressureMonitor(path: "/proc/pressure/memory", stall: .seconds(2))
+        #expect(monitor.signal == .stallTrigger)
+        #expect(try monitor.check() == nil)
+        let run = Task {
+            if isCancelledBefore { withUnsafeCurrentTask { $0?.cancel() } }
+            try await monitor.run()
+        }
+        if !isCancelledBefore { run.cancel() }
+        try await run.value
     }
 }

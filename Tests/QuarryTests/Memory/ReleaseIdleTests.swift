@@ -1,3 +1,4 @@
+import Foundation
 import QuarryExpectations
 import QuarryTestSupport
 import Testing
@@ -40,6 +41,44 @@ import Testing
         #expect(try pool.read { db in try db.values() } == [1])
         #expect(pool.releaseIdle() == .init(emptiedConnections: 2))
         #expect(pool.readers.group.connectionCount == 1)
+    }
+
+    /// Readers are closed only if they are named, and pages and statements are given back separately.
+    @Test func partsOfAPool() throws {
+        let pool = try DatabasePool(path: folder.file("a.sqlite"))
+        try pool.makeTable(1)
+        let kept = try pool.read { db in
+            try WeakStatement(statement: db.cachedStatement(sql: "SELECT a FROM t"))
+        }
+        #expect(pool.releaseIdle([]) == .init())
+        #expect(kept.statement != nil && pool.readers.group.connectionCount == 1)
+        #expect(pool.releaseIdle(.pages) == .init(emptiedConnections: 2))
+        #expect(kept.statement != nil && pool.readers.group.connectionCount == 1)
+        #expect(pool.releaseIdle(.statements) == .init(emptiedConnections: 2))
+        #expect(kept.statement == nil && pool.readers.group.connectionCount == 1)
+        #expect(pool.releaseIdle(.readers) == .init(closedConnections: 1))
+        #expect(pool.readers.group.connectionCount == 0)
+        #expect(pool.releaseIdle([.readers, .pages]) == .init(emptiedConnections: 1))
+        #expect(DatabaseMemory.Parts.all == [.readers, .pages, .statements])
+    }
+
+    /// The pages go with their own part alone.
+    @Test func pagesOfAQueue() throws {
+        let queue = try DatabaseQueue(path: folder.file("a.sqlite"))
+        try queue.write { db in try db.execute(sql: "CREATE TABLE b (b BLOB); INSERT INTO b VALUES (zeroblob(200000))")
+        }
+        func pageBytes() throws -> Int {
+            // The end of the next access reads SQLite's numbers.
+            _ = queue.statistics
+            try queue.read { _ in }
+            return queue.statistics.pageCache.bytes
+        }
+        _ = try queue.read { db in try Data.fetchOne(db, sql: "SELECT b FROM b") }
+        #expect(try pageBytes() > 200_000)
+        #expect(queue.releaseIdle([.readers, .statements]) == .init(emptiedConnections: 1))
+        #expect(try pageBytes() > 200_000)
+        #expect(queue.releaseIdle(.pages) == .init(emptiedConnections: 1))
+        #expect(try pageBytes() < 50_000)
     }
 
     @Test func statementsOfAQueueAreForgotten() throws {
