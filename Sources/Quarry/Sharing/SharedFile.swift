@@ -35,7 +35,7 @@ final class SharedFile: Sendable {
     /// The canonical path.
     let path: String
     let configuration: Configuration
-    let core = DatabaseCore(isShared: true)
+    let core: DatabaseCore
     let tracers: TracerList?
     /// The directory of the database; nil for a database outside of one.
     let directory: Directory?
@@ -52,6 +52,7 @@ final class SharedFile: Sendable {
         in directory: Directory? = nil
     ) {
         self.directory = directory
+        core = DatabaseCore(isShared: true, gate: directory?.gate)
         self.path = path
         self.configuration = configuration
         self.refusal = refusal
@@ -72,6 +73,9 @@ final class SharedFile: Sendable {
     }
 
     func setPool(_ pool: DatabasePool) { state.withLock { $0.pool = pool } }
+
+    /// The pool, unless it is being released.
+    var pool: DatabasePool? { state.withLock { $0.pool } }
 
     func noteIdentity(_ identity: SharedFiles.Identity) {
         state.withLock { state in
@@ -186,10 +190,13 @@ final class SharedFile: Sendable {
 
     /// Remembers connections that belong to no group.
     func note(_ databases: [Database]) {
-        state.withLock { state in
-            state.pinned.removeAll { $0.database == nil }
-            state.pinned += databases.map { WeakDatabase(database: $0) }
+        let others = state.withLock { state in
+            let others = state.pinned.compactMap(\.database)
+            state.pinned = (others + databases).map { WeakDatabase(database: $0) }
+            return others
         }
+        // Released without the lock: the end of a connection is told to the directory.
+        _ = consume others
     }
 
     /// Whether snapshots, stable readers or backups have connections.
