@@ -80,7 +80,7 @@ extension ConnectionGroup {
     /// Tells the deadlock detector of a task's wait, because the task has other connections or will wait for more.
     func enter(_ turn: LeaseOrWaiter, task: UInt) {
         guard case .waiter(let waiter) = turn, let id = waiter.id else { return }
-        waiterDidEnter(mayBeNested: true)
+        waiterDidEnter(task)
         guard let error = DeadlockDetector.begin(self, id, task: task)
         else { return }
         cancel(waiter, error)

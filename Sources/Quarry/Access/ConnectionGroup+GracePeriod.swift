@@ -185,6 +185,8 @@ extension ConnectionGroup {
         for group in groups { group.state.withLock { $0.machine.phase.abandonClosing() } }
         for group in groups.prefix(heldCount).reversed() { group.abandonClosing() }
         forgetClosing(groups)
+        // While the groups refused accesses, a directory took the database for one in use.
+        for group in groups { group.gate?.mayBeIdle() }
     }
 
     private static func forgetClosing(_ groups: [ConnectionGroup]) {
@@ -263,6 +265,7 @@ extension DatabaseReader {
     ///   this thread or the closure of its backup.
     public func close(gracePeriod: Duration, interruptionTimeout: Duration = .seconds(5)) throws {
         guard let groupReader else { throw DatabaseError.foreignReader() }
+        if try (groupReader as? DatabasePool)?.isClosedByDirectory() ?? false { return }
         let period = ConnectionGroup.GracePeriod(length: gracePeriod, interruptionTimeout: interruptionTimeout)
         let whenClosed = (groupReader as? DatabasePool)?.sharedFile.map { file in { @Sendable in file.didClose() } }
         try ConnectionGroup.close(groupReader.groups, groupReader.core, period, whenClosed: whenClosed)
@@ -281,6 +284,7 @@ extension DatabaseReader {
     /// - throws: the errors of the synchronous `close(gracePeriod:)`; `CancellationError`.
     public func close(gracePeriod: Duration, interruptionTimeout: Duration = .seconds(5)) async throws {
         guard let groupReader else { throw DatabaseError.foreignReader() }
+        if try await (groupReader as? DatabasePool)?.isClosedByDirectoryAsync() ?? false { return }
         let period = ConnectionGroup.GracePeriod(length: gracePeriod, interruptionTimeout: interruptionTimeout)
         let whenClosed = (groupReader as? DatabasePool)?.sharedFile.map { file in { @Sendable in file.didClose() } }
         try await ConnectionGroup.close(

@@ -231,7 +231,7 @@ final class ConnectionGroup: Sendable {
         case .refused(let refusal): throw error(refusal)
         case .wait(let number): id = number
         }
-        waiterDidEnter(mayBeNested: true)
+        waiterDidEnter(Database.currentThread)
         trace?.waitDidBegin(self)
         defer { trace?.threadDidWait() }
         // This may be the last of Swift's threads.
@@ -274,10 +274,10 @@ final class ConnectionGroup: Sendable {
 
     /// A waiter has entered the queue. A database in a directory may have to be opened for it.
     ///
-    /// - parameter mayBeNested: whether the waiter may have another connection.
-    func waiterDidEnter(mayBeNested: Bool) {
+    /// - parameter holder: the thread or task that waits, if it may have another connection; otherwise 0.
+    func waiterDidEnter(_ holder: UInt) {
         guard let gate, state.withLock({ $0.isGateShut }) else { return }
-        gate.accessWaits(mayBeNested: mayBeNested)
+        gate.accessWaits(holder)
     }
 
     /// Asks again; returns nil to continue waiting.
@@ -333,7 +333,7 @@ final class ConnectionGroup: Sendable {
             waiter.resolve(.granted(grant))
         case .refused(let refusal): waiter.resolve(.failed(error(refusal)))
         case .wait(let id):
-            waiterDidEnter(mayBeNested: task != 0)
+            waiterDidEnter(task)
             trace?.waitDidBegin(self)
             if request == .barrier, let error = DeadlockDetector.begin(self, id, task: task) { cancel(waiter, error) }
         case nil: waiter.resolve(.failed(CancellationError()))

@@ -77,7 +77,13 @@ final class DatabaseCore: Sendable {
     /// Whether several connections have the content of the database.
     private let isShared: Bool
 
-    init(isShared: Bool) { self.isShared = isShared }
+    /// The gate of a database in a directory; nil for any other.
+    let gate: DirectoryGate?
+
+    init(isShared: Bool, gate: DirectoryGate? = nil) {
+        self.isShared = isShared
+        self.gate = gate
+    }
 
     /// The setups of the connections.
     let setups = ConnectionSetups()
@@ -216,6 +222,8 @@ final class ConnectionContext: Sendable {
     func connectionDidClose() {
         guard isOpen.exchange(false, ordering: .relaxed), let core else { return }
         TracerList.deliver(core, configuredTracers, .connections) { _ in .connectionClosed(tracedConnection) }
+        // It may have been the last that kept its database from being closed.
+        if role == .snapshot { core.gate?.mayBeIdle() }
     }
 }
 

@@ -321,15 +321,18 @@ struct LeaseStateMachine<Waiter> {
 
     /// A tick of the clock: connections that were idle since the tick before are dropped.
     mutating func advanceTick() -> [Action] {
+        defer { tick += 1 }
+        guard !hasBarrier else { return [] }
         let stale = idle.filter { $0.tick < tick }.map(\.slot)
         idle.removeAll { $0.tick < tick }
         unopened.append(contentsOf: stale)
-        tick += 1
         return stale.map { .drop($0) }
     }
 
     /// The connection of a slot was closed under a barrier.
     mutating func forget(_ slot: Int) {
+        // It may have been dropped meanwhile.
+        guard !unopened.contains(slot) else { return }
         idle.removeAll { $0.slot == slot }
         unopened.append(slot)
     }

@@ -80,6 +80,8 @@ public final class DatabaseDirectory: Sendable {
             return served
         }
 
+        var placedGates: [DirectoryGate] { machine.placed.compactMap { gates[$0] } }
+
         /// Forgets what is kept of a database that has lost its place.
         mutating func forget(_ id: Int) {
             if machine.phase(id) == .closed { gates[id] = nil }
@@ -136,8 +138,12 @@ public final class DatabaseDirectory: Sendable {
 
     deinit {
         // The databases that the program still has go on without a limit.
-        let databases = state.withLock { $0.databases.values.compactMap(\.database) }
+        let (databases, gates) = state.withLock { state in
+            (state.databases.values.compactMap(\.database), Array(state.gates.values))
+        }
         for database in databases { database.gate?.open() }
+        // Accesses may wait for databases that the program has released.
+        for gate in gates { gate.open() }
         workers.shutDown()
     }
 
@@ -284,10 +290,10 @@ public final class DatabaseDirectory: Sendable {
         if let firstError { throw firstError }
     }
 
+    /// The databases that have places, also those that observations alone have.
     private var openDatabases: [(database: SharedDatabase, gate: DirectoryGate)] {
-        withState { state in
-            state.kept.values.compactMap { database in database.gate.map { (database, $0) } }
-        }
+        let gates = withState { $0.placedGates }
+        return gates.compactMap { gate in gate.database.map { ($0, gate) } }
     }
 
     /// Gives back what no access uses, in all databases, as `DatabaseWriter.releaseIdle()` for each.
@@ -338,16 +344,34 @@ public final class DatabaseDirectory: Sendable {
     // MARK: - Places
 
     /// An access waits behind a gate.
-    func want(_ gate: DirectoryGate, mayBeNested: Bool) {
-        // An access of this thread keeps its place while this one waits.
-        let isNested =
-            mayBeNested && withState { $0.machine.isFull } && openParts().contains(where: \.isOwnedByThread)
-        let served = withState { state in
+    ///
+    /// - parameter holder: the thread or task that waits, if it may have another connection; otherwise 0.
+    func want(_ gate: DirectoryGate, for holder: UInt) {
+        let hasPlace = want(gate, isNested: false)
+        // What the holder has keeps its place while this access waits.
+        if !hasPlace, holder != 0, withState({ $0.placedGates }).contains(where: { $0.parts.isHeld(by: holder) }) {
+            _ = want(gate, isNested: true)
+        }
+        makeRoom()
+    }
+
+    /// - returns: whether the database has a place.
+    private func want(_ gate: DirectoryGate, isNested: Bool) -> Bool {
+        let (served, hasPlace) = withState { state in
             if state.machine.phase(gate.id) == .closed { state.gates[gate.id] = gate }
-            return state.beginPlaces(state.machine.want(gate.id, isNested: isNested))
+            let served = state.beginPlaces(state.machine.want(gate.id, isNested: isNested))
+            return (served, state.machine.phase(gate.id) == .open)
         }
         open(served)
-        makeRoom()
+        return hasPlace
+    }
+
+    /// Whether a database has no place, and no connection.
+    func isClosed(_ gate: DirectoryGate) -> Bool {
+        switch withState({ $0.machine.phase(gate.id) }) {
+        case .closed, .waiting: true
+        case .open, .closing: false
+        }
     }
 
     /// Opens the gates of databases that have got places.
@@ -369,7 +393,7 @@ public final class DatabaseDirectory: Sendable {
 
     /// Wants a place for a database that has lost its place in the moment in which an access came.
     private func wantAgain(_ gate: DirectoryGate) {
-        if gate.parts.hasWaiters { want(gate, mayBeNested: false) }
+        if gate.parts.hasWaiters { want(gate, for: 0) }
     }
 
     private func openParts() -> [DirectoryGate.Parts] {
@@ -396,6 +420,7 @@ public final class DatabaseDirectory: Sendable {
                     continue
                 }
                 state.machine.beginClosing(gate.id)
+                gate.setClosing(true)
                 chosen.append(gate)
             }
             need.exists = state.machine.surplus > 0
@@ -418,6 +443,7 @@ public final class DatabaseDirectory: Sendable {
                 defer { state.forget(gate.id) }
                 return state.beginPlaces(state.machine.endClosing(gate.id, isClosed: true))
             }
+            gate.setClosing(false)
             open(served)
             wantAgain(gate)
         } else {
@@ -426,6 +452,7 @@ public final class DatabaseDirectory: Sendable {
                 state.unclosable[gate.id] = lastUse
                 return state.beginPlaces(ids.filter { $0 != gate.id })
             }
+            gate.setClosing(false)
             gate.open()
             open(served)
         }
@@ -438,6 +465,7 @@ public final class DatabaseDirectory: Sendable {
         let isShut = withState { state in
             guard state.machine.phase(gate.id) == .open, parts.shut() else { return false }
             state.machine.beginClosing(gate.id)
+            gate.setClosing(true)
             return true
         }
         if isShut { finishClosing(gate) }
@@ -456,6 +484,7 @@ public final class DatabaseDirectory: Sendable {
             if CorruptionReport.FileIdentity(path: names.path(gate.name)) != nil { names.note(gate.name) }
         }
         open(served)
+        makeRoom()
     }
 
     /// A database is about to be released.

@@ -25,6 +25,14 @@ final class DirectoryGate: Sendable {
 
     private let runners = Lock(Runners())
 
+    private struct Closing {
+        var isRunning = false
+        /// The number of threads that wait for the end.
+        var waiterCount = 0
+    }
+
+    private let closing = ConditionLock(Closing())
+
     private static let lastID = Atomic<Int>(0)
 
     init(_ name: String, of directory: DatabaseDirectory, _ need: PlaceNeed) {
@@ -46,10 +54,10 @@ final class DirectoryGate: Sendable {
 
     /// An access waits behind the gate.
     ///
-    /// - parameter mayBeNested: whether the access may wait inside another one.
-    func accessWaits(mayBeNested: Bool) {
+    /// - parameter holder: the thread or task that waits, if it may have another connection; otherwise 0.
+    func accessWaits(_ holder: UInt) {
         guard let directory else { return open() }
-        directory.want(self, mayBeNested: mayBeNested)
+        directory.want(self, for: holder)
     }
 
     /// An access has ended.
@@ -68,6 +76,9 @@ final class DirectoryGate: Sendable {
 
     /// The last connection of the database is closed, and nothing can open another.
     func fileDidEnd() { directory?.databaseDidEnd(self) }
+
+    /// Whether the directory has closed the database. Accesses may wait to open it.
+    var isClosed: Bool { directory?.isClosed(self) ?? false }
 
     // MARK: - Told by the directory
 
@@ -89,8 +100,10 @@ final class DirectoryGate: Sendable {
         /// Whether accesses wait.
         var hasWaiters: Bool { groups.contains { $0.waiterCount > 0 } }
 
-        /// Whether this thread is inside an access of the database.
-        var isOwnedByThread: Bool { groups.contains { $0.ownedConnection != nil } }
+        /// Whether a thread or task has a connection of the database, opens or closes one, or has it closed.
+        func isHeld(by holder: UInt) -> Bool {
+            groups.contains { $0.isHeld(by: holder) } || file?.core.pinnedReadersIfMade?.isHeld(by: holder) ?? false
+        }
 
         /// Closes the connections behind the shut gate.
         ///
@@ -110,6 +123,34 @@ final class DirectoryGate: Sendable {
         }
     }
 
+    /// The database; nil if it is being released.
+    var database: SharedDatabase? { runners.withLock { $0.file }?.pool.map { SharedDatabase($0) } }
+
+    /// The directory begins to close the database, or has closed it.
+    func setClosing(_ isRunning: Bool) {
+        closing.withLock { $0.isRunning = isRunning }
+        if !isRunning { closing.broadcast() }
+    }
+
+    /// Whether the directory is closing the database.
+    var isClosing: Bool { closing.withLock { $0.isRunning } }
+
+    /// The number of threads that wait until the directory has closed the database.
+    var closingWaiterCount: Int { closing.withLock { $0.waiterCount } }
+
+    /// Waits on this thread while the directory closes the database.
+    func waitWhileClosing() {
+        guard isClosing else { return }
+        CooperativePool.blocking {
+            let contents = closing.contents
+            closing.lock()
+            defer { closing.unlock() }
+            contents.pointee.waiterCount += 1
+            while contents.pointee.isRunning { _ = closing.wait() }
+            contents.pointee.waiterCount -= 1
+        }
+    }
+
     /// Lets the accesses run that wait. Has no effect if the gate is open.
     func open() {
         for group in parts.groups.reversed() { group.openGate() }
@@ -126,7 +167,37 @@ final class PlaceNeed: Sendable {
     }
 }
 
+extension DatabasePool {
+    /// Whether the directory has closed the database, and no access waits to open it again. Waits while the directory
+    /// closes it.
+    ///
+    /// - throws: `SQLITE_MISUSE` on the thread that closes it.
+    func isClosedByDirectory() throws -> Bool {
+        guard let gate = sharedFile?.directory?.gate else { return false }
+        for group in groups { try group.checkIsOutsideWindow() }
+        gate.waitWhileClosing()
+        return gate.isClosed && writer.group.waiterCount == 0
+    }
+
+    /// As `isClosedByDirectory`, but waiting suspends the task.
+    func isClosedByDirectoryAsync() async throws -> Bool {
+        if let gate = sharedFile?.directory?.gate, gate.isClosing {
+            await withTaskExecutorPreference(workers, isolation: nil) { gate.waitWhileClosing() }
+        }
+        return try isClosedByDirectory()
+    }
+}
+
 extension ConnectionGroup {
+    /// Whether a thread or task has a connection of the group, opens one, or has the barrier.
+    func isHeld(by holder: UInt) -> Bool {
+        state.withLock { state in
+            state.barrierTask == holder || state.barrierHolder?.database.accessingThread == holder
+                || state.holders.values.contains(holder)
+                || state.connections.contains { $0?.database.accessingThread == holder }
+        }
+    }
+
     /// Shuts the gate of a database if no access has a connection of its groups or waits for one.
     ///
     /// The only place that takes the locks of two groups: the writer's first.

@@ -45,6 +45,9 @@ struct PlaceStateMachine: Equatable {
     /// The databases with an open gate, in no order.
     var open: [ID] { phases.compactMap { $0.value == .open ? $0.key : nil } }
 
+    /// The databases that have places, in no order.
+    var placed: [ID] { phases.compactMap { $0.value == .open || $0.value == .closing ? $0.key : nil } }
+
     var waitingCount: Int { line.count }
 
     /// Whether no place is free.

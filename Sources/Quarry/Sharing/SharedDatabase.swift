@@ -143,7 +143,7 @@ public final class SharedDatabase: ForwardingWriter {
     ///   closure of `withClosedDatabase`; the errors of `Configuration.acquireTimeout` and `maximumWaiters`. The
     ///   database then stays open.
     public func close() throws {
-        if isClosedByDirectory { return }
+        if try pool.isClosedByDirectory() { return }
         try ConnectionGroup.whileClosed(pool.groups) { file.didClose() }
     }
 
@@ -152,13 +152,8 @@ public final class SharedDatabase: ForwardingWriter {
     /// - throws: the errors of `close`; `CancellationError`.
     public func closeAsync() async throws {
         let file = file
-        if isClosedByDirectory { return }
+        if try await pool.isClosedByDirectoryAsync() { return }
         try await ConnectionGroup.whileClosed(pool.groups, pool.workers) { file.didClose() }
-    }
-
-    /// Whether the database's directory keeps it closed, and no access waits.
-    private var isClosedByDirectory: Bool {
-        pool.writer.group.state.withLock { $0.isGateShut && $0.machine.waiterCount == 0 }
     }
 
     // MARK: - Windows

@@ -29,7 +29,7 @@ final class SharedFile: Sendable {
     /// The canonical path.
     let path: String
     let configuration: Configuration
-    let core = DatabaseCore(isShared: true)
+    let core: DatabaseCore
     let tracers: TracerList?
     /// The directory of the database; nil for a database outside of one.
     let directory: Directory?
@@ -46,6 +46,7 @@ final class SharedFile: Sendable {
         in directory: Directory? = nil
     ) {
         self.directory = directory
+        core = DatabaseCore(isShared: true, gate: directory?.gate)
         self.path = path
         self.configuration = configuration
         self.refusal = refusal
@@ -65,6 +66,9 @@ final class SharedFile: Sendable {
     }
 
     func setPool(_ pool: DatabasePool) { state.withLock { $0.pool = pool } }
+
+    /// The pool, unless it is being released.
+    var pool: DatabasePool? { state.withLock { $0.pool } }
 
     func noteIdentity(_ identity: SharedFiles.Identity) {
         state.withLock { state in

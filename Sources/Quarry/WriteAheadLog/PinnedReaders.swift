@@ -38,6 +38,11 @@ final class PinnedReaders: Sendable {
         entries.withLock { $0[id]?.start = now }
     }
 
+    /// Whether a thread or task has a connection of one of the readers.
+    func isHeld(by holder: UInt) -> Bool {
+        entries.withLock { $0.values.map(\.group) }.contains { $0.group?.isHeld(by: holder) ?? false }
+    }
+
     func remove(_ id: Int) {
         // Released outside the lock.
         let removed = entries.withLock { $0.removeValue(forKey: id) }

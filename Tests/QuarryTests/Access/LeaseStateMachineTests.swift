@@ -367,6 +367,22 @@ import Testing
         #expect(machine.advanceTick().map(\.text) == ["drop 1"])
         #expect(machine.advanceTick().isEmpty)
     }
+
+    /// A slot that the clock and a closing barrier empty at once would be leased twice.
+    @Test func ticksUnderABarrierDropNothing() {
+        var machine = Machine(capacity: 2)
+        #expect(ask(&machine, "a") == .granted(.open(0)))
+        #expect(machine.release(0) { 0 }.isEmpty)
+        #expect(machine.advanceTick().isEmpty)
+        machine.beginBarrier()
+        #expect(machine.advanceTick().isEmpty)
+        machine.forget(0)
+        machine.forget(0)
+        #expect(machine.releaseBarrier(now: 0).isEmpty)
+        #expect(ask(&machine, "b") == .granted(.open(0)))
+        #expect(ask(&machine, "c") == .granted(.open(1)))
+        #expect(ask(&machine, "d") == .wait(id: 1))
+    }
 }
 
 extension LeaseStateMachine<String>.Action {
