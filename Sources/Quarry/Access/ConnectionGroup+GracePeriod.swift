@@ -284,7 +284,7 @@ extension DatabaseReader {
     /// - throws: the errors of the synchronous `close(gracePeriod:)`; `CancellationError`.
     public func close(gracePeriod: Duration, interruptionTimeout: Duration = .seconds(5)) async throws {
         guard let groupReader else { throw DatabaseError.foreignReader() }
-        if try await (groupReader as? DatabasePool)?.isClosedByDirectoryAsync() ?? false { return }
+        if await (groupReader as? DatabasePool)?.isClosedByDirectoryAsync() ?? false { return }
         let period = ConnectionGroup.GracePeriod(length: gracePeriod, interruptionTimeout: interruptionTimeout)
         let whenClosed = (groupReader as? DatabasePool)?.sharedFile.map { file in { @Sendable in file.didClose() } }
         try await ConnectionGroup.close(

@@ -348,7 +348,7 @@ public final class DatabaseDirectory: Sendable {
     /// - parameter holder: the thread or task that waits, if it may have another connection; otherwise 0.
     func want(_ gate: DirectoryGate, for holder: UInt) {
         let hasPlace = want(gate, isNested: false)
-        // What the holder has keeps its place while this access waits.
+        // An access of the holder keeps its place while this one waits.
         if !hasPlace, holder != 0, withState({ $0.placedGates }).contains(where: { $0.parts.isHeld(by: holder) }) {
             _ = want(gate, isNested: true)
         }

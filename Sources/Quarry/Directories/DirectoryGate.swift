@@ -1,3 +1,4 @@
+import Dispatch
 import QuarryCore
 import Synchronization
 
@@ -17,21 +18,22 @@ final class DirectoryGate: Sendable {
     /// When an access has last ended. Nanoseconds of the monotonic clock.
     private let lastUseTime = Atomic<UInt64>(0)
 
-    private struct Runners {
-        weak var writer: AccessRunner?
-        weak var readers: AccessRunner?
+    /// Groups rather than their runners: a barrier write of a released database has the readers' group alone.
+    private struct Groups {
+        weak var writer: ConnectionGroup?
+        weak var readers: ConnectionGroup?
         weak var file: SharedFile?
     }
 
-    private let runners = Lock(Runners())
+    private let groups = Lock(Groups())
 
     private struct Closing {
         var isRunning = false
-        /// The number of threads that wait for the end.
-        var waiterCount = 0
+        /// Resume the threads and tasks that wait for the end.
+        var waiters: [@Sendable () -> Void] = []
     }
 
-    private let closing = ConditionLock(Closing())
+    private let closing = Lock(Closing())
 
     private static let lastID = Atomic<Int>(0)
 
@@ -44,7 +46,7 @@ final class DirectoryGate: Sendable {
 
     /// The database was made, and nothing uses it yet: shuts the gate.
     func setRunners(_ writer: AccessRunner, readers: AccessRunner, _ file: SharedFile) {
-        runners.withLock { $0 = Runners(writer: writer, readers: readers, file: file) }
+        groups.withLock { $0 = Groups(writer: writer.group, readers: readers.group, file: file) }
         _ = ConnectionGroup.shutGate([writer.group, readers.group])
     }
 
@@ -116,39 +118,53 @@ final class DirectoryGate: Sendable {
 
     /// The parts of the database.
     var parts: Parts {
-        runners.withLock { runners in
-            Parts(
-                gate: self, groups: [runners.writer?.group, runners.readers?.group].compactMap(\.self),
-                file: runners.file)
+        groups.withLock { groups in
+            Parts(gate: self, groups: [groups.writer, groups.readers].compactMap(\.self), file: groups.file)
         }
     }
 
     /// The database; nil if it is being released.
-    var database: SharedDatabase? { runners.withLock { $0.file }?.pool.map { SharedDatabase($0) } }
+    var database: SharedDatabase? { groups.withLock { $0.file }?.pool.map { SharedDatabase($0) } }
 
     /// The directory begins to close the database, or has closed it.
     func setClosing(_ isRunning: Bool) {
-        closing.withLock { $0.isRunning = isRunning }
-        if !isRunning { closing.broadcast() }
+        let waiters = closing.withLock { closing in
+            closing.isRunning = isRunning
+            guard !isRunning else { return [@Sendable () -> Void]() }
+            defer { closing.waiters = [] }
+            return closing.waiters
+        }
+        for resume in waiters { resume() }
     }
 
     /// Whether the directory is closing the database.
     var isClosing: Bool { closing.withLock { $0.isRunning } }
 
-    /// The number of threads that wait until the directory has closed the database.
-    var closingWaiterCount: Int { closing.withLock { $0.waiterCount } }
+    /// The number of threads and tasks that wait until the directory has closed the database.
+    var closingWaiterCount: Int { closing.withLock { $0.waiters.count } }
 
     /// Waits on this thread while the directory closes the database.
     func waitWhileClosing() {
         guard isClosing else { return }
         CooperativePool.blocking {
-            let contents = closing.contents
-            closing.lock()
-            defer { closing.unlock() }
-            contents.pointee.waiterCount += 1
-            while contents.pointee.isRunning { _ = closing.wait() }
-            contents.pointee.waiterCount -= 1
+            let hasEnded = DispatchSemaphore(value: 0)
+            afterClosing { hasEnded.signal() }
+            hasEnded.wait()
         }
+    }
+
+    /// As `waitWhileClosing`, but waiting suspends the task.
+    func waitWhileClosingAsync() async {
+        guard isClosing else { return }
+        await withUnsafeContinuation { continuation in afterClosing { continuation.resume() } }
+    }
+
+    private func afterClosing(_ resume: @escaping @Sendable () -> Void) {
+        let mustWait = closing.withLock { closing in
+            if closing.isRunning { closing.waiters.append(resume) }
+            return closing.isRunning
+        }
+        if !mustWait { resume() }
     }
 
     /// Lets the accesses run that wait. Has no effect if the gate is open.
@@ -180,11 +196,10 @@ extension DatabasePool {
     }
 
     /// As `isClosedByDirectory`, but waiting suspends the task.
-    func isClosedByDirectoryAsync() async throws -> Bool {
-        if let gate = sharedFile?.directory?.gate, gate.isClosing {
-            await withTaskExecutorPreference(workers, isolation: nil) { gate.waitWhileClosing() }
-        }
-        return try isClosedByDirectory()
+    func isClosedByDirectoryAsync() async -> Bool {
+        guard let gate = sharedFile?.directory?.gate else { return false }
+        await gate.waitWhileClosingAsync()
+        return gate.isClosed && writer.group.waiterCount == 0
     }
 }
 

@@ -152,7 +152,7 @@ public final class SharedDatabase: ForwardingWriter {
     /// - throws: the errors of `close`; `CancellationError`.
     public func closeAsync() async throws {
         let file = file
-        if try await pool.isClosedByDirectoryAsync() { return }
+        if await pool.isClosedByDirectoryAsync() { return }
         try await ConnectionGroup.whileClosed(pool.groups, pool.workers) { file.didClose() }
     }
 

@@ -157,13 +157,12 @@ final class SharedFile: Sendable {
         if let migrator = directory?.migrator {
             try AccessRunner.frame(database, nil) { db in try migrator.run(db, upTo: nil) }
         }
-        let (runners, pool, wasClosed) = state.withLock { state in
+        let (pool, wasClosed) = state.withLock { state in
             defer { state.wasClosed = false }
-            return (state.runners, state.pool, state.wasClosed)
+            return (state.pool, state.wasClosed)
         }
-        if let writer = runners.writer, let readers = runners.readers {
-            core.keepLog(writer, readers: readers, database)
-        }
+        // The log's keeper doesn't hold the runners: the pool does, until it has told the keeper of its end.
+        if let pool { core.keepLog(pool.writer, readers: pool.readers, database) }
         if wasClosed { core.journalIfMade?.connectionsWereOpened(of: pool) }
         return database
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Quarry
 
-/// What the rest of the library does to databases that wait for a place, and lose it.
+/// Other parts of the library use databases that wait for a place, and lose it.
 @Suite struct DirectorySeamTests {
     let folder: TemporaryFolder
 
@@ -17,7 +17,7 @@ import Testing
     ) throws -> DatabaseDirectory {
         var configuration = Configuration()
         // An access that isn't served fails the test.
-        configuration.acquireTimeout = 30
+        configuration.acquireTimeout = 110
         configure(&configuration)
         return try DatabaseDirectory(
             path: folder.path, maximumOpenCount: maximumOpenCount, configuration: configuration, migrator: migrator)
@@ -295,6 +295,22 @@ import Testing
         try await hasRun.reached()
         mayLeaveA.reach()
         try await holder.value
+    }
+
+    /// A barrier write keeps both gates of a database that the program has released.
+    @Test func barriersThatOutliveTheirDatabase() async throws {
+        let directory = try make(1)
+        let (a, hasRun) = (try directory.database(named: "a"), Step("b was written"))
+        try await onOwnThread {
+            try a.write { _ in
+                try directory.database(named: "b").asyncBarrierWriteWithoutTransaction { result in
+                    #expect(throws: Never.self) { _ = try result.get() }
+                    hasRun.reach()
+                }
+            }
+        }
+        try await hasRun.reached()
+        try await onOwnThread { try Self.insert(a, 1) }
     }
 
     // MARK: - Observations
