@@ -1,4 +1,4 @@
-public import QuarryCore
+import QuarryCore
 
 /// Gives idle connections and pages back when the memory of the container or the machine runs short, on Linux.
 ///
