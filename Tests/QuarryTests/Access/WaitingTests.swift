@@ -187,6 +187,8 @@ import Testing
         #expect(try await [1, 2].contains(thread.value))
         #expect(!hasFailed.isReached)
         #expect(results.value.first?.hasSuffix("a value of nobody") ?? false)
+        // The step is reached before the commit.
+        try await pool.flush()
         #expect(try await pool.read { db in try db.values() } == [1, 2])
         try pool.close()
         pool.readers.enqueue(AccessRequest(.pinnedRead, origin: .library)) { _ in
