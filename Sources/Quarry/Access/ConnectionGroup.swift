@@ -272,14 +272,6 @@ final class ConnectionGroup: Sendable {
         throw error
     }
 
-    /// A waiter has entered the queue. A database in a directory may have to be opened for it.
-    ///
-    /// - parameter holder: the thread or task that waits, if it may have another connection; otherwise 0.
-    func waiterDidEnter(_ holder: UInt) {
-        guard let gate, state.withLock({ $0.isGateShut }) else { return }
-        gate.accessWaits(holder)
-    }
-
     /// Asks again; returns nil to continue waiting.
     private func retry(_ id: Int) -> Machine.Grant? {
         guard let answer = decide({ $0.retry(id: id, now: SystemClock.monotonicNanoseconds()) }) else { return nil }

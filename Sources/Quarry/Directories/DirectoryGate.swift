@@ -226,6 +226,14 @@ extension ConnectionGroup {
         }
     }
 
+    /// A waiter has entered the queue. A database in a directory may have to be opened for it.
+    ///
+    /// - parameter holder: the thread or task that waits, if it may have another connection; otherwise 0.
+    func waiterDidEnter(_ holder: UInt) {
+        guard let gate, state.withLock({ $0.isGateShut }) else { return }
+        gate.accessWaits(holder)
+    }
+
     /// Opens the gate, if it is shut.
     func openGate() {
         let actions = state.withLock { state -> [Machine.Action] in

@@ -146,7 +146,6 @@ struct DirectoryHostilityTests {
             case 4: database.interrupt()
             case 5:
                 database.releaseMemory()
-                DatabaseMemory.releaseIdle()
                 directory.releaseIdle()
             case 6:
                 let reader = try database.pool.makeStableReader()

@@ -14,19 +14,11 @@ struct RandomDirectoryTests {
         let folder = try TemporaryFolder(isFast: true)
         let written = Recorded([Int: Set<String>]())
         let attempted = Recorded([Int: Set<String>]())
-        let maximumOpen = Recorded(0)
-        let isOver = Recorded(false)
         let use = Use(folder, written, attempted)
         do {
             let directory = try DatabaseDirectory(
                 path: folder.path, maximumOpenCount: 6, migrator: DatabaseDirectoryTests.migrator,
                 maximumThreadCount: 4)
-            let watcher = OwnThread("the counter of open files") {
-                while !isOver.value {
-                    let names = Set(try folder.openFiles.filter { $0.hasSuffix(".sqlite") })
-                    maximumOpen.update { $0 = max($0, names.count) }
-                }
-            }
             let threads = (0..<4).map { thread in
                 OwnThread { try use.runThread(directory, SeededGenerator(seed: seed &- UInt64(thread) &- 1)) }
             }
@@ -39,10 +31,8 @@ struct RandomDirectoryTests {
                 try await group.waitForAll()
             }
             for thread in threads { try await thread.value }
-            isOver.update { $0 = true }
-            try await watcher.value
             // Six, and one for each nested access of the four threads.
-            #expect(maximumOpen.value <= 10, "seed \(seed)")
+            #expect(use.maximumOpenCount.value <= 10, "seed \(seed)")
             try await until("no database is beyond the limit (seed \(seed))") {
                 let statistics = directory.statistics
                 return statistics.openCount <= 6 && statistics.closingCount == 0 && statistics.waitingCount == 0
@@ -58,7 +48,7 @@ struct RandomDirectoryTests {
         let directory = try DatabaseDirectory(path: folder.path, maximumOpenCount: 1)
         for number in 0..<40 {
             let rows = try await directory.database(named: "\(number)").read { db in
-                try db.tableExists("t") ? Set(String.fetchAll(db, sql: "SELECT b FROM u")) : []
+                try db.tableExists("u") ? Set(String.fetchAll(db, sql: "SELECT b FROM u")) : []
             }
             #expect(rows.isSuperset(of: written.value[number] ?? []), "seed \(seed)")
             #expect(rows.isSubset(of: attempted.value[number] ?? []), "seed \(seed)")
@@ -70,6 +60,8 @@ struct RandomDirectoryTests {
         let folder: TemporaryFolder
         let written: Recorded<[Int: Set<String>]>
         let attempted: Recorded<[Int: Set<String>]>
+        /// The most databases of which a file was open.
+        let maximumOpenCount = Recorded(0)
 
         init(
             _ folder: TemporaryFolder, _ written: Recorded<[Int: Set<String>]>,
@@ -85,12 +77,18 @@ struct RandomDirectoryTests {
             try db.execute(sql: "INSERT INTO u VALUES (?)", arguments: [row])
         }
 
+        private func countOpenDatabases() throws {
+            let count = Set(try folder.openFiles.filter { $0.hasSuffix(".sqlite") }).count
+            maximumOpenCount.update { $0 = max($0, count) }
+        }
+
         func runTask(_ directory: DatabaseDirectory, _ task: Int, _ seeded: SeededGenerator) async throws {
             var generator = seeded
             for step in 0..<20 {
                 let number = Int.random(in: 0..<40, using: &generator)
                 let database = try directory.database(named: "\(number)")
                 let row = "\(task)-\(step)"
+                if step % 4 == 0 { try countOpenDatabases() }
                 switch Int.random(in: 0..<10, using: &generator) {
                 case 0: try await database.closeAsync()
                 case 1:
