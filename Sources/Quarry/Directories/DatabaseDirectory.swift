@@ -274,6 +274,10 @@ public final class DatabaseDirectory: Sendable {
 
     /// As `close`; waiting suspends the task.
     ///
+    /// ```swift
+    /// try await tenants.closeAsync()
+    /// ```
+    ///
     /// - throws: the errors of `close`; `CancellationError`, and the rest stays open.
     public func closeAsync() async throws {
         var firstError: (any Error)?
@@ -491,9 +495,4 @@ public final class DatabaseDirectory: Sendable {
     func keepStatistics(_ statistics: DatabaseStatistics) {
         withState { $0.pastStatistics.mergeCounts(statistics) }
     }
-}
-
-extension SharedDatabase {
-    /// The gate of a database in a directory; nil for any other.
-    fileprivate var gate: DirectoryGate? { pool.sharedFile?.directory?.gate }
 }

@@ -259,3 +259,8 @@ extension ConnectionGroup {
         for group in groups.reversed() { try group.closeConnections() }
     }
 }
+
+extension SharedDatabase {
+    /// The gate of a database in a directory; nil for any other.
+    var gate: DirectoryGate? { pool.sharedFile?.directory?.gate }
+}

@@ -24,6 +24,10 @@ extension SharedDatabase {
 
     /// As `makeSnapshot`; opening the connection holds none of Swift's threads.
     ///
+    /// ```swift
+    /// let snapshot = try await database.makeSnapshotAsync()
+    /// ```
+    ///
     /// - throws: the errors of `makeSnapshot`; `CancellationError`.
     public func makeSnapshotAsync(
         label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line
@@ -159,6 +163,10 @@ extension SharedDatabase {
 
     /// Frees as much memory as possible: waits for the running accesses, then closes the readers. A closed database
     /// stays closed.
+    ///
+    /// ```swift
+    /// database.releaseMemory()
+    /// ```
     public func releaseMemory() { if isOpened { pool.releaseMemory() } }
 
     /// As `releaseMemory`, but waiting suspends the task. If the task is cancelled meanwhile, nothing is freed.
@@ -169,6 +177,10 @@ extension SharedDatabase {
     public func releaseMemoryAsync() async { if isOpened { await pool.releaseMemoryAsync() } }
 
     /// As `releaseMemory`, without waiting: leased readers are closed when they come back.
+    ///
+    /// ```swift
+    /// database.releaseMemoryEventually()
+    /// ```
     public func releaseMemoryEventually() { if isOpened { pool.releaseMemoryEventually() } }
 
     /// Makes reads that start from now on open new connections.

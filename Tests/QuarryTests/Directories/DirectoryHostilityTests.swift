@@ -9,7 +9,7 @@ import Testing
 struct DirectoryHostilityTests {
     /// Each access ends, no acknowledged row is lost, and in the end no file is open.
     ///
-    /// 24 tasks and 4 threads use 8 databases. An access that nobody wakes fails with a timeout.
+    /// 24 tasks and 4 threads use 8 databases. An access that is never woken fails with a timeout.
     @Test(arguments: [(1, UInt64.random(in: .min ... .max)), (2, .random(in: .min ... .max)), (1, 7)])
     func everythingAtOnce(maximumOpenCount: Int, seed: UInt64) async throws {
         let folder = try TemporaryFolder(isFast: true)

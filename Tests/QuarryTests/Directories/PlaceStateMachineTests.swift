@@ -134,7 +134,7 @@ import Testing
                     check(machine.remove(id))
                 }
             }
-            // Each that is open is closed, until nobody waits.
+            // Open databases are closed until none waits.
             var steps = 0
             while !line.isEmpty, steps < 100 {
                 steps += 1
