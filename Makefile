@@ -21,7 +21,7 @@ AT_ONCE = $(shell swift test --help-hidden 2>&1 | grep -e '$(WIDTH_OPTION)' >/de
 SWIFT_TEST = swift test --disable-xctest $(AT_ONCE)
 
 .PHONY: help setup build test test-newer-sqlite stress test-tsan test-asan fuzz lint format docs compatibility bench allocations \
-	scaling build-time demo codegen clean
+	scaling build-time demo getting-started codegen clean
 
 help: ## Print this list
 	@echo "Quarry: make TARGET"
@@ -104,6 +104,11 @@ build-time: setup ## Compare clean builds of a program with Quarry and with GRDB
 demo: setup ## Import this machine's package database and print reports on it (ARGS=…: options of catalog)
 	swift build --package-path $(EXAMPLE) -c release --product catalog
 	@"$$(swift build --package-path $(EXAMPLE) -c release --show-bin-path)/catalog" --database $(DEMO_DATABASE) --search "database library" $(ARGS)
+
+getting-started: setup ## Follow the article "Getting started in a server" in an empty folder (ARGS=--keep: keep its build)
+	@command -v curl >/dev/null || apt-get install -y -qq --no-install-recommends curl >/dev/null
+	Scripts/follow-getting-started --self-test >/dev/null
+	Scripts/follow-getting-started $(ARGS)
 
 codegen: setup ## Generate record types from a database (ARGS="app.sqlite --output Sources/App"; ARGS=--help)
 	swift build --package-path $(CODEGEN) --product quarry-codegen
