@@ -32,19 +32,25 @@ extension Catalog {
     /// - parameter depth: the last level. It ends circles, too.
     /// - returns: an empty list if nobody knows the name.
     func dependencyTree(of name: String, depth: Int) async throws -> [Branch] {
-        try await database.read { db in
-            let mention = TableAlias<AlternativeRecord>()
-            let root = Name.filter { $0.name == name }.select { [$0.id, 0.databaseValue, DatabaseValue.null] }
-            let needs = Branch.mentions.filter { Dependency.Kind.needs.contains($0.kind) }.aliased(mention)
-            let next = Branch.filter { $0.level < depth }.joining(required: needs)
-                .select { [mention.targetID, $0.level + 1, $0.id] }
-            let tree = CommonTableExpression<Branch>(
-                recursive: true, named: Branch.databaseTableName, columns: ["id", "level", "parent"],
-                request: root.union(next))
-            // SQLite takes the other columns from the row that has the minimum.
-            return try tree.all().with(tree).select { [$0.id, min($0.level).forKey("level"), $0.parent] }.group(\.id)
-                .annotated(withRequired: Branch.name.select(\.name))
-                .order(Column("level").detached, Column("name").detached).fetchAll(db)
-        }
+        try await database.read { db in try Self.dependencyTree(of: name, depth: depth, limit: nil, in: db) }
+    }
+
+    /// - parameter limit: how many branches are returned, the first of which is the package itself; nil for all.
+    static func dependencyTree(
+        of name: String, depth: Int, limit: Int?, in db: Database
+    ) throws -> [Branch] {
+        let mention = TableAlias<AlternativeRecord>()
+        let root = Name.filter { $0.name == name }.select { [$0.id, 0.databaseValue, DatabaseValue.null] }
+        let needs = Branch.mentions.filter { Dependency.Kind.needs.contains($0.kind) }.aliased(mention)
+        let next = Branch.filter { $0.level < depth }.joining(required: needs)
+            .select { [mention.targetID, $0.level + 1, $0.id] }
+        let tree = CommonTableExpression<Branch>(
+            recursive: true, named: Branch.databaseTableName, columns: ["id", "level", "parent"],
+            request: root.union(next))
+        // SQLite takes the other columns from the row that has the minimum.
+        let branches = tree.all().with(tree).select { [$0.id, min($0.level).forKey("level"), $0.parent] }.group(\.id)
+            .annotated(withRequired: Branch.name.select(\.name))
+            .order(Column("level").detached, Column("name").detached)
+        return try (limit.map { branches.limit($0) } ?? branches).fetchAll(db)
     }
 }

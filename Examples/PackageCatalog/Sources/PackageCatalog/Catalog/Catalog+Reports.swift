@@ -62,15 +62,7 @@ extension Catalog {
 
     /// The packages that name no section are a group, too.
     func largestSections(limit: Int) async throws -> [SectionSize] {
-        try await database.read { db in
-            let sections = Section.filter { $0.packages > 0 }.select { [$0.name, $0.packages, $0.installedSize] }
-            let others = Package.filter { $0.sectionID == nil }.select { package in
-                [DatabaseValue.null, count(.allColumns), sum(package.installedSize) ?? 0]
-            }
-            .having(count(.allColumns) > 0)
-            return try sections.unionAll(others).order(Column("installed_size").desc, Column("name")).limit(limit)
-                .asRequest(of: SectionSize.self).fetchAll(db)
-        }
+        try await database.read { db in try SectionSize.largest(in: db, limit: limit) }
     }
 
     /// The largest sections, each with its largest packages.
@@ -89,10 +81,26 @@ extension Catalog {
     }
 
     func mostDependedOn(limit: Int) async throws -> [Demand] {
-        try await database.read { db in
-            try Name.filter { $0.needing > 0 }.order { [$0.needing.desc, $0.wishing.desc, $0.name] }.limit(limit)
-                .demand().fetchAll(db)
+        try await database.read { db in try Demand.most(in: db, limit: limit) }
+    }
+}
+
+extension SectionSize {
+    static func largest(in db: Database, limit: Int) throws -> [SectionSize] {
+        let sections = Section.filter { $0.packages > 0 }.select { [$0.name, $0.packages, $0.installedSize] }
+        let others = Package.filter { $0.sectionID == nil }.select { package in
+            [DatabaseValue.null, count(.allColumns), sum(package.installedSize) ?? 0]
         }
+        .having(count(.allColumns) > 0)
+        return try sections.unionAll(others).order(Column("installed_size").desc, Column("name")).limit(limit)
+            .asRequest(of: SectionSize.self).fetchAll(db)
+    }
+}
+
+extension Demand {
+    static func most(in db: Database, limit: Int) throws -> [Demand] {
+        try Name.filter { $0.needing > 0 }.order { [$0.needing.desc, $0.wishing.desc, $0.name] }.limit(limit)
+            .demand().fetchAll(db)
     }
 }
 

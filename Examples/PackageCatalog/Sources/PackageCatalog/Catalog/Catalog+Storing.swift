@@ -1,4 +1,4 @@
-import Quarry
+public import Quarry
 import Synchronization
 
 extension Catalog {
@@ -40,7 +40,7 @@ extension Catalog {
 
     /// Another access waits for 25 ms and a step. A commit costs as much as some steps: the index of the search gets a
     /// segment in each transaction, and merges them.
-    static let importPace = IncrementalWritePace(minimumHold: .milliseconds(25))
+    public static let importPace = IncrementalWritePace(minimumHold: .milliseconds(25))
 
     /// Ends an import, and returns how many packages it removed. Others are let in here, too.
     ///

@@ -1,5 +1,5 @@
-import Foundation
-import Quarry
+internal import Foundation
+public import Quarry
 
 /// The catalogue of packages: the one type that knows its tables.
 ///
@@ -7,13 +7,14 @@ import Quarry
 ///
 ///     let catalog = try await Catalog.open(path: "catalog.sqlite")
 ///     let largest = try await catalog.largestPackages(limit: 10)
-struct Catalog: Sendable {
-    let database: any DatabaseWriter
+public struct Catalog: Sendable {
+    /// The database, for observations and for services that close it.
+    public let database: any DatabaseWriter
 
     /// A catalogue in an open database, whose tables are created, or brought up to date.
     ///
     /// - throws: `CatalogError.foreignDatabase` if there are other tables in it.
-    init(_ database: any DatabaseWriter, path: String = ":memory:") async throws {
+    public init(_ database: any DatabaseWriter, path: String = ":memory:") async throws {
         self.database = database
         try Self.refuse(await database.read(CatalogSchema.content), path: path)
         try await CatalogSchema.migrator.migrate(database) { _ in }
@@ -23,8 +24,11 @@ struct Catalog: Sendable {
     ///
     /// - parameter maximumPages: how many pages the file may have, for trying what a full disk does:
     ///   <https://www.sqlite.org/pragma.html#pragma_max_page_count>.
+    /// - parameter configure: changes the configuration before the file is opened: a server bounds its accesses.
     /// - throws: `CatalogError` for a file that is no catalogue, `DatabaseError` for what SQLite refuses.
-    static func open(path: String, readers: Int = 2, maximumPages: Int? = nil) async throws -> Catalog {
+    public static func open(
+        path: String, readers: Int = 2, maximumPages: Int? = nil, configure: (inout Configuration) -> Void = { _ in }
+    ) async throws -> Catalog {
         if FileManager.default.isFolder(path) == true {
             throw CatalogError.unwritable(path: path, reason: "it is a directory")
         }
@@ -41,6 +45,7 @@ struct Catalog: Sendable {
                 if !db.configuration.readonly { try db.execute(sql: "PRAGMA max_page_count = \(maximumPages)") }
             }
         }
+        configure(&configuration)
         return try await Catalog(DatabasePool.open(path: path, configuration: configuration), path: path)
     }
 
@@ -60,7 +65,7 @@ struct Catalog: Sendable {
     }
 
     /// Moves what is in the write-ahead log into the file, and closes it.
-    func close() async throws {
+    public func close() async throws {
         try await database.barrierWriteWithoutTransaction { db in
             try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
         }

@@ -1,10 +1,10 @@
-import Quarry
+public import Quarry
 
 /// Records that are read from the catalogue: the columns have the names of the properties, in snake case.
-protocol CatalogRow: Decodable, FetchableRecord, Sendable, Equatable {}
+public protocol CatalogRow: Decodable, FetchableRecord, Sendable, Equatable {}
 
 extension CatalogRow {
-    static var databaseColumnDecodingStrategy: DatabaseColumnDecodingStrategy { .convertFromSnakeCase }
+    public static var databaseColumnDecodingStrategy: DatabaseColumnDecodingStrategy { .convertFromSnakeCase }
 }
 
 /// A file that was imported.

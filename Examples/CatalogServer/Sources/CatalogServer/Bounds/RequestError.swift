@@ -1,0 +1,25 @@
+internal import Hummingbird
+
+/// A request that makes no sense, or asks for a thing that doesn't exist: a status, and a sentence for people.
+struct RequestError: Error, Equatable {
+    var status: HTTPResponse.Status
+    var sentence: String
+
+    static func noPackage(_ name: String) -> RequestError {
+        RequestError(status: .notFound, sentence: "There is no package \(name.excerpt).")
+    }
+
+    static func noPage(_ page: Int, of count: Int) -> RequestError {
+        RequestError(
+            status: .notFound,
+            sentence: count == 1 ? "There is no page \(page): there is one page."
+                : "There is no page \(page): there are \(count) pages.")
+    }
+
+    static func bad(_ sentence: String) -> RequestError { RequestError(status: .badRequest, sentence: sentence) }
+}
+
+extension StringProtocol {
+    /// Quoted and escaped for a sentence, which shows no more of a long text than one can read.
+    var excerpt: String { count > 60 ? "\(String(prefix(60)).debugDescription)…" : String(self).debugDescription }
+}
