@@ -17,11 +17,18 @@ let package = Package(
     dependencies: [
         .package(name: "Quarry", path: "../.."),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
+        .package(url: "https://github.com/apple/swift-system", from: "1.5.0"),
     ],
     targets: [
         // The catalogue: control files, the model on its database, the import, the tables.
         .target(
-            name: "PackageCatalog", dependencies: [.product(name: "Quarry", package: "Quarry")],
+            name: "PackageCatalog",
+            dependencies: [
+                .product(name: "Quarry", package: "Quarry"),
+                .product(name: "Subprocess", package: "swift-subprocess"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
             swiftSettings: settings),
 
         // The command line around it.
@@ -33,7 +40,11 @@ let package = Package(
         // In memory, on temporary files, and through the executable.
         .testTarget(
             name: "PackageCatalogTests",
-            dependencies: ["PackageCatalog", "catalog", .product(name: "Quarry", package: "Quarry")],
+            dependencies: [
+                "PackageCatalog", "catalog", .product(name: "Quarry", package: "Quarry"),
+                .product(name: "Subprocess", package: "swift-subprocess"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
             swiftSettings: settings),
     ]
 )

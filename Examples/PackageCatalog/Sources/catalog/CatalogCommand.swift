@@ -27,8 +27,8 @@ struct ImportOptions: ParsableArguments {
         help: ArgumentHelp(
             "Control files to import, - for standard input.",
             discussion: """
-                Default: /var/lib/dpkg/status and the lists in /var/lib/apt/lists. Compressed files are skipped; pipe \
-                them in: xzcat Packages.xz | catalog -
+                Default: /var/lib/dpkg/status and the lists in /var/lib/apt/lists. Files that end in .gz, .xz, .lz4, \
+                .zst, .bz2 or .lzma are decompressed by the machine's programs.
                 """,
             valueName: "file"))
     var inputs: [String] = []

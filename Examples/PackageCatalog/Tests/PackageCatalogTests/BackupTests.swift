@@ -13,13 +13,10 @@ struct BackupTests {
         let second: TextSource
         let between: @Sendable () async throws -> Void
 
-        func nextBlock() async throws -> [UInt8]? {
-            if let block = try await first.nextBlock() { return block }
-            if let block = try await second.nextBlock() {
-                try await between()
-                return block
-            }
-            return nil
+        func read(_ consume: (ControlFileBlock) async throws -> Void) async throws {
+            try await first.read(consume)
+            try await between()
+            try await second.read(consume)
         }
     }
 

@@ -76,12 +76,15 @@ struct CatalogRunTests {
         let machine = try MachineFiles(
             status: folder.file("status", "Package: a\nStatus: install ok installed\n"), lists: folder.path)
         _ = try folder.file("x_Packages", "Package: a\n")
-        _ = try folder.file("y_Packages.lz4", "")
+        let compressed = try await folder.compressed("Package: b\n", by: .gz)
+        if let compressed {
+            try FileManager.default.moveItem(atPath: compressed, toPath: folder.path + "/y_Packages.gz")
+        }
         _ = try folder.file("x_Sources", "Source: a\n")
         let result = try await Self.run(folder, inputs: []) { $0.machine = machine }
         #expect(result.status == 0)
-        #expect(result.error.hasPrefix("catalog: \(folder.path)/y_Packages.lz4: skipped: it is compressed\n"))
-        #expect(result.output.contains("2 packages: 2 new"))
+        #expect(!result.error.contains("catalog: "))
+        #expect(result.output.contains(compressed == nil ? "2 packages: 2 new" : "3 packages: 3 new"))
     }
 
     @Test func inputsThatCannotBeRead() async throws {
@@ -101,8 +104,6 @@ struct CatalogRunTests {
         #expect(missing.error == "catalog: \(folder.path)/missing: can't be read: No such file or directory\n")
         let directory = try await Self.run(folder, inputs: [folder.path])
         #expect(directory.error == "catalog: \(folder.path): can't be read: Is a directory\n")
-        let compressed = try await Self.run(folder, inputs: ["Packages.gz"])
-        #expect(compressed.error.hasPrefix("catalog: Packages.gz: can't be read: it is compressed: "))
         #expect(!FileManager.default.fileExists(atPath: folder.path + "/c.sqlite"))
     }
 

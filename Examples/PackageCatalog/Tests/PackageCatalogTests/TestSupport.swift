@@ -1,22 +1,31 @@
 import Foundation
 import Quarry
+import Subprocess
 import Synchronization
 
 @testable import PackageCatalog
 
+#if canImport(System)
+    import System
+#else
+    import SystemPackage
+#endif
+
 /// A control file in memory, in one block.
-final class TextSource: ControlFileSource {
+struct TextSource: ControlFileSource {
     let name: String
     let byteCount: Int?
-    private let block: Mutex<[UInt8]?>
+    private let text: [UInt8]
 
     init(_ text: String, name: String = "status") {
         self.name = name
-        byteCount = text.utf8.count
-        block = Mutex(Array(text.utf8))
+        self.text = Array(text.utf8)
+        byteCount = self.text.count
     }
 
-    func nextBlock() async throws -> [UInt8]? { block.withLock { $0.take() } }
+    func read(_ consume: (ControlFileBlock) async throws -> Void) async throws {
+        try await consume(ControlFileBlock(text: text, bytesRead: text.count))
+    }
 }
 
 /// The output of a run.
@@ -56,6 +65,35 @@ struct TemporaryFolder: ~Copyable {
         let file = path + "/" + name
         if let text { try Data(text.utf8).write(to: URL(fileURLWithPath: file)) }
         return file
+    }
+
+    /// A named pipe.
+    func pipe(_ name: String) throws -> String {
+        let pipe = path + "/" + name
+        guard mkfifo(pipe, 0o600) == 0 else { throw CocoaError(.fileWriteUnknown) }
+        return pipe
+    }
+
+    /// A compressed file; nil, with a message, if this machine has no program that compresses it.
+    func compressed(_ text: String, by compression: Compression) async throws -> String? {
+        let plain = try file("plain-\(compression)", text)
+        let compressed = path + "/Packages.\(compression)"
+        let target = try FileDescriptor.open(
+            compressed, .writeOnly, options: [.create, .truncate, .closeOnExec], permissions: .ownerReadWrite)
+        let options = compression == .lzma ? ["--format=lzma", "-c"] : ["-c"]
+        do {
+            let source = try FileDescriptor.open(plain, .readOnly, options: .closeOnExec)
+            defer { try? source.close() }
+            let result = try await run(
+                .name(compression.programName), arguments: Arguments(options),
+                input: .fileDescriptor(source, closeAfterSpawningProcess: false),
+                output: .fileDescriptor(target, closeAfterSpawningProcess: true))
+            guard result.terminationStatus.isSuccess else { throw CocoaError(.fileWriteUnknown) }
+            return compressed
+        } catch let error as SubprocessError where error.code == .executableNotFound {
+            print("skipped: \(compression.programName) is missing: a .\(compression) file can't be made")
+            return nil
+        }
     }
 
     /// The path of a new catalogue with packages `p0`, `p1`…
@@ -113,7 +151,14 @@ final class CatalogProcess {
     /// Held while a process starts: another one that started meanwhile would inherit its pipe, which then had no end.
     private static let starting = Mutex(())
 
-    init(_ arguments: [String], in folder: borrowing TemporaryFolder) throws {
+    /// - parameter programs: the only programs that it finds; nil for all of the machine.
+    init(_ arguments: [String], in folder: borrowing TemporaryFolder, programs: [String]? = nil) throws {
+        if let programs {
+            let binaries = folder.path + "/bin"
+            try? FileManager.default.createDirectory(atPath: binaries, withIntermediateDirectories: false)
+            for program in programs { _ = symlink("/bin/\(program)", "\(binaries)/\(program)") }
+            process.environment = ProcessInfo.processInfo.environment.merging(["PATH": binaries]) { $1 }
+        }
         (outputPath, errorPath) = (try folder.file("output", ""), try folder.file("errors", ""))
         process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
             .appendingPathComponent("catalog")
@@ -124,6 +169,15 @@ final class CatalogProcess {
         let process = process
         ended = AsyncStream { stream in process.terminationHandler = { stream.yield($0.terminationStatus) } }
         try Self.starting.withLock { _ in try process.run() }
+    }
+
+    /// Ctrl-C, as a terminal sends it: to the process and to the programs that it has started.
+    func interruptGroup() throws {
+        let group = getpgid(process.processIdentifier)
+        // Its own group, not that of the tests.
+        guard group == process.processIdentifier, kill(-group, SIGINT) == 0 else {
+            throw CocoaError(.featureUnsupported)
+        }
     }
 
     /// Its standard output until now.

@@ -1,9 +1,11 @@
-import Quarry
+internal import Quarry
 
 /// The errors that end a run, each in one line that names the culprit.
-enum CatalogError: Error, Equatable {
+public enum CatalogError: Error, Equatable {
     case noInput(looked: [String])
     case unreadableInput(path: String, reason: String)
+    /// Nothing on this machine decompresses the input.
+    case missingProgram(path: String, program: String)
     case unwritable(path: String, reason: String)
     case missing(path: String)
     case existing(path: String, advice: String)
@@ -45,12 +47,14 @@ extension CatalogError {
 }
 
 extension CatalogError: CustomStringConvertible {
-    var description: String {
+    public var description: String {
         switch self {
         case .noInput(let looked):
             "nothing to read: there is no \(looked.joined(separator: " and no ")); give Debian control files as "
                 + "arguments, such as a Packages file of a repository, or - to read standard input"
         case .unreadableInput(let path, let reason): "\(path): can't be read: \(reason)"
+        case .missingProgram(let path, let program):
+            "\(path): can't be read: \(program), which decompresses it, is not installed"
         case .unwritable(let path, let reason): "\(path): the catalogue can't be written there: \(reason)"
         case .missing(let path): "\(path): there is no such file"
         case .existing(let path, let advice): "\(path): exists already; \(advice)"

@@ -74,9 +74,8 @@ public struct CatalogRun: Sendable {
     }
 
     private func run(path: String, reporter: ProgressReporter) async throws {
-        let selection = try InputSelection(given: options.inputs, machine: options.machine)
-        for file in selection.compressed { reporter.say("catalog: \(file): skipped: it is compressed") }
-        let files = try selection.files.map(ControlFile.init)
+        let selection = try await InputSelection(given: options.inputs, machine: options.machine)
+        for error in selection.skipped { reporter.say("catalog: \(error)") }
 
         var steps = StepTimes()
         let clock = ContinuousClock()
@@ -89,7 +88,7 @@ public struct CatalogRun: Sendable {
         start = clock.now
         let (result, reads) = try await reporter.showing(catalog) {
             try await ReadLoad(catalog: catalog, readers: options.readers).run {
-                try await importer.run(files) { reporter.report($0) }
+                try await importer.run(selection.files) { reporter.report($0) }
             }
         }
         let importTime = clock.now - start

@@ -42,12 +42,13 @@ public struct CatalogStats: Sendable {
     }
 
     private func runImport(path: String) async throws {
-        let files = try InputSelection(given: options.inputs, machine: options.machine).files.map(ControlFile.init)
+        let selection = try await InputSelection(given: options.inputs, machine: options.machine)
+        for error in selection.skipped { console.error("catalog: \(error)\n") }
         let catalog = try await open(path)
         let before = catalog.database.statistics
         let importer = Importer(catalog: catalog, batchSize: options.batchSize)
         let (result, reads) = try await ReadLoad(catalog: catalog, readers: options.readers).run {
-            try await importer.run(files) { _ in }
+            try await importer.run(selection.files) { _ in }
         }
         console.output(
             "Imported \(result.packages.grouped) packages in \(result.transactions.grouped) transactions, beside "

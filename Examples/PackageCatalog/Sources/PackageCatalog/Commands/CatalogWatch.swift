@@ -35,7 +35,8 @@ public struct CatalogWatch: Sendable {
     }
 
     private func run(path: String) async throws {
-        let files = try InputSelection(given: options.inputs, machine: options.machine).files.map(ControlFile.init)
+        let selection = try await InputSelection(given: options.inputs, machine: options.machine)
+        for error in selection.skipped { console.error("catalog: \(error)\n") }
         let catalog = try await Catalog.open(
             path: path, readers: options.readers, maximumPages: options.maximumPages)
         let counts = catalog.liveCounts()
@@ -44,7 +45,7 @@ public struct CatalogWatch: Sendable {
             for try await counts in counts { console.output(counts.line + "\n") }
         }
         defer { watching.cancel() }
-        let result = try await Importer(catalog: catalog, batchSize: options.batchSize).run(files) { _ in }
+        let result = try await Importer(catalog: catalog, batchSize: options.batchSize).run(selection.files) { _ in }
         watching.cancel()
         _ = await watching.result
         console.output("\(try await catalog.counts().line)  (\(result.transactions.grouped) transactions)\n")

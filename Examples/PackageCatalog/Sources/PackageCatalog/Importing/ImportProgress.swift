@@ -1,18 +1,21 @@
 /// How far an import has come.
-struct ImportProgress: Sendable, Equatable {
-    var packages = 0
-    var added = 0
-    var updated = 0
-    var removed = 0
+public struct ImportProgress: Sendable, Equatable {
+    public var packages = 0
+    public var added = 0
+    public var updated = 0
+    public var removed = 0
     /// Malformed stanzas.
-    var skipped = 0
-    var transactions = 0
+    public var skipped = 0
+    public var transactions = 0
     /// Rows written to all tables.
-    var rows = 0
-    var bytesRead = 0
-    /// Of all inputs; nil where one of them is a pipe.
-    var byteCount: Int?
-    var elapsed = Duration.zero
+    public var rows = 0
+    /// Of the inputs as they are: compressed bytes of a compressed file.
+    public var bytesRead = 0
+    /// Of all inputs; nil if the length of one isn't known, as that of a pipe.
+    public var byteCount: Int?
+    public var elapsed = Duration.zero
+
+    public init() {}
 
     var fraction: Double? {
         guard let byteCount, byteCount > 0 else { return nil }

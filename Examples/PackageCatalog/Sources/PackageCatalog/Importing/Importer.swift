@@ -1,7 +1,7 @@
-import Quarry
+public import Quarry
 
 /// The events of a running import.
-enum ImportEvent: Sendable, Equatable {
+public enum ImportEvent: Sendable, Equatable {
     case malformed(file: String, MalformedStanza)
     /// Packages have been committed.
     case stored(ImportProgress)
@@ -10,7 +10,7 @@ enum ImportEvent: Sendable, Equatable {
 /// Brings control files into a catalogue, in batches whose steps let other accesses in between.
 ///
 ///     let importer = Importer(catalog: catalog, batchSize: 500)
-///     let result = try await importer.run([ControlFile("/var/lib/dpkg/status")]) { event in … }
+///     let result = try await importer.run([try await ControlFile("/var/lib/dpkg/status")]) { event in … }
 ///
 /// Parsing happens outside of transactions, so the catalogue's writer is held only for as long as rows are written. An
 /// error or a cancellation costs the open transaction and nothing else; so does the end of the process.
@@ -18,12 +18,12 @@ enum ImportEvent: Sendable, Equatable {
 /// Of a file that is half imported, readers see some packages as the file has them, others as they were before, and
 /// those that the file no longer has: these are removed at the end. The next import of the file begins with its first
 /// package, and repairs all of that.
-struct Importer: Sendable {
+public struct Importer: Sendable {
     let catalog: Catalog
     let batchSize: Int
     let pace: IncrementalWritePace
 
-    init(catalog: Catalog, batchSize: Int = 500, pace: IncrementalWritePace = Catalog.importPace) {
+    public init(catalog: Catalog, batchSize: Int = 500, pace: IncrementalWritePace = Catalog.importPace) {
         self.catalog = catalog
         self.batchSize = max(batchSize, 1)
         self.pace = pace
@@ -31,7 +31,7 @@ struct Importer: Sendable {
 
     /// - parameter onEvent: called in the order of events, by the task that imports.
     /// - throws: `CatalogError.unreadableInput`, `DatabaseError`, `CancellationError`.
-    func run(
+    public func run(
         _ sources: [any ControlFileSource], onEvent: @escaping (ImportEvent) -> Void
     ) async throws -> ImportProgress {
         var run = ImportRun(importer: self, onEvent: onEvent)
@@ -60,9 +60,10 @@ private struct ImportRun {
         let importID = try await catalog.beginImport(of: source.name)
         let skippedBefore = progress.skipped
         var parser = ControlFileParser(keeping: Package.fieldNames)
-        while let block = try await source.nextBlock() {
-            progress.bytesRead += block.count
-            try await take(parser.parse(block), of: source, importID: importID)
+        let bytesBefore = progress.bytesRead
+        try await source.read { block in
+            progress.bytesRead = bytesBefore + block.bytesRead
+            try await take(parser.parse(block.text), of: source, importID: importID)
         }
         try await take(parser.finish(), of: source, importID: importID)
         try await storeBatch(importID)

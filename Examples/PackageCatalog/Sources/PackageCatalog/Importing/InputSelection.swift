@@ -1,36 +1,35 @@
 import Foundation
 
-/// The control files to import, and those that can't be read as they are.
-struct InputSelection: Sendable, Equatable {
-    var files: [String]
-    var compressed: [String]
+/// The control files to import, and the errors of those that nothing on this machine can decompress.
+public struct InputSelection: Sendable {
+    public var files: [ControlFile] = []
+    public var skipped: [any Error] = []
 
     /// The files given, or where none is given the machine's own.
     ///
-    /// - throws: `CatalogError.noInput`, which says where it looked; `unreadableInput`.
-    init(given: [String], machine: MachineFiles = .debian) throws {
-        let all = given.isEmpty ? try machine.files() : given
-        files = all.filter { !Self.isCompressed($0) }
-        compressed = all.filter(Self.isCompressed)
-        guard files.isEmpty else { return }
-        if let path = given.first {
-            throw CatalogError.unreadableInput(
-                path: path, reason: "it is compressed: decompress it into standard input, and give - as the file")
+    /// - throws: `CatalogError.noInput`, which says where it looked; `unreadableInput`; `missingProgram` if no file is
+    ///   left.
+    public init(given: [String], machine: MachineFiles = .debian) async throws {
+        let paths = given.isEmpty ? try machine.files() : given
+        guard !paths.isEmpty else { throw CatalogError.noInput(looked: machine.places) }
+        for path in paths {
+            do {
+                files.append(try await ControlFile(path))
+            } catch let error as CatalogError {
+                guard case .missingProgram = error else { throw error }
+                skipped.append(error)
+            }
         }
-        throw CatalogError.noInput(looked: machine.places)
-    }
-
-    private static func isCompressed(_ path: String) -> Bool {
-        [".gz", ".lz4", ".xz", ".bz2", ".zst", ".lzma"].contains(where: path.hasSuffix)
+        if files.isEmpty, let error = skipped.first { throw error }
     }
 }
 
 /// Where a Debian machine keeps its package database and the lists of what it could install.
-struct MachineFiles: Sendable {
+public struct MachineFiles: Sendable {
     var status: String
     var lists: String
 
-    static let debian = MachineFiles(status: "/var/lib/dpkg/status", lists: "/var/lib/apt/lists")
+    public static let debian = MachineFiles(status: "/var/lib/dpkg/status", lists: "/var/lib/apt/lists")
 
     var places: [String] { [status, lists + "/*_Packages"] }
 

@@ -1,86 +1,112 @@
-import Dispatch
 import Foundation
+import Subprocess
 
-/// Where stanzas come from, block by block.
-protocol ControlFileSource: Sendable {
-    var name: String { get }
-    /// Nil where nobody knows: a pipe.
-    var byteCount: Int? { get }
-    /// The next block, or nil at the end.
-    func nextBlock() async throws -> [UInt8]?
-}
+#if canImport(System)
+    import System
+#else
+    import SystemPackage
+#endif
 
-/// An open control file: a regular file, a named pipe, or standard input as `-`.
+/// A control file: a regular file, which may be compressed, a named pipe, or standard input as `-`.
 ///
-/// Reads happen on a queue of its own, so that no cooperative thread waits for a disk or for the other end of a pipe. A
-/// cancelled task stops waiting at once.
-final class ControlFile: ControlFileSource {
-    let name: String
-    let byteCount: Int?
-    private let descriptor: Int32
-    private let wakeUp: (reader: Int32, writer: Int32)
-    private let queue = DispatchQueue(label: "catalog.read")
-    private static let blockSize = 1 << 16
+///     let file = try await ControlFile("/var/lib/apt/lists/deb.debian.org_Packages.lz4")
+///     try await file.read { block in … }
+///
+/// A program reads the file and writes its text into a pipe: `cat`, or the program that decompresses it. So no thread
+/// of this process waits for a disk or for the writer of a named pipe, and a read that would never end is cancelled by
+/// killing the program.
+public struct ControlFile: ControlFileSource {
+    public let name: String
+    public let byteCount: Int?
+    private let reader: ReadingProgram
 
-    /// - throws: `CatalogError.unreadableInput`.
-    init(_ path: String) throws {
-        // O_NONBLOCK: else opening a named pipe waits for the program that writes into it.
-        let descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Self.unreadable(path) }
-        var status = stat()
-        var ends: [Int32] = [-1, -1]
-        guard fstat(descriptor, &status) == 0, pipe(&ends) == 0 else {
-            let code = errno
-            _ = Foundation.close(descriptor)
-            throw Self.unreadable(path, code: code)
-        }
+    /// - throws: `CatalogError.unreadableInput`; `CatalogError.missingProgram` if nothing on this machine can
+    ///   decompress it.
+    public init(_ path: String) async throws {
         name = path
-        byteCount = status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
-        self.descriptor = descriptor
-        wakeUp = (ends[0], ends[1])
-        if status.st_mode & S_IFMT == S_IFDIR { throw Self.unreadable(path, code: EISDIR) }
+        guard path != "-" else {
+            (byteCount, reader) = (nil, .cat)
+            return
+        }
+        var status = stat()
+        guard stat(path, &status) == 0, access(path, R_OK) == 0 else { throw Self.unreadable(path, errno) }
+        let kind = status.st_mode & S_IFMT
+        guard kind != S_IFDIR else { throw Self.unreadable(path, EISDIR) }
+        guard let compression = Compression(path: path) else {
+            reader = kind == S_IFREG ? .cat : .cat.opening(path)
+            byteCount = kind == S_IFREG ? Int(status.st_size) : nil
+            return
+        }
+        guard kind == S_IFREG else {
+            let advice = "pipe it through a program that decompresses it, and give - as the file"
+            throw CatalogError.unreadableInput(
+                path: path, reason: "it is compressed, and not a regular file: \(advice)")
+        }
+        // No format has an empty file, yet lz4 accepts it.
+        guard status.st_size > 0 else {
+            throw CatalogError.unreadableInput(path: path, reason: "it is empty, and not compressed")
+        }
+        guard let program = await compression.program(for: path) else {
+            throw CatalogError.missingProgram(path: path, program: compression.programName)
+        }
+        reader = program
+        byteCount = program.opensFile ? nil : Int(status.st_size)
     }
 
-    deinit {
-        for open in [descriptor, wakeUp.reader, wakeUp.writer] { _ = Foundation.close(open) }
+    public func read(_ consume: (ControlFileBlock) async throws -> Void) async throws {
+        guard byteCount != nil else { return try await read(from: .standardInput, consume) }
+        let file: FileDescriptor
+        do {
+            file = try FileDescriptor.open(name, .readOnly, options: .closeOnExec)
+        } catch {
+            throw CatalogError.unreadableInput(path: name, reason: "\(error)")
+        }
+        defer { try? file.close() }
+        try await read(from: file, consume)
     }
 
-    /// - throws: `CatalogError.unreadableInput`; `CancellationError` if the task is cancelled, after which nothing more
-    ///   can be read.
-    func nextBlock() async throws -> [UInt8]? {
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                queue.async { continuation.resume(with: Result { try self.readBlock() }) }
+    /// - parameter input: the program's standard input. The position of a regular file tells how far the program is.
+    private func read(
+        from input: FileDescriptor, _ consume: (ControlFileBlock) async throws -> Void
+    ) async throws {
+        let program: String = reader.name
+        let ended: (status: TerminationStatus, errors: String?)
+        do {
+            let result = try await run(
+                reader.executable, arguments: Arguments(reader.arguments),
+                environment: .inherit.updating(["LC_ALL": "C"]),
+                input: .fileDescriptor(input, closeAfterSpawningProcess: false), output: .sequence,
+                error: .string(limit: 1 << 16)
+            ) { execution in
+                var textLength = 0
+                for try await buffer in execution.standardOutput {
+                    let text = buffer.withUnsafeBytes { [UInt8]($0) }
+                    textLength += text.count
+                    let position = byteCount == nil ? textLength : Int(try input.seek(offset: 0, from: .current))
+                    try await consume(ControlFileBlock(text: text, bytesRead: position))
+                }
             }
-        } onCancel: {
-            _ = write(wakeUp.writer, [0], 1)
+            ended = (result.terminationStatus, result.standardError)
+        } catch let error as SubprocessError {
+            throw CatalogError.unreadableInput(path: name, reason: "\(program): \(error)")
+        }
+        // A cancelled task's program is killed, and its output ends like any other.
+        try Task.checkCancellation()
+        switch ended.status {
+        case .exited(0): return
+        // A terminal's Ctrl-C goes to this process and to the program.
+        case .signaled(SIGINT): throw CancellationError()
+        case .exited(let status): throw failure(of: program, "exit status \(status)", ended.errors)
+        case .signaled(let signal): throw failure(of: program, "signal \(signal)", ended.errors)
         }
     }
 
-    private func readBlock() throws -> [UInt8]? {
-        while true {
-            var waited = [
-                pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: wakeUp.reader, events: Int16(POLLIN), revents: 0),
-            ]
-            guard poll(&waited, 2, -1) >= 0 else {
-                // A signal may come to this thread: nothing is known to be readable then.
-                guard errno == EINTR else { throw Self.unreadable(name) }
-                continue
-            }
-            if waited[1].revents != 0 { throw CancellationError() }
-            var failure: Int32 = 0
-            let block = [UInt8](unsafeUninitializedCapacity: Self.blockSize) { buffer, count in
-                let size = read(descriptor, buffer.baseAddress, buffer.count)
-                if size < 0 { failure = errno }
-                count = max(size, 0)
-            }
-            if failure == 0 { return block.isEmpty ? nil : block }
-            guard failure == EINTR || failure == EAGAIN else { throw Self.unreadable(name, code: failure) }
-        }
+    private func failure(of program: String, _ status: String, _ errors: String?) -> CatalogError {
+        let lines = (errors ?? "").split(separator: "\n").map { $0.trimmingPrefix(/\s+/) }
+        return .unreadableInput(path: name, reason: "\(program) failed: \(lines.first ?? "") (\(status))")
     }
 
-    private static func unreadable(_ path: String, code: Int32 = errno) -> CatalogError {
+    private static func unreadable(_ path: String, _ code: Int32) -> CatalogError {
         .unreadableInput(path: path, reason: String(cString: strerror(code)))
     }
 }

@@ -13,9 +13,9 @@ struct Stanza: Sendable, Equatable {
 }
 
 /// Why a stanza can't be imported, and the line that says so.
-struct MalformedStanza: Error, Equatable {
-    let line: Int
-    let reason: String
+public struct MalformedStanza: Error, Equatable {
+    public let line: Int
+    public let reason: String
 }
 
 /// Splits blocks of bytes into stanzas, as Debian policy 5.1 describes them.
