@@ -117,7 +117,7 @@ final class AccessRunner: Sendable {
         }
         // A measured read: it may be admitted once it has its connection.
         let leaseOrSlot = try await group.leaseOrSlot(place.turn)
-        if case .lease(let lease) = leaseOrSlot, mayBeAdmitted(lease), placeOfRead() == .here {
+        if case .lease(let lease) = leaseOrSlot, mayBeAdmitted(lease), placeOfRead(mayAsk: false) == .here {
             var hasRun = true
             defer { if hasRun { group.release(lease) } }
             do {
@@ -279,7 +279,7 @@ final class AccessRunner: Sendable {
         switch placement {
         case .inline: true
         case .offloaded: false
-        case .measured: admission.withLock { $0.mayRunInline { group.accessCount } }
+        case .measured: admission.withLock { $0.expectsInlineRead { group.accessCount } }
         }
     }
 
@@ -289,10 +289,14 @@ final class AccessRunner: Sendable {
     }
 
     /// Where a read may run. If it is here, `performInline` or `ReadAdmission.inlineReadDidEnd` has to follow.
-    private func placeOfRead() -> ReadAdmission.Answer {
+    ///
+    /// - parameter asksAgain: whether the read had the answer `soon`.
+    /// - parameter mayAsk: whether the answer may be `soon`.
+    private func placeOfRead(asksAgain: Bool = false, mayAsk: Bool = true) -> ReadAdmission.Answer {
         admission.lock()
         defer { admission.unlock() }
-        return admission.contents.pointee.place { group.accessCount }
+        if asksAgain { return admission.contents.pointee.askAgain { group.accessCount } }
+        return admission.contents.pointee.place(mayAsk: mayAsk) { group.accessCount }
     }
 
     /// Whether a read may run where the task is, now or after other tasks have run.
@@ -300,13 +304,12 @@ final class AccessRunner: Sendable {
     /// With a hop for each read that couldn't run at once, a server of 64 connections took a fifth more of the
     /// processors for each request.
     private func isAdmittedSoon() async -> Bool {
-        while true {
-            switch placeOfRead() {
-            case .here: return true
-            case .elsewhere: return false
-            case .soon: await Task.yield()
-            }
+        var answer = placeOfRead()
+        while answer == .soon {
+            await Task.yield()
+            answer = placeOfRead(asksAgain: true)
         }
+        return answer == .here
     }
 
     /// Runs an admitted read where the task is.

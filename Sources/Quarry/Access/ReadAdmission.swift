@@ -7,9 +7,15 @@ struct ReadAdmission: Sendable, Equatable {
     /// Nanoseconds. Reads that take longer on average run on the library's threads.
     static let longestInline = 1_000_000.0
 
-    /// Nanoseconds. Reads that take longer on average run inline only while there are few of them: of many, the
-    /// library's threads run more in the same time, since Swift's threads meanwhile prepare the next ones.
+    /// Nanoseconds. Of reads that take longer on average, few are a crowd.
     static let longestInCrowd = 100_000.0
+
+    /// The number of reads that ask again at the same time, of which the library's threads run more in the same time
+    /// than Swift's threads would, which meanwhile prepare the next ones.
+    static let crowd = 16
+
+    /// The number of reads in a row that find less than two others before the crowd is believed to have gone.
+    static let calm = 16
 
     /// Nanoseconds. A read that takes longer counts as this: a single one says little of the others, and it takes one
     /// read in twenty to end inline reads.
@@ -26,11 +32,21 @@ struct ReadAdmission: Sendable, Equatable {
         /// It may run where its task is.
         case here
         /// It may soon: as many reads as may run inline do so, and such reads are short. The task yields, and asks
-        /// again.
+        /// again. `askAgain` has to follow.
         case soon
         /// It runs on the library's threads.
         case elsewhere
     }
+
+    /// How many reads there are.
+    enum Traffic: Equatable {
+        /// Reads run inline.
+        case light
+        /// Reads run on the library's threads, until `calm` of them in a row find less than two accesses.
+        case crowded(calmCount: Int)
+    }
+
+    private(set) var traffic = Traffic.light
 
     /// The average duration, in nanoseconds.
     private(set) var average: Double
@@ -40,6 +56,9 @@ struct ReadAdmission: Sendable, Equatable {
 
     /// The number of reads that may run inline: half as many as Swift's pool has threads.
     let maximumInlineCount: Int
+
+    /// The number of reads that will ask again.
+    private(set) var askingCount = 0
 
     /// The number of answers `soon` since a read has begun or ended inline.
     private var postponedCount = 0
@@ -52,25 +71,48 @@ struct ReadAdmission: Sendable, Equatable {
     /// Whether reads are short enough to run inline.
     var expectsShortReads: Bool { average <= Self.longestInline }
 
-    /// Whether reads run inline, if there is a place.
+    /// Whether a read that begins now runs inline, if there is a place.
     ///
-    /// - parameter accessCount: the number of accesses of the connections that run or wait. Asked if it matters.
-    func mayRunInline(accessCount: () -> Int) -> Bool {
-        expectsShortReads && (average <= Self.longestInCrowd || accessCount() < 2 * maximumInlineCount)
+    /// - parameter accessCount: the number of accesses of the connections that run or wait. Called if it matters.
+    mutating func expectsInlineRead(accessCount: () -> Int) -> Bool {
+        guard expectsShortReads else { return false }
+        traffic = trafficWithRead(accessCount: accessCount)
+        return traffic == .light
     }
 
     /// Where a read may run. If the answer is `here`, it counts as running until `inlineReadDidEnd`.
-    mutating func place(accessCount: () -> Int) -> Answer {
-        guard mayRunInline(accessCount: accessCount) else { return .elsewhere }
+    ///
+    /// - parameter mayAsk: whether the answer may be `soon`.
+    mutating func place(mayAsk: Bool = true, accessCount: () -> Int) -> Answer {
+        guard expectsInlineRead(accessCount: accessCount) else { return .elsewhere }
         guard inlineCount < maximumInlineCount else {
             // The reads that run are long after all, or have lost their processor.
-            guard postponedCount < Self.patience * maximumInlineCount else { return .elsewhere }
+            guard mayAsk, postponedCount < Self.patience * maximumInlineCount else { return .elsewhere }
             postponedCount += 1
+            askingCount += 1
             return .soon
         }
         inlineCount += 1
         postponedCount = 0
         return .here
+    }
+
+    /// Where a read may run that had the answer `soon`.
+    mutating func askAgain(accessCount: () -> Int) -> Answer {
+        askingCount -= 1
+        return place(accessCount: accessCount)
+    }
+
+    private func trafficWithRead(accessCount: () -> Int) -> Traffic {
+        switch traffic {
+        case .light:
+            let isCrowd =
+                askingCount >= Self.crowd || (average > Self.longestInCrowd && accessCount() >= 2 * maximumInlineCount)
+            return isCrowd ? .crowded(calmCount: 0) : .light
+        case .crowded(let calmCount):
+            guard accessCount() < 2 else { return .crowded(calmCount: 0) }
+            return calmCount + 1 < Self.calm ? .crowded(calmCount: calmCount + 1) : .light
+        }
     }
 
     /// - parameter duration: nanoseconds; nil if the read turned out to have to run elsewhere.
