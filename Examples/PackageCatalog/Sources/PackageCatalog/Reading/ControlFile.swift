@@ -70,7 +70,7 @@ public struct ControlFile: ControlFileSource {
         from input: FileDescriptor, _ consume: (ControlFileBlock) async throws -> Void
     ) async throws {
         let program: String = reader.name
-        let ended: (status: TerminationStatus, errors: String?)
+        let ended: (status: TerminationStatus, errors: String)
         do {
             let result = try await run(
                 reader.executable, arguments: Arguments(reader.arguments),
@@ -101,8 +101,8 @@ public struct ControlFile: ControlFileSource {
         }
     }
 
-    private func failure(of program: String, _ status: String, _ errors: String?) -> CatalogError {
-        let lines = (errors ?? "").split(separator: "\n").map { $0.trimmingPrefix(/\s+/) }
+    private func failure(of program: String, _ status: String, _ errors: String) -> CatalogError {
+        let lines = errors.split(separator: "\n").map { $0.trimmingPrefix(/\s+/) }
         return .unreadableInput(path: name, reason: "\(program) failed: \(lines.first ?? "") (\(status))")
     }
 
