@@ -111,6 +111,24 @@ import Testing
         }
     }
 
+    /// The file was replaced while the database was open: its log belongs to a file that has no name any more.
+    @Test func movedFiles() throws {
+        let queue = try DatabaseQueue(path: path)
+        try queue.write { db in try db.execute(sql: "CREATE TABLE player (name TEXT)") }
+        try FileManager.default.moveItem(atPath: path, toPath: folder.file("old.sqlite"))
+        expectError(.SQLITE_READONLY_DBMOVED, "attempt to write a readonly database") {
+            try queue.write { db in try db.execute(sql: "DELETE FROM player") }
+        }
+    }
+
+    @Test func missingFolders() throws {
+        let path = folder.file("a/b/players.sqlite")
+        var config = Configuration()
+        config.createsIntermediateDirectories = true
+        _ = try DatabasePool(path: path, configuration: config)
+        #expect(FileManager.default.fileExists(atPath: path))
+    }
+
     @Test func sharedMemory() throws {
         _ = try makePool()
         let faults = try FaultVFS()
@@ -153,6 +171,41 @@ import Testing
             }
             try other.unsafeReentrantWrite { db in try db.execute(sql: "ROLLBACK") }
         }
+    }
+
+    /// A statement that still reads a table keeps its connection from dropping it.
+    @Test func lockedTables() throws {
+        let pool = try makePool()
+        try provoke("database table is locked") {
+            try pool.write { db in
+                try db.execute(sql: "INSERT INTO player (name) VALUES ('Arthur'), ('Barbara')")
+                let rows = try Row.fetchCursor(db, sql: "SELECT * FROM player")
+                _ = try rows.next()
+                try db.execute(sql: "DROP TABLE player")
+            }
+        }
+    }
+
+    /// Two threads write two databases, in different orders.
+    @Test func deadlocks() async throws {
+        let first = try makePool()
+        let second = try DatabasePool(path: folder.file("teams.sqlite"))
+        let (hasFirst, hasSecond) = (Step("a thread has the first"), Step("another has the second"))
+        let writers = [(first, second, hasFirst, hasSecond), (second, first, hasSecond, hasFirst)].map { writer in
+            OwnThread {
+                try writer.0.write { _ in
+                    writer.2.reach()
+                    try writer.3.wait()
+                    try writer.1.write { _ in }
+                }
+            }
+        }
+        var failures: [any Error] = []
+        for writer in writers {
+            do { try await writer.value } catch { failures.append(error) }
+        }
+        #expect(failures.count == 1)
+        try provoke("deadlock: ") { if let failure = failures.first { throw failure } }
     }
 
     @Test func waitsForAConnection() async throws {
@@ -233,6 +286,29 @@ import Testing
         try provoke("Connection is closed") { try pool.read { _ in } }
     }
 
+    @Test func closingDatabases() async throws {
+        let pool = try makePool()
+        let (isInside, mayEnd) = (Step("a read runs"), Step("the read may end"))
+        let holder = OwnThread {
+            try pool.read { _ in
+                isInside.reach()
+                try mayEnd.wait()
+            }
+        }
+        try await isInside.reached()
+        let closing = Task { try await pool.close(gracePeriod: .seconds(60)) }
+        // Once the closing has begun, accesses are refused.
+        var refusal: Result<Void, any Error> = .success(())
+        for _ in 0..<100_000 {
+            refusal = await Task { try await pool.read { _ in } }.result
+            if case .failure = refusal { break }
+        }
+        try provoke("Connection is closing") { try refusal.get() }
+        mayEnd.reach()
+        try await holder.value
+        try await closing.value
+    }
+
     @Test func statements() throws {
         let pool = try makePool()
         try provoke("no such table: ") {
@@ -247,6 +323,28 @@ import Testing
                 try db.execute(sql: "INSERT INTO score VALUES (7)")
             }
         }
+        try provoke("no such column: ") {
+            try pool.read { db in _ = try Row.fetchAll(db, sql: #"SELECT * FROM player WHERE name = "Arthur""#) }
+        }
+        try provoke("near … : syntax error") {
+            try pool.read { db in _ = try Row.fetchAll(db, sql: "SELECT * FORM player") }
+        }
+        try provoke("wrong number of statement arguments: ") {
+            try pool.read { db in _ = try Row.fetchAll(db, sql: "SELECT ?, ?", arguments: [1]) }
+        }
+        try provoke("too many SQL variables") {
+            try pool.read { db in
+                try db.setLimit(.variableNumber, to: 2)
+                defer { _ = try? db.setLimit(.variableNumber, to: 250_000) }
+                _ = try Row.fetchAll(db, sql: "SELECT ?, ?, ?", arguments: [1, 2, 3])
+            }
+        }
+        try provoke("string or blob too big") {
+            try pool.read { db in _ = try Row.fetchAll(db, sql: "SELECT zeroblob(2000000000)") }
+        }
+        try provoke("not authorized") {
+            try pool.read { db in _ = try Row.fetchAll(db, sql: "SELECT load_extension('spatialite')") }
+        }
         try provoke("could not decode ") {
             try pool.write { db in
                 try db.execute(sql: "INSERT INTO player (name) VALUES (NULL)")
@@ -254,6 +352,42 @@ import Testing
                 _ = try String.fetchAll(db, sql: "SELECT name FROM player")
             }
         }
+    }
+
+    @Test func constraints() throws {
+        let pool = try makePool()
+        try pool.write { db in
+            try db.execute(sql: "CREATE TABLE team (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)")
+            try db.execute(sql: "INSERT INTO team VALUES (1, 'Reds')")
+        }
+        try provoke("UNIQUE constraint failed: ") {
+            try pool.write { db in try db.execute(sql: "INSERT INTO team (name) VALUES ('Reds')") }
+        }
+        try provoke("NOT NULL constraint failed: ") {
+            try pool.write { db in try db.execute(sql: "INSERT INTO team (name) VALUES (NULL)") }
+        }
+        try provoke("Key not found in table ") {
+            try pool.read { db in _ = try Team.find(db, key: 7) }
+        }
+    }
+
+    private struct Team: Codable, FetchableRecord, PersistableRecord {
+        var id: Int64
+        var name: String
+    }
+
+    @Test func schemas() throws {
+        var config = Configuration()
+        config.prepareDatabase { db in
+            db.add(function: DatabaseFunction("rank", argumentCount: 1, pure: true) { $0[0] })
+        }
+        do {
+            try DatabaseQueue(path: path, configuration: config).write { db in
+                try db.execute(sql: "CREATE TABLE player (name TEXT CHECK (rank(name) = name))")
+            }
+        }
+        config.trustedSchema = false
+        try provoke("malformed database schema") { _ = try DatabaseQueue(path: path, configuration: config) }
     }
 
     @Test func sharedTransactions() async throws {
@@ -295,5 +429,32 @@ import Testing
         #expect(log.bytes > 0)
         #expect(log.oldestReader?.label == "report")
         withExtendedLifetime(snapshot) {}
+    }
+
+    /// The library tells of a log that it can't empty.
+    @Test func logsThatAreLarge() async throws {
+        let isTold = Step("the log is reported")
+        let readers = Recorded<[WALReader]>([])
+        let pool = try makePool { configuration in
+            configuration.wal.sizeLimit = 1 << 16
+            configuration.wal.readerWait = 0.01
+            configuration.onWALEvent { event in
+                guard case .logIsLarge(_, let found) = event else { return }
+                readers.update { $0 = found }
+                isTold.reach()
+            }
+        }
+        let snapshot = try pool.makeSnapshot(label: "report")
+        for _ in 0..<8 {
+            try await pool.write { db in
+                try db.execute(
+                    sql: "INSERT INTO player (name) VALUES (?)", arguments: [String(repeating: "x", count: 20_000)])
+            }
+        }
+        try await isTold.reached()
+        #expect(readers.value.map(\.label) == ["report"])
+        try snapshot.close()
+        try await pool.maintain(for: .seconds(60))
+        #expect(pool.walStatistics?.bytes == 0)
     }
 }
