@@ -7,6 +7,9 @@ SHELL := /bin/bash
 EXAMPLE := Examples/PackageCatalog
 CODEGEN := CodeGeneration
 INSTRUMENTATION := Instrumentation
+SERVER := Examples/CatalogServer
+SERVER_DATABASE ?= $(SERVER)/.build/catalog.sqlite
+PORT ?= 8080
 DEMO_DATABASE ?= $(EXAMPLE)/.build/catalog.sqlite
 FILTER ?=
 ONLY ?=
@@ -21,7 +24,7 @@ AT_ONCE = $(shell swift test --help-hidden 2>&1 | grep -e '$(WIDTH_OPTION)' >/de
 SWIFT_TEST = swift test --disable-xctest $(AT_ONCE)
 
 .PHONY: help setup build test test-newer-sqlite stress test-tsan test-asan fuzz lint format docs compatibility bench allocations \
-	scaling build-time demo getting-started codegen clean
+	scaling build-time demo serve getting-started codegen clean
 
 help: ## Print this list
 	@echo "Quarry: make TARGET"
@@ -44,6 +47,7 @@ test: setup ## Run all tests, also of the packages beside the library (FILTER=na
 	$(if $(FILTER),,swift test --disable-xctest --package-path $(EXAMPLE))
 	$(if $(FILTER),,swift test --disable-xctest --package-path $(CODEGEN))
 	$(if $(FILTER),,swift test --disable-xctest --package-path $(INSTRUMENTATION))
+	$(if $(FILTER),,swift test --disable-xctest --package-path $(SERVER))
 
 test-newer-sqlite: setup ## Run the tests on a newer SQLite, built once, on Linux (FILTER=name: matching tests)
 	swift build --build-tests
@@ -105,6 +109,11 @@ demo: setup ## Import this machine's package database and print reports on it (A
 	swift build --package-path $(EXAMPLE) -c release --product catalog
 	@"$$(swift build --package-path $(EXAMPLE) -c release --show-bin-path)/catalog" --database $(DEMO_DATABASE) --search "database library" $(ARGS)
 
+serve: setup ## Serve this machine's package lists, which are imported meanwhile (PORT=8080; ARGS=…: options of catalog-server)
+	swift build --package-path $(SERVER) -c release --product catalog-server
+	@"$$(swift build --package-path $(SERVER) -c release --show-bin-path)/catalog-server" --database $(SERVER_DATABASE) --port $(PORT) \
+		--import machine $(ARGS)
+
 getting-started: setup ## Follow the article "Getting started in a server" in an empty folder (ARGS=--keep: keep its build)
 	@command -v curl >/dev/null || apt-get install -y -qq --no-install-recommends curl >/dev/null
 	Scripts/follow-getting-started --self-test >/dev/null
@@ -115,4 +124,4 @@ codegen: setup ## Generate record types from a database (ARGS="app.sqlite --outp
 	@"$$(swift build --package-path $(CODEGEN) --show-bin-path)/quarry-codegen" $(ARGS)
 
 clean: ## Delete all build products
-	rm -rf .build .build-* $(EXAMPLE)/.build $(CODEGEN)/.build $(INSTRUMENTATION)/.build Benchmarks/.build Tests/Fuzzing/.build
+	rm -rf .build .build-* $(EXAMPLE)/.build $(CODEGEN)/.build $(INSTRUMENTATION)/.build $(SERVER)/.build Benchmarks/.build Tests/Fuzzing/.build

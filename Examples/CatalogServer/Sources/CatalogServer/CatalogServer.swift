@@ -1,28 +1,57 @@
 public import Hummingbird
+public import Logging
 public import PackageCatalog
 internal import Quarry
+internal import QuarryInstrumentation
+public import ServiceLifecycle
 
 /// A catalogue of packages, served over HTTP.
 ///
 /// ```swift
 /// let catalog = try await Catalog.open(path: "catalog.sqlite")
 /// let server = CatalogServer(catalog)
-/// let application = Application(router: server.makeRouter())
+/// let application = Application(router: server.makeRouter(), services: server.services)
 /// ```
 public struct CatalogServer: Sendable {
     let catalog: Catalog
     let limits: ServerLimits
+    let logger: Logger
+    let metrics = PrometheusRegistry()
+    let desk: ImportDesk
+    let hub: EventHub
+    let reporter: StatisticsReporter
 
-    /// A server of an open catalogue.
-    public init(_ catalog: Catalog, limits: ServerLimits = ServerLimits()) {
+    /// A server of an open catalogue, which measures its database.
+    public init(
+        _ catalog: Catalog, limits: ServerLimits = ServerLimits(), logger: Logger = Logger(label: "catalog-server")
+    ) {
         self.catalog = catalog
         self.limits = limits
+        self.logger = logger
+        desk = ImportDesk(limit: limits.importCount)
+        hub = EventHub(catalog, desk: desk, limits: limits, logger: logger)
+        reporter = StatisticsReporter([catalog.database], factory: metrics)
+        // Statements are left out: two readings of the clock for each would be felt in short lookups.
+        catalog.database.addTracer(
+            MetricsTracer(
+                factory: metrics, options: .init([.accesses, .connections, .checkpoints, .blockedThreads, .errors])))
     }
+
+    /// The services that run beside the routes: the source of `GET /events`, and the reports of statistics.
+    public var services: [any Service] { [hub, reporter] }
 
     /// The routes.
     public func makeRouter() -> Router<CatalogRequestContext> {
         let router = Router(context: CatalogRequestContext.self)
+        router.add(middleware: RequestMetrics(metrics))
+        router.add(middleware: ErrorAnswers())
+        router.add(middleware: LengthBound(limits: limits))
         addPackageRoutes(to: router)
+        addPageRoutes(to: router)
+        addImportRoute(to: router)
+        addEventRoute(to: router)
+        addHealthRoute(to: router)
+        addMetricsRoute(to: router)
         return router
     }
 }

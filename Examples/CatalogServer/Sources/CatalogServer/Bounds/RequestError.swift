@@ -1,9 +1,12 @@
-internal import Hummingbird
+internal import HTTPTypes
 
-/// A request that makes no sense, or asks for a thing that doesn't exist: a status, and a sentence for people.
+/// A request that makes no sense, asks for a thing that doesn't exist, or has to come again later: a status, and a
+/// sentence for people.
 struct RequestError: Error, Equatable {
     var status: HTTPResponse.Status
     var sentence: String
+    /// Whether the connection is closed after the answer, because a body comes that won't be read.
+    var closesConnection = false
 
     static func noPackage(_ name: String) -> RequestError {
         RequestError(status: .notFound, sentence: "There is no package \(name.excerpt).")
@@ -12,7 +15,8 @@ struct RequestError: Error, Equatable {
     static func noPage(_ page: Int, of count: Int) -> RequestError {
         RequestError(
             status: .notFound,
-            sentence: count == 1 ? "There is no page \(page): there is one page."
+            sentence: count == 1
+                ? "There is no page \(page): there is one page."
                 : "There is no page \(page): there are \(count) pages.")
     }
 

@@ -14,6 +14,35 @@ public struct ServerLimits: Sendable {
     public var treeLength = 300
     /// The time that a read may take, the wait for a connection included; after it the request is refused with 503.
     public var readTime = Duration.seconds(2)
+    /// The accesses that may wait for a connection; further ones are refused with 503.
+    public var waiters = 1_000
+    /// The time that the check of the writer may take.
+    public var healthTime = Duration.seconds(1)
+
+    /// The bytes of a control file; longer ones are refused with 413, or end with the event `failed`.
+    public var importLength = 1 << 30
+    /// The imports that run at the same time.
+    public var importCount = 4
+    /// The time that an import may take.
+    public var importTime = Duration.seconds(3600)
+    /// The time that running imports are given when the server shuts down.
+    public var importGrace = Duration.seconds(2)
+    /// The malformed stanzas that an answer shows.
+    public var skippedCount = 100
+
+    /// The clients of `GET /events`.
+    public var eventClients = 4_000
+    /// The events that wait for a client; one that is slower is disconnected.
+    public var eventBuffer = 64
+    /// The time between two events of the same kind.
+    public var eventPause = Duration.milliseconds(250)
+    /// The time between two comments that keep a stream open.
+    public var keepAlive = Duration.seconds(15)
+
+    /// The time after which a connection is closed that sends nothing of its request.
+    public var idleTime = Duration.seconds(30)
+    /// The time for a shutdown.
+    public var gracePeriod = Duration.seconds(10)
 
     public init() {}
 }

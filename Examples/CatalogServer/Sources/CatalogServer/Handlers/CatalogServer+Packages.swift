@@ -14,12 +14,6 @@ extension CatalogServer {
             return details
         }
         router.get("/statistics") { _, _ in try await statistics() }
-        router.get("/") { request, _ in
-            let html = try await page(PageRequest(QueryParameters(request.uri), limits: limits))
-            return Response(
-                status: .ok, headers: [.contentType: "text/html; charset=utf-8"],
-                body: ResponseBody(byteBuffer: ByteBuffer(string: html)))
-        }
     }
 
     /// The packages of a page.
@@ -46,20 +40,5 @@ extension CatalogServer {
     func statistics() async throws -> CatalogStatistics {
         let commit = catalog.database.lastCommitNumber
         return try await CatalogStatistics(catalog.overview(timeout: limits.readTime), commit: commit.rawValue)
-    }
-
-    /// The HTML page.
-    func page(_ request: PageRequest) async throws -> String {
-        async let statistics = statistics()
-        var content = PageContent(
-            request: request,
-            packages: PackagePage(page: 1, pageCount: 1, matchCount: 0, packages: []), statistics: try await statistics)
-        do {
-            content.packages = try await packages(request)
-        } catch let error as RequestError {
-            content.problem = error.sentence
-        }
-        if let package = request.package { content.details = try await details(of: package) }
-        return try CatalogPage.render(content)
     }
 }

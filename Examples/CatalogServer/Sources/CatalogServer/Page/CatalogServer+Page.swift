@@ -1,5 +1,8 @@
 internal import HTTPTypes
 internal import Hummingbird
+internal import HummingbirdCore
+internal import Logging
+internal import NIOCore
 
 extension CatalogServer {
     /// `/`, and the files that the page refers to.

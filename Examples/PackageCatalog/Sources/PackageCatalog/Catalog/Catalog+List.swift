@@ -8,7 +8,8 @@ public struct ListedPackage: CatalogRow {
     public var section: String?
     /// In KiB.
     public var installedSize: Int?
-    /// The first line of the description. Words that were found are between `Catalog.matchStart` and `Catalog.matchEnd`.
+    /// The first line of the description. Words that were found are between `Catalog.matchStart` and
+    /// `Catalog.matchEnd`.
     public var summary: String?
     /// A part of the other lines that has words that were found, marked in the same way. Nil if there is none.
     public var excerpt: String?
@@ -22,6 +23,9 @@ public struct PackageList: Sendable, Equatable {
 }
 
 extension Catalog {
+    /// The tables of the catalogue whose rows imports write.
+    public static let tableNames = ["dependencies", "imports", "maintainers", "names", "packages", "sections"]
+
     /// The characters around words that were found.
     public static let matchStart: Character = "\u{2}"
     public static let matchEnd: Character = "\u{3}"

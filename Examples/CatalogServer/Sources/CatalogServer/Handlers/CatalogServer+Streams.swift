@@ -1,0 +1,26 @@
+internal import Hummingbird
+internal import NIOCore
+internal import ServiceLifecycle
+
+extension CatalogServer {
+    func addEventRoute(to router: Router<CatalogRequestContext>) {
+        router.get("/events") { _, context in
+            guard !hub.hasBegunShutdown else { throw RequestError.shuttingDown }
+            // A client that doesn't read would never let its stream end by itself.
+            let channel = context.channel
+            guard let events = hub.subscribers.subscribe(disconnect: { channel.close(promise: nil) }) else {
+                throw RequestError.overloaded("\(limits.eventClients) clients are connected, and no more are allowed.")
+            }
+            return Response(
+                status: .ok, headers: ServerSentEvent.headers,
+                body: ResponseBody { writer in
+                    try await withGracefulShutdownHandler {
+                        for await event in events.cancelOnGracefulShutdown() { try await writer.write(event) }
+                        try await writer.finish(nil)
+                    } onGracefulShutdown: {
+                        channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
+                    }
+                })
+        }
+    }
+}

@@ -1,0 +1,77 @@
+internal import Hummingbird
+internal import Logging
+internal import PackageCatalog
+internal import Quarry
+internal import ServiceLifecycle
+
+extension CatalogServer {
+    /// Imports a control file, and returns the last event: `done` or `failed`.
+    ///
+    /// An import that is cancelled keeps its transactions until then; the next import of the source completes it.
+    ///
+    /// - parameter onProgress: called in the order of events.
+    func runImport(
+        of source: some ControlFileSource, _ ticket: ImportTicket,
+        onProgress: @escaping @Sendable (ImportAnswer) -> Void = { _ in }
+    ) async -> ImportAnswer {
+        let answer: ImportAnswer
+        do {
+            answer = .done(try await importWithinBounds(source, ticket, onProgress))
+        } catch let error as RequestError {
+            answer = .failed(.init(reason: error.sentence))
+        } catch let error as DatabaseError {
+            answer = .failed(.init(reason: RequestError(error).sentence))
+            logger.error("Import failed: \(error)", metadata: ["source": "\(source.name.excerpt)"])
+        } catch let error as CatalogError {
+            answer = .failed(.init(reason: "\(error)"))
+        } catch is CancellationError {
+            answer = .failed(.init(reason: "The import was cancelled."))
+        } catch {
+            // The connection was lost in the middle of the body.
+            answer = .failed(.init(reason: "The body can't be read."))
+            logger.info("Import failed: \(error)", metadata: ["source": "\(source.name.excerpt)"])
+        }
+        ticket.end(answer)
+        return answer
+    }
+
+    private func importWithinBounds(
+        _ source: some ControlFileSource, _ ticket: ImportTicket,
+        _ onProgress: @escaping @Sendable (ImportAnswer) -> Void
+    ) async throws -> ImportAnswer.Done {
+        try await withThrowingTaskGroup(of: ImportAnswer.Done.self) { group in
+            group.addTask { try await run(source, ticket, onProgress) }
+            group.addTask {
+                try await Task.sleep(for: limits.importTime)
+                throw RequestError.overloaded("The import took longer than \(limits.importTime).")
+            }
+            group.addTask {
+                try await gracefulShutdown()
+                try await Task.sleep(for: limits.importGrace)
+                throw RequestError.shuttingDown
+            }
+            defer { group.cancelAll() }
+            guard let done = try await group.next() else { throw CancellationError() }
+            return done
+        }
+    }
+
+    private func run(
+        _ source: some ControlFileSource, _ ticket: ImportTicket,
+        _ onProgress: @escaping @Sendable (ImportAnswer) -> Void
+    ) async throws -> ImportAnswer.Done {
+        var skipped: [ImportAnswer.Skipped] = []
+        let result = try await Importer(catalog: catalog).run([source]) { event in
+            switch event {
+            case .malformed(_, let stanza):
+                guard skipped.count < limits.skippedCount else { return }
+                skipped.append(.init(line: stanza.line, reason: stanza.reason))
+            case .stored(let stored):
+                let progress = ImportAnswer.Progress(stored)
+                ticket.progress(progress)
+                onProgress(.progress(progress))
+            }
+        }
+        return ImportAnswer.Done(result, skipped: skipped)
+    }
+}

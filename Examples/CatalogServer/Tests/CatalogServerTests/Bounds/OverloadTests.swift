@@ -1,0 +1,104 @@
+import Dispatch
+import Foundation
+import Hummingbird
+import HummingbirdTesting
+import Quarry
+import Testing
+
+@testable import CatalogServer
+
+/// The answers while the database can't serve a request: 503, and a time after which the client may come again.
+struct OverloadTests {
+    /// Holds the one connection of a queue until it is released.
+    private struct Held {
+        private let gate = DispatchSemaphore(value: 0)
+
+        init(_ database: any DatabaseWriter) async {
+            await withCheckedContinuation { continuation in
+                database.asyncWriteWithoutTransaction { [gate] _ in
+                    continuation.resume()
+                    gate.wait()
+                }
+            }
+        }
+
+        func release() { gate.signal() }
+    }
+
+    @Test func answersWithinItsTime() async throws {
+        var limits = ServerLimits()
+        limits.readTime = .milliseconds(50)
+        let queue = try DatabaseQueue()
+        try await TestServer.run(limits: limits, database: queue) { server in
+            let held = await Held(queue)
+            for uri in ["/packages", "/packages/p1", "/statistics", "/packages?q=a"] {
+                #expect(
+                    try await server.refusal(uri)
+                        == Refusal(status: 503, error: "Too many requests wait for the database."))
+            }
+            held.release()
+            #expect(try await server.get("/packages").status == .ok)
+        }
+    }
+
+    @Test func refusesMoreWaiters() async throws {
+        var configuration = Configuration()
+        configuration.maximumWaiters = 1
+        let queue = try DatabaseQueue(configuration: configuration)
+        var limits = ServerLimits()
+        limits.readTime = .seconds(600)
+        // Without the observation of `/events`, which would wait, too.
+        try await TestServer.run(limits: limits, database: queue, runsServices: false) { server in
+            let held = await Held(queue)
+            async let waiting = server.get("/packages")
+            try await until { queue.statistics.writer.waiters == 1 }
+            #expect(
+                try await server.refusal("/statistics")
+                    == Refusal(status: 503, error: "Too many requests wait for the database."))
+            held.release()
+            #expect(try await waiting.status == .ok)
+        }
+    }
+
+    @Test func tellsErrorsOfTheDatabaseApart() {
+        func status(_ code: ResultCode, _ message: String = "text") -> Int {
+            RequestError(DatabaseError(resultCode: code, message: message)).status.code
+        }
+        #expect(status(.SQLITE_BUSY) == 503)
+        #expect(status(.SQLITE_INTERRUPT) == 503)
+        #expect(status(.SQLITE_MISUSE, "Connection is closing") == 503)
+        #expect(status(.SQLITE_MISUSE, "Connection is closed") == 503)
+        #expect(status(.SQLITE_MISUSE) == 500)
+        #expect(status(.SQLITE_CORRUPT) == 500)
+        #expect(status(.SQLITE_FULL) == 507)
+    }
+
+    @Test func answersThatAClosedDatabaseIsShuttingDown() async throws {
+        let queue = try DatabaseQueue()
+        try await TestServer.run(database: queue) { server in
+            try await queue.closeAsync()
+            #expect(
+                try await server.refusal("/packages") == Refusal(status: 503, error: "The server is shutting down."))
+            #expect(try await server.refusal("/health").status == 503)
+        }
+    }
+
+    @Test func tellsItsHealth() async throws {
+        var limits = ServerLimits()
+        limits.healthTime = .milliseconds(50)
+        let queue = try DatabaseQueue()
+        try await TestServer.run(limits: limits, database: queue) { server in
+            #expect(try await server.get("/health").text == #"{"status":"ok"}"#)
+            let held = await Held(queue)
+            let refusal = try await server.refusal("/health")
+            #expect(refusal.status == 503)
+            #expect(refusal.error.hasPrefix("The database can't be used: "))
+            held.release()
+            #expect(try await server.get("/health").status == .ok)
+            server.server.hub.noteShutdown()
+            #expect(
+                try await server.refusal("/health") == Refusal(status: 503, error: "The server is shutting down."))
+            #expect(try await Refusal(server.post(stanzas(0..<1))).status == 503)
+        }
+    }
+}

@@ -1,0 +1,168 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import PackageCatalog
+import Quarry
+import Synchronization
+import Testing
+
+@testable import CatalogServer
+
+/// The executable as a process.
+@Suite(.timeLimit(.minutes(5)), .serialized)
+struct ProcessTests {
+    /// A client that takes a refused connection for an answer: by default it would try again for a minute.
+    private static let client: HTTPClient = {
+        var configuration = HTTPClient.Configuration()
+        configuration.connectionPool.retryConnectionEstablishment = false
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }()
+
+    /// The answers of a server under load.
+    private final class Answers: Sendable {
+        private let state = Mutex((statuses: [UInt: Int](), acknowledged: [String](), brokenBefore: 0))
+        /// Whether SIGTERM was sent: after it connections may be refused.
+        let isEnding = Atomic(false)
+
+        var statuses: Set<UInt> { state.withLock { Set($0.statuses.keys) } }
+        var acknowledged: [String] { state.withLock(\.acknowledged) }
+        var brokenBefore: Int { state.withLock(\.brokenBefore) }
+
+        func note(_ status: UInt) { state.withLock { $0.statuses[status, default: 0] += 1 } }
+        func noteWrite(_ name: String) { state.withLock { $0.acknowledged.append(name) } }
+
+        func noteBroken() {
+            if !isEnding.load(ordering: .acquiring) { state.withLock { $0.brokenBefore += 1 } }
+        }
+    }
+
+    @Test func losesNothingWhenItIsTerminatedUnderLoad() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/catalog.sqlite"
+        let process = try await ServerProcess(["--database", path, "--grace", "30"], in: folder)
+        let answers = Answers()
+        let url = "http://127.0.0.1:\(process.port)"
+        try await store("p0", to: url, answers)
+        await withDiscardingTaskGroup { group in
+            for client in 0..<12 {
+                group.addTask {
+                    for number in 0... {
+                        do {
+                            switch number % 4 {
+                            case 0: try await store("w\(client)-\(number)", to: url, answers)
+                            case 1: try await get(url + "/packages?q=package", answers)
+                            case 2: try await get(url + "/packages/p0", answers)
+                            default: try await get(url + "/?q=p", answers)
+                            }
+                        } catch {
+                            answers.noteBroken()
+                            return
+                        }
+                    }
+                }
+            }
+            group.addTask {
+                // A stream that is open must not delay the end.
+                var request = HTTPClientRequest(url: url + "/events")
+                request.method = .GET
+                guard let response = try? await Self.client.execute(request, timeout: .minutes(2)) else { return }
+                var events = EventReader(response.body)
+                while (try? await events.next()) != nil {}
+            }
+            group.addTask {
+                try? await until { answers.acknowledged.count >= 20 }
+                answers.isEnding.store(true, ordering: .releasing)
+                process.terminate()
+            }
+        }
+        #expect(await process.status() == 0, "\(process.error)")
+        #expect(answers.brokenBefore == 0)
+        #expect(answers.statuses.isSubset(of: [200, 503]), "\(answers.statuses)")
+        #expect(answers.acknowledged.count >= 20)
+        // The log was moved into the file.
+        #expect(!FileManager.default.fileExists(atPath: path + "-wal"))
+        let names = try await DatabaseQueue(path: path).read { db in
+            try String.fetchSet(db, sql: "SELECT names.name FROM packages JOIN names ON names.id = name_id")
+        }
+        #expect(Set(answers.acknowledged).isSubset(of: names))
+        let integrity = try await DatabaseQueue(path: path).read { db in
+            try String.fetchAll(db, sql: "PRAGMA integrity_check")
+        }
+        #expect(integrity == ["ok"])
+    }
+
+    /// A package alone in its source, which is acknowledged by the event `done`.
+    private func store(_ name: String, to url: String, _ answers: Answers) async throws {
+        var request = HTTPClientRequest(url: url + "/imports?source=\(name)")
+        request.method = .POST
+        request.body = .bytes(
+            ByteBuffer(string: "Package: \(name)\nArchitecture: all\nVersion: 1\nDescription: a package\n\n"))
+        let response = try await Self.client.execute(request, timeout: .minutes(1))
+        answers.note(response.status.code)
+        let text = String(buffer: try await response.body.collect(upTo: 1 << 20))
+        if response.status.code == 200, text.contains("event: done\n") { answers.noteWrite(name) }
+    }
+
+    private func get(_ url: String, _ answers: Answers) async throws {
+        let response = try await Self.client.execute(HTTPClientRequest(url: url), timeout: .minutes(1))
+        answers.note(response.status.code)
+        _ = try await response.body.collect(upTo: 1 << 20)
+    }
+
+    @Test func tellsOfTheImportOfAnotherProcess() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/catalog.sqlite"
+        let list = folder.path + "/list"
+        try Data(stanzas(0..<700).utf8).write(to: URL(fileURLWithPath: list))
+        let server = try await ServerProcess(["--database", path], in: folder)
+        let request = HTTPClientRequest(url: "http://127.0.0.1:\(server.port)/events")
+        let response = try await Self.client.execute(request, timeout: .minutes(2))
+        var events = EventReader(response.body)
+        #expect(try await events.next("statistics") { _ in true } != nil)
+        let other = try await ServerProcess(["--database", path, "--import", list], in: folder)
+        var isFromOther = false
+        var isComplete = false
+        while let event = try await events.next() {
+            switch event.name {
+            case "commit": if try event.decoded(CommitEvent.self).tables == nil { isFromOther = true }
+            case "statistics":
+                let count = try event.decoded(CatalogStatistics.self).packageCount
+                guard count == 700, !isComplete else { continue }
+                isComplete = true
+                other.terminate()
+                #expect(await other.status() == 0, "\(other.error)")
+                server.terminate()
+            default: break
+            }
+        }
+        #expect(isFromOther)
+        #expect(await server.status() == 0, "\(server.error)")
+    }
+
+    @Test func makesABackupAtItsStart() async throws {
+        let folder = try TemporaryFolder()
+        let backups = folder.path + "/backups"
+        try FileManager.default.createDirectory(atPath: backups, withIntermediateDirectories: false)
+        let server = try await ServerProcess(
+            ["--database", folder.path + "/catalog.sqlite", "--backups", backups, "--keep", "2"], in: folder)
+        try await until {
+            try FileManager.default.contentsOfDirectory(atPath: backups).contains { $0.hasSuffix(".sqlite") }
+        }
+        server.terminate()
+        #expect(await server.status() == 0, "\(server.error)")
+    }
+
+    @Test func refusesTheDatabaseOfAnotherProgram() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/foreign.sqlite"
+        try await DatabaseQueue(path: path).write { try $0.execute(sql: "CREATE TABLE theirs (id)") }
+        do {
+            _ = try await ServerProcess(["--database", path], in: folder)
+            Issue.record("it has started")
+        } catch {
+            let text = try #require(error as? ServerProcess.NotStarted).message
+            #expect(text.contains("is a database of another program; it was left as it is"), "\(text)")
+        }
+    }
+}
