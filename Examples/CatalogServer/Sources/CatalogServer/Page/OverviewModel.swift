@@ -35,7 +35,8 @@ struct OverviewModel {
     init(_ statistics: CatalogStatistics, address: PageAddress) {
         let sections = statistics.sections.filter { $0.packageCount > 0 }
             .sorted { ($1.packageCount, $0.section ?? "") < ($0.packageCount, $1.section ?? "") }
-        tiles = zip(sections, Self.map.rectangles(for: sections.map { Double($0.packageCount) })).map { section, place in
+        tiles = zip(sections, Self.map.rectangles(for: sections.map { Double($0.packageCount) })).map {
+            section, place in
             Tile(section, in: place, address: address, largest: sections.first?.packageCount ?? 1)
         }
         let names = sections.prefix(3).map { "\($0.section ?? "no section") \(PageQuantities.count($0.packageCount))" }
@@ -71,7 +72,8 @@ extension OverviewModel.Tile {
         let gap = 1.0
         let name = section.section ?? "no section"
         let count = PageQuantities.count(section.packageCount)
-        let width = max(place.width - gap, 0.1), height = max(place.height - gap, 0.1)
+        let width = max(place.width - gap, 0.1)
+        let height = max(place.height - gap, 0.1)
         // The widths of glyphs aren't known here: an average one of the page's fonts at 11 pixels has 6.4.
         let label = Double(name.count) * 6.4 + 10 <= width && height >= 16 ? name : nil
         let share = Double(section.packageCount) / Double(max(largest, 1))

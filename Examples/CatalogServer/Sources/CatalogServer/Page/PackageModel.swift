@@ -57,7 +57,8 @@ struct PackageModel {
         add("State", details.state)
         add("Needed by", PageQuantities.count(details.dependentCount, "package", "packages"))
         add("Maintainer", details.maintainer?.split(separator: "<").first.map(String.init))
-        add("Homepage", details.homepage, href: details.homepage.flatMap(webAddress), isExternal: true)
+        add(
+            "Homepage", details.homepage.map(displayed), href: details.homepage.flatMap(webAddress), isExternal: true)
         add("Other versions", details.otherVersions.joined(separator: ", "))
         return facts
     }
@@ -67,6 +68,13 @@ struct PackageModel {
         let text = homepage.lowercased()
         guard text.hasPrefix("https://") || text.hasPrefix("http://") else { return nil }
         return homepage.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F } ? homepage : nil
+    }
+
+    /// An address without its scheme, and without the slash at its end.
+    private static func displayed(_ homepage: String) -> String {
+        guard let address = webAddress(homepage), let separator = address.firstRange(of: "://") else { return homepage }
+        let text = address[separator.upperBound...]
+        return String(text.hasSuffix("/") ? text.dropLast() : text)
     }
 
     /// The branches of a tree that is listed depth by depth. Each name occurs once, so that the recursion ends.

@@ -44,7 +44,8 @@ struct PageAddress: Equatable, Sendable {
 }
 
 extension String {
-    /// The text with all bytes encoded except for the unreserved ones: <https://www.rfc-editor.org/rfc/rfc3986#section-2.3>.
+    /// The text with all bytes encoded except for the unreserved ones:
+    /// <https://www.rfc-editor.org/rfc/rfc3986#section-2.3>.
     fileprivate var percentEncoded: String {
         var encoded = ""
         for byte in utf8 {

@@ -65,7 +65,8 @@ struct PageModel {
         firstHref = content.problem != nil && request.page > 1 ? address.with(page: 1).path : nil
         let isUnmatched = packages?.matchCount == 0 && !isEmpty && content.problem == nil
         noMatch = isUnmatched ? Self.complaint(request) : nil
-        everywhereHref = isUnmatched && request.section != nil && request.query != nil
+        everywhereHref =
+            isUnmatched && request.section != nil && request.query != nil
             ? address.with(section: nil).path : nil
         rows = (packages?.packages ?? []).map { Row($0, address: address) }
         hasRows = !rows.isEmpty
@@ -75,7 +76,8 @@ struct PageModel {
         hasPages = hasRows && pageCount > 1
         previousHref = hasPages && pageNumber > 1 ? address.with(page: pageNumber - 1).path : nil
         nextHref = hasPages && pageNumber < pageCount ? address.with(page: pageNumber + 1).path : nil
-        heading = content.problem != nil || isEmpty ? "Packages" : Self.heading(request, count: packages?.matchCount ?? 0)
+        heading =
+            content.problem != nil || isEmpty ? "Packages" : Self.heading(request, count: packages?.matchCount ?? 0)
 
         closeHref = address.with(package: nil).path
         details = content.details.map { PackageModel($0, address: address) }
@@ -87,7 +89,8 @@ struct PageModel {
             overview = OverviewModel(statistics, address: address)
         }
         besideLabel = hasPackage ? "Package" : "Overview"
-        title = content.details.map { "\($0.name) · Package catalogue" }
+        title =
+            content.details.map { "\($0.name) · Package catalogue" }
             ?? request.query.map { "“\($0)” · Package catalogue" } ?? "Package catalogue"
     }
 

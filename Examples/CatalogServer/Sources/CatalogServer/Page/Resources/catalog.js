@@ -80,7 +80,9 @@ function show(page) {
     if (focused !== document.activeElement && focused?.isConnected) focused.focus({ preventScroll: true });
 }
 
-function complain(sentence) {
+/** Shows a sentence about the page or an import until the page has been fetched, or another one is opened. */
+function complain(sentence, about = "page") {
+    notice.dataset.about = about;
     notice.hidden = !sentence;
     if (notice.textContent !== sentence) notice.textContent = sentence;
 }
@@ -111,7 +113,8 @@ async function visit(address, { history: entry = "push", quiet = false } = {}) {
             return false;
         }
         show(new DOMParser().parseFromString(text, "text/html"));
-        complain("");
+        // A person who has read of a refused import goes on to another page; a live change is none of theirs.
+        if (!quiet || notice.dataset.about === "page") complain("");
         if (!quiet) announce();
         return true;
     } catch (error) {
@@ -194,8 +197,8 @@ form.addEventListener("submit", (event) => {
 
 const isNarrow = () => matchMedia("(max-width: 56rem)").matches;
 
-async function open(link) {
-    const address = new URL(link.href);
+/** Follows a link, which may be one of a chart. */
+async function open(link, address = new URL(link.href)) {
     const isTurn = link.classList.contains("turn");
     const isClosing = link.id === "close";
     const name = new URL(location).searchParams.get("package");
@@ -224,8 +227,7 @@ document.addEventListener("click", (event) => {
     const address = new URL(link.getAttribute("href"), location);
     if (address.origin !== location.origin || address.pathname !== "/" || address.hash) return;
     event.preventDefault();
-    // A link of an SVG element has an object as its address.
-    open(link instanceof HTMLAnchorElement ? link : Object.assign(link.cloneNode(), { href: address.href }));
+    open(link, address);
 });
 
 addEventListener("popstate", () => {
@@ -330,7 +332,7 @@ function listen() {
         state("live", "Live");
         forgetRunningImports();
         waitBeforeListening = 1000;
-        if (!notice.hidden) visit(location.pathname + location.search, { history: "keep", quiet: true });
+        if (!notice.hidden && notice.dataset.about === "page") visit(location.pathname + location.search, { history: "keep", quiet: true });
     });
     events.addEventListener("statistics", (event) => showStatistics(event.data));
     events.addEventListener("commit", () => { pulse(); refresh(); });
@@ -417,9 +419,9 @@ importFile.addEventListener("change", async () => {
         const answer = await fetch(`/imports?source=${encodeURIComponent(file.name)}`, { method: "POST", body: file });
         const text = await answer.text();
         if (answer.ok) complain("");
-        else complain(sentenceOf(text, answer) || `The server refused the import with status ${answer.status}.`);
+        else complain(sentenceOf(text, answer) || `The server refused the import with status ${answer.status}.`, "import");
     } catch {
-        complain(`The import of ${file.name} was interrupted.`);
+        complain(`The import of ${file.name} was interrupted.`, "import");
     } finally {
         importButton.disabled = false;
         importButton.focus();

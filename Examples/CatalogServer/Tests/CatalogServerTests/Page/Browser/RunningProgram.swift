@@ -1,0 +1,60 @@
+import Foundation
+import Synchronization
+
+/// A program in a process of its own, whose standard output comes line by line.
+final class RunningProgram: Sendable {
+    private let process = Process()
+    private let input = Pipe()
+    private let ended: AsyncStream<Int32>
+    let lines: AsyncStream<String>
+
+    /// Held while a process starts: another one that started meanwhile would inherit its pipe, which then had no end.
+    private static let starting = Mutex(())
+
+    init(_ path: String, _ arguments: [String]) throws {
+        let output = Pipe()
+        process.executableURL = URL(fileURLWithPath: path)
+        process.arguments = arguments
+        process.standardInput = input
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        let process = process
+        ended = AsyncStream { stream in process.terminationHandler = { stream.yield($0.terminationStatus) } }
+        lines = AsyncStream { stream in
+            let rest = Mutex("")
+            output.fileHandleForReading.readabilityHandler = { file in
+                let data = file.availableData
+                guard !data.isEmpty else {
+                    file.readabilityHandler = nil
+                    stream.finish()
+                    return
+                }
+                rest.withLock { rest in
+                    rest += String(decoding: data, as: UTF8.self)
+                    while let end = rest.firstIndex(of: "\n") {
+                        stream.yield(String(rest[..<end]))
+                        rest.removeSubrange(...end)
+                    }
+                }
+            }
+        }
+        try Self.starting.withLock { _ in try process.run() }
+    }
+
+    /// Writes to its standard input.
+    func write(_ text: String) throws { try input.fileHandleForWriting.write(contentsOf: Data(text.utf8)) }
+
+    func closeInput() throws { try input.fileHandleForWriting.close() }
+
+    /// Sends SIGTERM.
+    func terminate() { process.terminate() }
+
+    /// Waits for its end, and returns its exit status.
+    func status() async -> Int32? { await ended.first { _ in true } }
+
+    /// The path of a program of this machine; nil if it is missing.
+    static func path(of name: String) -> String? {
+        (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map { "\($0)/\(name)" }
+            .first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+}
