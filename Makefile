@@ -15,6 +15,7 @@ FILTER ?=
 ONLY ?=
 SECONDS ?= 30
 TARGET ?=
+FIGURES ?=
 ARGS ?=
 comma := ,
 
@@ -24,7 +25,7 @@ AT_ONCE = $(shell swift test --help-hidden 2>&1 | grep -e '$(WIDTH_OPTION)' >/de
 SWIFT_TEST = swift test --disable-xctest $(AT_ONCE)
 
 .PHONY: help setup build test test-newer-sqlite stress test-tsan test-asan fuzz lint format docs compatibility bench allocations \
-	scaling build-time demo serve getting-started codegen clean
+	scaling build-time demo serve test-page getting-started codegen clean
 
 help: ## Print this list
 	@echo "Quarry: make TARGET"
@@ -113,6 +114,12 @@ serve: setup ## Serve this machine's package lists, which are imported meanwhile
 	swift build --package-path $(SERVER) -c release --product catalog-server
 	@"$$(swift build --package-path $(SERVER) -c release --show-bin-path)/catalog-server" --database $(SERVER_DATABASE) --port $(PORT) \
 		--import machine $(ARGS)
+
+test-page: setup ## Run the tests of the catalogue's page in Chromium, installed if it is missing (FIGURES=folder: draw its pictures)
+	@Scripts/install-missing chromium chromedriver=chromium-driver curl $(if $(FIGURES),pngquant)
+	CATALOG_PAGE_FIGURES=$(abspath $(FIGURES)) swift test --disable-xctest --package-path $(SERVER) \
+		--filter 'PageBrowserTests|PageAppearanceTests'
+	$(if $(FIGURES),cd $(FIGURES) && pngquant --force --ext .png --quality 60-95 catalog-light.png catalog-dark.png catalog-narrow.png)
 
 getting-started: setup ## Follow the article "Getting started in a server" in an empty folder (ARGS=--keep: keep its build)
 	@command -v curl >/dev/null || apt-get install -y -qq --no-install-recommends curl >/dev/null
