@@ -13,6 +13,10 @@ import QuarryCore
 /// content is on the disk. Used after the closure has returned, each throws `SQLITE_MISUSE`.
 public final class ClosedDatabaseFiles: Sendable {
     /// The sizes of files, in bytes; 0 for a file that is missing.
+    ///
+    /// ```swift
+    /// try database.withClosedDatabase { files in print(try files.sizes().database) }
+    /// ```
     public struct Sizes: Sendable, Equatable {
         /// The database.
         public let database: Int
@@ -50,6 +54,10 @@ public final class ClosedDatabaseFiles: Sendable {
 
     /// The sizes of the files.
     ///
+    /// ```swift
+    /// let bytes = try database.withClosedDatabase { files in try files.sizes().total }
+    /// ```
+    ///
     /// - throws: `SQLITE_CANTOPEN` if the file system refuses to tell; `SQLITE_MISUSE` after the closure.
     public func sizes() throws -> Sizes {
         try perform("reading sizes") {
@@ -60,20 +68,25 @@ public final class ClosedDatabaseFiles: Sendable {
 
     /// Gives the database another path. The next access creates a new database at the old one.
     ///
+    /// ```swift
+    /// try database.withClosedDatabase { files in try files.move(to: "/var/archive/players-2026.sqlite") }
+    /// ```
+    ///
     /// On another file system, the database is copied with SQLite, checked, and then removed: a process that is killed
     /// in between leaves both. The copy has its own journal mode, until a pool opens it.
     ///
-    /// - parameter newPath: the path, with a folder that exists.
+    /// - parameter newPath: the path, with a folder that exists. If it is a symbolic link, the path that it leads to.
     /// - parameter overwrites: whether a file that has the new path is replaced. A database that is in use mustn't be.
     /// - throws: `SQLITE_CANTOPEN` if the database is missing, or if `newPath` is taken; `SQLITE_BUSY` if another
-    ///   process has the database open, or if the log isn't empty; other `DatabaseError`s, which name both paths. The
+    ///   process has the database open, if the log isn't empty, or if `newPath` has a log beside it, which SQLite would
+    ///   apply; `SQLITE_MISUSE` for one of `paths`; other `DatabaseError`s, which name both paths. The
     ///   database then has its old path, and a file that had the new one is as it was. There are two exceptions. If
     ///   `SQLITE_IOERR_DIR_FSYNC` follows the new name, the database has its new path, which may not be on the disk.
     ///   If a database that was copied over another one can't be removed, both paths have it: `SQLITE_IOERR_DELETE`.
     public func move(to newPath: String, overwrites: Bool = false) throws {
         try perform("moving \(path) to \(newPath)") {
             try checkIsWhole()
-            try checkTarget(newPath, overwrites: overwrites)
+            let newPath = try target(newPath, overwrites: overwrites)
             try removeSidecars()
             do {
                 try operations.rename(path, to: newPath)
@@ -93,18 +106,26 @@ public final class ClosedDatabaseFiles: Sendable {
 
     /// Copies the database into another file. No log is beside it.
     ///
+    /// ```swift
+    /// try database.withClosedDatabase { files in try files.copy(to: "/var/backups/players.sqlite") }
+    /// ```
+    ///
     /// - parameter overwrites: as in ``move(to:overwrites:)``.
     /// - throws: `SQLITE_CANTOPEN` if the database is missing, or if `newPath` is taken; the errors of
     ///   ``DatabaseReader/backup(toFile:options:progress:)``.
     public func copy(to newPath: String, overwrites: Bool = false) throws {
         try perform("copying \(path) to \(newPath)") {
             guard try operations.status(path) != nil else { throw missing(path) }
-            try checkTarget(newPath, overwrites: overwrites)
+            let newPath = try target(newPath, overwrites: overwrites)
             try copyDatabase(path, to: newPath, overwrites: overwrites)
         }
     }
 
     /// Removes the database and the files beside it. The next access creates a new database.
+    ///
+    /// ```swift
+    /// try database.withClosedDatabase { files in try files.remove() }
+    /// ```
     ///
     /// The database is removed first: SQLite ignores a log without one. Missing files are no error.
     ///
@@ -120,8 +141,13 @@ public final class ClosedDatabaseFiles: Sendable {
 
     /// Gives the path of the database to another one, which loses its own. The next access opens that.
     ///
+    /// ```swift
+    /// try database.withClosedDatabase { files in try files.replace(with: "/var/lib/app/new-players.sqlite") }
+    /// ```
+    ///
     /// - parameter newPath: a database that is open nowhere, with an empty log or none. On another file system it is
-    ///   copied with SQLite, checked, and then removed.
+    ///   copied with SQLite, checked, and then removed. If the path is a symbolic link, the database that it leads to
+    ///   is taken, and the link leads nowhere afterwards.
     /// - throws: `SQLITE_CANTOPEN` if it is missing or no file; `SQLITE_BUSY` if another process has one of the two
     ///   open, or if a log isn't empty; other `DatabaseError`s, which name both paths. Both databases are then as they
     ///   were. There are two exceptions. If `SQLITE_IOERR_DIR_FSYNC` follows the new name, the database is replaced,
@@ -131,6 +157,8 @@ public final class ClosedDatabaseFiles: Sendable {
         try perform("replacing \(path) by \(newPath)") {
             guard !newPath.utf8.contains(0) else { throw misuse("the path has a NUL character") }
             guard let new = try operations.status(newPath), new.kind == .file else { throw missing(newPath) }
+            // Renaming a link would make the path of the database a link.
+            let newPath = FileName.canonical(newPath)
             if let old = try operations.status(path) {
                 guard old.identity != new.identity else { throw misuse("\(newPath) is the database itself") }
                 try checkIsWhole()
@@ -167,17 +195,28 @@ public final class ClosedDatabaseFiles: Sendable {
         }
     }
 
-    private func checkTarget(_ newPath: String, overwrites: Bool) throws {
+    /// The path of a new file, without symbolic links.
+    private func target(_ newPath: String, overwrites: Bool) throws -> String {
         guard !newPath.isEmpty, !newPath.utf8.contains(0) else {
             throw misuse("no file can have the path \(String(reflecting: newPath))")
         }
-        guard let target = try operations.status(newPath) else { return }
+        let status = try operations.status(newPath)
+        let newPath = FileName.canonical(newPath)
+        if sidecars.contains(newPath) { throw misuse("\(newPath) is the path of a file of the database itself") }
+        try checkTarget(newPath, status, overwrites: overwrites)
+        // SQLite would apply a log that a database has left behind:
+        // https://www.sqlite.org/howtocorrupt.html#_unlinking_or_renaming_a_database_file_while_in_use
+        try checkLogIsEmpty(newPath)
+        return newPath
+    }
+
+    private func checkTarget(_ newPath: String, _ target: FileOperations.Status?, overwrites: Bool) throws {
+        guard let target else { return }
         if target.identity == (try operations.status(path)?.identity) {
             throw misuse("\(newPath) is the database itself")
         }
         guard overwrites, target.kind == .file else { throw taken(newPath) }
         try checkIsUnused(newPath)
-        try checkLogIsEmpty(newPath)
         if let other = SharedFiles.all.openPath(of: newPath) { throw busy("\(other) is in use") }
     }
 

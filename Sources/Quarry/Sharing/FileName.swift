@@ -46,9 +46,14 @@ enum FileName {
             }
             let (folder, name) = split(path)
             missing.append(Substring(name))
+            // The current folder was removed.
+            if folder == path { return missing.reversed().joined(separator: "/") }
             path = folder
         }
     }
+
+    /// Whether a relative path leads to a file that was removed with its folder: the current one.
+    static func isInRemovedFolder(_ path: String) -> Bool { !path.hasPrefix("/") && resolved(".") == nil }
 
     /// The folder and the last name of a path. The folder of a name is `.`, that of the root the root.
     private static func split(_ path: String) -> (folder: String, name: String) {

@@ -78,6 +78,8 @@ public final class SharedDatabase: ForwardingWriter {
                 "a shared database needs a path, not a URI"
             } else if path.utf8.contains(0) {
                 "the path has a NUL character"
+            } else if FileName.isInRemovedFolder(path) {
+                "the path is relative, and the current folder was removed"
             } else {
                 nil as String?
             }
@@ -89,6 +91,11 @@ public final class SharedDatabase: ForwardingWriter {
     private var file: SharedFile { pool.sharedFile! }
 
     /// Whether two shared databases are one: they share the file and its connections.
+    ///
+    /// ```swift
+    /// let alias = SharedDatabase(path: "./players.sqlite")
+    /// database.isSameDatabase(as: alias)  // true
+    /// ```
     public func isSameDatabase(as other: SharedDatabase) -> Bool { pool === other.pool }
 
     // MARK: - Opening
@@ -109,6 +116,10 @@ public final class SharedDatabase: ForwardingWriter {
     public var canOpen: Bool { (try? open()) != nil }
 
     /// Opens the database now, instead of at its first access.
+    ///
+    /// ```swift
+    /// do { try database.open() } catch { logger.critical("\(error)") }
+    /// ```
     ///
     /// - throws: the errors of ``DatabasePool/init(path:configuration:)``.
     public func open() throws {
@@ -211,7 +222,9 @@ public final class SharedDatabase: ForwardingWriter {
     /// try blockade.files.copy(to: "/var/backups/players.sqlite")
     /// ```
     ///
-    /// Accesses of the thread that called this throw `SQLITE_MISUSE` until then.
+    /// Synchronous accesses on the thread that called this throw `SQLITE_MISUSE` until then, because they would wait
+    /// for their own thread. On one of Swift's threads, those of other tasks do as well, and after the end of a thread,
+    /// a new one may have its number: keep a thread of your own until the end.
     ///
     /// - throws: the errors of `withClosedDatabase`.
     public func blockade() throws -> DatabaseBlockade {
