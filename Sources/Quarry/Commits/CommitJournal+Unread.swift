@@ -1,8 +1,8 @@
 extension CommitJournal {
     /// The commits that a reader may not have seen, if the state of the database is settled.
     enum Unread {
-        /// A commit is becoming visible.
-        case committing
+        /// A commit is becoming visible, or the connections are closed.
+        case unsettled
         /// The reader's database was closed.
         case ended
         /// It has read all, up to the number.

@@ -31,6 +31,8 @@ final class CommitJournal: Sendable {
         var otherObservers: [ObjectIdentifier: OtherCommitObserver] = [:]
         /// Looks for the commits of other connections; nil as long as they aren't needed.
         var watch: CommitWatch?
+        /// Whether all connections are closed: others may change the file unnoticed.
+        var isClosed = false
 
         /// Says when the waiting tasks are woken for a commit: after a pause in nanoseconds; nil if none waits, or if
         /// they are about to be woken.
@@ -154,16 +156,19 @@ final class CommitJournal: Sendable {
 
     /// All connections of a database were closed, which will be opened again.
     func connectionsWereClosed() {
-        let watch = state.withLock { $0.watch.take() }
+        let watch = state.withLock { state in
+            state.isClosed = true
+            return state.watch.take()
+        }
         watch?.end()
     }
 
-    /// A closed database was opened again: others may have changed it, or another file may have its path.
-    ///
-    /// - parameter database: nil if it is being released.
+    /// A closed database was opened again: others may have changed it, or another file may have its path. The database
+    /// is nil if it is being released.
     func connectionsWereOpened(of database: (any GroupReader)?) {
         if let database, state.withLock({ $0.needs.isNeeded }) { watchOthers(of: database) }
         otherConnectionDidCommit(number: nil)
+        state.withLock { $0.isClosed = false }
     }
 
     /// Calls an observer after each commit of other connections.
@@ -345,7 +350,7 @@ final class CommitJournal: Sendable {
     func nextIfSettled(_ id: CommitLog.ReaderID, after number: Int) -> Unread {
         state.withLock { state in
             if !state.ended.isEmpty, state.ended.contains(id) { return .ended }
-            if state.clock.isCommitting { return .committing }
+            if state.isClosed || state.clock.isCommitting { return .unsettled }
             if state.clock.number == number { return .none(number) }
             let commits = state.log.nextFew(id)
             return commits.isEmpty ? .none(state.clock.number) : .commits(commits)

@@ -17,13 +17,20 @@ public import QuarrySQL
 ///
 /// Records are kept if their rows have the key exactly as it was asked for: not `"fr"` for `"FR"` with a collation that
 /// ignores case, nor the text `"1"` for the integer 1. If the query reads other tables, or the table is a view, each
-/// change of one of them removes all records. A row that doesn't exist is looked for each time.
+/// change of one of them removes all records. A row that doesn't exist is looked for each time. Nothing is kept if the
+/// query reads temporary tables or those of attached databases. Lookups read a shared database that is closed, which
+/// opens it.
 ///
 /// **The price**: as long as the cached table exists, SQLite calls back for each row that is changed in the database,
 /// as for `commits(keys: true)`, and a lookup that isn't answered from memory is slower. A cached table keeps the
 /// database open. Use it for tables that are read often and changed seldom.
 public final class CachedTable<Record: FetchableRecord & TableRecord & Sendable>: Sendable {
     /// The counts of a cached table.
+    ///
+    /// ```swift
+    /// let statistics = countries.statistics
+    /// print(statistics.hitCount, statistics.missCount)
+    /// ```
     public struct Statistics: Hashable, Sendable {
         /// The number of records in memory.
         public var count = 0
@@ -70,6 +77,10 @@ public final class CachedTable<Record: FetchableRecord & TableRecord & Sendable>
 
     /// A cached table. Nothing is read.
     ///
+    /// ```swift
+    /// let countries = CachedTable<Country>(dbPool, capacity: 1_000)
+    /// ```
+    ///
     /// - parameter writer: the queue or pool.
     /// - parameter capacity: the largest number of records in memory; 0 keeps none.
     public init(_ writer: any DatabaseWriter, of type: Record.Type = Record.self, capacity: Int = 10_000) {
@@ -113,6 +124,10 @@ public final class CachedTable<Record: FetchableRecord & TableRecord & Sendable>
     }
 
     /// Removes all records from memory.
+    ///
+    /// ```swift
+    /// countries.removeAll()
+    /// ```
     public func removeAll() { withCache { $0.cache.removeAll() } }
 
     /// The counts.
@@ -165,11 +180,11 @@ public final class CachedTable<Record: FetchableRecord & TableRecord & Sendable>
 
     /// Removes the records that commits have changed.
     ///
-    /// - returns: false if a commit is becoming visible, or the database is closed.
+    /// - returns: false if a commit is becoming visible, or the database is closed, for good or until the next access.
     private func catchUp(_ state: inout State, _ reader: CommitReader) -> Bool {
         while true {
             switch reader.journal.nextIfSettled(reader.id, after: state.number) {
-            case .committing: return false
+            case .unsettled: return false
             case .none(let number):
                 state.number = number
                 return true

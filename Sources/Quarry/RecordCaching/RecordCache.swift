@@ -53,6 +53,9 @@ struct RecordCache {
         guard ticket.generation == generation else { return }
         if keyColumn == nil {
             guard let region = found.region else { return }
+            // Commits don't tell which tables a name leads to next: a temporary table may go, and another file may be
+            // attached, or written by its owner.
+            guard region.tableNames?.allSatisfy({ $0.schema == "main" }) ?? true else { return }
             keyColumn = found.column
             otherRegion = region.tableNames == [TableName(schema: "main", name: table)] ? nil : region
         }
