@@ -214,10 +214,10 @@ public final class DatabaseDirectory: Sendable {
     /// for name in try tenants.names() { try await tenants.database(named: name).vacuum() }
     /// ```
     ///
-    /// Files with another ending, or whose name isn't one of a database, are left out.
+    /// Files with another ending, or whose name isn't one of a database, are left out, and so are folders and links.
     ///
     /// - throws: `SQLITE_CANTOPEN` if the folder can't be listed. A missing folder has no names.
-    public func names() throws -> [String] { try fileNames.withLock { $0 }.list().values.sorted() }
+    public func names() throws -> [String] { try fileNames.withLock { $0 }.list().sorted() }
 
     /// Whether the file of a database exists.
     ///
@@ -229,7 +229,7 @@ public final class DatabaseDirectory: Sendable {
     public func contains(_ name: String) throws -> Bool {
         let names = fileNames.withLock { $0 }
         if let refusal = names.refusal(of: name) { throw refusal }
-        return CorruptionReport.FileIdentity(path: names.path(name)) != nil
+        return try names.exists(name)
     }
 
     /// Removes the files of a database, after the accesses that run and wait. Missing files are no error.

@@ -7,8 +7,8 @@ import QuarryCore
 struct DirectoryNames {
     let folder: String
     let fileExtension: String
-    /// The name of each file by its lower case, as last listed, and of those that were made since; nil before.
-    private var known: [String: String]?
+    /// The names of the files by their lower case, as last listed, and of those that were made since; nil before.
+    private var known: [String: Set<String>]?
 
     /// The longest name of a file, in bytes, on the usual file systems.
     private static let maximumFileNameLength = 255
@@ -60,37 +60,50 @@ struct DirectoryNames {
     /// - throws: `SQLITE_CANTOPEN` if one has: some file systems take both for one. `SQLITE_CANTOPEN` if the folder
     ///   can't be listed.
     mutating func checkCase(of name: String) throws {
-        let key = name.lowercased()
-        if known == nil { known = try list() }
-        guard let other = known?[key], other != name else { return }
+        if known == nil { known = try listByLowerCase() }
+        guard knownOther(name) != nil else { return }
         // It may have been removed.
-        known = try list()
-        if let other = known?[key], other != name { throw caseError(name, other) }
+        known = try listByLowerCase()
+        if let other = knownOther(name) { throw caseError(name, other) }
     }
+
+    private func knownOther(_ name: String) -> String? { known?[name.lowercased()]?.filter { $0 != name }.min() }
 
     func caseError(_ name: String, _ other: String) -> DatabaseError {
         error(name, "it differs in case alone from \(String(reflecting: other))")
     }
 
     /// A database is no longer used, and its file exists.
-    mutating func note(_ name: String) { known?[name.lowercased()] = name }
+    mutating func note(_ name: String) { known?[name.lowercased(), default: []].insert(name) }
 
-    /// The names of the files, by their lower case.
-    func list() throws -> [String: String] {
+    /// Whether a database has its file. Folders and links are none.
+    ///
+    /// - throws: `SQLITE_CANTOPEN` if the system doesn't tell.
+    func exists(_ name: String) throws -> Bool {
+        guard try FileSystem.size(ofFile: path(name)) != nil, let status = try? FileOperations().status(path(name))
+        else { return false }
+        return status.kind == .file && !status.isLink
+    }
+
+    /// The names of the databases whose files exist.
+    func list() throws -> [String] { try listAll().filter { (try? exists($0)) ?? true } }
+
+    private func listByLowerCase() throws -> [String: Set<String>] {
+        try listAll().reduce(into: [:]) { $0[$1.lowercased(), default: []].insert($1) }
+    }
+
+    /// The names that anything in the folder has.
+    private func listAll() throws -> [String] {
         let suffix = ".\(fileExtension)"
         let files: [String]
         do {
             files = try FileOperations().list(folder)
         } catch let failure as FileOperations.Failure {
-            if failure.isOfMissingFile { return [:] }
+            if failure.isOfMissingFile { return [] }
             throw DatabaseError(
                 resultCode: .SQLITE_CANTOPEN, message: "unable to list \(folder): \(failure.reason)")
         }
-        var names: [String: String] = [:]
-        for file in files where file.hasSuffix(suffix) {
-            let name = String(file.dropLast(suffix.count))
-            if refusal(of: name) == nil { names[name.lowercased()] = name }
-        }
-        return names
+        return files.filter { $0.hasSuffix(suffix) }.map { String($0.dropLast(suffix.count)) }
+            .filter { refusal(of: $0) == nil }
     }
 }

@@ -72,6 +72,35 @@ import Testing
         #expect(try directory.names() == ["acme"])
     }
 
+    /// Files that another program has made: neither is used, whichever the system lists last.
+    @Test func filesThatDifferInCase() throws {
+        for name in ["Acme", "acme"] { _ = try DatabaseQueue(path: folder.file("\(name).sqlite")) }
+        for name in ["Acme", "acme", "ACME"] {
+            expectError(.SQLITE_CANTOPEN) { try DatabaseDirectory(path: folder.path).database(named: name) }
+        }
+        #expect(try directory.names() == ["Acme", "acme"])
+        try FileManager.default.removeItem(atPath: folder.file("Acme.sqlite"))
+        try directory.database(named: "acme").write { db in try db.execute(sql: "CREATE TABLE t (a)") }
+        expectError(.SQLITE_CANTOPEN) { try directory.database(named: "Acme") }
+    }
+
+    /// Folders and links aren't databases.
+    @Test func otherKindsOfFiles() throws {
+        _ = try DatabaseQueue(path: folder.file("file.sqlite"))
+        try FileManager.default.createDirectory(
+            atPath: folder.file("folder.sqlite"), withIntermediateDirectories: false)
+        for (name, target) in [("link", "file.sqlite"), ("dangling", "nowhere.sqlite")] {
+            try FileManager.default.createSymbolicLink(
+                atPath: folder.file("\(name).sqlite"), withDestinationPath: target)
+        }
+        #expect(try directory.names() == ["file"])
+        #expect(try directory.contains("file"))
+        for name in ["folder", "link", "dangling", "missing"] { #expect(try !directory.contains(name), "\(name)") }
+        for name in ["folder", "link", "dangling"] {
+            expectError(.SQLITE_CANTOPEN) { try directory.database(named: name).read { _ in } }
+        }
+    }
+
     /// Files with other endings, and those that no name leads to, aren't listed.
     @Test func otherFiles() throws {
         for name in ["a.sqlite", "b.sqlite-wal", "c.db", ".d.sqlite", "é.sqlite", "sqlite", ".sqlite"] {
