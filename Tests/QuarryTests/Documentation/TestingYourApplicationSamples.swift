@@ -1,3 +1,4 @@
+import Foundation
 import Quarry
 import QuarryTestSupport
 import Testing
@@ -52,6 +53,24 @@ import Testing
         let player = try await store.add(name)
         #expect(player.id == 1)
         #expect(try await store.names() == [name])
+    }
+
+    @Test func namedDatabases() throws {
+        let name = UUID().uuidString
+        let server = try DatabaseQueue(named: name)
+        let observer = try DatabaseQueue(named: name)
+
+        try migrator.migrate(server)
+        #expect(try observer.read { db in try db.tableExists("player") })
+    }
+
+    @Test func dates() throws {
+        var config = Configuration()
+        config.transactionClock = .custom { _ in Date(timeIntervalSince1970: 0) }
+        let dbQueue = try DatabaseQueue(configuration: config)
+        let date = try dbQueue.write { db in try db.transactionDate }  // 1970-01-01 00:00:00 +0000
+
+        #expect(date == Date(timeIntervalSince1970: 0))
     }
 
     private func makeFixture() throws -> DatabaseQueue {
