@@ -197,7 +197,7 @@ extension RecordPlan {
         let shape = try shape(db, sure: true)
         var keys = [shape.primaryKey]
         keys += shape.rowIDNames.map { [$0] }
-        let key = try keys.first { $0.isKey(in: columns) } ?? shape.uniqueKeys(db).first { $0.isKey(in: columns) }
+        let key = try keys.first { $0.isKey(in: columns) } ?? shape.uniqueKey(db) { $0.isKey(in: columns) }
         if let key {
             let others = columns.filter { column in !key.contains { $0.isSameName(as: column) } }
             // SQLite would take a name that isn't a column for a text.

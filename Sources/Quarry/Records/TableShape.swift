@@ -28,6 +28,10 @@ final class TableShape: Equatable {
 
     let isView: Bool
 
+    /// The columns of each unique index that isn't partial, as last read; nil before. Forgotten with the shape, when
+    /// the schema has changed.
+    private var knownUniqueKeys: [[String]]?
+
     /// Reads the schema.
     ///
     /// - throws: `DatabaseError` if the table or view doesn't exist.
@@ -65,10 +69,16 @@ final class TableShape: Equatable {
             && lhs.rowIDNames == rhs.rowIDNames && lhs.isView == rhs.isView
     }
 
-    /// The columns of each unique index that isn't partial.
-    func uniqueKeys(_ db: Database) throws -> [[String]] {
-        guard let schema, !isView else { return [] }
-        return try db.indexes(on: name, in: schema).filter { $0.isUnique && !$0.isPartial }.map(\.columns)
+    /// The columns of a unique index that isn't partial.
+    ///
+    /// - returns: nil if no such index meets the condition.
+    func uniqueKey(_ db: Database, where isWanted: ([String]) -> Bool) throws -> [String]? {
+        guard let schema, !isView else { return nil }
+        if let key = knownUniqueKeys?.first(where: isWanted) { return key }
+        // Read again before the key is missed: outside a transaction, another connection may have made the index.
+        let keys = try db.indexes(on: name, in: schema).filter { $0.isUnique && !$0.isPartial }.map(\.columns)
+        knownUniqueKeys = keys
+        return keys.first(where: isWanted)
     }
 
     /// The name of a column in the table, ignoring case; nil if there is none.

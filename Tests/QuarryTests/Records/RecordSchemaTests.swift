@@ -109,6 +109,54 @@ import Testing
         }
     }
 
+    /// The unique keys of a table are read once, and again after a change of the schema.
+    @Test func uniqueKeysAreRemembered() throws {
+        let folder = try TemporaryFolder()
+        let (first, second) = (
+            try DatabasePool(path: folder.file("a.sqlite")), try DatabaseQueue(path: folder.file("a.sqlite"))
+        )
+        let key: [String: (any DatabaseValueConvertible)?] = ["nickname": "n", "name": "a"]
+        let select = #"SELECT * FROM "wide" WHERE ("name" = 'a') AND ("nickname" = 'n')"#
+        try first.write { (db) throws in
+            try db.execute(sql: "CREATE TABLE wide (id INTEGER PRIMARY KEY, name TEXT, nickname TEXT)")
+            try db.execute(sql: "CREATE UNIQUE INDEX names ON wide (name, nickname)")
+            try Wide(id: 1, name: "a", nickname: "n").insert(db)
+        }
+        let accesses: [((Database) throws -> Void) throws -> Void] = [
+            first.write, first.writeWithoutTransaction, first.read, first.unsafeRead,
+        ]
+        for access in accesses {
+            try access { (db) throws in
+                _ = try Wide.fetchOne(db, key: key)
+                let sql = try emitted(db, includingSchemaReads: true) { () throws in
+                    for _ in 0..<3 { #expect(try Wide.fetchOne(db, key: key)?.id == 1) }
+                }
+                #expect(sql == [select, select, select])
+            }
+        }
+        let message = #"table wide has no unique key on "name", "nickname""#
+        try second.write { (db) throws in try db.execute(sql: "DROP INDEX names") }
+        for access in accesses {
+            try access { (db) throws in expectError(.SQLITE_MISUSE, message) { try Wide.fetchOne(db, key: key) } }
+        }
+        // Between two lookups of one access.
+        try first.unsafeRead { (db) throws in
+            expectError(.SQLITE_MISUSE, message) { try Wide.fetchOne(db, key: key) }
+            try second.write { (db) throws in try db.execute(sql: "CREATE UNIQUE INDEX names ON wide (name, nickname)")
+            }
+            #expect(try Wide.fetchOne(db, key: key)?.id == 1)
+        }
+        try first.write { (db) throws in
+            #expect(try Wide.fetchOne(db, key: key)?.id == 1)
+            try db.inSavepoint { () throws in
+                try db.execute(sql: "DROP INDEX names")
+                expectError(.SQLITE_MISUSE, message) { try Wide.fetchOne(db, key: key) }
+                return .rollback
+            }
+            #expect(try Wide.fetchOne(db, key: key)?.id == 1)
+        }
+    }
+
     @Test func plansEndWithTheConnection() throws {
         let folder = try TemporaryFolder()
         let queue = try DatabaseQueue(path: folder.file("a.sqlite"))
