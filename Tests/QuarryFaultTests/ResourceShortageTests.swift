@@ -1,8 +1,9 @@
+import Foundation
 import QuarryTestSupport
 import Testing
 
 /// Opening a connection without file descriptors or memory: what is idle is given back once, and the opening tried
-/// again. Limits and the allocator are the process's, so that these need one of their own.
+/// again. Limits, the allocator and the user are the process's, so that these need one of their own.
 @Suite(.timeLimit(.minutes(2))) struct ResourceShortageTests {
     @Test func fileDescriptors() async throws {
         let exit = try await onOwnThread(within: 100) {
@@ -12,6 +13,29 @@ import Testing
         #expect(exit.errors == "")
         #expect(exit.status == .code(0))
         #expect(exit.lines.last?.hasPrefix("refused once") == true)
+    }
+
+    /// A directory whose places would suffice closes idle databases for those that are opened.
+    @Test func fileDescriptorsOfADirectory() async throws {
+        let exit = try await onOwnThread(within: 100) {
+            let folder = try TemporaryFolder(isFast: true)
+            return try ChildProcess(["directory-out-of-files", folder.path], deadline: 90).wait()
+        }
+        #expect(exit.errors == "")
+        #expect(exit.status == .code(0))
+        #expect(exit.lines.last?.hasPrefix("closed ") == true)
+    }
+
+    /// The folder of a directory that can't be listed, searched or written.
+    @Test func permissionsOfADirectory() async throws {
+        let exit = try await onOwnThread(within: 100) {
+            let folder = try TemporaryFolder()
+            try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.path)
+            return try ChildProcess(["lack-permission", folder.path], deadline: 90).wait()
+        }
+        #expect(exit.errors == "")
+        #expect(exit.status == .code(0))
+        #expect(exit.lines == ["done"])
     }
 
     @Test func memory() async throws {

@@ -25,15 +25,7 @@ func runOutOfFiles(folder: String) throws {
     }
     // Each has a reader, which is idle now.
     for pool in pools { try read(pool) }
-    #if canImport(Glibc)
-        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-    #else
-        let resource = RLIMIT_NOFILE
-    #endif
-    var limit = rlimit()
-    getrlimit(resource, &limit)
-    limit.rlim_cur = rlim_t(openFiles() + 1)
-    setrlimit(resource, &limit)
+    limitFiles(to: openFiles() + 1)
 
     // A new database needs three files, of which one is left.
     let other = try DatabasePool(path: "\(folder)/other.sqlite")
@@ -54,6 +46,85 @@ func runOutOfFiles(folder: String) throws {
     for file in fillers { close(file) }
     for pool in pools { try read(pool) }
     writeAll("refused once, open \(openFiles())\n", to: 1)
+}
+
+/// Uses more databases of a directory than the process may have files open for, though its places would suffice: idle
+/// databases are closed in time.
+///
+/// Says how many were closed, and how many files are open.
+func runDirectoryOutOfFiles(folder: String) throws {
+    var migrator = DatabaseMigrator()
+    migrator.registerMigration("v1") { db in try db.execute(sql: "CREATE TABLE t (a)") }
+    let directory = try DatabaseDirectory(path: folder, maximumOpenCount: 100, migrator: migrator)
+    func write(_ number: Int) throws {
+        try directory.database(named: "\(number)").write { db in try db.execute(sql: "INSERT INTO t VALUES (1)") }
+    }
+    func read(_ number: Int, _ expected: Int) throws {
+        let count = try directory.database(named: "\(number)").read { db in
+            try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t")
+        }
+        guard count == expected else { fail("database \(number) has \(count ?? -1) rows, not \(expected)") }
+    }
+    for number in 0..<6 {
+        try write(number)
+        try read(number, 1)
+    }
+    limitFiles(to: openFiles() + 1)
+    for number in 6..<20 {
+        try write(number)
+        try read(number, 1)
+    }
+    for round in 2..<5 {
+        for number in 0..<20 {
+            // A read of a closed database needs the files of two connections at once.
+            if number.isMultiple(of: 2) { try read(number, round - 1) }
+            try write(number)
+            try read(number, round)
+        }
+    }
+    let statistics = directory.statistics
+    guard statistics.evictedCount > 0, statistics.openCount < 20, statistics.waitingCount == 0 else {
+        fail("\(statistics.evictedCount) were closed, \(statistics.openCount) are open")
+    }
+
+    // A database that an access uses isn't closed, and neither is one with a snapshot.
+    try directory.close()
+    try directory.database(named: "0").write { db in
+        try db.execute(sql: "INSERT INTO t VALUES (1)")
+        let snapshot = try directory.database(named: "1").makeSnapshot()
+        var fillers: [Int32] = []
+        while case let file = open("/dev/null", O_RDONLY), file >= 0 { fillers.append(file) }
+        for _ in 0..<3 {
+            do {
+                try write(2)
+                fail("a database is opened without a file")
+            } catch let error as DatabaseError {
+                guard error.resultCode == .SQLITE_CANTOPEN else { fail("\(error)") }
+            }
+        }
+        let count = try snapshot.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t") }
+        guard count == 4 else { fail("the snapshot has \(count ?? -1) rows") }
+        for file in fillers { close(file) }
+    }
+    try read(0, 5)
+    try write(2)
+    try read(2, 5)
+    try directory.close()
+    guard directory.statistics.openCount == 0 else { fail("databases stay open") }
+    writeAll("closed \(statistics.evictedCount), open \(openFiles())\n", to: 1)
+}
+
+/// Lets the process have a number of files open, and no more.
+private func limitFiles(to count: Int) {
+    #if canImport(Glibc)
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #else
+        let resource = RLIMIT_NOFILE
+    #endif
+    var limit = rlimit()
+    getrlimit(resource, &limit)
+    limit.rlim_cur = rlim_t(count)
+    setrlimit(resource, &limit)
 }
 
 private func openFiles() -> Int {

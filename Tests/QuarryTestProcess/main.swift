@@ -49,6 +49,10 @@ do {
         try runOutOfMemory(folder: arguments[1], encoding: arguments[2], isSticky: arguments[3] == "sticky")
     case "out-of-files":
         try runOutOfFiles(folder: arguments[1])
+    case "directory-out-of-files":
+        try runDirectoryOutOfFiles(folder: arguments[1])
+    case "lack-permission":
+        try lackPermission(folder: arguments[1])
     case "out-of-memory-while-opening":
         try runOutOfMemoryWhileOpening(folder: arguments[1])
     case "replay":

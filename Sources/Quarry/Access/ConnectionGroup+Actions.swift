@@ -8,14 +8,18 @@ extension ConnectionGroup {
     }
 
     func perform(_ actions: [Machine.Action]) {
+        var hasRefused = false
         for action in actions {
             switch action {
             case .grant(let waiter, let grant): waiter.resolve(.granted(grant))
             case .wake(let waiter): waiter.resolve(.retry)
-            case .refuse(let waiter, let refusal): waiter.resolve(.failed(error(refusal)))
+            case .refuse(let waiter, let refusal):
+                waiter.resolve(.failed(error(refusal)))
+                hasRefused = true
             case .drop: break  // `takeDropped` has done it.
             }
         }
+        if hasRefused { gate?.accessGaveUp() }
     }
 
     /// Takes the connections to be dropped out of their slots. The caller passes them to `close(_:_:)`.

@@ -37,7 +37,7 @@ extension ConnectionGroup {
         for (waiter, error) in expired { waiter.resolve(.failed(error)) }
         perform(actions)
         Self.tellIfUnused(state)
-        gate?.mayBeIdle()
+        gate?.accessGaveUp()
     }
 
     /// Sets the timer that passes over woken tasks which haven't come.

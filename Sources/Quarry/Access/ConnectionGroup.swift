@@ -268,7 +268,7 @@ final class ConnectionGroup: Sendable {
         let actions = decide { $0.cancel(id: id, now: SystemClock.monotonicNanoseconds()) }
         guard let actions else { return }
         perform(actions)
-        gate?.mayBeIdle()
+        gate?.accessGaveUp()
         throw error
     }
 
@@ -440,7 +440,7 @@ final class ConnectionGroup: Sendable {
         guard let actions else { return }
         waiter.resolve(.failed(error))
         perform(actions)
-        gate?.mayBeIdle()
+        gate?.accessGaveUp()
     }
 
     // MARK: - Taking and releasing

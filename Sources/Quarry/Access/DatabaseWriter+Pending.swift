@@ -20,11 +20,14 @@ extension DatabaseWriter {
     /// ```
     ///
     /// It begins no transaction, and waits for no write that comes later. A write in steps (`writeIncrementally`)
-    /// counts as finished when it lets others write.
+    /// counts as finished when it lets others write. A `SharedDatabase` that is closed stays closed.
     ///
     /// - throws: `SQLITE_MISUSE` if the database is closed; `CancellationError`.
     public func flush() async throws {
         guard let writer = (groupReader as? any GroupWriter)?.writer else { return }
+        if (groupReader as? DatabasePool)?.sharedFile != nil, writer.group.isClosedAtRest {
+            return try Task.checkCancellation()
+        }
         let last = writer.group.decide { $0.lastID }
         while true {
             try await writer.perform(AccessRequest(.bare, .offloaded, origin: .library)) { _ in }

@@ -20,7 +20,8 @@ public import QuarryCore
 /// observations have a new value. A database with a snapshot, a stable reader or a backup isn't closed.
 ///
 /// An open database has about three files open, and two more for each reader: `Configuration.maximumReaderCount`
-/// limits them. A folder belongs to one directory of the process at a time.
+/// limits them. If the process has no file descriptor left, an opening closes idle databases, too, as many as it needs.
+/// A folder belongs to one directory of the process at a time.
 public final class DatabaseDirectory: Sendable {
     /// The path of the folder, without symbolic links.
     public let path: String
@@ -29,72 +30,11 @@ public final class DatabaseDirectory: Sendable {
     /// How many databases are open at most.
     public let maximumOpenCount: Int
 
-    private struct WeakDatabase {
-        weak var database: SharedDatabase?
-    }
-
-    private struct State {
-        var machine: PlaceStateMachine
-        /// The databases that the program may have, by the lower case of their names.
-        var databases: [String: WeakDatabase] = [:]
-        /// The databases that have places, or wait for one.
-        var gates: [Int: DirectoryGate] = [:]
-        /// The databases that have places, which stay open when the program has released them.
-        var kept: [Int: SharedDatabase] = [:]
-        /// When databases were last used that couldn't be closed: they aren't tried again until they are used.
-        var unclosable: [Int: UInt64] = [:]
-        /// The counts of the databases that were released.
-        var pastStatistics = DatabaseStatistics()
-        var openedCount = 0
-        var evictedCount = 0
-        /// Released without the lock: the last reference to a database ends it, which takes the lock.
-        var released: [SharedDatabase] = []
-
-        /// The object of a database that the program has, or that is open.
-        mutating func database(_ key: String) -> SharedDatabase? {
-            let database = databases[key]?.database
-            if let database { released.append(database) }
-            return database
-        }
-
-        /// Notes a new object of a database.
-        ///
-        /// - returns: the object that another thread has noted meanwhile, if there is one.
-        mutating func note(_ new: SharedDatabase, _ gate: DirectoryGate) -> SharedDatabase {
-            if let noted = database(gate.key) { return noted }
-            databases[gate.key] = WeakDatabase(database: new)
-            if machine.phase(gate.id) == .open { kept[gate.id] = new }
-            return new
-        }
-
-        /// A database has got a place. Its gate is opened without the lock.
-        mutating func beginPlace(_ gate: DirectoryGate) {
-            openedCount += 1
-            if let database = database(gate.key), database.gate === gate { kept[gate.id] = database }
-        }
-
-        /// The gates of databases that have got places.
-        mutating func beginPlaces(_ ids: [Int]) -> [DirectoryGate] {
-            let served = ids.compactMap { gates[$0] }
-            for gate in served { beginPlace(gate) }
-            return served
-        }
-
-        var placedGates: [DirectoryGate] { machine.placed.compactMap { gates[$0] } }
-
-        /// Forgets what is kept of a database that has lost its place.
-        mutating func forget(_ id: Int) {
-            if machine.phase(id) == .closed { gates[id] = nil }
-            unclosable[id] = nil
-            if machine.phase(id) != .open, let database = kept.removeValue(forKey: id) { released.append(database) }
-        }
-    }
-
     private let migrator: DatabaseMigrator?
     private let workers: WorkerThreads
     private let need = PlaceNeed()
     private let fileNames: Lock<DirectoryNames>
-    private let state: Lock<State>
+    private let state: Lock<DirectoryState>
 
     /// Uses a folder. This opens nothing, and needs no folder: what is wrong with it is the error of the first access.
     ///
@@ -133,7 +73,7 @@ public final class DatabaseDirectory: Sendable {
         // The threads allow for one more than there are connections.
         workers = WorkerThreads(connectionCount: maximumThreadCount - 1)
         fileNames = Lock(names)
-        state = Lock(State(machine: PlaceStateMachine(limit: maximumOpenCount)))
+        state = Lock(DirectoryState(machine: PlaceStateMachine(limit: maximumOpenCount)))
     }
 
     deinit {
@@ -147,7 +87,7 @@ public final class DatabaseDirectory: Sendable {
         workers.shutDown()
     }
 
-    private func withState<T>(_ body: (inout State) -> T) -> T {
+    private func withState<T>(_ body: (inout DirectoryState) -> T) -> T {
         var released: [SharedDatabase] = []
         let result = state.withLock { state in
             defer { swap(&released, &state.released) }
@@ -225,7 +165,7 @@ public final class DatabaseDirectory: Sendable {
     /// guard try tenants.contains("acme") else { throw HTTPError(.notFound) }
     /// ```
     ///
-    /// - throws: `SQLITE_CANTOPEN` for a text that can't be a name.
+    /// - throws: `SQLITE_CANTOPEN` for a text that can't be a name, and if the file system refuses to tell.
     public func contains(_ name: String) throws -> Bool {
         let names = fileNames.withLock { $0 }
         if let refusal = names.refusal(of: name) { throw refusal }
@@ -370,6 +310,17 @@ public final class DatabaseDirectory: Sendable {
         return hasPlace
     }
 
+    /// An access that waited has given up. If it was the last that waited behind a shut gate, the database leaves the
+    /// line: no other database is closed for it.
+    func accessGaveUp(_ gate: DirectoryGate) {
+        guard !gate.parts.hasWaiters else { return }
+        withState { state in
+            state.machine.leave(gate.id)
+            if state.machine.phase(gate.id) == .closed { state.forget(gate.id) }
+        }
+        wantAgain(gate)
+    }
+
     /// Whether a database has no place, and no connection.
     func isClosed(_ gate: DirectoryGate) -> Bool {
         switch withState({ $0.machine.phase(gate.id) }) {
@@ -395,7 +346,7 @@ public final class DatabaseDirectory: Sendable {
         }
     }
 
-    /// Wants a place for a database that has lost its place in the moment in which an access came.
+    /// Wants a place for a database that has lost its place, or left the line, in the moment in which an access came.
     private func wantAgain(_ gate: DirectoryGate) {
         if gate.parts.hasWaiters { want(gate, for: 0) }
     }
@@ -403,6 +354,12 @@ public final class DatabaseDirectory: Sendable {
     private func openParts() -> [DirectoryGate.Parts] {
         let gates = withState { state in state.machine.open.compactMap { state.gates[$0] } }
         return gates.map(\.parts)
+    }
+
+    /// The open databases that no snapshot, stable reader or backup uses, the least recently used ones first.
+    private func closingCandidates() -> [(parts: DirectoryGate.Parts, lastUse: UInt64)] {
+        openParts().filter { !$0.hasOtherReaders }.map { (parts: $0, lastUse: $0.gate.lastUse) }
+            .sorted { $0.lastUse < $1.lastUse }
     }
 
     /// Closes idle databases for those in line, the least recently used ones first.
@@ -414,18 +371,11 @@ public final class DatabaseDirectory: Sendable {
             return mustLook
         }
         guard mustLook else { return }
-        let candidates = openParts().filter { !$0.hasOtherReaders }
-            .map { (parts: $0, lastUse: $0.gate.lastUse) }.sorted { $0.lastUse < $1.lastUse }
+        let candidates = closingCandidates()
         let chosen = withState { state in
             var chosen: [DirectoryGate] = []
             for (parts, lastUse) in candidates where state.machine.surplus > 0 {
-                let gate = parts.gate
-                guard state.machine.phase(gate.id) == .open, state.unclosable[gate.id] != lastUse, parts.shut() else {
-                    continue
-                }
-                state.machine.beginClosing(gate.id)
-                gate.setClosing(true)
-                chosen.append(gate)
+                if state.shut(parts, lastUse) { chosen.append(parts.gate) }
             }
             need.exists = state.machine.surplus > 0
             return chosen
@@ -436,8 +386,20 @@ public final class DatabaseDirectory: Sendable {
         }
     }
 
+    /// Closes the idle database that was used least recently, for an opening that lacks file descriptors or memory.
+    ///
+    /// - returns: whether one was closed.
+    func closeForShortage() -> Bool {
+        for (parts, lastUse) in closingCandidates()
+        where withState({ $0.shut(parts, lastUse) }) && finishClosing(parts.gate) { return true }
+        return false
+    }
+
     /// Closes a database whose gate was shut.
-    private func finishClosing(_ gate: DirectoryGate) {
+    ///
+    /// - returns: whether it could be closed.
+    @discardableResult
+    private func finishClosing(_ gate: DirectoryGate) -> Bool {
         let lastUse = gate.lastUse
         var isClosed = true
         do { try gate.parts.closeConnections() } catch { isClosed = false }
@@ -461,18 +423,13 @@ public final class DatabaseDirectory: Sendable {
             open(served)
         }
         makeRoom()
+        return isClosed
     }
 
     /// Closes a database that may be closed already, and gives its place to another one, unless it is in use again.
     private func leave(_ gate: DirectoryGate) {
         let parts = gate.parts
-        let isShut = withState { state in
-            guard state.machine.phase(gate.id) == .open, parts.shut() else { return false }
-            state.machine.beginClosing(gate.id)
-            gate.setClosing(true)
-            return true
-        }
-        if isShut { finishClosing(gate) }
+        if withState({ $0.shut(parts, nil) }) { finishClosing(gate) }
     }
 
     // MARK: - Ends

@@ -62,6 +62,12 @@ final class DirectoryGate: Sendable {
         directory.want(self, for: holder)
     }
 
+    /// An access that waited has given up.
+    func accessGaveUp() {
+        directory?.accessGaveUp(self)
+        mayBeIdle()
+    }
+
     /// An access has ended.
     func accessDidEnd() {
         lastUseTime.store(SystemClock.monotonicNanoseconds(), ordering: .relaxed)
@@ -72,6 +78,11 @@ final class DirectoryGate: Sendable {
     func mayBeIdle() {
         if need.exists { directory?.makeRoom() }
     }
+
+    /// An opening lacks file descriptors or memory: closes an idle database of the directory.
+    ///
+    /// - returns: whether one was closed.
+    func closeOtherForShortage() -> Bool { directory?.closeForShortage() ?? false }
 
     /// The pool is about to be released.
     func poolWillEnd(_ statistics: DatabaseStatistics) { directory?.keepStatistics(statistics) }

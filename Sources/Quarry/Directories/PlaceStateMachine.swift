@@ -81,6 +81,19 @@ struct PlaceStateMachine: Equatable {
         }
     }
 
+    /// No access waits for a database any more. A place that it has already is given back by `decline`.
+    mutating func leave(_ id: ID) {
+        switch phase(id) {
+        case .closed, .open: break
+        case .waiting:
+            leaveLine(id)
+            phases[id] = nil
+        case .closing:
+            leaveLine(id)
+            urgent.remove(id)
+        }
+    }
+
     /// The gate of an idle database was shut, and its connections will be closed.
     mutating func beginClosing(_ id: ID) {
         guard phase(id) == .open else { return }

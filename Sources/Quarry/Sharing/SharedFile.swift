@@ -104,7 +104,24 @@ final class SharedFile: Sendable {
             }
         }
         return try withExtendedLifetime(database) {
-            try configuration.readerOpener(path: path, core: core, tracers)()
+            let reader = try closingOthersForShortage {
+                try configuration.readerOpener(path: path, core: core, tracers)()
+            }
+            // The log is opened by the first read.
+            if let directory, FileSystem.hasNoDescriptorLeft { _ = directory.gate.closeOtherForShortage() }
+            return reader
+        }
+    }
+
+    /// Opens a connection. As long as the process has no file descriptor or memory left, closes idle databases of the
+    /// directory, one after another, and tries again.
+    private func closingOthersForShortage(_ open: () throws -> Database) throws -> Database {
+        while true {
+            do {
+                return try open()
+            } catch let error as DatabaseError where ResourceShortage.isCause(of: error) {
+                guard let directory, directory.gate.closeOtherForShortage() else { throw error }
+            }
         }
     }
 
@@ -150,8 +167,9 @@ final class SharedFile: Sendable {
 
     private func openWriterNow() throws -> Database {
         try checkName()
-        let database = try configuration.openWriterOfPool(
-            path: path, core: core, configuredTracers: tracers, followsTask: false)
+        let database = try closingOthersForShortage {
+            try configuration.openWriterOfPool(path: path, core: core, configuredTracers: tracers, followsTask: false)
+        }
         // It may have been made only now, with another name meanwhile.
         try checkName()
         if let migrator = directory?.migrator {
@@ -214,6 +232,16 @@ extension ConnectionGroup {
     /// Whether a connection is open.
     var hasOpenConnection: Bool {
         state.withLock { state in state.connections.contains { $0.map { !$0.database.isClosed } ?? false } }
+    }
+
+    /// Whether the group is closed, and nothing runs or waits: an access, a window, a closing.
+    var isClosedAtRest: Bool {
+        state.withLock { state in
+            guard state.machine.waiterCount == 0 else { return false }
+            if state.isGateShut { return true }
+            return state.machine.leasedCount == 0 && !state.machine.hasBarrier
+                && state.connections.allSatisfy { $0?.database.isClosed ?? true }
+        }
     }
 
     /// Takes an open connection for its only slot, unless that is in use.

@@ -90,4 +90,28 @@ import Testing
         try await writer.flush()
         #expect(try await writer.read { db in try db.values() } == [1])
     }
+
+    /// A closed shared database has nothing in line, and stays closed. A window is in line.
+    @Test func flushOpensNoSharedDatabase() async throws {
+        let database = SharedDatabase(path: folder.file("shared.sqlite"))
+        try await database.flush()
+        #expect(!database.isOpened)
+        #expect(try folder.openFiles == [])
+        try await database.write { db in try db.execute(sql: "CREATE TABLE t (a)") }
+        try await database.flush()
+        #expect(database.isOpened)
+        try await database.closeAsync()
+        try await database.flush()
+        #expect(!database.isOpened)
+        let cancelled = Task {
+            withUnsafeCurrentTask { task in task?.cancel() }
+            try await database.flush()
+        }
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
+        let blockade = try await onOwnThread { try database.blockade() }
+        let flush = Task { try await database.flush() }
+        try await until("the flush waits") { database.pendingWriteCount == 1 }
+        blockade.end()
+        try await flush.value
+    }
 }

@@ -77,6 +77,26 @@ import Testing
         #expect(machine == PlaceStateMachine(limit: 1))
     }
 
+    /// A database whose last access has given up leaves the line, wherever it is, but keeps the place that it has.
+    @Test func databasesThatLeave() {
+        var machine = PlaceStateMachine(limit: 1)
+        for id in 1...3 { _ = machine.want(id, isNested: false) }
+        machine.leave(2)
+        #expect(machine.phase(2) == .closed)
+        machine.leave(1)
+        #expect(machine.phase(1) == .open)
+        #expect(machine.waitingCount == 1)
+        machine.beginClosing(1)
+        _ = machine.want(1, isNested: true)
+        machine.leave(1)
+        #expect(machine.phase(1) == .closing)
+        #expect(machine.endClosing(1, isClosed: true) == [3])
+        #expect(machine.phase(1) == .closed)
+        machine.leave(1)
+        #expect(machine.remove(3) == [])
+        #expect(machine == PlaceStateMachine(limit: 1))
+    }
+
     /// At each step of a random schedule, no more are open than may be, no place is free while one waits that could
     /// have it, and those that wait are served in order. In the end each has been served.
     @Test(arguments: [UInt64.random(in: .min ... .max), 3])
@@ -104,7 +124,7 @@ import Testing
             }
             for _ in 0..<Int.random(in: 1...24, using: &generator) {
                 let id = Int.random(in: 0..<6, using: &generator)
-                switch Int.random(in: 0..<8, using: &generator) {
+                switch Int.random(in: 0..<9, using: &generator) {
                 case 0, 1, 2:
                     let before = machine.phase(id)
                     let served = machine.want(id, isNested: false)
@@ -128,6 +148,10 @@ import Testing
                     let served = machine.endClosing(id, isClosed: Bool.random(using: &generator))
                     if let next = served.first(where: { $0 != id }), first != id { #expect(next == first) }
                     check(served)
+                case 7:
+                    line.removeAll { $0 == id }
+                    machine.leave(id)
+                    check([])
                 default:
                     line.removeAll { $0 == id }
                     closing.remove(id)
