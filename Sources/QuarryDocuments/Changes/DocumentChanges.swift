@@ -1,6 +1,10 @@
 public import Quarry
 
 /// A part of a document.
+///
+/// ```swift
+/// try books.touch(db, key: "emma", .metadata)
+/// ```
 public enum DocumentPart: Hashable, Sendable {
     /// The object.
     case object
@@ -9,6 +13,10 @@ public enum DocumentPart: Hashable, Sendable {
 }
 
 /// The change of a document, from before a commit to after it.
+///
+/// ```swift
+/// for (key, change) in changes.changedKeys(in: "books") ?? [:] where change == .removed { forget(key) }
+/// ```
 public enum DocumentChange: Hashable, Sendable {
     /// The document is new.
     case inserted
@@ -68,6 +76,10 @@ public struct DocumentChanges: Sendable {
 
     /// Whether a document of a collection may have come, gone or changed.
     ///
+    /// ```swift
+    /// if changes.containsChange(in: "books") { reload() }
+    /// ```
+    ///
     /// - parameter part: the part that has changed; nil for either.
     public func containsChange(of part: DocumentPart? = nil, in collection: String) -> Bool {
         guard let changes else { return true }
@@ -76,12 +88,20 @@ public struct DocumentChanges: Sendable {
     }
 
     /// Whether a document may have come, gone or changed.
+    ///
+    /// ```swift
+    /// if changes.containsChange(of: .object, in: "books", key: "emma") { reload() }
+    /// ```
     public func containsChange(of part: DocumentPart? = nil, in collection: String, key: String) -> Bool {
         guard let changes else { return true }
         return changes[RowKey([collection.databaseValue, key.databaseValue])].map { Self.concerns($0, part) } ?? false
     }
 
     /// Whether one of several documents may have come, gone or changed; false for no keys.
+    ///
+    /// ```swift
+    /// if changes.containsChange(in: "books", anyOf: shownKeys) { reload() }
+    /// ```
     public func containsChange(
         of part: DocumentPart? = nil, in collection: String, anyOf keys: some Sequence<String>
     ) -> Bool {
@@ -100,6 +120,10 @@ public struct DocumentChanges: Sendable {
 
     /// The changed documents of a collection.
     ///
+    /// ```swift
+    /// changes.changedKeys(in: "books")?["emma"]  // .updated([.object])
+    /// ```
+    ///
     /// - returns: nil if they can't be listed: see `didClear(_:)`.
     public func changedKeys(in collection: String) -> [String: DocumentChange]? {
         guard let changes else { return nil }
@@ -112,6 +136,10 @@ public struct DocumentChanges: Sendable {
     }
 
     /// The changed documents of all collections, by collection and key.
+    ///
+    /// ```swift
+    /// changes.changedKeys()?["books"]?["emma"]  // .updated([.object])
+    /// ```
     ///
     /// - returns: nil if they can't be listed: see `didClear(_:)`.
     public func changedKeys() -> [String: [String: DocumentChange]]? {

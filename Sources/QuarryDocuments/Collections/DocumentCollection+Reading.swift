@@ -30,12 +30,20 @@ extension DocumentCollection {
 
     /// The object and the metadata of a key; nil if the collection has no such document.
     ///
+    /// ```swift
+    /// if let document = try books.getDocument(db, key: "emma") { print(document.object, document.metadata) }
+    /// ```
+    ///
     /// - throws: `DocumentError`; `DatabaseError`.
     public func getDocument(_ db: Database, key: String) throws -> Document<Object, Metadata>? {
         try row(db, sql.document, key, document)
     }
 
     /// The documents of several keys, in the order of the keys. Keys without a document are left out.
+    ///
+    /// ```swift
+    /// let documents = try books.getDocuments(db, keys: ["typee", "emma"])
+    /// ```
     ///
     /// - throws: `DocumentError`; `DatabaseError`.
     public func getDocuments(_ db: Database, keys: some Sequence<String>) throws -> [Document<Object, Metadata>] {
@@ -44,6 +52,10 @@ extension DocumentCollection {
 
     /// Whether the collection has a document with a key.
     ///
+    /// ```swift
+    /// guard try books.contains(db, key: "emma") else { return }
+    /// ```
+    ///
     /// - throws: `DatabaseError`.
     public func contains(_ db: Database, key: String) throws -> Bool {
         try Bool.fetchOne(db.cachedStatement(sql: sql.exists), arguments: [name, key]) ?? false
@@ -51,10 +63,18 @@ extension DocumentCollection {
 
     /// The keys, in the order of their bytes.
     ///
+    /// ```swift
+    /// for key in try books.keys(db) { print(key) }
+    /// ```
+    ///
     /// - throws: `DatabaseError`.
     public func keys(_ db: Database) throws -> [String] { try all().orderedByKey().fetchKeys(db) }
 
     /// The number of documents.
+    ///
+    /// ```swift
+    /// let count = try books.count(db)
+    /// ```
     ///
     /// - throws: `DatabaseError`.
     public func count(_ db: Database) throws -> Int { try all().fetchCount(db) }

@@ -91,6 +91,10 @@ extension DocumentCollection {
 
     /// Removes the documents of several keys.
     ///
+    /// ```swift
+    /// try books.remove(db, keys: ["emma", "typee"])
+    /// ```
+    ///
     /// - returns: the number of removed documents.
     /// - throws: `SQLITE_READONLY` in a read; `DatabaseError`.
     @discardableResult

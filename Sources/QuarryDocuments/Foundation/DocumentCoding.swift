@@ -39,8 +39,17 @@ public struct DocumentCoding: Sendable {
 
     /// The value with which SQLite's `->>` compares, of a value in JSON: <https://www.sqlite.org/json1.html#jptr>.
     func scalar(of value: some Encodable) throws -> DatabaseValue {
-        try JSONDecoder().decode(JSONScalar.self, from: encoder.encode(value)).value
+        let json = try encoder.encode(value)
+        let scalar = try JSONDecoder().decode(JSONScalar.self, from: json).value
+        // For SQLite, a number with a point or an exponent is a real, also if it is whole.
+        guard case .int64 = scalar.storage, let first = json.first, "-0123456789".utf8.contains(first),
+            json.contains(where: { ".eE".utf8.contains($0) })
+        else { return scalar }
+        return try JSONDecoder().decode(Double.self, from: json).databaseValue
     }
+
+    /// Whether the encoder writes `/` as `\/`.
+    var escapesSlashes: Bool { !encoder.outputFormatting.contains(.withoutEscapingSlashes) }
 }
 
 /// A JSON value that is neither an array nor an object.

@@ -11,11 +11,12 @@ public import Quarry
 /// … WHERE (collection = 'books') AND (("object" ->> '$.author') = 'Melville')
 /// ```
 ///
-/// The components are the keys of the JSON: those of the type's `CodingKeys`. Swift's key paths don't know them. A path
-/// that an object doesn't have is NULL.
+/// The components are the keys of the JSON: those of the type's `CodingKeys`, as the collection's encoder writes them.
+/// Swift's key paths don't know them. A path that an object doesn't have is NULL.
 ///
 /// The other side of a comparison is encoded as the collection encodes it: a date is compared as the number or the text
-/// that the JSON has. Comparing with an array or a struct throws `SQLITE_MISMATCH` when the request runs. See
+/// that the JSON has. Comparing with an array or a struct throws `SQLITE_MISMATCH` when the request runs, and so does
+/// comparing with a text that has a NUL: SQLite ends the texts of JSON there, also in indexes. See
 /// <https://www.sqlite.org/json1.html#jptr>.
 public struct DocumentPath<Value: Codable & Sendable>: Sendable {
     /// The path, without the type of its value.
@@ -24,7 +25,8 @@ public struct DocumentPath<Value: Codable & Sendable>: Sendable {
     private let coding: DocumentCoding
 
     init(_ column: String, _ components: [DocumentPathComponent], _ coding: DocumentCoding) {
-        untypedPath = UntypedDocumentPath(column: column, components: components)
+        untypedPath = UntypedDocumentPath(
+            column: column, components: components, escapesSlashes: coding.escapesSlashes)
         self.coding = coding
     }
 
@@ -44,7 +46,9 @@ public struct DocumentPath<Value: Codable & Sendable>: Sendable {
     func value(_ value: Value?) -> DatabaseValue {
         guard let value else { return .null }
         do {
-            return try coding.scalar(of: value)
+            let scalar = try coding.scalar(of: value)
+            guard case .string(let text) = scalar.storage, text.utf8.contains(0) else { return scalar }
+            return .unrepresentable("a text with a NUL", reason: "SQLite ends the texts of JSON there")
         } catch {
             return .unrepresentable(
                 "a value of type \(Value.self)", reason: "in JSON, it is neither a text, a number nor a bool")
@@ -86,6 +90,8 @@ public protocol DocumentIndexTerm: Sendable {
 public struct UntypedDocumentPath: Sendable, Hashable {
     let column: String
     let components: [DocumentPathComponent]
+    /// Whether the collection's encoder writes `/` as `\/`.
+    let escapesSlashes: Bool
 
     /// `"object" ->> '$.author'`, or the problem of the path.
     var sql: Result<String, DatabaseError> {
@@ -104,7 +110,7 @@ public struct UntypedDocumentPath: Sendable, Hashable {
                             "SQLite finds no key with a quote, backslash or control character: \(String(reflecting: key))"
                         ))
                 }
-                path += ".\"\(key)\""
+                path += ".\"\(escapesSlashes ? key.withEscapedSlashes : key)\""
             }
         }
         return .success("\(column.quotedDatabaseIdentifier) ->> \(path.sqlText)")
@@ -134,6 +140,16 @@ public struct UntypedDocumentPath: Sendable, Hashable {
 }
 
 extension String {
+    /// The text as `JSONEncoder` writes it, unless it is told otherwise.
+    fileprivate var withEscapedSlashes: String {
+        var text = UnicodeScalarView()
+        for scalar in unicodeScalars {
+            if scalar == "/" { text.append("\\") }
+            text.append(scalar)
+        }
+        return String(text)
+    }
+
     fileprivate var isPlainJSONKey: Bool {
         guard let first = utf8.first, !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else { return false }
         return utf8.allSatisfy { byte in

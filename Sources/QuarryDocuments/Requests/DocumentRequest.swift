@@ -50,6 +50,10 @@ public struct DocumentRequest<Object: Codable & Sendable, Metadata: Codable & Se
 
     /// All documents.
     ///
+    /// ```swift
+    /// let found = try books.filter(author == "Melville").fetchAll(db)
+    /// ```
+    ///
     /// - throws: `DocumentError` of the first that can't be decoded; `DatabaseError`.
     public func fetchAll(_ db: Database) throws -> [Document<Object, Metadata>] {
         var documents: [Document<Object, Metadata>] = []
@@ -59,6 +63,10 @@ public struct DocumentRequest<Object: Codable & Sendable, Metadata: Codable & Se
     }
 
     /// The first document.
+    ///
+    /// ```swift
+    /// let newest = try books.all().order(year.desc).fetchOne(db)
+    /// ```
     ///
     /// - throws: `DocumentError`; `DatabaseError`.
     public func fetchOne(_ db: Database) throws -> Document<Object, Metadata>? {
@@ -85,6 +93,10 @@ public struct DocumentRequest<Object: Codable & Sendable, Metadata: Codable & Se
 
     /// The keys.
     ///
+    /// ```swift
+    /// let keys = try books.filter(year > 1850).fetchKeys(db)
+    /// ```
+    ///
     /// - throws: `DatabaseError`.
     public func fetchKeys(_ db: Database) throws -> [String] { try String.fetchAll(db, keyRows) }
 
@@ -96,6 +108,11 @@ public struct DocumentRequest<Object: Codable & Sendable, Metadata: Codable & Se
     }
 
     /// The keys and the metadata one by one, without the objects. Only for the access.
+    ///
+    /// ```swift
+    /// let rows = try books.all().fetchMetadataCursor(db)
+    /// while let (key, reading) = try rows.next() { print(key, reading?.page ?? 0) }
+    /// ```
     ///
     /// - parameter isIncluded: decides by the key, before the metadata is read.
     /// - throws: `DatabaseError`; from the cursor, also `DocumentError`.
@@ -113,6 +130,10 @@ public struct DocumentRequest<Object: Codable & Sendable, Metadata: Codable & Se
 
     /// The number of documents.
     ///
+    /// ```swift
+    /// let count = try books.filter(year > 1850).fetchCount(db)
+    /// ```
+    ///
     /// - throws: `DatabaseError`.
     public func fetchCount(_ db: Database) throws -> Int { try rows.fetchCount(db) }
 
@@ -123,12 +144,20 @@ public struct DocumentRequest<Object: Codable & Sendable, Metadata: Codable & Se
 
     /// Removes the documents.
     ///
+    /// ```swift
+    /// try books.filter(year < 1800).deleteAll(db)
+    /// ```
+    ///
     /// - returns: the number of removed documents.
     /// - throws: `DatabaseError`.
     @discardableResult
     public func deleteAll(_ db: Database) throws -> Int { try rows.deleteAll(db) }
 
     /// SQLite's plan for the query: whether it uses an index.
+    ///
+    /// ```swift
+    /// print(try books.filter(author == "Melville").explain(db))
+    /// ```
     ///
     /// - throws: `DatabaseError`.
     public func explain(_ db: Database) throws -> QueryPlan { try rows.explain(db) }

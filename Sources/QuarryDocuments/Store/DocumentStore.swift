@@ -1,4 +1,5 @@
 public import Quarry
+import QuarryCore
 
 /// Documents in a table of a database: values with a collection and a key, and with metadata if you like.
 ///
@@ -26,6 +27,10 @@ public struct DocumentStore: Sendable {
     let sql: DocumentSQL
 
     /// A store.
+    ///
+    /// ```swift
+    /// let store = DocumentStore("document")
+    /// ```
     ///
     /// - parameter name: the name of its table. The names of the tables of its text indexes begin with it.
     public init(_ name: String = "document") {
@@ -103,6 +108,10 @@ extension DocumentStore {
 
     /// Drops the table, its documents and its indexes. Has no effect if the table doesn't exist.
     ///
+    /// ```swift
+    /// try dbPool.write { db in try store.drop(in: db) }
+    /// ```
+    ///
     /// - throws: `DatabaseError`.
     public func drop(in db: Database) throws {
         for index in try textIndexes(db) { try index.drop(db) }
@@ -110,6 +119,10 @@ extension DocumentStore {
     }
 
     /// Whether the table exists.
+    ///
+    /// ```swift
+    /// let exists = try dbPool.read { db in try store.exists(in: db) }
+    /// ```
     ///
     /// - throws: `DatabaseError`.
     public func exists(in db: Database) throws -> Bool { try db.tableExists(name, in: "main") }
@@ -128,6 +141,10 @@ extension DocumentStore {
     }
 
     /// The number of documents in all collections.
+    ///
+    /// ```swift
+    /// let count = try dbPool.read { db in try store.count(db) }
+    /// ```
     ///
     /// - throws: `DatabaseError`.
     public func count(_ db: Database) throws -> Int {
@@ -150,6 +167,10 @@ extension DocumentStore {
 
     /// Calls a closure with the collection and the key of each document, in the order of their bytes.
     ///
+    /// ```swift
+    /// try store.forEachKey(db) { collection, key in print("\(collection)/\(key)") }
+    /// ```
+    ///
     /// - throws: the closure's error; `DatabaseError`.
     public func forEachKey(_ db: Database, _ body: (_ collection: String, _ key: String) throws -> Void) throws {
         let rows = try Row.fetchCursor(db.makeStatement(sql: sql.allKeys))
@@ -160,7 +181,8 @@ extension DocumentStore {
 }
 
 extension DocumentStore: Hashable {
-    public static func == (lhs: DocumentStore, rhs: DocumentStore) -> Bool { lhs.name == rhs.name }
+    /// Whether the stores have the same table: SQLite compares names byte by byte, but for the case of ASCII letters.
+    public static func == (lhs: DocumentStore, rhs: DocumentStore) -> Bool { lhs.name.isSameName(as: rhs.name) }
 
-    public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(SpelledName(name.lowercasedASCII)) }
 }

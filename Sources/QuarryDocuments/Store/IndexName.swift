@@ -1,4 +1,5 @@
 import Quarry
+import QuarryCore
 
 /// The name of an index of a collection: `document:books:author`.
 ///
@@ -21,7 +22,9 @@ struct IndexName {
     /// - returns: nil if the text isn't the name of an index of the store.
     init?(_ text: String, store: String) {
         let prefix = store + ":"
-        guard text.utf8.starts(with: prefix.utf8) else { return nil }
+        guard String(decoding: text.utf8.prefix(prefix.utf8.count), as: UTF8.self).isSameName(as: prefix) else {
+            return nil
+        }
         let parts = text.utf8.dropFirst(prefix.utf8.count).split(
             separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
         guard parts.count == 2, let collection = Self.unescaped(parts[0]), let name = Self.unescaped(parts[1]) else {

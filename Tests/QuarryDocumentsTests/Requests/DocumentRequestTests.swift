@@ -1,3 +1,4 @@
+import Foundation
 import Quarry
 import QuarryDocuments
 import QuarryTestSupport
@@ -142,6 +143,63 @@ import Testing
             expectError(.SQLITE_MISUSE, problem) { try books.createIndex(db, "odd", on: path) }
             expectError(.SQLITE_MISMATCH, "could not bind a document path to parameter 1: \(problem)") {
                 try books.filter(path == 1).fetchAll(db)
+            }
+        }
+    }
+
+    /// SQLite 3.40 reads `"a\u0000b"` as `a`, so no comparison could tell them apart.
+    @Test func textsWithANUL() throws {
+        try makeQueue().write { db throws in
+            let texts = store.collection("texts", of: [String: String].self)
+            try texts.set(db, key: "k", ["a": "x\0y"])
+            #expect(try texts.get(db, key: "k") == ["a": "x\0y"])
+            let path = texts.path("a", as: String.self)
+            let conditions: [SQLExpression] = [
+                path == "x\0y", path != "x\0y", path > "\0", ["x", "\0"].contains(path),
+            ]
+            for condition in conditions {
+                expectError(.SQLITE_MISMATCH) { try texts.filter(condition).fetchKeys(db) }
+            }
+            #expect(try texts.filter(path == nil).fetchKeys(db) == [])
+        }
+    }
+
+    /// A real number that is whole may have an exponent in JSON: it is compared as SQLite reads it.
+    @Test func wholeNumbers() throws {
+        try makeQueue().write { db throws in
+            let reals = store.collection("reals", of: [String: Double].self)
+            let path = reals.path("n", as: Double.self)
+            for value in [-1.753109879965603e17, 1e15, 1e16, 1e22, 9.007199254740993e15, 9.223372036854776e18, -0.0, 3]
+            {
+                try reals.set(db, key: "k", ["n": value])
+                #expect(try reals.filter(path == value).fetchKeys(db) == ["k"], "\(value)")
+                #expect(try reals.filter([value].contains(path)).fetchKeys(db) == ["k"], "\(value)")
+            }
+            let seed = SeededGenerator()
+            print("DocumentRequestTests: seed \(seed.seed)")
+            var random = seed
+            for _ in 0..<1_000 {
+                let value = (Double.random(in: -1...1, using: &random) * 9e18).rounded()
+                try reals.set(db, key: "k", ["n": value])
+                #expect(try reals.filter(path == value).fetchKeys(db) == ["k"], "\(value)")
+            }
+        }
+    }
+
+    /// `JSONEncoder` writes a slash with a backslash, unless it is told otherwise, and SQLite compares keys as written.
+    @Test func keysWithASlash() throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        try makeQueue().write { db throws in
+            for coding in [DocumentCoding.standard, DocumentCoding(encoder: encoder, decoder: JSONDecoder())] {
+                let numbers = store.collection("numbers", of: [String: Int].self, coding: coding)
+                try numbers.removeAll(db)
+                for key in ["a/b", "/", "//a/"] {
+                    try numbers.set(db, key: key, [key: 1])
+                    let path = numbers.path(.key(key), as: Int.self)
+                    try numbers.createIndex(db, key, on: path)
+                    #expect(try numbers.filter(path == 1).fetchKeys(db) == [key])
+                }
             }
         }
     }

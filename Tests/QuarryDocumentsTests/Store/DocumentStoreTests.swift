@@ -137,6 +137,31 @@ import Testing
                 try String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE name LIKE 'document:%'") == [])
         }
     }
+
+    /// To SQLite, names that differ in the case of ASCII letters are one table, and all others are several.
+    @Test func namesOfOneTable() throws {
+        let (upper, lower) = (DocumentStore("DOCUMENT"), DocumentStore("document"))
+        #expect(upper == lower && Set([upper, lower]).count == 1)
+        let (composed, decomposed) = (DocumentStore("\u{E9}"), DocumentStore("e\u{301}"))
+        #expect(composed != decomposed && Set([composed, decomposed]).count == 2)
+        try DatabaseQueue().write { db throws in
+            try composed.create(in: db)
+            try decomposed.create(in: db)
+            try composed.collection("a", of: Int.self).set(db, key: "k", 1)
+            #expect(try decomposed.count(db) == 0)
+
+            try lower.create(in: db)
+            let texts = lower.collection("a", of: [String: String].self)
+            try texts.createTextIndex(db, "text", on: texts.path("t", as: String.self))
+            try texts.createIndex(db, "index", on: texts.path("t", as: String.self))
+            let others = upper.collection("a", of: [String: String].self)
+            #expect(try others.indexNames(db) == ["index"])
+            #expect(try others.textIndexNames(db) == ["text"])
+            try upper.drop(in: db)
+            #expect(
+                try String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE name LIKE 'document%'") == [])
+        }
+    }
 }
 
 @Suite struct IndexNameTests {
