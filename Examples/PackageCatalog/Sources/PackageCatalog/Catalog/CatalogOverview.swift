@@ -50,7 +50,12 @@ extension Catalog {
 
 extension ListedPackage {
     fileprivate static func largest(in db: Database, limit: Int) throws -> [ListedPackage] {
-        try Package.all().named().annotated(withOptional: Package.section.select { $0.name.forKey("section") })
-            .largestFirst().limit(limit).asRequest(of: ListedPackage.self).fetchAll(db)
+        let name = TableAlias<Name>()
+        return try Package.filter { $0.installedSize != nil }
+            .annotated(withRequired: Package.name.aliased(name).select(\.name))
+            .annotated(withOptional: Package.section.select { $0.name.forKey("section") })
+            // Sections have a name, too.
+            .order { [$0.installedSize.desc, name.name, $0.architecture, $0.version] }.limit(limit)
+            .asRequest(of: ListedPackage.self).fetchAll(db)
     }
 }
