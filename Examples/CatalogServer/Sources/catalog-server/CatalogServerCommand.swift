@@ -1,7 +1,7 @@
-public import ArgumentParser
+import ArgumentParser
 import CatalogServer
 import Foundation
-public import Logging
+import Logging
 
 @main
 struct CatalogServerCommand: AsyncParsableCommand {
@@ -36,7 +36,9 @@ struct CatalogServerCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Number of seconds that a shutdown may take.", valueName: "n"))
     var grace = 10
 
-    @Option(help: "The least severe messages to log: trace, debug, info, notice, warning, error, critical.")
+    @Option(
+        help: "The least severe messages to log: trace, debug, info, notice, warning, error, critical.",
+        transform: level)
     var logLevel = Logger.Level.info
 
     func validate() throws {
@@ -73,4 +75,7 @@ struct CatalogServerCommand: AsyncParsableCommand {
     }
 }
 
-extension Logger.Level: @retroactive ExpressibleByArgument {}
+private func level(_ name: String) throws -> Logger.Level {
+    guard let level = Logger.Level(rawValue: name) else { throw ValidationError("There is no level \(name).") }
+    return level
+}

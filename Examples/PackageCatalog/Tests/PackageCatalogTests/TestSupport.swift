@@ -258,7 +258,7 @@ extension Catalog {
                     ALTER TABLE sections DROP COLUMN packages; ALTER TABLE sections DROP COLUMN installed_size;
                     DROP TRIGGER search_insert; DROP TRIGGER search_update; DROP TRIGGER search_delete;
                     DROP TABLE package_search; DROP VIEW package_texts; DROP TABLE grdb_migrations;
-                    ALTER TABLE packages DROP COLUMN description;
+                    ALTER TABLE packages DROP COLUMN description; ALTER TABLE packages DROP COLUMN homepage;
                     ALTER TABLE imports DROP COLUMN packages; ALTER TABLE imports DROP COLUMN rows;
                     ALTER TABLE imports DROP COLUMN bytes_read; ALTER TABLE imports DROP COLUMN byte_count;
                     PRAGMA user_version = 1

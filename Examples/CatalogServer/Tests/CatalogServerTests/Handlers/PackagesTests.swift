@@ -12,6 +12,7 @@ struct PackagesTests {
         Architecture: amd64
         Version: 3.40.1-2
         Section: database
+        Homepage: https://www.sqlite.org/
         Installed-Size: 10
         Depends: libsqlite3-0 (= 3.40.1-2), libc6 | libc6-alt
         Description: Command line interface for SQLite
@@ -42,7 +43,7 @@ struct PackagesTests {
         """
 
     @Test func listsAllPackagesByNameWithoutWords() async throws {
-        try await TestServer.run(stanzas: Self.shelf) { server in
+        try await TestServer.run(stanzas: Self.shelf) { server async throws in
             let page = try await server.get(PackagePage.self, "/packages")
             #expect(page.packages.map(\.name) == ["libc6", "libsqlite3-0", "sqlite3"])
             #expect((page.page, page.pageCount, page.matchCount) == (1, 1, 3))
@@ -56,7 +57,7 @@ struct PackagesTests {
     }
 
     @Test func findsWordsBestMatchFirstAndMarksThem() async throws {
-        try await TestServer.run(stanzas: Self.shelf) { server in
+        try await TestServer.run(stanzas: Self.shelf) { server async throws in
             let page = try await server.get(PackagePage.self, "/packages?q=sqlite")
             #expect(Set(page.packages.map(\.name)) == ["sqlite3", "libsqlite3-0"])
             let library = try #require(page.packages.first { $0.name == "libsqlite3-0" })
@@ -71,7 +72,7 @@ struct PackagesTests {
     }
 
     @Test func filtersBySection() async throws {
-        try await TestServer.run(stanzas: Self.shelf) { server in
+        try await TestServer.run(stanzas: Self.shelf) { server async throws in
             let libraries = try await server.get(PackagePage.self, "/packages?section=libs")
             #expect(libraries.packages.map(\.name) == ["libc6", "libsqlite3-0"])
             #expect(libraries.matchCount == 2)
@@ -84,7 +85,7 @@ struct PackagesTests {
     }
 
     @Test func hasPagesUpToTheLastOne() async throws {
-        try await TestServer.run(stanzas: stanzas(0..<45)) { server in
+        try await TestServer.run(stanzas: stanzas(0..<45)) { server async throws in
             let last = try await server.get(PackagePage.self, "/packages?page=3")
             #expect((last.page, last.pageCount, last.matchCount, last.packages.count) == (3, 3, 45, 5))
             let found = try await server.get(PackagePage.self, "/packages?q=package&page=2")
@@ -110,7 +111,7 @@ struct PackagesTests {
         ("q=a&q=b", "The parameter \"q\" was given twice."),
     ])
     func refusesBadParameters(query: String, sentence: String) async throws {
-        try await TestServer.run { server in
+        try await TestServer.run { server async throws in
             #expect(try await server.refusal("/packages?\(query)") == Refusal(status: 400, error: sentence))
         }
     }
@@ -120,7 +121,7 @@ struct PackagesTests {
         "%00", "sql%00ite", "%F0%9F%92%A9", "(((((", "-sqlite", "{name}:x", "%0A%0D",
     ])
     func takesSyntaxOfFullTextSearchForWords(query: String) async throws {
-        try await TestServer.run(stanzas: Self.shelf) { server in
+        try await TestServer.run(stanzas: Self.shelf) { server async throws in
             let page = try await server.get(PackagePage.self, "/packages?q=\(query)")
             #expect(page.packages.count <= 3)
             #expect(try await server.get(CatalogStatistics.self, "/statistics").packageCount == 4)
@@ -128,7 +129,7 @@ struct PackagesTests {
     }
 
     @Test func refusesLongTexts() async throws {
-        try await TestServer.run { server in
+        try await TestServer.run { server async throws in
             let words = String(repeating: "a", count: 513)
             #expect(
                 try await server.refusal("/packages?q=\(words)")
@@ -143,11 +144,12 @@ struct PackagesTests {
     }
 
     @Test func showsAPackageWithTheTreeOfItsDependencies() async throws {
-        try await TestServer.run(stanzas: Self.shelf) { server in
+        try await TestServer.run(stanzas: Self.shelf) { server async throws in
             let details = try await server.get(PackageDetails.self, "/packages/sqlite3")
             #expect(details.summary == "Command line interface for SQLite")
             #expect(details.description == "Keeps tables in a <file>.")
             #expect(details.section == "database")
+            #expect(details.homepage == "https://www.sqlite.org/")
             #expect(details.installedSize == 10_240)
             #expect(details.dependentCount == 0)
             #expect(
@@ -166,7 +168,7 @@ struct PackagesTests {
         var limits = ServerLimits()
         limits.treeDepth = 4
         limits.treeLength = 3
-        try await TestServer.run(limits: limits, stanzas: stanzas(0..<10)) { server in
+        try await TestServer.run(limits: limits, stanzas: stanzas(0..<10)) { server async throws in
             let deep = try await server.get(PackageDetails.self, "/packages/p9")
             #expect(deep.dependencies.map(\.name) == ["p8", "p7", "p6"])
             #expect(deep.dependencies.map(\.depth) == [1, 2, 3])
@@ -178,7 +180,7 @@ struct PackagesTests {
     }
 
     @Test func namesThePackageThatIsUnknown() async throws {
-        try await TestServer.run { server in
+        try await TestServer.run { server async throws in
             #expect(
                 try await server.refusal("/packages/no%20such%22")
                     == Refusal(status: 404, error: "There is no package \"no such\\\"\"."))
@@ -192,7 +194,7 @@ struct PackagesTests {
     }
 
     @Test func countsPackagesSectionsAndDependents() async throws {
-        try await TestServer.run(stanzas: Self.shelf) { server in
+        try await TestServer.run(stanzas: Self.shelf) { server async throws in
             let statistics = try await server.get(CatalogStatistics.self, "/statistics")
             #expect((statistics.packageCount, statistics.dependencyCount) == (4, 4))
             #expect(

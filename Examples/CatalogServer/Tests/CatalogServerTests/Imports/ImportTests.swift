@@ -13,7 +13,7 @@ import Testing
 /// `POST /imports`.
 struct ImportTests {
     @Test func tellsProgressAndTheEnd() async throws {
-        try await TestServer.run { server in
+        try await TestServer.run { server async throws in
             let text = stanzas(0..<700)
             let response = try await server.post(text)
             #expect(response.headers[.contentType] == "text/event-stream; charset=utf-8")
@@ -35,7 +35,7 @@ struct ImportTests {
     }
 
     @Test func replacesThePackagesOfItsSource() async throws {
-        try await TestServer.run(stanzas: stanzas(0..<10)) { server in
+        try await TestServer.run(stanzas: stanzas(0..<10)) { server async throws in
             _ = try await server.post(stanzas(20..<22), source: "other")
             let done: ImportAnswer.Done = try #require(try await server.post(stanzas(5..<12)).events.last).decoded()
             #expect((done.newCount, done.updatedCount, done.removedCount) == (2, 5, 5))
@@ -46,7 +46,7 @@ struct ImportTests {
     @Test func tellsSkippedStanzas() async throws {
         var limits = ServerLimits()
         limits.skippedCount = 1
-        try await TestServer.run(limits: limits) { server in
+        try await TestServer.run(limits: limits) { server async throws in
             let text = stanzas(0..<1) + "Package: bad name\n\nVersion: 1\n\n" + stanzas(1..<2)
             let done: ImportAnswer.Done = try #require(try await server.post(text).events.last).decoded()
             #expect(done.packageCount == 2 && done.skippedCount == 2)
@@ -61,14 +61,14 @@ struct ImportTests {
         ("\u{0}\u{1}\n", "The body is no Debian control file: line 1: field without a colon."),
     ])
     func refusesABodyThatIsNoControlFile(text: String, sentence: String) async throws {
-        try await TestServer.run { server in
+        try await TestServer.run { server async throws in
             #expect(try await Refusal(server.post(text)) == Refusal(status: 400, error: sentence))
             #expect(server.server.desk.runningCount == 0)
         }
     }
 
     @Test func readsNoMoreThanTheBeginningOfAnotherFile() async throws {
-        try await TestServer.run { server in
+        try await TestServer.run { server async throws in
             let text = String(repeating: "a line\n", count: 100_000)
             let refusal = try await Refusal(server.post(text))
             #expect(refusal.status == 400)
@@ -78,7 +78,7 @@ struct ImportTests {
     @Test func refusesALongBody() async throws {
         var limits = ServerLimits()
         limits.importLength = 1000
-        try await TestServer.run(limits: limits) { server in
+        try await TestServer.run(limits: limits) { server async throws in
             let text = stanzas(0..<100)
             #expect(
                 try await Refusal(server.post(text))
@@ -96,7 +96,7 @@ struct ImportTests {
         ),
     ])
     func needsANameForTheSource(uri: String, sentence: String) async throws {
-        try await TestServer.run { server in
+        try await TestServer.run { server async throws in
             let response = try await server.client.execute(
                 uri: uri, method: .post, body: ByteBuffer(string: stanzas(0..<1)))
             #expect(try Refusal(response) == Refusal(status: 400, error: sentence))
@@ -106,7 +106,7 @@ struct ImportTests {
     @Test func importsASourceOnceAtATime() async throws {
         var limits = ServerLimits()
         limits.importCount = 2
-        try await TestServer.run(limits: limits) { server in
+        try await TestServer.run(limits: limits) { server async throws in
             let ticket = try server.server.desk.begin("status", totalByteCount: nil)
             #expect(
                 try await Refusal(server.post(stanzas(0..<1)))
@@ -125,7 +125,7 @@ struct ImportTests {
     @Test func runsTwoSourcesAtATime() async throws {
         let folder = try TemporaryFolder()
         let pool = try DatabasePool(path: folder.path + "/c.sqlite")
-        try await TestServer.run(database: pool) { server in
+        try await TestServer.run(database: pool) { server async throws in
             async let first = server.post(stanzas(0..<800), source: "first")
             async let second = server.post(stanzas(400..<1200), source: "second")
             #expect(try await first.events.last?.name == "done")
@@ -135,7 +135,7 @@ struct ImportTests {
     }
 
     @Test func answersWhileItReads() async throws {
-        try await TestServer.run(.live) { server in
+        try await TestServer.run(.live) { server async throws in
             let (body, send) = AsyncStream.makeStream(of: ByteBuffer.self)
             send.yield(ByteBuffer(string: stanzas(0..<600)))
             let response = try await server.stream(posting: body)
@@ -152,7 +152,7 @@ struct ImportTests {
     }
 
     @Test func keepsWhatWasStoredWhenTheClientGoesAway() async throws {
-        try await TestServer.run(.live, stanzas: stanzas(0..<700)) { server in
+        try await TestServer.run(.live, stanzas: stanzas(0..<700)) { server async throws in
             let (body, send) = AsyncStream.makeStream(of: ByteBuffer.self)
             send.yield(ByteBuffer(string: stanzas(300..<900)))
             let client = Task {
@@ -178,7 +178,7 @@ struct ImportTests {
     @Test func refusesALongBodyOfUnknownLength() async throws {
         var limits = ServerLimits()
         limits.importLength = 200_000
-        try await TestServer.run(.live, limits: limits) { server in
+        try await TestServer.run(.live, limits: limits) { server async throws in
             let (body, send) = AsyncStream.makeStream(of: ByteBuffer.self)
             for _ in 0..<10 { send.yield(ByteBuffer(string: stanzas(0..<600))) }
             send.finish()

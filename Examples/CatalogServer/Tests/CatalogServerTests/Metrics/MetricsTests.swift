@@ -14,7 +14,7 @@ struct MetricsTests {
         var value: Double
 
         init?(_ line: Substring) {
-            let pattern = /([a-zA-Z_:][a-zA-Z0-9_:]*(?:\{[^}]*\})?) (\S+)/
+            let pattern = /([a-zA-Z_:][a-zA-Z0-9_:]*(?:\{(?:[^"{}]|"(?:[^"\\]|\\.)*")*\})?) (\S+)/
             guard let match = line.wholeMatch(of: pattern), let value = Double(match.2) else { return nil }
             series = String(match.1)
             self.value = value
@@ -40,7 +40,7 @@ struct MetricsTests {
     }
 
     @Test func areWellFormedAndGrow() async throws {
-        try await TestServer.run(stanzas: stanzas(0..<3)) { server in
+        try await TestServer.run(stanzas: stanzas(0..<3)) { server async throws in
             _ = try await server.get("/packages")
             let response = try await server.get("/metrics")
             #expect(response.headers[.contentType] == "text/plain; version=0.0.4; charset=utf-8")
@@ -63,7 +63,7 @@ struct MetricsTests {
     }
 
     @Test func haveBucketsThatAddUp() async throws {
-        try await TestServer.run { server in
+        try await TestServer.run { server async throws in
             for _ in 0..<5 { _ = try await server.get("/packages") }
             let lines = try await server.get("/metrics").text.split(separator: "\n")
             let buckets = lines.filter {
@@ -77,7 +77,7 @@ struct MetricsTests {
     }
 
     @Test func haveNoLabelsThatClientsMakeUp() async throws {
-        try await TestServer.run { server in
+        try await TestServer.run { server async throws in
             _ = try await server.get("/packages/none")
             _ = try await server.get("/none")
             _ = try await server.get("/none", HTTPRequest.Method("BREW")!)

@@ -48,8 +48,9 @@ extension Catalog {
             let needs = try Self.needs(of: name, depth: depth, limit: limit + 1, in: db)
             return PackageSheet(
                 name: package.name, version: package.version, architecture: package.architecture,
-                state: package.state, section: package.section, maintainer: package.maintainer, homepage: nil,
-                summary: package.summary, description: package.description, installedSize: package.installedSize,
+                state: package.state, section: package.section, maintainer: package.maintainer,
+                homepage: package.homepage, summary: package.summary, description: package.description,
+                installedSize: package.installedSize,
                 otherVersions: packages.dropFirst().map { "\($0.version) \($0.architecture)" },
                 needing: demand?.needing ?? 0, wishing: demand?.wishing ?? 0,
                 needs: Array(needs.prefix(limit)), hasMoreNeeds: needs.count > limit)

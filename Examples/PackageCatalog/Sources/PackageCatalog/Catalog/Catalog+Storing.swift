@@ -145,14 +145,15 @@ private struct PackageWriter {
         // max(): of two programs that import the same file, the one that started later decides what is absent.
         let update = """
             DO UPDATE SET version = excluded.version, state = excluded.state, section_id = excluded.section_id,
-                maintainer_id = excluded.maintainer_id, installed_size = excluded.installed_size,
-                download_size = excluded.download_size, summary = excluded.summary, description = excluded.description,
+                maintainer_id = excluded.maintainer_id, homepage = excluded.homepage,
+                installed_size = excluded.installed_size, download_size = excluded.download_size,
+                summary = excluded.summary, description = excluded.description,
                 import_id = max(import_id, excluded.import_id), revision = revision + 1
             """
         return """
             INSERT INTO packages (name_id, architecture, version, state, section_id, maintainer_id,
-                installed_size, download_size, summary, description, import_id)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                homepage, installed_size, download_size, summary, description, import_id)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (name_id, architecture) WHERE state <> 'available' \(update)
             ON CONFLICT (name_id, architecture, version) WHERE state = 'available' \(update)
             RETURNING id, revision
@@ -166,7 +167,8 @@ private struct PackageWriter {
                 try names.id(of: package.name, in: db), package.architecture, package.version, package.state,
                 try package.section.map { try sections.id(of: $0, in: db) },
                 try package.maintainer.map { try maintainers.id(of: $0, in: db) },
-                package.installedSize, package.downloadSize, package.summary, package.description, importID,
+                package.homepage, package.installedSize, package.downloadSize, package.summary, package.description,
+                importID,
             ])
         guard let row else { throw DatabaseError(message: "upsert returned no row") }
         let packageID = try row.decode(Int64.self, forColumn: "id")

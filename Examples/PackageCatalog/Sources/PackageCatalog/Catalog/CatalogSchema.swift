@@ -35,6 +35,9 @@ enum CatalogSchema {
             }
         }
         migrator.registerMigration("counts", migrate: createCounts)
+        migrator.registerMigration("homepages") { db in
+            try db.alter(table: "packages") { t in t.add(column: "homepage", .text) }
+        }
         return migrator
     }()
 

@@ -10,6 +10,8 @@ struct Package: CatalogRow {
     var state: String
     var section: String?
     var maintainer: String?
+    /// As the maintainer has written it: any text.
+    var homepage: String?
     /// In KiB, as `Installed-Size` is.
     var installedSize: Int?
     /// In bytes, of the package's file.
@@ -22,7 +24,8 @@ struct Package: CatalogRow {
     var dependencies: [Dependency] = []
 
     private enum CodingKeys: CodingKey {
-        case name, architecture, version, state, section, maintainer, installedSize, downloadSize, summary, description
+        case name, architecture, version, state, section, maintainer, homepage, installedSize, downloadSize, summary
+        case description
     }
 
     static let available = "available"
@@ -30,8 +33,8 @@ struct Package: CatalogRow {
     /// The fields that a `ControlFileParser` should keep.
     static let fieldNames = Set(
         [
-            "package", "architecture", "version", "status", "section", "maintainer", "installed-size", "size",
-            "description",
+            "package", "architecture", "version", "status", "section", "maintainer", "homepage", "installed-size",
+            "size", "description",
         ] + Dependency.Kind.allCases.map { $0.rawValue.lowercased() })
 
     /// - throws: `MalformedStanza` where a field is missing or says nothing that makes sense.
@@ -46,6 +49,7 @@ struct Package: CatalogRow {
         architecture = stanza.fields["architecture"]?.value ?? ""
         section = stanza.fields["section"]?.value
         maintainer = stanza.fields["maintainer"]?.value
+        homepage = stanza.fields["homepage"]?.value
         let lines = stanza.fields["description"]?.value.split(separator: "\n").map { $0.drop { $0 == " " } } ?? []
         summary = lines.first.map(String.init)
         // A dot means an empty line: https://www.debian.org/doc/debian-policy/ch-controlfields.html#description

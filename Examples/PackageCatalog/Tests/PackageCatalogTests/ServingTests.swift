@@ -1,0 +1,92 @@
+import Quarry
+import Testing
+
+@testable import PackageCatalog
+
+/// The lists, sheets and overviews that a server shows.
+struct ServingTests {
+    private static let texts = """
+        Package: nano
+        Architecture: amd64
+        Version: 7.2-1
+        Section: editors
+        Homepage: https://www.nano-editor.org/
+        Installed-Size: 2
+        Depends: libc6
+        Description: small text editor
+         It edits text.
+
+        Package: vim
+        Architecture: amd64
+        Version: 9.0
+        Section: editors
+        Installed-Size: 3
+        Depends: libc6
+        Description: Vi IMproved
+
+        Package: libc6
+        Architecture: amd64
+        Version: 2.36
+        Description: GNU C Library
+
+        """
+
+    private static func catalog() async throws -> Catalog {
+        let catalog = try await Catalog.inMemory()
+        try await catalog.importText(texts)
+        return catalog
+    }
+
+    @Test func listsNamesOnceInOrder() async throws {
+        let catalog = try await Self.catalog()
+        try await catalog.importText(texts(version: "7.3"), name: "list")
+        let all = try await catalog.list(matching: nil, limit: 2, offset: 1, timeout: .seconds(60))
+        #expect(all.packages.map(\.name) == ["nano", "vim"])
+        #expect(all.packages.map(\.version) == ["7.2-1", "9.0"])
+        #expect(all.matchCount == 3)
+        let editors = try await catalog.list(matching: nil, section: "editors", limit: 9, timeout: .seconds(60))
+        #expect(editors.packages.map(\.name) == ["nano", "vim"])
+        #expect(editors.matchCount == 2)
+    }
+
+    private func texts(version: String) -> String {
+        "Package: nano\nArchitecture: amd64\nVersion: \(version)\nSection: editors\nDescription: small text editor\n"
+    }
+
+    @Test func marksWordsThatWereFound() async throws {
+        let catalog = try await Self.catalog()
+        let found = try await catalog.list(matching: "TEXT", limit: 9, timeout: .seconds(60))
+        #expect(found.packages.map(\.summary) == ["small \u{2}text\u{3} editor"])
+        #expect(found.packages.map(\.excerpt) == ["It edits \u{2}text\u{3}."])
+        for text in ["", " ", "*", "\"", "\u{0}"] {
+            #expect(try await catalog.list(matching: text, limit: 9, timeout: .seconds(60)).matchCount == 0)
+        }
+    }
+
+    @Test func showsASheetWithItsNeeds() async throws {
+        let catalog = try await Self.catalog()
+        let sheet = try #require(
+            try await catalog.sheet(of: "nano", depth: 3, limit: 10, timeout: .seconds(60)))
+        #expect(sheet.homepage == "https://www.nano-editor.org/")
+        #expect(sheet.needs == [.init(name: "libc6", depth: 1, neededBy: "nano", isKnown: true)])
+        #expect(try await catalog.sheet(of: "none", depth: 3, limit: 10, timeout: .seconds(60)) == nil)
+    }
+
+    @Test func givesAnOverview() async throws {
+        let overview = try await Self.catalog().overview(timeout: .seconds(60))
+        #expect(overview.packageCount == 3 && overview.dependencyCount == 2 && overview.installedSize == 5)
+        #expect(overview.mostDependedOn == [.init(name: "libc6", dependentCount: 2)])
+        #expect(overview.largestPackages.map(\.name) == ["vim", "nano"])
+        #expect(overview.sections.map(\.name) == ["editors", nil])
+    }
+
+    @Test(arguments: [
+        ("Package: a\nVersion: 1\n\n", true), ("Package: a b\n\nPackage: a\n\n", true), ("Version: 1\n\n", false),
+        ("not a stanza\n\n", false), ("", false),
+    ])
+    func probesTheBeginningOfAFile(text: String, isControlFile: Bool) {
+        var probe = ControlFileProbe()
+        #expect((probe.findsPackage(in: Array(text.utf8)) || probe.findsPackageAtEnd()) == isControlFile)
+        if !isControlFile && !text.isEmpty { #expect(probe.reason?.line == 1) }
+    }
+}
