@@ -1,8 +1,7 @@
+import AsyncHTTPClient
 import Foundation
-
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
+import NIOCore
+import NIOHTTP1
 
 /// A client of `chromedriver`: <https://www.w3.org/TR/webdriver2/>.
 struct WebDriver: Sendable {
@@ -34,7 +33,7 @@ struct WebDriver: Sendable {
     init(port: Int) async throws {
         let driver = WebDriver(address: "http://127.0.0.1:\(port)")
         let session: Session = try await driver.request(
-            "POST", "/session",
+            .POST, "/session",
             """
             {"capabilities": {"alwaysMatch": {
                 "timeouts": {"script": 30000, "pageLoad": 30000}, "goog:loggingPrefs": {"browser": "ALL"},
@@ -46,19 +45,19 @@ struct WebDriver: Sendable {
 
     private init(address: String) { self.address = address }
 
-    func close() async throws { let _: Ignored = try await request("DELETE", "", nil) }
+    func close() async throws { let _: Ignored = try await request(.DELETE, "", nil) }
 
     /// Sends a command of the session.
     func post(_ path: String, _ body: String = "{}") async throws {
-        let _: Ignored = try await request("POST", path, body)
+        let _: Ignored = try await request(.POST, path, body)
     }
 
     func post<Value: Decodable>(_ path: String, _ body: String = "{}", as type: Value.Type) async throws -> Value {
-        try await request("POST", path, body)
+        try await request(.POST, path, body)
     }
 
     func get<Value: Decodable>(_ path: String, as type: Value.Type) async throws -> Value {
-        try await request("GET", path, nil)
+        try await request(.GET, path, nil)
     }
 
     /// Sends a command of the DevTools: <https://chromedevtools.github.io/devtools-protocol/>.
@@ -66,14 +65,19 @@ struct WebDriver: Sendable {
         try await post("/goog/cdp/execute", #"{"cmd": "\#(command)", "params": \#(parameters)}"#)
     }
 
-    private func request<Value: Decodable>(_ method: String, _ path: String, _ body: String?) async throws -> Value {
-        guard let url = URL(string: address + path) else { throw Failure(description: "no address: \(path)") }
-        var request = URLRequest(url: url, timeoutInterval: 60)
-        request.httpMethod = method
-        request.setValue("application/json", forHTTPHeaderField: "Content-Type")
-        request.httpBody = body.map { Data($0.utf8) }
-        let (data, response) = try await URLSession.shared.data(for: request)
-        guard (response as? HTTPURLResponse)?.statusCode == 200 else {
+    /// Foundation's client on Linux refuses the headers of `chromedriver`.
+    private func request<Value: Decodable>(
+        _ method: HTTPMethod, _ path: String, _ body: String?
+    ) async throws -> Value {
+        var request = HTTPClientRequest(url: address + path)
+        request.method = method
+        if let body {
+            request.headers.add(name: "Content-Type", value: "application/json")
+            request.body = .bytes(ByteBuffer(string: body))
+        }
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
+        let data = try await Data(response.body.collect(upTo: 1 << 25).readableBytesView)
+        guard response.status.code == 200 else {
             let problem = try JSONDecoder().decode(Answer<Problem>.self, from: data).value
             throw Failure(description: "\(path): \(problem.error): \(problem.message.prefix(300))")
         }
