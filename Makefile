@@ -25,7 +25,7 @@ AT_ONCE = $(shell swift test --help-hidden 2>&1 | grep -e '$(WIDTH_OPTION)' >/de
 SWIFT_TEST = swift test --disable-xctest $(AT_ONCE)
 
 .PHONY: help setup build test test-newer-sqlite stress test-tsan test-asan fuzz lint format docs compatibility bench allocations \
-	scaling build-time demo serve test-page getting-started codegen clean
+	scaling load build-time demo serve test-page getting-started codegen clean
 
 help: ## Print this list
 	@echo "Quarry: make TARGET"
@@ -115,6 +115,14 @@ serve: setup ## Serve this machine's package lists, which are imported meanwhile
 	@"$$(swift build --package-path $(SERVER) -c release --show-bin-path)/catalog-server" --database $(SERVER_DATABASE) --port $(PORT) \
 		--import machine $(ARGS)
 
+load: setup ## Load the catalogue's server, and the same handlers on Quarry and GRDB: under 4 minutes (ARGS=…: of http-load peers)
+	@Scripts/install-missing wrk
+	swift build --package-path $(SERVER) -c release --product catalog-server
+	swift build --package-path Benchmarks/HTTPLoad -c release
+	@load="$$(swift build --package-path Benchmarks/HTTPLoad -c release --show-bin-path)/http-load" && \
+		server="$$(swift build --package-path $(SERVER) -c release --show-bin-path)/catalog-server" && \
+		"$$load" catalog --server "$$server" && echo && "$$load" peers $(ARGS)
+
 test-page: setup ## Run the tests of the catalogue's page in Chromium, installed if it is missing (FIGURES=folder: draw its pictures)
 	@Scripts/install-missing chromium chromedriver=chromium-driver curl $(if $(FIGURES),pngquant)
 	CATALOG_PAGE_FIGURES=$(abspath $(FIGURES)) swift test --disable-xctest --package-path $(SERVER) \
@@ -131,4 +139,5 @@ codegen: setup ## Generate record types from a database (ARGS="app.sqlite --outp
 	@"$$(swift build --package-path $(CODEGEN) --show-bin-path)/quarry-codegen" $(ARGS)
 
 clean: ## Delete all build products
-	rm -rf .build .build-* $(EXAMPLE)/.build $(CODEGEN)/.build $(INSTRUMENTATION)/.build $(SERVER)/.build Benchmarks/.build Tests/Fuzzing/.build
+	rm -rf .build .build-* $(EXAMPLE)/.build $(CODEGEN)/.build $(INSTRUMENTATION)/.build Benchmarks/.build Benchmarks/HTTPLoad/.build \
+		$(SERVER)/.build Tests/Fuzzing/.build

@@ -1,0 +1,158 @@
+import Foundation
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// A request of HTTP/1.1 whose answer is read line by line, as it comes.
+struct LineRequest: Sendable {
+    let port: Int
+    /// The whole request.
+    let text: String
+
+    init(url: String, method: String, path: String, body: String = "") {
+        port = Int(url.split(separator: ":").last ?? "") ?? 80
+        text = """
+            \(method) \(path) HTTP/1.1\r
+            Host: 127.0.0.1:\(port)\r
+            Connection: close\r
+            Content-Length: \(body.utf8.count)\r
+            \r
+            \(body)
+            """
+    }
+
+    /// Calls `each` with the lines of the answer until it returns false, or the server closes the connection. Lines of
+    /// the chunked encoding are among them.
+    func run(each: (Substring) throws -> Bool) async throws {
+        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .connectTimeout(.seconds(10))
+            .connect(host: "127.0.0.1", port: port) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+                }
+            }
+        try await channel.executeThenClose { inbound, outbound in
+            try await outbound.write(ByteBuffer(string: text))
+            var rest = ""
+            for try await buffer in inbound {
+                rest += String(buffer: buffer)
+                guard let end = rest.utf8.lastIndex(of: UInt8(ascii: "\n")) else { continue }
+                for line in rest[...end].split(whereSeparator: \.isNewline) where try !each(line) { return }
+                rest = String(rest[rest.utf8.index(after: end)...])
+            }
+        }
+    }
+}
+
+/// A control file that is sent to `POST /imports`.
+struct ImportRequest {
+    let url: String
+    let source: String
+    let text: String
+
+    /// - throws: an error with the answer, unless its last event is `done`.
+    func run() async throws {
+        var lines: [Substring] = []
+        try await LineRequest(url: url, method: "POST", path: "/imports?source=\(source)", body: text).run { line in
+            lines.append(line)
+            return !line.hasPrefix("event: done") && !line.hasPrefix("event: failed")
+        }
+        guard lines.last == "event: done" else {
+            throw Server.Failure(description: "the import failed: \(lines.suffix(5).joined(separator: " "))")
+        }
+    }
+}
+
+/// Many clients of `GET /events` while a control file is imported, and others that read.
+struct EventLoad {
+    let url: String
+    let clientCount: Int
+    let packageCount: Int
+
+    private struct Received {
+        var opened = 0
+        var closedByServer = 0
+        var events: [Int]
+        /// By the number of the commit: how many clients have its event, when the first had it, and the last one.
+        var commits: [Int: (count: Int, first: ContinuousClock.Instant, last: ContinuousClock.Instant)] = [:]
+    }
+
+    private final class Tally: Sendable {
+        private let received: Mutex<Received>
+
+        init(clientCount: Int) { received = Mutex(Received(events: Array(repeating: 0, count: clientCount))) }
+
+        func withLock<Value: Sendable>(_ body: (inout Received) -> Value) -> Value {
+            received.withLock { body(&$0) }
+        }
+    }
+
+    func run() async throws -> String {
+        let received = Tally(clientCount: clientCount)
+        let clock = ContinuousClock()
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            for client in 0..<clientCount {
+                group.addTask { try await read(as: client, received) }
+            }
+            while received.withLock(\.opened) < clientCount {
+                try Task.checkCancellation()
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            let text = ControlText.packages(packageCount, version: 2)
+            let start = clock.now
+            async let importing: Void = ImportRequest(url: url, source: "list-2", text: text).run()
+            async let reads = Wrk(
+                url: url, script: Wrk.get(#""/packages/package-" .. math.random(0, \#(packageCount - 1))"#)
+            ).run(connections: 8, seconds: 5)
+            try await importing
+            let importTime = clock.now - start
+            let figures = try await reads
+            // The last commits are on their way.
+            try await Task.sleep(for: .seconds(1))
+            group.cancelAll()
+            while let result = await group.nextResult() {
+                if case .failure(let error) = result, !(error is CancellationError) { throw error }
+            }
+            return received.withLock { received in
+                let complete = received.commits.values.filter { $0.count == clientCount }
+                let spreads: [Duration] = complete.isEmpty ? [.zero] : complete.map { $0.last - $0.first }.sorted()
+                let events = received.events.sorted()
+                return """
+                    \(clientCount) clients of /events, while \(packageCount) packages are imported in \(importTime.short): \
+                    \(events.first ?? 0) to \(events.last ?? 0) events each, \(received.closedByServer) closed by the \
+                    server. Of \(received.commits.count) events of commits, \(complete.count) reached all clients; from \
+                    the first client to the last, \(spreads[spreads.count / 2].short) in the median, \
+                    \(spreads[spreads.count - 1].short) at most. Details on 8 connections meanwhile: \(figures).
+                    """
+            }
+        }
+    }
+
+    private func read(as client: Int, _ received: Tally) async throws {
+        let request = LineRequest(url: url, method: "GET", path: "/events")
+        var (isOpen, isCommit) = (false, false)
+        do {
+            try await request.run { line in
+                let now = ContinuousClock.now
+                if line.hasPrefix("event: ") {
+                    received.withLock { received in
+                        received.events[client] += 1
+                        if !isOpen { received.opened += 1 }
+                    }
+                    isOpen = true
+                    isCommit = line == "event: commit"
+                } else if isCommit, let number = line.firstMatch(of: /"number":(\d+)/).flatMap({ Int($0.1) }) {
+                    received.withLock { received in
+                        let known = received.commits[number] ?? (0, now, now)
+                        received.commits[number] = (known.count + 1, min(known.first, now), max(known.last, now))
+                    }
+                    isCommit = false
+                }
+                return true
+            }
+        } catch  where Task.isCancelled {
+            return
+        }
+        if !Task.isCancelled { received.withLock { $0.closedByServer += 1 } }
+    }
+}
