@@ -53,7 +53,7 @@ import Testing
     @Test func blobs() throws {
         let pieces: [[UInt8]] = [[1, 2, 3], [4, 5]]
         let size = 5
-        let content = try dbQueue.write { db in
+        let header = try dbQueue.write { db in
             try db.execute(sql: "INSERT INTO file (name, content) VALUES ('c', zeroblob(?))", arguments: [size])
             let blob = try db.openBlob(
                 table: "file", column: "content", rowID: db.lastInsertedRowID, readOnly: false)
@@ -61,9 +61,12 @@ import Testing
             try blob.seek(to: 0)
             let header = try blob.read(count: 2)  // [1, 2]
             try blob.close()
+            return header
+        }
 
-            #expect(header == [1, 2])
-            return try [UInt8].fetchOne(db, sql: "SELECT content FROM file WHERE name = 'c'")
+        #expect(header == [1, 2])
+        let content = try dbQueue.read { db in
+            try [UInt8].fetchOne(db, sql: "SELECT content FROM file WHERE name = 'c'")
         }
         #expect(content == [1, 2, 3, 4, 5])
     }
@@ -214,7 +217,8 @@ import Testing
             try db.execute(sql: "BEGIN IMMEDIATE")
             try db.execute(sql: "DELETE FROM file")
             try db.execute(sql: "ROLLBACK")
-            #expect(try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM file") == 2)
         }
+
+        #expect(try dbQueue.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM file") } == 2)
     }
 }
