@@ -99,7 +99,9 @@ extension CatalogServer {
                     logger.info(
                         "Imported", metadata: ["source": "\(file.name)", "packages": "\(done.packageCount)"])
                 case .failed(let failure):
-                    logger.error("\(failure.reason)", metadata: ["source": "\(file.name)"])
+                    // A shutdown cancels it, and the next start completes it.
+                    let level = Task.isCancelled ? Logger.Level.info : .error
+                    logger.log(level: level, "\(failure.reason)", metadata: ["source": "\(file.name)"])
                 case .progress: break
                 }
             }

@@ -9,7 +9,7 @@ extension CatalogServer {
             // A client that doesn't read would never let its stream end by itself.
             let channel = context.channel
             guard let events = hub.subscribers.subscribe(disconnect: { channel.close(promise: nil) }) else {
-                throw RequestError.overloaded("\(limits.eventClients) clients are connected, and no more are allowed.")
+                throw RequestError.overloaded("No more than \(limits.eventClients) clients may listen to events.")
             }
             return Response(
                 status: .ok, headers: ServerSentEvent.headers,

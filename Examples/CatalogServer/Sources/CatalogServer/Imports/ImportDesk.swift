@@ -50,7 +50,7 @@ final class ImportDesk: Sendable {
                 throw RequestError.overloaded("An import of \(source.excerpt) is running.")
             }
             guard state.running.count < limit else {
-                throw RequestError.overloaded("\(limit) imports are running, and no more are allowed.")
+                throw RequestError.overloaded("No more than \(limit) imports may run at a time.")
             }
             let status = ImportStatus(id: state.nextID, source: source, totalByteCount: totalByteCount)
             state.nextID += 1

@@ -115,7 +115,7 @@ struct ImportTests {
             let second = try server.server.desk.begin("second", totalByteCount: nil)
             #expect(
                 try await Refusal(server.post(stanzas(0..<1), source: "other"))
-                    == Refusal(status: 503, error: "2 imports are running, and no more are allowed."))
+                    == Refusal(status: 503, error: "No more than 2 imports may run at a time."))
             second.end(.failed(.init(reason: "test")))
             ticket.end(.failed(.init(reason: "test")))
             #expect(try await server.post(stanzas(0..<1)).status == .ok)

@@ -83,7 +83,7 @@ struct EventTests {
             #expect(try await events.next()?.name == "statistics")
             #expect(
                 try await server.refusal("/events")
-                    == Refusal(status: 503, error: "1 clients are connected, and no more are allowed."))
+                    == Refusal(status: 503, error: "No more than 1 clients may listen to events."))
         }
     }
 
