@@ -1,5 +1,6 @@
 import QuarryDocuments
 import QuarryTestSupport
+import Synchronization
 import Testing
 
 @testable import Quarry
