@@ -39,6 +39,20 @@ struct Browser: Sendable {
     /// Runs a browser of its own, without cookies and cache of another.
     static func run(at address: String, _ body: (Browser) async throws -> Void) async throws {
         let program = try RunningProgram(try #require(RunningProgram.path(of: "chromedriver")), ["--port=0"])
+        let result: Result<Void, any Error>
+        do {
+            result = .success(try await use(program, at: address, body))
+        } catch {
+            result = .failure(error)
+        }
+        program.terminate()
+        _ = await program.status()
+        try result.get()
+    }
+
+    private static func use(
+        _ program: RunningProgram, at address: String, _ body: (Browser) async throws -> Void
+    ) async throws {
         var port: Int?
         for await line in program.lines {
             guard let match = line.firstMatch(of: /started successfully on port (\d+)/) else { continue }
@@ -46,16 +60,13 @@ struct Browser: Sendable {
             break
         }
         let driver = try await WebDriver(port: try #require(port))
-        let result: Result<Void, any Error>
         do {
-            result = .success(try await body(Browser(driver: driver, address: address)))
+            try await body(Browser(driver: driver, address: address))
         } catch {
-            result = .failure(error)
+            try await driver.close()
+            throw error
         }
         try await driver.close()
-        program.terminate()
-        _ = await program.status()
-        try result.get()
     }
 
     /// Loads a page.

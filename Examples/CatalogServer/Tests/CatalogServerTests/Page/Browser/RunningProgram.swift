@@ -38,7 +38,17 @@ final class RunningProgram: Sendable {
                 }
             }
         }
-        try Self.starting.withLock { _ in try process.run() }
+        try Self.starting.withLock { _ in try Self.withoutBlockedSignals { try process.run() } }
+    }
+
+    /// Threads of tests block signals. A process that starts on such a thread would inherit that, and ignore SIGTERM.
+    private static func withoutBlockedSignals(_ body: () throws -> Void) rethrows {
+        var none = sigset_t()
+        var previous = sigset_t()
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, &previous)
+        defer { pthread_sigmask(SIG_SETMASK, &previous, nil) }
+        try body()
     }
 
     /// Writes to its standard input.
