@@ -89,7 +89,7 @@ struct PageAppearanceTests {
                 ("catalog-dark", "dark", "/", 1180, 760),
                 ("catalog-narrow", "light", "/?q=library%20data&section=libs", 390, 760),
             ] {
-                try await browser.resize(width: width, height: height)
+                try await browser.resize(width: width, height: height, isMobile: width < 500)
                 try await browser.emulate("prefers-color-scheme", scheme)
                 try await browser.open(path)
                 try await browser.wait(until: live)
