@@ -121,6 +121,27 @@ import Testing
         #expect(try await catalog.rows("SELECT count(*) FROM imports") == ["1"])
     }
 
+    /// A source that runs something before its text comes.
+    private struct LateSource: ControlFileSource {
+        let name = "late"
+        let byteCount: Int? = nil
+        let before: @Sendable () async throws -> Void
+
+        func read(_ consume: (ControlFileBlock) async throws -> Void) async throws {
+            try await before()
+            try await TextSource("Package: late\n").read(consume)
+        }
+    }
+
+    /// The import that ends removes records of imports without packages, but not that of the one that has just begun.
+    @Test func anImportThatEndsWhileAnotherBegins() async throws {
+        let catalog = try await Catalog.inMemory()
+        let late = LateSource { try await catalog.importText(stanzas(3), name: "early") }
+        let result = try await Importer(catalog: catalog).run([late]) { _ in }
+        #expect(result.added == 1)
+        #expect(try await catalog.rows("SELECT source FROM imports ORDER BY source") == ["early", "late"])
+    }
+
     /// The process is killed while it imports.
     @Test func anImportAfterAKilledOne() async throws {
         let folder = try TemporaryFolder()

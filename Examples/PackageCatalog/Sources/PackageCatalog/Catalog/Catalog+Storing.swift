@@ -48,7 +48,7 @@ extension Catalog {
     ///   didn't, are removed.
     func finishImport(_ importID: Int64, removingAbsent: Bool) async throws -> Int {
         let removed = removingAbsent ? try await removeAbsent(importID) : 0
-        try await deleteOrphans()
+        try await deleteOrphans(of: importID)
         return removed
     }
 
@@ -66,10 +66,13 @@ extension Catalog {
     }
 
     /// Deletes what nothing refers to any more.
-    private func deleteOrphans() async throws {
+    ///
+    /// An import of another source may have begun, and have no packages yet: its record stays.
+    private func deleteOrphans(of importID: Int64) async throws {
+        let source = ImportRecord.filter { $0.id == importID }.select(\.source)
         try await database.write { db in
             let package = TableAlias<Package>()
-            try ImportRecord.filter { $0.id != ImportRecord.select { max($0.id) } }
+            try ImportRecord.filter { $0.id < importID && $0.source == source }
                 .joining(optional: ImportRecord.packages.aliased(package)).filter(!package.exists).deleteAll(db)
             try Section.joining(optional: Section.packages.aliased(package)).filter(!package.exists).deleteAll(db)
             try Maintainer.joining(optional: Maintainer.packages.aliased(package)).filter(!package.exists)
