@@ -71,7 +71,7 @@ struct MigrationTests {
 
         let catalog = try await Catalog.open(path: path)
         let applied = try await catalog.database.read { db in try CatalogSchema.migrator.appliedMigrations(db) }
-        #expect(applied == ["packages", "search", "progress", "counts"])
+        #expect(applied == ["packages", "search", "progress", "counts", "homepages"])
         #expect(try await catalog.search("first", limit: 9).map(\.found) == ["[first] of all"])
         try await catalog.importText("Package: a\nVersion: 1\nDescription: first of all\n or the last")
         #expect(try await catalog.search("last", limit: 9).map(\.name) == ["a"])
