@@ -1,4 +1,4 @@
-public import QuarryCore
+import QuarryCore
 public import QuarrySQL
 
 /// A table together with the database that it is in: one line reads or writes it.

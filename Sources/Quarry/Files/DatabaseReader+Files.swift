@@ -1,4 +1,4 @@
-public import QuarryCore
+import QuarryCore
 
 /// The bytes of the files of a database. A file that doesn't exist has none.
 ///

@@ -149,6 +149,44 @@ import Testing
         #expect(first?["books"]?["emma"] != nil)
     }
 
+    private struct Author: Codable, FetchableRecord, TableRecord, Sendable, Equatable {
+        var name: String
+    }
+
+    @Test func connections() async throws {
+        let folder = try TemporaryFolder(isFast: true)
+        var config = Configuration()
+        config.label = "books"
+        let dbPool = try DatabasePool(path: folder.file("a.sqlite"), configuration: config)
+        #expect(dbPool.label == "books")
+        try await dbPool.write { db in
+            try store.create(in: db)
+            try books.set(db, key: "emma", emma)
+            try db.execute(sql: "CREATE TABLE author (name TEXT PRIMARY KEY)")
+        }
+        let book = try await dbPool.read { db in try books.get(db, key: "emma") }
+        #expect(book == emma)
+        try await dbPool.flush()
+        try await until("no access waits") { dbPool.pendingWriteCount == 0 && dbPool.pendingReadCount == 0 }
+        let reader = try dbPool.makeStableReader(keys: true)
+        try reader.close()
+        let authors = CachedTable<Author>(dbPool, capacity: 250)
+        #expect(try await authors.fetchOne(key: "Austen") == nil)
+        dbPool.releaseIdle([.pages, .statements])
+        try await dbPool.write { db throws in
+            #expect(try db.synchronousMode() == .full)
+            #expect(try db.pageSize() == 4096)
+            #expect(try db.mmapSize() >= 0)
+            #expect(try db.autoVacuumMode().rawValue == 0)
+        }
+        try await dbPool.vacuum()
+        let path = folder.file("b.sqlite")
+        try dbPool.backup(toFile: path)
+        try FileManager.default.removeItem(atPath: path)
+        try await dbPool.backupAsync(toFile: path)
+        #expect(try await DatabaseQueue(path: path).read { db in try books.get(db, key: "emma") } == emma)
+    }
+
     @Test func coders() throws {
         try makeQueue().write { db throws in
             let encoder = JSONEncoder()

@@ -193,7 +193,7 @@ import Testing
             }
             try blocking { try await other.value }
             try blocking {
-                await expectError(.SQLITE_BUSY) { try await b.write(timeout: .milliseconds(10)) { _ in } }
+                _ = await expectError(.SQLITE_BUSY) { try await b.write(timeout: .milliseconds(10)) { _ in } }
                 let waiting = Task { try await c.read { _ in } }
                 waiting.cancel()
                 await expectError(CancellationError.self) { try await waiting.value }

@@ -134,7 +134,7 @@ import Testing
         // app.databases.use(.sqlite(.file(path)), as: .sqlite)
         let dbPool = try await DatabasePool.open(path: path)
         // try await app.autoMigrate()
-        try await migrator.migrate(dbPool)
+        try await migrator.migrate(dbPool) { _ in }
 
         let (melville, austen) = (Author(name: "Melville"), Author(name: "Austen"))
         let (sea, love) = (Tag(name: "sea"), Tag(name: "love"))

@@ -94,7 +94,7 @@ import Testing
         let dbPool = try await DatabasePool.open(path: path)
         let oldestRelease = try await dbPool.read { db in try db.userVersion() }
         guard release >= oldestRelease else { throw StartError.isTooOld }
-        try await migrator.migrate(dbPool)
+        try await migrator.migrate(dbPool) { _ in }
         return dbPool
     }
 
@@ -113,7 +113,7 @@ import Testing
         }
         let dbPool = try await DatabasePool.open(path: path)
         await #expect(throws: StartError.needsMigration) { try await start(nil, dbPool) }
-        try await Release1.migrator.migrate(dbPool)
+        try await Release1.migrator.migrate(dbPool) { _ in }
         await #expect(throws: StartError.needsMigration) { try await start(nil, dbPool) }
         try await start("migrate", dbPool)
         try await start(nil, dbPool)
@@ -217,7 +217,7 @@ import Testing
         let dbPool = try await open(release: 2, Release2.migrator)
         let migrator = Self.release3
         try await dbPool.backupAsync(toFile: backupPath)
-        try await migrator.migrate(dbPool)
+        try await migrator.migrate(dbPool) { _ in }
 
         try await dbPool.restore(from: backupPath)
         let columns = try await dbPool.read { db in try db.columns(in: "player").map(\.name) }
