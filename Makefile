@@ -130,7 +130,7 @@ test-page: setup ## Run the tests of the catalogue's page in Chromium, installed
 	$(if $(FIGURES),cd $(FIGURES) && pngquant --force --ext .png --quality 60-95 catalog-light.png catalog-dark.png catalog-narrow.png)
 
 getting-started: setup ## Follow the article "Getting started in a server" in an empty folder (ARGS=--keep: keep its build)
-	@command -v curl >/dev/null || apt-get install -y -qq --no-install-recommends curl >/dev/null
+	@Scripts/install-missing curl
 	Scripts/follow-getting-started --self-test >/dev/null
 	Scripts/follow-getting-started $(ARGS)
 
