@@ -21,7 +21,7 @@ extension Configuration {
                 configuration, path: path, readonly: readonly, options, core, role, configuredTracers,
                 followsTask: followsTask)
             // The log is opened by the first read.
-            if role == .reader, FileSystem.hasNoDescriptorLeft { DatabaseMemory.releaseIdle() }
+            if role == .reader, FileSystem.isShortOfDescriptors { DatabaseMemory.releaseIdle() }
             return database
         } catch let error as DatabaseError where ResourceShortage.isCause(of: error) {
             DatabaseMemory.releaseIdle()

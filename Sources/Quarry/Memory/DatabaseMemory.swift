@@ -52,8 +52,8 @@ public enum DatabaseMemory {
     ///
     /// As `DatabaseWriter.releaseIdle(_:)` for each. A queue or pool in another copy of the library isn't reached.
     ///
-    /// Opening a connection does this by itself, once, when the process has no file descriptor left (`EMFILE`) or
-    /// SQLite no memory (`SQLITE_NOMEM`), and then tries again.
+    /// Opening a connection does this by itself, once, when the process has few file descriptors left (`EMFILE` comes
+    /// next) or SQLite no memory (`SQLITE_NOMEM`), and then tries again.
     ///
     /// - parameter parts: the things to give back.
     @discardableResult
@@ -130,12 +130,13 @@ extension ConnectionGroup {
 
 /// The lack of memory or of file descriptors while a connection is opened.
 enum ResourceShortage {
-    /// Whether a connection couldn't be opened because the process has no memory or no file descriptor left.
+    /// Whether a connection couldn't be opened because the process has no memory or too few file descriptors
+    /// left.
     static func isCause(of error: DatabaseError) -> Bool {
         if error.extendedResultCode == .SQLITE_IOERR_NOMEM { return true }
         return switch error.resultCode.primaryResultCode {
         case .SQLITE_NOMEM: true
-        case .SQLITE_CANTOPEN, .SQLITE_IOERR: FileSystem.hasNoDescriptorLeft
+        case .SQLITE_CANTOPEN, .SQLITE_IOERR: FileSystem.isShortOfDescriptors
         default: false
         }
     }

@@ -108,12 +108,12 @@ final class SharedFile: Sendable {
                 try configuration.readerOpener(path: path, core: core, tracers)()
             }
             // The log is opened by the first read.
-            if let directory, FileSystem.hasNoDescriptorLeft { _ = directory.gate.closeOtherForShortage() }
+            if let directory, FileSystem.isShortOfDescriptors { _ = directory.gate.closeOtherForShortage() }
             return reader
         }
     }
 
-    /// Opens a connection. As long as the process has no file descriptor or memory left, closes idle databases of the
+    /// Opens a connection. As long as the process lacks file descriptors or memory, closes idle databases of the
     /// directory, one after another, and tries again.
     private func closingOthersForShortage(_ open: () throws -> Database) throws -> Database {
         while true {

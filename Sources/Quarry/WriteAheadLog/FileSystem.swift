@@ -103,15 +103,19 @@ enum FileSystem {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Whether the process, or the system, can open no other file now.
-    static var hasNoDescriptorLeft: Bool {
+    /// Whether the process, or the system, can open fewer than four other files now.
+    ///
+    /// A connection opens its file, and later its log and the log's index. One file alone may be taken by another thread
+    /// before the connection opens it, or be given back by another thread after the connection has failed to.
+    static var isShortOfDescriptors: Bool { !canOpenFiles(4) }
+
+    private static func canOpenFiles(_ count: Int) -> Bool {
+        guard count > 0 else { return true }
         let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
-        guard descriptor < 0 else {
-            // No database: closing it drops no lock.
-            _ = close(descriptor)
-            return false
-        }
-        return errno == EMFILE || errno == ENFILE
+        guard descriptor >= 0 else { return errno != EMFILE && errno != ENFILE }
+        // No database: closing it drops no lock.
+        defer { _ = close(descriptor) }
+        return canOpenFiles(count - 1)
     }
 
     /// The bytes of a file; nil if there is none.
