@@ -12,7 +12,7 @@ struct ReadAdmission: Sendable, Equatable {
 
     /// The number of reads that ask again at the same time, of which the library's threads run more in the same time
     /// than Swift's threads would, which meanwhile prepare the next ones.
-    static let crowd = 16
+    static let crowd = 8
 
     /// The number of reads in a row that find less than two others before the crowd is believed to have gone.
     static let calm = 16

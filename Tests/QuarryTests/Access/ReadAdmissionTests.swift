@@ -42,10 +42,10 @@ import Testing
     @Test func aCrowdRunsElsewhere() {
         var admission = ReadAdmission(average: 5_000, maximumInlineCount: 1)
         #expect(admission.place { 0 } == .here)
-        for _ in 0..<16 { #expect(admission.place { 1 } == .soon) }
+        for _ in 0..<8 { #expect(admission.place { 1 } == .soon) }
         #expect(admission.place { 1 } == .elsewhere)
         #expect(admission.traffic == .crowded(calmCount: 0))
-        for _ in 0..<16 { #expect(admission.askAgain { 5 } == .elsewhere) }
+        for _ in 0..<8 { #expect(admission.askAgain { 5 } == .elsewhere) }
         admission.inlineReadDidEnd(5_000)
         #expect(admission.askingCount == 0)
         // Some reads that find few others aren't the end of it.
@@ -154,7 +154,7 @@ private struct ModelOfAdmission {
         if let found = calm {
             calm = accessCount < 2 ? found + 1 : 0
             if calm == 16 { calm = nil }
-        } else if asking >= 16 || (average > 100_000 && accessCount >= 2 * maximum) {
+        } else if asking >= 8 || (average > 100_000 && accessCount >= 2 * maximum) {
             calm = 0
         }
         if calm != nil { return .elsewhere }
