@@ -105,8 +105,8 @@ enum FileSystem {
 
     /// Whether the process, or the system, can open fewer than four other files now.
     ///
-    /// A connection opens its file, and later its log and the log's index. One file alone may be taken by another thread
-    /// before the connection opens it, or be given back by another thread after the connection has failed to.
+    /// A connection opens its file, and later its log and the log's index. One file alone may be taken by another
+    /// thread before the connection opens it, or be given back by another thread after the connection has failed to.
     static var isShortOfDescriptors: Bool { !canOpenFiles(4) }
 
     private static func canOpenFiles(_ count: Int) -> Bool {
