@@ -42,7 +42,7 @@ public struct CatalogServer: Sendable {
 
     /// The routes.
     public func makeRouter() -> Router<CatalogRequestContext> {
-        let router = Router(context: CatalogRequestContext.self)
+        let router = Router(context: CatalogRequestContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: RequestMetrics(metrics))
         router.add(middleware: ErrorAnswers())
         router.add(middleware: LengthBound(limits: limits))
@@ -52,6 +52,7 @@ public struct CatalogServer: Sendable {
         addEventRoute(to: router)
         addHealthRoute(to: router)
         addMetricsRoute(to: router)
+        refuseOtherMethods(of: router)
         return router
     }
 }

@@ -34,6 +34,10 @@ public struct CatalogService: Sendable {
     ///
     /// - parameter onListening: receives the port.
     public func run(logger: Logger, onListening: @escaping @Sendable (Int) -> Void = { _ in }) async throws {
+        // Some connections are left to requests, whatever streams are open.
+        let connections = max(16, DescriptorLimit.raised() - limits.otherDescriptors)
+        var limits = limits
+        limits.eventClients = min(limits.eventClients, connections * 3 / 4)
         let readers = max(2, ProcessInfo.processInfo.activeProcessorCount)
         let catalog = try await Catalog.open(path: database, readers: readers) { configuration in
             configuration.maximumWaiters = limits.waiters
@@ -44,7 +48,9 @@ public struct CatalogService: Sendable {
         let application = Application(
             router: server.makeRouter(),
             server: .http1(configuration: .init(idleTimeout: .nanoseconds(Int64(limits.idleTime.seconds * 1e9)))),
-            configuration: .init(address: .hostname(host, port: port), serverName: "catalog-server"),
+            configuration: .init(
+                address: .hostname(host, port: port), serverName: "catalog-server",
+                availableConnectionsDelegate: MaximumAvailableConnections(connections, logger: logger)),
             onServerRunning: { channel in onListening(channel.localAddress?.port ?? port) }, logger: logger)
         let databaseService = DatabaseService(
             catalog.database, jobs: jobs(of: server), gracePeriod: limits.gracePeriod / 2, logger: logger)

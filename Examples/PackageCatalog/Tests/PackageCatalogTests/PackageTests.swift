@@ -47,6 +47,13 @@ struct PackageTests {
         #expect(package.dependencies.isEmpty)
     }
 
+    /// Two of them mark the words that a search finds.
+    @Test func controlCharactersOfADescriptionAreReplaced() throws {
+        let package = try Self.package("Package: a\nDescription: \u{2}b\u{3}\tc\n d\u{0}e\n .\n f")
+        #expect(package.summary == "\u{FFFD}b\u{FFFD}\tc")
+        #expect(package.description == "d\u{FFFD}e\n\nf")
+    }
+
     @Test(arguments: [
         ("Source: a", 1, "no Package field"),
         ("Package: a b", 1, "bad package name \"a b\""),
@@ -55,6 +62,7 @@ struct PackageTests {
         ("Package: a\nInstalled-Size: 12k", 2, "bad Installed-Size \"12k\""),
         ("Package: a\nInstalled-Size: -1", 2, "bad Installed-Size \"-1\""),
         ("Package: a\nSize: 99999999999999999999", 2, "bad Size \"99999999999999999999\""),
+        ("Package: a\nInstalled-Size: 1099511627777", 2, "bad Installed-Size \"1099511627777\""),
         ("Package: a\nStatus: installed", 2, "bad Status \"installed\""),
         ("Package: a\nVersion: 1\nDepends: b (> 1", 3, "bad Depends: expected ')', found the end"),
     ])

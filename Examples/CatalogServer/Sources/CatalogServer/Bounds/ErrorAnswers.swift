@@ -74,6 +74,9 @@ extension RequestError {
         RequestError(status: .serviceUnavailable, sentence: sentence)
     }
 
+    /// Anything written now would be lost.
+    static let withoutFile = RequestError.overloaded("The file of the database was removed or replaced.")
+
     static let shuttingDown = RequestError.overloaded("The server is shutting down.")
 }
 

@@ -21,6 +21,8 @@ public struct ServerLimits: Sendable {
 
     /// The bytes of a control file; longer ones are refused with 413, or end with the event `failed`.
     public var importLength = 1 << 30
+    /// The time in which a control file's first package must come; after it the request is refused with 408.
+    public var beginningTime = Duration.seconds(20)
     /// The imports that run at the same time.
     public var importCount = 4
     /// The time that an import may take.
@@ -39,6 +41,8 @@ public struct ServerLimits: Sendable {
     /// The time between two comments that keep a stream open.
     public var keepAlive = Duration.seconds(15)
 
+    /// The descriptors that are kept for the database, imports and backups; others are for connections.
+    public var otherDescriptors = 64
     /// The time after which a connection is closed that sends nothing of its request.
     public var idleTime = Duration.seconds(30)
     /// The time for a shutdown.

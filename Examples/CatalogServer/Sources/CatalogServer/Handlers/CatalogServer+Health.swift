@@ -11,6 +11,7 @@ extension CatalogServer {
     func addHealthRoute(to router: Router<CatalogRequestContext>) {
         router.get("/health") { _, _ in
             guard !hub.hasBegunShutdown else { throw RequestError.shuttingDown }
+            guard catalog.isFileInPlace else { throw RequestError.withoutFile }
             do {
                 _ = try await catalog.database.read(timeout: limits.healthTime) { db in
                     try Int.fetchOne(db, sql: "SELECT packages FROM totals")

@@ -7,11 +7,15 @@ extension CatalogServer {
     func addImportRoute(to router: Router<CatalogRequestContext>) {
         router.post("/imports") { request, _ in
             guard !hub.hasBegunShutdown else { throw RequestError.shuttingDown }
+            guard catalog.isFileInPlace else { throw RequestError.withoutFile }
             let name = try sourceName(request)
             let body = try ImportBody(request, name: name, limit: limits.importLength)
             let ticket = try desk.begin(name, totalByteCount: body.byteCount)
             do {
-                try await body.readBeginning()
+                let late = RequestError(
+                    status: .requestTimeout,
+                    sentence: "No package has come within \(limits.beginningTime).", closesConnection: true)
+                try await withinBounds(limits.beginningTime, orThrow: late) { try await body.readBeginning() }
             } catch {
                 ticket.end(.failed(.init(reason: RequestError(error, request: request).sentence)))
                 throw error

@@ -9,7 +9,11 @@ extension CatalogServer {
             // A client that doesn't read would never let its stream end by itself.
             let channel = context.channel
             guard let events = hub.subscribers.subscribe(disconnect: { channel.close(promise: nil) }) else {
-                throw RequestError.overloaded("No more than \(limits.eventClients) clients may listen to events.")
+                var refusal = RequestError.overloaded(
+                    "No more than \(limits.eventClients) clients may listen to events.")
+                // The connections that streams leave are for other requests.
+                refusal.closesConnection = true
+                throw refusal
             }
             return Response(
                 status: .ok, headers: ServerSentEvent.headers,

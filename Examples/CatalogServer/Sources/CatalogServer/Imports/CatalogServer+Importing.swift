@@ -27,9 +27,8 @@ extension CatalogServer {
         } catch is CancellationError {
             answer = .failed(.init(reason: "The import was cancelled."))
         } catch {
-            // The connection was lost in the middle of the body.
-            answer = .failed(.init(reason: "The body can't be read."))
-            logger.info("Import failed: \(error)", metadata: ["source": "\(source.name.excerpt)"])
+            answer = .failed(.init(reason: "The server failed."))
+            logger.error("Import failed: \(error)", metadata: ["source": "\(source.name.excerpt)"])
         }
         ticket.end(answer)
         return answer
@@ -39,11 +38,21 @@ extension CatalogServer {
         _ source: some ControlFileSource, _ ticket: ImportTicket,
         _ onProgress: @escaping @Sendable (ImportAnswer) -> Void
     ) async throws -> ImportAnswer.Done {
-        try await withThrowingTaskGroup(of: ImportAnswer.Done.self) { group in
-            group.addTask { try await run(source, ticket, onProgress) }
+        let late = RequestError.overloaded("The import took longer than \(limits.importTime).")
+        return try await withinBounds(limits.importTime, orThrow: late) {
+            try await run(source, ticket, onProgress)
+        }
+    }
+
+    /// Cancels an operation after a time, and a moment after the shutdown has begun.
+    func withinBounds<Value: Sendable>(
+        _ time: Duration, orThrow late: RequestError, _ operation: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await withThrowingTaskGroup(of: Value.self) { group in
+            group.addTask { try await operation() }
             group.addTask {
-                try await Task.sleep(for: limits.importTime)
-                throw RequestError.overloaded("The import took longer than \(limits.importTime).")
+                try await Task.sleep(for: time)
+                throw late
             }
             group.addTask {
                 try await gracefulShutdown()
@@ -51,8 +60,8 @@ extension CatalogServer {
                 throw RequestError.shuttingDown
             }
             defer { group.cancelAll() }
-            guard let done = try await group.next() else { throw CancellationError() }
-            return done
+            guard let value = try await group.next() else { throw CancellationError() }
+            return value
         }
     }
 

@@ -40,7 +40,9 @@ final class ImportBody: ControlFileSource, @unchecked Sendable {
         }
         if bytesRead < Self.beginningLength, probe.findsPackageAtEnd() { return }
         guard bytesRead > 0 else { throw RequestError.bad("The body is empty; it must be a Debian control file.") }
-        let reason = probe.reason.map { ": line \($0.line): \($0.reason)" } ?? ""
+        let reason =
+            probe.reason.map { ": line \($0.line): \($0.reason)" }
+            ?? (bytesRead < Self.beginningLength ? "" : ": its first \(bytesRead) bytes have no package")
         var refusal = RequestError.bad("The body is no Debian control file\(reason).")
         refusal.closesConnection = true
         throw refusal
@@ -61,7 +63,9 @@ final class ImportBody: ControlFileSource, @unchecked Sendable {
     /// - throws: `RequestError` with 413 or 400: a body that is cut off must not count as a shorter file, whose other
     ///   packages would be removed.
     private func nextBlock() async throws -> [UInt8]? {
-        guard let buffer = try await blocks.next() else {
+        guard let buffer = try await receive() else {
+            // The blocks of a task that is cancelled end, too.
+            try Task.checkCancellation()
             if let byteCount, bytesRead < byteCount {
                 throw RequestError.bad("The body ends after \(bytesRead) of \(byteCount) bytes.")
             }
@@ -70,6 +74,19 @@ final class ImportBody: ControlFileSource, @unchecked Sendable {
         bytesRead += buffer.readableBytes
         guard bytesRead <= limit else { throw tooLong(nil) }
         return Array(buffer.readableBytesView)
+    }
+
+    /// - throws: `RequestError` with 400 if the client has broken off, or its chunks make no sense.
+    private func receive() async throws -> ByteBuffer? {
+        do {
+            return try await blocks.next()
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            throw RequestError(
+                status: .badRequest, sentence: "The body can't be read to its end: \(bytesRead) bytes came.",
+                closesConnection: true)
+        }
     }
 
     private func tooLong(_ length: Int?) -> RequestError {

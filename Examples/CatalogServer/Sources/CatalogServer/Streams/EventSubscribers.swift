@@ -46,7 +46,8 @@ final class EventSubscribers: Sendable {
             let id = state.nextID
             state.nextID += 1
             // Yielded under the lock, so that no broadcast comes before the present state.
-            for (_, event) in state.present.sorted(by: { $0.key < $1.key }) { events.yield(event) }
+            // The statistics come first, then the running imports.
+            for (_, event) in state.present.sorted(by: { $0.key > $1.key }) { events.yield(event) }
             state.clients[id] = Client(events: events, disconnect: disconnect)
             return id
         }

@@ -97,6 +97,23 @@ struct OverloadTests {
         }
     }
 
+    @Test func tellsThatItsFileIsGone() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/catalog.sqlite"
+        let pool = try DatabasePool(path: path)
+        var limits = ServerLimits()
+        limits.healthTime = .seconds(600)
+        try await TestServer.run(limits: limits, database: pool, path: path) { server async throws in
+            #expect(try await server.get("/health").status == .ok)
+            try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
+            let refusal = Refusal(status: 503, error: "The file of the database was removed or replaced.")
+            #expect(try await server.refusal("/health") == refusal)
+            #expect(try await Refusal(server.post(stanzas(0..<1))) == refusal)
+            FileManager.default.createFile(atPath: path, contents: nil)
+            #expect(try await server.refusal("/health") == refusal)
+        }
+    }
+
     @Test func tellsItsHealth() async throws {
         var limits = ServerLimits()
         limits.healthTime = .seconds(600)

@@ -189,7 +189,44 @@ struct PackagesTests {
             #expect(
                 try await server.refusal("/nowhere")
                     == Refusal(status: 404, error: "There is nothing at \"/nowhere\"."))
-            #expect(try await server.refusal("/packages", .delete).status == 404)
+        }
+    }
+
+    @Test(arguments: [
+        ("/packages", HTTPRequest.Method.delete, "GET, HEAD"), ("/packages/p1", .put, "GET, HEAD"),
+        ("/", .post, "GET, HEAD"), ("/catalog.js", .options, "GET, HEAD"), ("/events", .post, "GET, HEAD"),
+        ("/imports", .get, "POST"), ("/imports", .head, "POST"),
+    ])
+    func namesTheMethodsOfARoute(uri: String, method: HTTPRequest.Method, allowed: String) async throws {
+        try await TestServer.run { server async throws in
+            let response = try await server.get(uri, method)
+            #expect(response.headers[.allow] == allowed)
+            #expect(response.status == .methodNotAllowed)
+            #expect(
+                try Refusal(response).error
+                    == "\"\(uri)\" can't be asked for by \(method.rawValue), but by \(allowed).")
+        }
+    }
+
+    @Test func answersHeadWithoutABody() async throws {
+        try await TestServer.run(stanzas: Self.shelf) { server async throws in
+            for uri in ["/", "/packages?q=sqlite", "/packages/libc6", "/statistics", "/health", "/catalog.css"] {
+                let head = try await server.get(uri, .head)
+                let full = try await server.get(uri)
+                #expect(head.status == .ok && head.body.readableBytes == 0)
+                #expect(head.headers[.contentLength] == "\(full.body.readableBytes)")
+            }
+            #expect(try await server.get("/packages/none", .head).status == .notFound)
+            #expect(try await server.get("/events", .head).status == .ok)
+            try await until { server.server.hub.subscribers.count == 0 }
+        }
+    }
+
+    @Test func marksNoWordsThatATextMarksItself() async throws {
+        let text = stanzas(0..<1, summary: "a \u{2}marked\u{3} word")
+        try await TestServer.run(stanzas: text) { server async throws in
+            let page = try await server.get(PackagePage.self, "/packages?q=p0")
+            #expect(page.packages[0].summary == [.init(text: "a \u{FFFD}marked\u{FFFD} word", isMatch: false)])
         }
     }
 

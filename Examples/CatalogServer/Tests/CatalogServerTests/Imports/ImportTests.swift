@@ -67,6 +67,47 @@ struct ImportTests {
         }
     }
 
+    @Test(arguments: [
+        "Transfer-Encoding: chunked\r\n\r\nzz\r\nPackage: a\r\n0\r\n\r\n",
+        "Transfer-Encoding: chunked\r\n\r\n2\r\nPackage: a\r\n0\r\n\r\n",
+        "Transfer-Encoding: chunked\r\n\r\nff\r\nPackage: a\n",
+        "Content-Length: 1000\r\n\r\nPackage: a\n",
+    ])
+    func refusesABodyThatBreaksOff(text: String) async throws {
+        try await TestServer.run(.live) { server async throws in
+            let client = try await SilentClient(
+                port: server.port, request: "POST /imports?source=a HTTP/1.1\r\nHost: localhost\r\n" + text)
+            client.endRequest()
+            let answer = await client.read(until: "}")
+            #expect(answer.hasPrefix("HTTP/1.1 400 Bad Request\r\n"), "\(answer)")
+            #expect(answer.contains("The body "), "\(answer)")
+            try await until { server.server.desk.runningCount == 0 }
+        }
+    }
+
+    @Test func refusesABodyThatDoesNotBegin() async throws {
+        var limits = ServerLimits()
+        limits.beginningTime = .milliseconds(1)
+        limits.importCount = 1
+        try await TestServer.run(.live, limits: limits) { server async throws in
+            let client = try await SilentClient(
+                port: server.port,
+                request: "POST /imports?source=a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nPackage")
+            let answer = await client.read(until: "}")
+            #expect(answer.hasPrefix("HTTP/1.1 408 Request Timeout\r\n"), "\(answer)")
+            #expect(answer.contains("No package has come within"), "\(answer)")
+            #expect(server.server.desk.runningCount == 0)
+        }
+    }
+
+    @Test func tellsThatTheBeginningHasNoPackage() async throws {
+        try await TestServer.run { server async throws in
+            let refusal = try await Refusal(server.post(String(repeating: "# text\n", count: 10_000)))
+            #expect(refusal.status == 400)
+            #expect(refusal.error.hasSuffix(" bytes have no package."), "\(refusal.error)")
+        }
+    }
+
     @Test func readsNoMoreThanTheBeginningOfAnotherFile() async throws {
         try await TestServer.run { server async throws in
             let text = String(repeating: "a line\n", count: 100_000)

@@ -153,6 +153,49 @@ struct ProcessTests {
         #expect(await server.status() == 0, "\(server.error)")
     }
 
+    @Test func answersAnImportThatHasNotBegunWhenItIsTerminated() async throws {
+        let folder = try TemporaryFolder()
+        let server = try await ServerProcess(
+            ["--database", folder.path + "/catalog.sqlite", "--grace", "60"], in: folder)
+        let client = try await SilentClient(
+            port: server.port,
+            request: "POST /imports?source=a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nPackage")
+        try await until { try await metrics(of: server).contains("catalog_imports_running 1\n") }
+        server.terminate()
+        let answer = await client.read(until: "}")
+        #expect(answer.hasPrefix("HTTP/1.1 503 "), "\(answer)")
+        #expect(answer.contains("The server is shutting down."), "\(answer)")
+        #expect(await server.status() == 0, "\(server.error)")
+    }
+
+    @Test func keepsConnectionsForRequestsWhenDescriptorsAreFew() async throws {
+        let folder = try TemporaryFolder()
+        let server = try await ServerProcess(
+            ["--database", folder.path + "/catalog.sqlite"], descriptors: 128, in: folder)
+        // 64 connections, three quarters of which may be streams.
+        var clients: [SilentClient] = []
+        var refused = 0
+        for _ in 0..<56 {
+            let client = try await SilentClient(port: server.port, uri: "/events")
+            clients.append(client)
+            let answer = await client.read(until: "\r\n\r\n")
+            guard answer.hasPrefix("HTTP/1.1 503 ") else { continue }
+            refused += 1
+            #expect(answer.lowercased().contains("\r\nconnection: close\r\n"))
+        }
+        #expect(refused == 8)
+        #expect(try await metrics(of: server).contains("catalog_events_clients 48\n"))
+        server.terminate()
+        #expect(await server.status() == 0, "\(server.error)")
+        withExtendedLifetime(clients) {}
+    }
+
+    private func metrics(of server: ServerProcess) async throws -> String {
+        let request = HTTPClientRequest(url: "http://127.0.0.1:\(server.port)/metrics")
+        let response = try await Self.client.execute(request, timeout: .minutes(2))
+        return String(buffer: try await response.body.collect(upTo: 1 << 20))
+    }
+
     @Test func refusesTheDatabaseOfAnotherProgram() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/foreign.sqlite"

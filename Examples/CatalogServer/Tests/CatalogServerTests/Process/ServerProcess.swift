@@ -18,7 +18,9 @@ final class ServerProcess: Sendable {
     }
 
     /// Returns when it listens.
-    init(_ arguments: [String], in folder: TemporaryFolder) async throws {
+    ///
+    /// - parameter descriptors: how many descriptors it may have; nil for as many as this process.
+    init(_ arguments: [String], descriptors: Int? = nil, in folder: TemporaryFolder) async throws {
         let name = UUID().uuidString
         let outputPath = folder.path + "/\(name).out"
         errorPath = folder.path + "/\(name).err"
@@ -27,6 +29,11 @@ final class ServerProcess: Sendable {
         process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
             .appendingPathComponent("catalog-server")
         process.arguments = arguments + ["--port", "0"]
+        if let descriptors, let executable = process.executableURL {
+            process.arguments = ["-c", "ulimit -n \(descriptors); exec \"$@\"", "sh", executable.path]
+            process.arguments! += arguments + ["--port", "0"]
+            process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        }
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle(forWritingAtPath: outputPath)
         process.standardError = FileHandle(forWritingAtPath: errorPath)

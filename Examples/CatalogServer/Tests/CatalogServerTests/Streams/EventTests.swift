@@ -14,6 +14,11 @@ import Testing
 struct EventTests {
     @Test func beginWithTheStatistics() async throws {
         try await TestServer.run(.live, stanzas: stanzas(0..<3)) { server async throws in
+            var earlier = try await server.events()
+            _ = try await earlier.next("statistics") { _ in true }
+            let ticket = try server.server.desk.begin("other", totalByteCount: nil)
+            defer { ticket.end(.failed(.init(reason: "test"))) }
+            _ = try await earlier.next("import") { try $0.decoded(ImportStatus.self).source == "other" }
             var events = try await server.events()
             let event = try #require(try await events.next())
             #expect(event.name == "statistics")

@@ -20,10 +20,11 @@ struct TestServer: Sendable {
 
     static func run<Value: Sendable>(
         _ setup: TestingSetup = .router, limits: ServerLimits = ServerLimits(),
-        database: (any DatabaseWriter)? = nil, runsServices: Bool = true, stanzas: String? = nil,
+        database: (any DatabaseWriter)? = nil, path: String = ":memory:", runsServices: Bool = true,
+        stanzas: String? = nil,
         _ test: @escaping @Sendable (TestServer) async throws -> Value
     ) async throws -> Value {
-        let catalog = try await Catalog(database ?? DatabaseQueue())
+        let catalog = try await Catalog(database ?? DatabaseQueue(), path: path)
         let server = CatalogServer(catalog, limits: limits, logger: .quiet)
         let application = Application(
             router: server.makeRouter(), services: runsServices ? server.services : [], logger: .quiet)

@@ -3,13 +3,16 @@ public import Quarry
 
 /// The catalogue of packages: the one type that knows its tables.
 ///
-/// It holds the database and nothing else, so any number of tasks may share it.
+/// It holds the database and which file that is, so any number of tasks may share it.
 ///
 ///     let catalog = try await Catalog.open(path: "catalog.sqlite")
 ///     let largest = try await catalog.largestPackages(limit: 10)
 public struct Catalog: Sendable {
     /// The database, for observations and for services that close it.
     public let database: any DatabaseWriter
+
+    /// The file that was opened; nil for a database in memory.
+    private let file: DatabaseFile?
 
     /// A catalogue in an open database, whose tables are created, or brought up to date.
     ///
@@ -18,7 +21,12 @@ public struct Catalog: Sendable {
         self.database = database
         try Self.refuse(await database.read(CatalogSchema.content), path: path)
         try await CatalogSchema.migrator.migrate(database) { _ in }
+        file = DatabaseFile(path)
     }
+
+    /// Whether the file that was opened still has its path. Without it, SQLite goes on with a file that has no name:
+    /// whatever is written is gone at the end of the process. <https://www.sqlite.org/howtocorrupt.html#unlink>
+    public var isFileInPlace: Bool { file.map { DatabaseFile($0.path) == $0 } ?? true }
 
     /// Opens or creates a catalogue in a file.
     ///
@@ -108,5 +116,20 @@ extension FileManager {
     func isFolder(_ path: String) -> Bool? {
         var isFolder: ObjCBool = false
         return fileExists(atPath: path, isDirectory: &isFolder) ? isFolder.boolValue : nil
+    }
+}
+
+/// Which file a path names.
+private struct DatabaseFile: Equatable {
+    let path: String
+    private let device, number: UInt64
+
+    /// Nil if there is no file.
+    init?(_ path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        self.path = path
+        device = UInt64(truncatingIfNeeded: status.st_dev)
+        number = UInt64(truncatingIfNeeded: status.st_ino)
     }
 }

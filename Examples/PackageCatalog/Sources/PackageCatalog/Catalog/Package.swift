@@ -50,7 +50,8 @@ struct Package: CatalogRow {
         section = stanza.fields["section"]?.value
         maintainer = stanza.fields["maintainer"]?.value
         homepage = stanza.fields["homepage"]?.value
-        let lines = stanza.fields["description"]?.value.split(separator: "\n").map { $0.drop { $0 == " " } } ?? []
+        let text = stanza.fields["description"]?.value.withoutControlCharacters ?? ""
+        let lines = text.split(separator: "\n").map { $0.drop { $0 == " " } }
         summary = lines.first.map(String.init)
         // A dot means an empty line: https://www.debian.org/doc/debian-policy/ch-controlfields.html#description
         description = lines.count < 2 ? nil : lines.dropFirst().map { $0 == "." ? "" : $0 }.joined(separator: "\n")
@@ -88,9 +89,20 @@ struct Package: CatalogRow {
 
     private static func number(_ name: String, in stanza: Stanza) throws(MalformedStanza) -> Int? {
         guard let field = stanza.fields[name.lowercased()] else { return nil }
-        guard let number = Int(field.value), number >= 0 else {
+        // Sums of sizes must fit into an integer of SQLite's.
+        guard let number = Int(field.value), (0...1 << 40).contains(number) else {
             throw MalformedStanza(line: field.line, reason: "bad \(name) \(field.value.quoted)")
         }
         return number
+    }
+}
+
+extension String {
+    /// The text with U+FFFD in the place of control characters, two of which mark the words that a search finds. Line
+    /// breaks and tabs stay.
+    fileprivate var withoutControlCharacters: String {
+        func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.value < 0x20 && scalar != "\n" && scalar != "\t" }
+        guard unicodeScalars.contains(where: isControl) else { return self }
+        return String(String.UnicodeScalarView(unicodeScalars.map { isControl($0) ? "\u{FFFD}" : $0 }))
     }
 }
