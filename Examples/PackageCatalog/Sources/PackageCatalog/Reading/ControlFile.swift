@@ -9,7 +9,7 @@ import Subprocess
 
 /// A control file: a regular file, which may be compressed, a named pipe, or standard input as `-`.
 ///
-///     let file = try await ControlFile("/var/lib/apt/lists/deb.debian.org_Packages.lz4")
+///     let file = try await ControlFile("/var/lib/apt/lists/debian_Packages.lz4")
 ///     try await file.read { block in … }
 ///
 /// A program reads the file and writes its text into a pipe: `cat`, or the program that decompresses it. So no thread
