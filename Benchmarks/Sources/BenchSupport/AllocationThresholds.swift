@@ -94,8 +94,7 @@ package struct AllocationThreshold: Sendable {
         // A fetch, its access and its delivery.
         "10.1": .init(38),
         "10.2": .init(27),
-        // Chance decides how many fetches share a transaction: 1,553 to 1,620.3 in ten runs.
-        "10.3": .init(1_622),
+        "10.3": .init(1_620),
         "10.5": .init(8.1),
         "10.5p": .init(2.1),
         // Chance decides how many fetches run meanwhile.
