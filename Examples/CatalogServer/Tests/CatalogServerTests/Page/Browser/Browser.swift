@@ -103,6 +103,25 @@ struct Browser: Sendable {
         }
     }
 
+    /// Waits until an expression of JavaScript holds on this page or on one that a link or a form leads to: asks again
+    /// and again, since a click may return before the next page is there, and a page without scripts has no observers.
+    func wait(acrossPagesUntil expression: String) async throws {
+        let end = ContinuousClock.now + .seconds(30)
+        while true {
+            var failure: WebDriver.Failure?
+            do {
+                if try await value("Boolean(\(expression))", as: Bool.self) { return }
+            } catch let error as WebDriver.Failure {
+                // The page of the question is gone, or the next one isn't whole.
+                failure = error
+            }
+            if ContinuousClock.now > end {
+                let address: String = try await value("location.href")
+                throw WebDriver.Failure(description: "never: \(expression)\n\(failure?.description ?? "")\nat \(address)")
+            }
+        }
+    }
+
     /// Types at the element that has the focus.
     func type(_ text: String) async throws {
         let actions = text.map(String.init).flatMap { key in

@@ -196,17 +196,20 @@ struct PageBrowserTests {
             try await browser.send("editor", to: "#q")
             try await browser.click("#section option[value=editors]")
             try await browser.click(".search button")
-            #expect(try await browser.value("location.search") == "?q=editor&section=editors")
-            #expect(try await browser.text("#results-heading") == "2 packages in editors for “editor”")
+            try await browser.wait(acrossPagesUntil: "location.search === '?q=editor&section=editors'")
+            try await browser.wait(acrossPagesUntil: "\(heading) === '2 packages in editors for “editor”'")
             try await browser.click("#rows a")
-            #expect(try await browser.value("new URLSearchParams(location.search).has('package')"))
-            let name = try await browser.text("#package-name")
-            #expect(["nano", "vim"].contains(name))
+            try await browser.wait(acrossPagesUntil: "new URLSearchParams(location.search).has('package')")
+            try await browser.wait(
+                acrossPagesUntil: "['nano', 'vim'].includes(document.querySelector('#package-name').textContent)")
             try await browser.click("#close")
+            try await browser.wait(
+                acrossPagesUntil: "!new URLSearchParams(location.search).has('package') && \(heading)")
             #expect(try await browser.value("document.querySelector('#package') === null"))
             try await browser.open("/?section=games")
             try await browser.click(".pages a[rel=next]")
-            #expect(try await browser.text(".place") == "Page 2 of 2")
+            try await browser.wait(
+                acrossPagesUntil: "document.querySelector('.place').textContent.trim() === 'Page 2 of 2'")
         }
     }
 }
