@@ -81,6 +81,26 @@ extension LibraryWorkloads {
         }
     }
 
+    static func lookupHot(_ fixtures: Fixtures) throws -> Workload {
+        let pool = try openedPool(fixtures.copy())
+        #if BENCH_QUARRY
+            let players = CachedTable<CodablePlayer>(pool)
+            let lookUp: @Sendable (Int64) throws -> CodablePlayer? = { key in try players.fetchOne(key: key) }
+            // A cached table keeps records after the first write access that began after its first lookup.
+            _ = try lookUp(1)
+            try pool.write { _ in }
+        #else
+            let lookUp: @Sendable (Int64) throws -> CodablePlayer? = { key in
+                try pool.read { db in try CodablePlayer.fetchOne(db, key: key) }
+            }
+        #endif
+        return .sync { range in
+            try range.reduce(0) { sum, number in
+                try sum &+ (lookUp(fixtures.hotPlayerKey(number))?.checksum ?? 0)
+            }
+        }
+    }
+
     @Sendable
     private static func lookUp(_ db: Database, _ key: Int64) throws -> Int {
         let statement = try db.cachedStatement(sql: BenchSQL.selectPlayer)

@@ -43,6 +43,7 @@ enum LibraryWorkloads {
         case .lookupQueueRead: try lookupQueueRead(fixtures)
         case .lookupPoolRead: try lookupPoolRead(fixtures)
         case .lookupPoolReadAsync: try lookupPoolReadAsync(fixtures)
+        case .lookupHot: try lookupHot(fixtures)
         case .emptyQueueRead: try emptyQueueRead()
         case .emptyQueueWrite: try emptyQueueWrite()
         case .emptyPoolRead: try emptyPoolRead(fixtures)

@@ -33,6 +33,8 @@ package enum BenchTask: String, CaseIterable, Sendable {
     case lookupQueueRead = "6.6"
     case lookupPoolRead = "6.7"
     case lookupPoolReadAsync = "6.8"
+    /// Of the same thousand players; a cached table has them in memory.
+    case lookupHot = "6.9"
     case emptyQueueRead = "7.1"
     case emptyQueueWrite = "7.2"
     case emptyPoolRead = "7.3"

@@ -35,6 +35,7 @@ extension BenchRow {
         row(.lookupQueueRead, "one queue.read {} for each lookup", 5_000, .timesC(1.5)),
         row(.lookupPoolRead, "one pool.read {} for each lookup, sync", 5_000, .timesC(2)),
         row(.lookupPoolReadAsync, "one await pool.read {} for each lookup", 5_000, .timesC(1.5)),
+        row(.lookupHot, "CachedTable, 1,000 players; C and GRDB: one read for each", 20_000, .timesC(0.25)),
         rows(.emptyQueueRead, "empty queue.read, in memory", 40_000, .timesC(4)),
         rows(.emptyQueueWrite, "empty queue.write, in memory", 40_000, .timesC(2)),
         rows(.emptyPoolRead, "empty pool.read, WAL", 20_000, .timesC(3)),

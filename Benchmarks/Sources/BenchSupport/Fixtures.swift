@@ -171,6 +171,9 @@ package final class Fixtures: Sendable {
         Int64((number &* 7_919) % playerCount) + 1
     }
 
+    /// The key of a lookup that asks for the same thousand players.
+    package func hotPlayerKey(_ number: Int) -> Int64 { playerKey(number % 1_000) }
+
     private func newURL() -> URL {
         folder.appendingPathComponent("\(UUID().uuidString).sqlite")
     }

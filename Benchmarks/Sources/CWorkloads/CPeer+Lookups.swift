@@ -25,12 +25,12 @@ extension CPeer {
         }
     }
 
-    static func lookupInPool(_ fixtures: Fixtures) throws -> Workload {
+    static func lookupInPool(_ fixtures: Fixtures, _ key: @escaping @Sendable (Int) -> Int64) throws -> Workload {
         let pool = try ReaderPool(path: fixtures.copy(), looksUp: true)
         return .sync { range in
             var sum = 0
             for number in range {
-                let key = fixtures.playerKey(number)
+                let key = key(number)
                 sum &+= try pool.withReader { reader in try reader.pinnedRead { try reader.lookUp(key) } }
             }
             return sum
