@@ -104,7 +104,7 @@ struct Browser: Sendable {
     }
 
     /// Waits until an expression of JavaScript holds on this page or on one that a link or a form leads to: asks again
-    /// and again, since a click may return before the next page is there, and a page without scripts has no observers.
+    /// and again, since a click may return before the next page is shown, and a page without scripts has no observers.
     func wait(acrossPagesUntil expression: String) async throws {
         let end = ContinuousClock.now + .seconds(30)
         while true {
