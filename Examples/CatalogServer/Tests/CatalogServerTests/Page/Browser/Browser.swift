@@ -117,7 +117,8 @@ struct Browser: Sendable {
             }
             if ContinuousClock.now > end {
                 let address: String = try await value("location.href")
-                throw WebDriver.Failure(description: "never: \(expression)\n\(failure?.description ?? "")\nat \(address)")
+                throw WebDriver.Failure(
+                    description: "never: \(expression)\n\(failure?.description ?? "")\nat \(address)")
             }
         }
     }
