@@ -37,8 +37,8 @@ public struct FrameDecoder: Sendable {
         return try Frame(header: header, body: [UInt8](buffer[body..<start]))
     }
 
-    /// The number of bytes that are missing until the next frame is complete, as far as is known: without its header, the
-    /// rest of the header. 0 if `next()` returns a frame.
+    /// The number of bytes that are missing until the next frame is complete, as far as is known: without its header,
+    /// the rest of the header. 0 if `next()` returns a frame.
     public func missingByteCount() throws(WireError) -> Int {
         guard let header = try header() else { return FrameHeader.size - (buffer.count - start) }
         return max(0, FrameHeader.size + header.bodySize - (buffer.count - start))

@@ -1,8 +1,8 @@
 extension Response {
     /// Decodes a frame that a node sent.
     ///
-    /// - throws: `WireError` if the frame isn't a response, with the message and the field concerned. The rows of a page
-    ///   are checked when they are read.
+    /// - throws: `WireError` if the frame isn't a response, with the message and the field concerned. The rows of a
+    ///   page are checked when they are read.
     public init(decoding frame: Frame) throws(WireError) {
         guard let code = ResponseCode(rawValue: frame.type) else {
             throw WireError(.unknownCode, "\(frame.type) is the type of no response.")

@@ -1,7 +1,7 @@
 /// Reads the rows of a page in order.
 ///
-/// A row begins with the types of its values, 4 bits each, the first value in the low half of the first byte, and zeros up
-/// to a whole word. The values follow. Each row has types of its own.
+/// A row begins with the types of its values, 4 bits each, the first value in the low half of the first byte, and zeros
+/// up to a whole word. The values follow. Each row has types of its own.
 public struct RowReader: Sendable {
     /// The values of the current row.
     public private(set) var cells: [RowCell]

@@ -2,8 +2,8 @@ import QuarryClusterWire
 import Testing
 
 @Suite struct RowPageTests {
-    /// `SELECT * FROM t` of a table with columns declared INTEGER, REAL, TEXT, BLOB, BOOLEAN, DATETIME and nothing, as a
-    /// node of dqlite 1.11.1 sent it. The first row has NULL in the DATETIME column.
+    /// `SELECT * FROM t` of a table with columns declared INTEGER, REAL, TEXT, BLOB, BOOLEAN, DATETIME and nothing, as
+    /// a node of dqlite 1.11.1 sent it. The first row has NULL in the DATETIME column.
     static let recording = """
         1c000000 07000000 0700000000000000 6100000000000000 6200000000000000 6300000000000000 6400000000000000
         6500000000000000 6600000000000000 6700000000000000 2143ab0400000000 feffffffffffffff 0000000000000000
