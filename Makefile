@@ -6,6 +6,8 @@ SHELL := /bin/bash
 
 EXAMPLE := Examples/PackageCatalog
 CODEGEN := CodeGeneration
+CLUSTER := Cluster
+CLUSTER_FOLDER ?= $(CLUSTER)/.build/nodes
 INSTRUMENTATION := Instrumentation
 SERVER := Examples/CatalogServer
 SERVER_DATABASE ?= $(SERVER)/.build/catalog.sqlite
@@ -25,7 +27,7 @@ AT_ONCE = $(shell swift test --help-hidden 2>&1 | grep -e '$(WIDTH_OPTION)' >/de
 SWIFT_TEST = swift test --disable-xctest $(AT_ONCE)
 
 .PHONY: help setup build test test-newer-sqlite stress test-tsan test-asan fuzz lint format docs compatibility bench allocations \
-	scaling load build-time demo serve test-page getting-started codegen clean
+	scaling load build-time demo serve test-page getting-started codegen cluster test-cluster clean
 
 help: ## Print this list
 	@echo "Quarry: make TARGET"
@@ -138,6 +140,18 @@ codegen: setup ## Generate record types from a database (ARGS="app.sqlite --outp
 	swift build --package-path $(CODEGEN) --product quarry-codegen
 	@"$$(swift build --package-path $(CODEGEN) --show-bin-path)/quarry-codegen" $(ARGS)
 
+cluster: setup ## Run three nodes of a dqlite cluster on this machine, at PORT=9000 and the next ports, until Ctrl-C
+	@Scripts/install-dqlite
+	swift build --package-path $(CLUSTER) --product quarry-node
+	@$(CLUSTER)/three-nodes "$$(swift build --package-path $(CLUSTER) --show-bin-path)/quarry-node" $(CLUSTER_FOLDER) \
+		$(if $(filter command line environment,$(origin PORT)),$(PORT),9000)
+
+test-cluster: setup ## Run the tests on real nodes of dqlite, which is installed if it is missing (FILTER=name: matching tests)
+	@Scripts/install-dqlite
+	@Scripts/install-missing openssl python3
+	swift build --package-path $(CLUSTER) --build-tests
+	swift test --skip-build --disable-xctest --no-parallel --package-path $(CLUSTER) $(if $(FILTER),--filter '$(FILTER)')
+
 clean: ## Delete all build products
-	rm -rf .build .build-* $(EXAMPLE)/.build $(CODEGEN)/.build $(INSTRUMENTATION)/.build Benchmarks/.build Benchmarks/HTTPLoad/.build \
+	rm -rf .build .build-* $(EXAMPLE)/.build $(CODEGEN)/.build $(CLUSTER)/.build $(INSTRUMENTATION)/.build Benchmarks/.build Benchmarks/HTTPLoad/.build \
 		$(SERVER)/.build Tests/Fuzzing/.build

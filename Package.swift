@@ -13,6 +13,7 @@ let package = Package(
     products: [
         .library(name: "Quarry", targets: ["Quarry"]),
         .library(name: "QuarryDocuments", targets: ["QuarryDocuments"]),
+        .library(name: "QuarryClusterWire", targets: ["QuarryClusterWire"]),
     ],
     targets: [
         // The system's SQLite, and `static inline` shims for what Swift can't import.
@@ -31,6 +32,9 @@ let package = Package(
 
         // Documents by collection and key. A product of its own: programs without documents don't build it.
         .target(name: "QuarryDocuments", dependencies: ["Quarry"], swiftSettings: settings),
+
+        // The messages between clients and nodes of a dqlite cluster, as bytes. The package in Cluster needs it, too.
+        .target(name: "QuarryClusterWire", swiftSettings: settings),
 
         // VFSs for tests: operations that fail on demand, recorded writes, syncs that wait.
         .target(name: "CTestVFS", dependencies: ["CSQLite"], path: "Tests/CTestVFS"),
@@ -67,7 +71,7 @@ let package = Package(
 
         // Properties that hold for any bytes; libFuzzer searches for exceptions in a separate package, Tests/Fuzzing.
         .target(
-            name: "FuzzProperties", dependencies: ["Quarry"], path: "Tests/Fuzzing/Sources/FuzzProperties",
+            name: "FuzzProperties", dependencies: ["Quarry", "QuarryClusterWire"], path: "Tests/Fuzzing/Sources/FuzzProperties",
             swiftSettings: settings),
         .testTarget(
             name: "QuarryCoreTests", dependencies: ["QuarryCore", "QuarryTestSupport"],
@@ -82,6 +86,10 @@ let package = Package(
 
         .testTarget(
             name: "QuarryDocumentsTests", dependencies: ["Quarry", "QuarryDocuments", "QuarryTestSupport"],
+            swiftSettings: settings),
+
+        .testTarget(
+            name: "QuarryClusterWireTests", dependencies: ["QuarryClusterWire", "QuarryTestSupport"],
             swiftSettings: settings),
 
         // Programs written from GRDB's documentation. They are built as users would build them, without the

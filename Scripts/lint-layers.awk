@@ -72,8 +72,8 @@ FNR == 1 {
 
     isSource = FILENAME ~ /^Sources\//
     # Packages of their own, which users of Quarry read or build.
-    isOtherSource = FILENAME ~ /^Examples\// || FILENAME ~ /^(CodeGeneration|Instrumentation)\/Sources\//
-    isTest = FILENAME ~ /^Tests\// || FILENAME ~ /^(Examples|Benchmarks|CodeGeneration|Instrumentation)\/.*Tests\//
+    isOtherSource = FILENAME ~ /^Examples\// || FILENAME ~ /^(CodeGeneration|Instrumentation|Cluster)\/Sources\//
+    isTest = FILENAME ~ /^Tests\// || FILENAME ~ /^(Examples|Benchmarks|CodeGeneration|Instrumentation|Cluster)\/.*Tests\//
     inHandles = FILENAME ~ /^Sources\/QuarryCore\/Handles\//
     target = ""
     if (match(FILENAME, /^Sources\/[^\/]+\//)) target = substr(FILENAME, 9, RLENGTH - 9)
@@ -169,6 +169,8 @@ function check_import(    text, module) {
         report(FNR, "target-order", "QuarrySQL doesn't import " module)
     } else if (target == "Quarry" && (module == "CSQLite" || module == "QuarryDocuments")) {
         report(FNR, "target-order", "Quarry doesn't import " module)
+    } else if (target == "QuarryClusterWire" && module ~ /^(Quarry|CSQLite)/) {
+        report(FNR, "target-order", "QuarryClusterWire doesn't import " module)
     } else if (target == "QuarryDocuments" && module == "CSQLite") {
         report(FNR, "target-order", "QuarryDocuments doesn't import " module)
     }

@@ -20,7 +20,10 @@ let package = Package(
     targets: [
         // Properties that hold for any bytes. The package's tests have this target too.
         .target(
-            name: "FuzzProperties", dependencies: [.product(name: "Quarry", package: "Quarry")],
+            name: "FuzzProperties",
+            dependencies: [
+                .product(name: "Quarry", package: "Quarry"), .product(name: "QuarryClusterWire", package: "Quarry"),
+            ],
             swiftSettings: settings),
 
         // The entry point that libFuzzer calls.

@@ -11,6 +11,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case interpolation
     case patterns
     case salvage
+    case wire
 
     /// Throws a `Violation` if what must hold for any bytes doesn't hold for these. It never traps.
     public func check(_ bytes: [UInt8]) throws {
@@ -23,15 +24,22 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .interpolation: try Interpolation.check(bytes)
         case .patterns: try Patterns.check(bytes)
         case .salvage: try Salvaging.check(bytes)
+        case .wire: try WireMessages.check(bytes)
         }
     }
 
     /// Inputs to begin with.
-    public var seeds: [[UInt8]] { self == .salvage ? Salvaging.seeds : textSeeds.map { Array($0.utf8) } }
+    public var seeds: [[UInt8]] {
+        switch self {
+        case .salvage: Salvaging.seeds
+        case .wire: WireMessages.seeds
+        default: textSeeds.map { Array($0.utf8) }
+        }
+    }
 
     private var textSeeds: [String] {
         switch self {
-        case .salvage: []
+        case .salvage, .wire: []
         case .dates, .components:
             [
                 "2024-02-29", "2024-02-29 12:30", "2024-02-29T12:30:59", "2024-02-29 12:30:59.123",

@@ -1,0 +1,59 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+    name: "Cluster",
+    platforms: [.macOS(.v15)],
+    products: [
+        .executable(name: "quarry-node", targets: ["quarry-node"]),
+        .library(name: "ClusterNode", targets: ["ClusterNode"]),
+    ],
+    dependencies: [
+        .package(name: "Quarry", path: ".."),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+    ],
+    targets: [
+        // The system's dqlite.
+        .systemLibrary(name: "CDQLite", pkgConfig: "dqlite", providers: [.apt(["libdqlite-dev"])]),
+
+        // A node of a cluster, the connections to it, and its membership.
+        .target(
+            name: "ClusterNode",
+            dependencies: [
+                "CDQLite",
+                .product(name: "QuarryClusterWire", package: "Quarry"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOTLS", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ],
+            swiftSettings: settings),
+
+        // The command line around it.
+        .executableTarget(
+            name: "quarry-node",
+            dependencies: [
+                "ClusterNode",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "QuarryClusterWire", package: "Quarry"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings),
+
+        // Nodes as processes.
+        .testTarget(
+            name: "ClusterNodeTests",
+            dependencies: ["ClusterNode", "quarry-node", .product(name: "QuarryClusterWire", package: "Quarry")],
+            swiftSettings: settings),
+    ]
+)

@@ -1,0 +1,123 @@
+import Foundation
+
+@testable import ClusterNode
+
+/// A program that a test started. The end of this object kills it.
+final class NodeProcess {
+    let address: NodeAddress
+    let directory: String
+    private let process = Process()
+    private let output = Pipe()
+    private let errors: String
+
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// The program, built next to the tests.
+    static let program: URL = {
+        let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+        return URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent("quarry-node")
+    }()
+
+    /// Starts a node, and waits until it is ready.
+    init(_ address: NodeAddress, in folder: String, join: [NodeAddress] = [], options: [String] = []) throws {
+        self.address = address
+        directory = "\(folder)/\(address.port)"
+        errors = "\(directory).log"
+        _ = FileManager.default.createFile(atPath: errors, contents: nil)
+        process.executableURL = NodeProcess.program
+        process.arguments = ["run", "--directory", directory, "--address", "\(address)"] + options
+        if !join.isEmpty { process.arguments! += ["--join"] + join.map(\.description) }
+        process.standardOutput = output
+        process.standardError = FileHandle(forWritingAtPath: errors)
+        try process.run()
+        // Blocks until the node has printed its line, or has ended.
+        guard String(decoding: output.fileHandleForReading.availableData, as: UTF8.self).hasPrefix("ready") else {
+            process.waitUntilExit()
+            throw Failure(description: "the node at \(address) ended with \(process.terminationStatus): \(log)")
+        }
+    }
+
+    var log: String { (try? String(contentsOfFile: errors, encoding: .utf8)) ?? "" }
+
+    func kill() {
+        guard process.isRunning else { return }
+        Foundation.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+
+    /// Ends the node by SIGTERM, and returns its exit code.
+    func terminate() -> Int32 {
+        process.terminate()
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+
+    /// The resident memory in bytes.
+    var memory: Int {
+        let status = (try? String(contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)) ?? ""
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS") }
+        return (line?.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) } ?? 0) * 1024
+    }
+
+    deinit { kill() }
+
+    /// Runs the program to its end: its exit code, and the output with the errors.
+    static func run(_ arguments: [String]) throws -> (code: Int32, output: String) {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = program
+        process.arguments = arguments
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        return (process.terminationStatus, text)
+    }
+}
+
+/// A folder that is deleted with this object, and free ports.
+final class NodeFolder {
+    let path: String
+
+    init() throws {
+        path = FileManager.default.temporaryDirectory.appendingPathComponent("quarry-node-\(UUID())").path
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    /// Addresses whose ports were free a moment ago.
+    static func addresses(_ count: Int) throws -> [NodeAddress] {
+        let sockets = (0..<count).map { _ in socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) }
+        defer { sockets.forEach { close($0) } }
+        return try sockets.map { descriptor in
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+            var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+            withUnsafeMutablePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    _ = bind(descriptor, $0, size)
+                    _ = getsockname(descriptor, $0, &size)
+                }
+            }
+            return try NodeAddress("127.0.0.1:\(UInt16(bigEndian: address.sin_port))")
+        }
+    }
+
+    /// Tries until a deadline; each look waits for the nodes' answers.
+    static func wait<T>(_ subject: String, seconds: Double = 60, _ body: () throws -> T?) throws -> T {
+        let end = NodeClient.now() + seconds
+        var last: (any Error)?
+        while NodeClient.now() < end {
+            do {
+                if let value = try body() { return value }
+            } catch { last = error }
+            poll(nil, 0, 20)
+        }
+        throw NodeProcess.Failure(description: "not within \(seconds) s: \(subject); \(last.map { "\($0)" } ?? "")")
+    }
+}
