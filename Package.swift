@@ -71,8 +71,8 @@ let package = Package(
 
         // Properties that hold for any bytes; libFuzzer searches for exceptions in a separate package, Tests/Fuzzing.
         .target(
-            name: "FuzzProperties", dependencies: ["Quarry", "QuarryClusterWire"], path: "Tests/Fuzzing/Sources/FuzzProperties",
-            swiftSettings: settings),
+            name: "FuzzProperties", dependencies: ["Quarry", "QuarryClusterWire"],
+            path: "Tests/Fuzzing/Sources/FuzzProperties", swiftSettings: settings),
         .testTarget(
             name: "QuarryCoreTests", dependencies: ["QuarryCore", "QuarryTestSupport"],
             swiftSettings: settings),
