@@ -50,7 +50,7 @@ package struct AllocationThreshold: Sendable {
         "6.6": .init(7.51),
         "6.7": .init(7.51),
         "6.8": .init(7.56),
-        "6.9": .init(1.01),
+        "6.9": .init(0.01),
         "7.1/1": .init(0.01),
         "7.1/2": .init(0.5),
         "7.1/8": .init(0.5),
