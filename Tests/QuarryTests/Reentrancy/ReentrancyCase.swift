@@ -13,6 +13,16 @@ struct ReentrancyCase: Sendable, CustomStringConvertible {
         }
     }
 
+    /// About `count` cases at random, as many of each place: some actions end the access before the place is reached, so
+    /// a place that chance leaves with a few cases may not be reached at all.
+    static func some(_ count: Int, using random: inout SeededGenerator) -> [ReentrancyCase] {
+        let length = all.count / ReentrancyPlace.all.count
+        let share = (count + ReentrancyPlace.all.count - 1) / ReentrancyPlace.all.count
+        return stride(from: 0, to: all.count, by: length)
+            .flatMap { all[$0..<$0 + length].shuffled(using: &random).prefix(share) }
+            .shuffled(using: &random)
+    }
+
     var description: String { "\(place.name), \(action.name), cache of \(cacheCapacity)" }
 
     /// Runs it, and looks at the connection afterwards.
