@@ -12,6 +12,8 @@ public struct ServerLimits: Sendable {
     public var treeDepth = 3
     /// The packages in a tree of dependencies.
     public var treeLength = 300
+    /// The other versions that the sheet of a package lists.
+    public var versionCount = 50
     /// The time that a read may take, the wait for a connection included; after it the request is refused with 503.
     public var readTime = Duration.seconds(2)
     /// The accesses that may wait for a connection; further ones are refused with 503.
