@@ -38,6 +38,9 @@ public struct CatalogService: Sendable {
         let connections = max(16, DescriptorLimit.raised() - limits.otherDescriptors)
         var limits = limits
         limits.eventClients = min(limits.eventClients, connections * 3 / 4)
+        // Half of the time is for the database.
+        limits.importGrace = min(limits.importGrace, limits.gracePeriod / 4)
+        limits.answerGrace = min(limits.answerGrace, limits.gracePeriod * 3 / 8)
         let readers = max(2, ProcessInfo.processInfo.activeProcessorCount)
         let catalog = try await Catalog.open(path: database, readers: readers) { configuration in
             configuration.maximumWaiters = limits.waiters
@@ -46,8 +49,7 @@ public struct CatalogService: Sendable {
         }
         let server = CatalogServer(catalog, limits: limits, logger: logger)
         let application = Application(
-            router: server.makeRouter(),
-            server: .http1(configuration: .init(idleTimeout: .nanoseconds(Int64(limits.idleTime.seconds * 1e9)))),
+            router: server.makeRouter(), server: server.http,
             configuration: .init(
                 address: .hostname(host, port: port), serverName: "catalog-server",
                 availableConnectionsDelegate: MaximumAvailableConnections(connections, logger: logger)),
