@@ -97,11 +97,10 @@ extension CatalogServer {
     /// - parameter paths: empty for the files of the machine.
     func importFiles(_ paths: [String]) async {
         do {
-            let selection = try await InputSelection(given: paths)
+            let selection = try await InputSelection(given: paths, skippingUnreadable: true)
             for error in selection.skipped { logger.warning("A list is left out: \(error)") }
             for file in selection.files {
-                try Task.checkCancellation()
-                let ticket = try desk.begin(file.name, totalByteCount: file.byteCount)
+                let ticket = try await ticket(for: file)
                 switch await runImport(of: file, ticket) {
                 case .done(let done):
                     logger.info(
@@ -116,6 +115,23 @@ extension CatalogServer {
         } catch is CancellationError {
         } catch {
             logger.error("The import has ended: \(error)")
+        }
+    }
+
+    /// Waits until clients import neither this file nor as many as may run.
+    private func ticket(for file: ControlFile) async throws -> ImportTicket {
+        var isWaiting = false
+        while true {
+            try Task.checkCancellation()
+            do {
+                return try desk.begin(file.name, totalByteCount: file.byteCount)
+            } catch let error as RequestError {
+                if !isWaiting {
+                    logger.info("An import waits: \(error.sentence)", metadata: ["source": "\(file.name)"])
+                }
+                isWaiting = true
+            }
+            try await Task.sleep(for: limits.importPause)
         }
     }
 }

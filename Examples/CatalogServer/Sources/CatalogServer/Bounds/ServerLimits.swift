@@ -35,6 +35,8 @@ public struct ServerLimits: Sendable {
     public var bodyTime = Duration.seconds(30)
     /// The time that running imports are given when the server shuts down.
     public var importGrace = Duration.seconds(2)
+    /// The time after which a file of `CatalogService.imports` is tried again, while clients import.
+    public var importPause = Duration.seconds(1)
     /// The malformed stanzas that an answer shows.
     public var skippedCount = 100
 
