@@ -135,7 +135,7 @@ test-page: setup ## Run the tests of the catalogue's page in Chromium, installed
 	$(if $(FIGURES),&& cd $(FIGURES) && pngquant --force --ext .png --quality 60-95 catalog-light.png catalog-dark.png catalog-narrow.png)
 
 getting-started: setup ## Follow the article "Getting started in a server" in an empty folder (ARGS=--keep: keep its build)
-	@Scripts/install-missing curl
+	@Scripts/install-missing curl python3
 	Scripts/follow-getting-started --self-test >/dev/null
 	Scripts/follow-getting-started $(ARGS)
 
